@@ -1,0 +1,136 @@
+//! The portable backend: one lane, no instructions beyond the target's own.
+
+use super::{Backend, Coefficients, I16s, I32s, Kernel, U64s, Vector};
+use crate::sealed::Sealed;
+
+/// The backend that runs everywhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Portable;
+
+impl Sealed for Portable {}
+
+impl Backend for Portable {
+    type U64s = u64;
+    type I16s = i16;
+    type I32s = i32;
+
+    const NAME: &'static str = "portable";
+
+    #[inline(always)]
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+}
+
+macro_rules! one_lane {
+    ($element:ty) => {
+        impl Vector for $element {
+            type Token = Portable;
+            type Element = $element;
+            type Array = [$element; 1];
+
+            const LANES: usize = 1;
+
+            #[inline(always)]
+            fn splat(_: Portable, element: $element) -> Self {
+                element
+            }
+
+            #[inline(always)]
+            fn load(_: Portable, array: &[$element; 1]) -> Self {
+                array[0]
+            }
+
+            #[inline(always)]
+            fn store(self, array: &mut [$element; 1]) {
+                array[0] = self;
+            }
+
+            #[inline(always)]
+            fn chunks(elements: &[$element]) -> &[[$element; 1]] {
+                elements.as_chunks().0
+            }
+
+            #[inline(always)]
+            fn chunks_mut(elements: &mut [$element]) -> &mut [[$element; 1]] {
+                elements.as_chunks_mut().0
+            }
+        }
+    };
+}
+
+one_lane!(u64);
+one_lane!(i16);
+one_lane!(i32);
+
+impl U64s for u64 {
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self ^ other
+    }
+
+    #[inline(always)]
+    fn xor3(self, b: Self, c: Self) -> Self {
+        self ^ b ^ c
+    }
+
+    #[inline(always)]
+    fn chi(self, b: Self, c: Self) -> Self {
+        self ^ (!b & c)
+    }
+
+    #[inline(always)]
+    fn rotate_left<const N: u32>(self) -> Self {
+        self.rotate_left(N)
+    }
+}
+
+macro_rules! one_lane_coefficients {
+    ($element:ty, $double:ty) => {
+        impl Coefficients for $element {
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                self - other
+            }
+
+            #[inline(always)]
+            fn mul_low(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+
+            #[inline(always)]
+            fn mul_high(self, other: Self) -> Self {
+                ((<$double>::from(self) * <$double>::from(other)) >> Self::BITS) as Self
+            }
+
+            #[inline(always)]
+            fn shift_right<const N: u32>(self) -> Self {
+                self >> N
+            }
+
+            // With one lane there are no blocks below the width: every layer of
+            // a transform pairs whole vectors, and only pairs of single
+            // coefficients (LEN = 1) are taken apart, which they already are.
+            #[inline(always)]
+            fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+                (a, b)
+            }
+
+            #[inline(always)]
+            fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+                (a, b)
+            }
+        }
+    };
+}
+
+one_lane_coefficients!(i16, i32);
+one_lane_coefficients!(i32, i64);
+
+impl I16s for i16 {}
+impl I32s for i32 {}

@@ -1,0 +1,139 @@
+//! A backend of several lanes in plain Rust: it stands in tests for what a SIMD
+//! backend does, so that code for one lane can't pass as code for many.
+
+use super::{Backend, Coefficients, I16s, I32s, Kernel, U64s, Vector};
+use crate::sealed::Sealed;
+
+/// Four lanes of 64 bits, sixteen of 16, eight of 32.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wide;
+
+impl Sealed for Wide {}
+
+impl Backend for Wide {
+    type U64s = Lanes<u64, 4>;
+    type I16s = Lanes<i16, 16>;
+    type I32s = Lanes<i32, 8>;
+
+    const NAME: &'static str = "wide";
+
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lanes<T, const N: usize>([T; N]);
+
+impl<T: Copy, const N: usize> Lanes<T, N> {
+    fn map2(self, other: Self, f: impl Fn(T, T) -> T) -> Self {
+        Self(core::array::from_fn(|i| f(self.0[i], other.0[i])))
+    }
+}
+
+macro_rules! lanes {
+    ($element:ty, $n:literal) => {
+        impl Vector for Lanes<$element, $n> {
+            type Token = Wide;
+            type Element = $element;
+            type Array = [$element; $n];
+
+            const LANES: usize = $n;
+
+            fn splat(_: Wide, element: $element) -> Self {
+                Self([element; $n])
+            }
+
+            fn load(_: Wide, array: &Self::Array) -> Self {
+                Self(*array)
+            }
+
+            fn store(self, array: &mut Self::Array) {
+                *array = self.0;
+            }
+
+            fn chunks(elements: &[$element]) -> &[Self::Array] {
+                elements.as_chunks().0
+            }
+
+            fn chunks_mut(elements: &mut [$element]) -> &mut [Self::Array] {
+                elements.as_chunks_mut().0
+            }
+        }
+    };
+}
+
+lanes!(u64, 4);
+lanes!(i16, 16);
+lanes!(i32, 8);
+
+impl U64s for Lanes<u64, 4> {
+    fn xor(self, other: Self) -> Self {
+        self.map2(other, |a, b| a ^ b)
+    }
+
+    fn xor3(self, b: Self, c: Self) -> Self {
+        self.xor(b).xor(c)
+    }
+
+    fn chi(self, b: Self, c: Self) -> Self {
+        self.xor(b.map2(c, |b, c| !b & c))
+    }
+
+    fn rotate_left<const N: u32>(self) -> Self {
+        Self(self.0.map(|x| x.rotate_left(N)))
+    }
+}
+
+macro_rules! lanes_of_coefficients {
+    ($element:ty, $n:literal) => {
+        impl Coefficients for Lanes<$element, $n> {
+            fn add(self, other: Self) -> Self {
+                self.map2(other, Coefficients::add)
+            }
+
+            fn sub(self, other: Self) -> Self {
+                self.map2(other, Coefficients::sub)
+            }
+
+            fn mul_low(self, other: Self) -> Self {
+                self.map2(other, Coefficients::mul_low)
+            }
+
+            fn mul_high(self, other: Self) -> Self {
+                self.map2(other, Coefficients::mul_high)
+            }
+
+            fn shift_right<const N: u32>(self) -> Self {
+                Self(self.0.map(|x| x >> N))
+            }
+
+            fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+                let lane = |i: usize| if i < $n { a.0[i] } else { b.0[i - $n] };
+                let block =
+                    |odd: usize| move |i: usize| lane((2 * (i / LEN) + odd) * LEN + i % LEN);
+                (
+                    Self(core::array::from_fn(block(0))),
+                    Self(core::array::from_fn(block(1))),
+                )
+            }
+
+            fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+                let lane = |i: usize| {
+                    let from = if i / LEN % 2 == 0 { a } else { b };
+                    from.0[i / (2 * LEN) * LEN + i % LEN]
+                };
+                (
+                    Self(core::array::from_fn(lane)),
+                    Self(core::array::from_fn(|i| lane(i + $n))),
+                )
+            }
+        }
+    };
+}
+
+lanes_of_coefficients!(i16, 16);
+lanes_of_coefficients!(i32, 8);
+
+impl I16s for Lanes<i16, 16> {}
+impl I32s for Lanes<i32, 8> {}

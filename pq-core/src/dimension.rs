@@ -1,0 +1,43 @@
+//! Arrays whose length a parameter set chooses.
+
+use crate::sealed::Sealed;
+
+/// A number of elements, as a type: the k and ℓ of a parameter set, or the
+/// length of a key in bytes.
+///
+/// Sealed: parameter sets name the dimensions, nobody else needs to make one.
+pub trait Dimension: Copy + Sealed + 'static {
+    /// `[T; N]`
+    type Of<T: Element>: AsMut<[T]> + AsRef<[T]> + Element;
+
+    /// How many elements there are.
+    const N: usize;
+
+    /// An array whose element `i` is `f(i)`.
+    fn from_fn<T: Element>(f: impl FnMut(usize) -> T) -> Self::Of<T>;
+}
+
+/// `[T; N]` for the dimension `D` with `N` elements.
+pub type Array<D, T> = <D as Dimension>::Of<T>;
+
+/// What an [`Array`] may hold.
+pub trait Element: Clone + Send + Sync + 'static {}
+
+impl<T: Clone + Send + Sync + 'static> Element for T {}
+
+/// The dimension with `N` elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Dim<const N: usize>;
+
+impl<const N: usize> Sealed for Dim<N> {}
+
+impl<const N: usize> Dimension for Dim<N> {
+    type Of<T: Element> = [T; N];
+
+    const N: usize = N;
+
+    #[inline(always)]
+    fn from_fn<T: Element>(f: impl FnMut(usize) -> T) -> [T; N] {
+        core::array::from_fn(f)
+    }
+}

@@ -1,0 +1,56 @@
+use core::fmt;
+
+/// Why an input was refused.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A key, ciphertext, signature or digest has the wrong number of bytes.
+    WrongLength {
+        /// The length that the parameter set asks for, in bytes.
+        expected: usize,
+        /// The length of the input, in bytes.
+        actual: usize,
+    },
+    /// An encapsulation key has a coefficient that is not reduced modulo q
+    /// (the modulus check of FIPS 203, section 7.2).
+    UnreducedCoefficient,
+    /// The hash of the encapsulation key that a decapsulation key carries does not
+    /// match the encapsulation key beside it (the hash check of FIPS 203, section 7.3).
+    HashMismatch,
+    /// An expanded private key has a secret coefficient outside its range
+    /// (FIPS 203, algorithm 6 on ŝ; FIPS 204, algorithm 25 on s₁ and s₂).
+    SecretOutOfRange,
+    /// The parts of an expanded private key contradict each other: its public
+    /// part is not the one that belongs to its secret part.
+    InconsistentKey,
+    /// A context string is longer than 255 bytes (FIPS 204, section 5.2).
+    ContextTooLong,
+    /// The signature is not valid for this key, message and context.
+    InvalidSignature,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongLength { expected, actual } => {
+                write!(f, "wrong length: expected {expected} bytes, got {actual}")
+            }
+            Self::UnreducedCoefficient => {
+                f.write_str("encapsulation key has a coefficient that is not reduced modulo q")
+            }
+            Self::HashMismatch => f.write_str(
+                "decapsulation key holds a hash that does not match its encapsulation key",
+            ),
+            Self::SecretOutOfRange => {
+                f.write_str("expanded private key has a secret coefficient out of range")
+            }
+            Self::InconsistentKey => {
+                f.write_str("expanded private key does not match the public key inside it")
+            }
+            Self::ContextTooLong => f.write_str("context string is longer than 255 bytes"),
+            Self::InvalidSignature => f.write_str("invalid signature"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,234 @@
+//! SHA-3 and SHAKE (FIPS 202), one sponge at a time.
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::arch::{Backend, Portable};
+use crate::kernel::keccak::KeccakF1600;
+
+/// Rate of SHAKE128 in bytes.
+pub(crate) const SHAKE128_RATE: usize = 168;
+/// Rate of SHAKE256 and SHA3-256 in bytes.
+pub(crate) const SHAKE256_RATE: usize = 136;
+/// Rate of SHA3-512 in bytes.
+pub(crate) const SHA3_512_RATE: usize = 72;
+
+/// Domain separation and first padding bit of SHA-3.
+pub(crate) const SHA3_SUFFIX: u8 = 0x06;
+/// Domain separation and first padding bit of SHAKE.
+pub(crate) const SHAKE_SUFFIX: u8 = 0x1f;
+
+/// SHA3-256 of the concatenation of `parts`; `H` of FIPS 203.
+pub(crate) fn sha3_256<B: Backend>(b: B, parts: &[&[u8]]) -> [u8; 32] {
+    digest(b, SHAKE256_RATE, SHA3_SUFFIX, parts)
+}
+
+/// SHA3-512 of the concatenation of `parts`; `G` of FIPS 203.
+pub(crate) fn sha3_512<B: Backend>(b: B, parts: &[&[u8]]) -> [u8; 64] {
+    digest(b, SHA3_512_RATE, SHA3_SUFFIX, parts)
+}
+
+/// The first `N` bytes of SHAKE256 of the concatenation of `parts`; `J` of
+/// FIPS 203, `H` of FIPS 204.
+pub(crate) fn shake256<B: Backend, const N: usize>(b: B, parts: &[&[u8]]) -> [u8; N] {
+    digest(b, SHAKE256_RATE, SHAKE_SUFFIX, parts)
+}
+
+/// Any function of FIPS 202 on the concatenation of `parts`.
+pub(crate) fn digest<B: Backend, const N: usize>(
+    b: B,
+    rate: usize,
+    suffix: u8,
+    parts: &[&[u8]],
+) -> [u8; N] {
+    let mut sponge = Sponge::new(b, rate);
+    for part in parts {
+        sponge.absorb(part);
+    }
+    let mut output = [0; N];
+    sponge.finish(suffix).squeeze(&mut output);
+    output
+}
+
+/// A sponge that takes its message.
+pub(crate) struct Sponge<B> {
+    b: B,
+    state: State,
+    rate: usize,
+    /// Bytes taken into the current block, less than `rate`.
+    position: usize,
+}
+
+impl<B: Backend> Sponge<B> {
+    /// `rate` in bytes, a multiple of 8 and at most 168.
+    pub(crate) fn new(b: B, rate: usize) -> Self {
+        Self {
+            b,
+            state: State([[0]; 25]),
+            rate,
+            position: 0,
+        }
+    }
+
+    pub(crate) fn absorb(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let take = bytes.len().min(self.rate - self.position);
+            let (now, later) = bytes.split_at(take);
+            self.state.xor(self.position, now);
+            self.position += take;
+            bytes = later;
+            if self.position == self.rate {
+                self.state.permute(self.b);
+                self.position = 0;
+            }
+        }
+    }
+
+    /// Pads the message, whose end `suffix` marks.
+    pub(crate) fn finish(mut self, suffix: u8) -> Reader<B> {
+        self.state.xor(self.position, &[suffix]);
+        self.state.xor(self.rate - 1, &[0x80]);
+        Reader {
+            b: self.b,
+            state: self.state,
+            rate: self.rate,
+            position: self.rate,
+        }
+    }
+}
+
+/// A sponge that gives its output.
+pub(crate) struct Reader<B> {
+    b: B,
+    state: State,
+    rate: usize,
+    /// Bytes given of the current block; `rate` when the next is due.
+    position: usize,
+}
+
+impl<B: Backend> Reader<B> {
+    /// Fills `output` with the next bytes.
+    pub(crate) fn squeeze(&mut self, mut output: &mut [u8]) {
+        while !output.is_empty() {
+            if self.position == self.rate {
+                self.state.permute(self.b);
+                self.position = 0;
+            }
+            let take = output.len().min(self.rate - self.position);
+            let (now, later) = output.split_at_mut(take);
+            self.state.read(self.position, now);
+            self.position += take;
+            output = later;
+        }
+    }
+}
+
+/// The 25 lanes of one state, read and written as bytes.
+struct State([[u64; 1]; 25]);
+
+impl State {
+    fn permute<B: Backend>(&mut self, b: B) {
+        b.run(KeccakF1600::<u64> {
+            token: Portable,
+            states: &mut self.0,
+        });
+    }
+
+    fn xor(&mut self, mut position: usize, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let lane = &mut self.0[position / 8][0];
+            if position.is_multiple_of(8)
+                && let Some((word, tail)) = rest.split_first_chunk()
+            {
+                *lane ^= u64::from_le_bytes(*word);
+                position += 8;
+                rest = tail;
+            } else {
+                *lane ^= u64::from(rest[0]) << (8 * (position % 8));
+                position += 1;
+                rest = &rest[1..];
+            }
+        }
+    }
+
+    fn read(&self, mut position: usize, bytes: &mut [u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let lane = self.0[position / 8][0];
+            if position.is_multiple_of(8) && rest.len() >= 8 {
+                let (word, tail) = rest.split_at_mut(8);
+                word.copy_from_slice(&lane.to_le_bytes());
+                position += 8;
+                rest = tail;
+            } else {
+                rest[0] = (lane >> (8 * (position % 8))) as u8;
+                position += 1;
+                rest = &mut rest[1..];
+            }
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for State {}
+
+#[cfg(test)]
+mod tests {
+    use sha3::Digest;
+    use sha3::digest::{ExtendableOutput, Update, XofReader};
+
+    use super::{SHA3_SUFFIX, SHAKE_SUFFIX, Sponge, digest, sha3_256, sha3_512, shake256};
+    use crate::arch::Portable;
+
+    /// Every length around the rates, whole and in two parts, against the crate `sha3`.
+    #[test]
+    fn digests_match_independent_crate() {
+        let message: [u8; 400] = core::array::from_fn(|i| (i * 7) as u8);
+        for len in 0..message.len() {
+            let message = &message[..len];
+            let (start, end) = message.split_at(len / 3);
+            let parts = [start, end];
+            assert_eq!(sha3_256(Portable, &parts), *sha3::Sha3_256::digest(message));
+            assert_eq!(sha3_512(Portable, &parts), *sha3::Sha3_512::digest(message));
+            assert_eq!(
+                digest::<_, 28>(Portable, 144, SHA3_SUFFIX, &parts),
+                *sha3::Sha3_224::digest(message)
+            );
+            assert_eq!(
+                digest::<_, 48>(Portable, 104, SHA3_SUFFIX, &parts),
+                *sha3::Sha3_384::digest(message)
+            );
+            let mut expected = [0; 300];
+            shake::Shake256::default()
+                .chain(message)
+                .finalize_xof_into(&mut expected);
+            assert_eq!(shake256::<_, 300>(Portable, &parts), expected);
+        }
+    }
+
+    /// Output does not depend on the lengths it is read in.
+    #[test]
+    fn output_streams() {
+        let mut expected = [0; 1000];
+        shake::Shake128::default()
+            .chain(b"pq")
+            .finalize_xof()
+            .read(&mut expected);
+        for step in [1, 7, 8, 9, 167, 168, 169, 1000] {
+            let mut sponge = Sponge::new(Portable, 168);
+            sponge.absorb(b"pq");
+            let mut reader = sponge.finish(SHAKE_SUFFIX);
+            for expected in expected.chunks(step) {
+                let mut output = [0; 1000];
+                let output = &mut output[..expected.len()];
+                reader.squeeze(output);
+                assert_eq!(output, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Keccak-f\[1600\] (FIPS 202, section 3.3) on every lane of a vector at once.
+
+use crate::arch::{Backend, Kernel, U64s};
+
+/// Permutes `LANES` states side by side.
+///
+/// `states[x + 5y]` holds lane (x, y) of each state.
+pub(crate) struct KeccakF1600<'a, V: U64s> {
+    pub(crate) token: V::Token,
+    pub(crate) states: &'a mut [V::Array; 25],
+}
+
+impl<B: Backend, V: U64s> Kernel<B> for KeccakF1600<'_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: B) {
+        let Self { token, states } = self;
+        let mut a = [V::splat(token, 0); 25];
+        for (vector, array) in a.iter_mut().zip(states.iter()) {
+            *vector = V::load(token, array);
+        }
+        for constant in ROUND_CONSTANTS {
+            a = round(a, V::splat(token, constant));
+        }
+        for (vector, array) in a.iter().zip(states) {
+            vector.store(array);
+        }
+    }
+}
+
+/// One round: θ, ρ, π, χ, ι.
+#[inline(always)]
+fn round<V: U64s>(a: [V; 25], constant: V) -> [V; 25] {
+    let c0 = a[0].xor3(a[5], a[10]).xor3(a[15], a[20]);
+    let c1 = a[1].xor3(a[6], a[11]).xor3(a[16], a[21]);
+    let c2 = a[2].xor3(a[7], a[12]).xor3(a[17], a[22]);
+    let c3 = a[3].xor3(a[8], a[13]).xor3(a[18], a[23]);
+    let c4 = a[4].xor3(a[9], a[14]).xor3(a[19], a[24]);
+
+    let d0 = c4.xor(c1.rotate_left::<1>());
+    let d1 = c0.xor(c2.rotate_left::<1>());
+    let d2 = c1.xor(c3.rotate_left::<1>());
+    let d3 = c2.xor(c4.rotate_left::<1>());
+    let d4 = c3.xor(c0.rotate_left::<1>());
+
+    // Row y of the result of ρ and π, and χ over it.
+    macro_rules! row {
+        ($b0:expr, $b1:expr, $b2:expr, $b3:expr, $b4:expr) => {{
+            let (b0, b1, b2, b3, b4) = ($b0, $b1, $b2, $b3, $b4);
+            [
+                b0.chi(b1, b2),
+                b1.chi(b2, b3),
+                b2.chi(b3, b4),
+                b3.chi(b4, b0),
+                b4.chi(b0, b1),
+            ]
+        }};
+    }
+    let row0 = row!(
+        a[0].xor(d0),
+        a[6].xor(d1).rotate_left::<44>(),
+        a[12].xor(d2).rotate_left::<43>(),
+        a[18].xor(d3).rotate_left::<21>(),
+        a[24].xor(d4).rotate_left::<14>()
+    );
+    let row1 = row!(
+        a[3].xor(d3).rotate_left::<28>(),
+        a[9].xor(d4).rotate_left::<20>(),
+        a[10].xor(d0).rotate_left::<3>(),
+        a[16].xor(d1).rotate_left::<45>(),
+        a[22].xor(d2).rotate_left::<61>()
+    );
+    let row2 = row!(
+        a[1].xor(d1).rotate_left::<1>(),
+        a[7].xor(d2).rotate_left::<6>(),
+        a[13].xor(d3).rotate_left::<25>(),
+        a[19].xor(d4).rotate_left::<8>(),
+        a[20].xor(d0).rotate_left::<18>()
+    );
+    let row3 = row!(
+        a[4].xor(d4).rotate_left::<27>(),
+        a[5].xor(d0).rotate_left::<36>(),
+        a[11].xor(d1).rotate_left::<10>(),
+        a[17].xor(d2).rotate_left::<15>(),
+        a[23].xor(d3).rotate_left::<56>()
+    );
+    let row4 = row!(
+        a[2].xor(d2).rotate_left::<62>(),
+        a[8].xor(d3).rotate_left::<55>(),
+        a[14].xor(d4).rotate_left::<39>(),
+        a[15].xor(d0).rotate_left::<41>(),
+        a[21].xor(d1).rotate_left::<2>()
+    );
+    [
+        row0[0].xor(constant),
+        row0[1],
+        row0[2],
+        row0[3],
+        row0[4],
+        row1[0],
+        row1[1],
+        row1[2],
+        row1[3],
+        row1[4],
+        row2[0],
+        row2[1],
+        row2[2],
+        row2[3],
+        row2[4],
+        row3[0],
+        row3[1],
+        row3[2],
+        row3[3],
+        row3[4],
+        row4[0],
+        row4[1],
+        row4[2],
+        row4[3],
+        row4[4],
+    ]
+}
+
+/// The round constants of ι, made by the linear feedback shift register of
+/// FIPS 202, algorithm 5.
+const ROUND_CONSTANTS: [u64; 24] = {
+    let mut constants = [0; 24];
+    let mut register: u8 = 1;
+    let mut round = 0;
+    while round < 24 {
+        let mut j = 0;
+        while j < 7 {
+            constants[round] |= ((register & 1) as u64) << ((1 << j) - 1);
+            // x⁸ + x⁶ + x⁵ + x⁴ + 1
+            register = (register << 1) ^ ((register >> 7) * 0x71);
+            j += 1;
+        }
+        round += 1;
+    }
+    constants
+};
+
+#[cfg(test)]
+mod tests {
+    use super::KeccakF1600;
+    use crate::arch::wide::Wide;
+    use crate::arch::{Backend, Portable, Vector};
+
+    /// FIPS 202, sections 3.2 and 3.3, by the definitions of its step mappings on the
+    /// lanes a(x, y).
+    fn textbook(state: &mut [u64; 25]) {
+        let at = |x: usize, y: usize| x % 5 + 5 * (y % 5);
+        let map = |f: &dyn Fn(usize, usize) -> u64| core::array::from_fn(|i| f(i % 5, i / 5));
+        let mut register = 1u16;
+        for _ in 0..24 {
+            let a = *state;
+            let column = |x| (0..5).fold(0, |c, y| c ^ a[at(x, y)]);
+            let a: [u64; 25] =
+                map(&|x, y| a[at(x, y)] ^ column(x + 4) ^ column(x + 1).rotate_left(1));
+            let mut rotated = a;
+            let (mut x, mut y) = (1, 0);
+            for t in 0..24 {
+                rotated[at(x, y)] = a[at(x, y)].rotate_left((t + 1) * (t + 2) / 2);
+                (x, y) = (y, (2 * x + 3 * y) % 5);
+            }
+            let a: [u64; 25] = map(&|x, y| rotated[at(x + 3 * y, x)]);
+            *state = map(&|x, y| a[at(x, y)] ^ (!a[at(x + 1, y)] & a[at(x + 2, y)]));
+            for j in 0..=6 {
+                state[0] ^= u64::from(register & 1) << ((1 << j) - 1);
+                register <<= 1;
+                if register & 0x100 != 0 {
+                    register ^= 0x171;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn permutation_matches_textbook() {
+        fn check<B: Backend>(b: B) {
+            let lanes = B::U64s::LANES;
+            let mut states = [<B::U64s as Vector>::Array::default(); 25];
+            let mut expected = [[0; 25]; 8];
+            for round in 0..20u64 {
+                for (lane, expected) in expected.iter_mut().enumerate().take(lanes) {
+                    expected[19] ^= round * lane as u64;
+                    textbook(expected);
+                    states[19].as_mut()[lane] ^= round * lane as u64;
+                }
+                b.run(KeccakF1600::<B::U64s> {
+                    token: b,
+                    states: &mut states,
+                });
+                for (i, words) in states.iter().enumerate() {
+                    for (lane, word) in words.as_ref().iter().enumerate() {
+                        assert_eq!(*word, expected[lane][i]);
+                    }
+                }
+            }
+        }
+
+        check(Portable);
+        check(Wide);
+    }
+}

@@ -1,0 +1,5 @@
+//! The kernels of ML-KEM other than its transform.
+
+pub(crate) mod compression;
+pub(crate) mod multiplication;
+pub(crate) mod sampling;

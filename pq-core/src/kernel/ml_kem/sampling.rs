@@ -1,0 +1,145 @@
+//! Sampling from hash output (FIPS 203, algorithms 7 and 8).
+
+use crate::arch::{Backend, Kernel};
+use crate::kernel::ntt::{Q3329, Ring};
+
+/// One block of SampleNTT (algorithm 7): appends to the first `filled`
+/// coefficients of `f` those that `block` yields, and returns how many there are.
+///
+/// `block` is public and has a multiple of 3 bytes. Gives 0 ≤ x < q.
+pub(crate) struct RejectUniform<'a> {
+    pub(crate) block: &'a [u8],
+    pub(crate) f: &'a mut [i16; 256],
+    pub(crate) filled: usize,
+}
+
+impl<B: Backend> Kernel<B> for RejectUniform<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, _: B) -> usize {
+        let Self {
+            block,
+            f,
+            mut filled,
+        } = self;
+        debug_assert_eq!(block.len() % 3, 0);
+        for [c0, c1, c2] in block.as_chunks().0 {
+            let d1 = i16::from(*c0) | (i16::from(*c1) & 0x0f) << 8;
+            let d2 = i16::from(*c1) >> 4 | i16::from(*c2) << 4;
+            // A coefficient that is not accepted is overwritten by the next.
+            for d in [d1, d2] {
+                let Some(x) = f.get_mut(filled) else {
+                    return filled;
+                };
+                *x = d;
+                filled += usize::from(d < Q3329::Q);
+            }
+        }
+        filled
+    }
+}
+
+/// SamplePolyCBD_η (algorithm 8) of 64η bytes, η = 2 or 3.
+///
+/// Gives |x| ≤ η.
+pub(crate) struct CentredBinomial<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) f: &'a mut [i16; 256],
+}
+
+impl<B: Backend> Kernel<B> for CentredBinomial<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: B) {
+        if self.bytes.len() == 128 {
+            let (bytes, _) = self.bytes.as_chunks();
+            for (f, bytes) in self.f.as_chunks_mut::<8>().0.iter_mut().zip(bytes) {
+                // Each pair of bits becomes their sum, each coefficient the
+                // difference of two sums.
+                let bits = u32::from_le_bytes(*bytes);
+                let sums = (bits & 0x5555_5555) + (bits >> 1 & 0x5555_5555);
+                for (i, x) in f.iter_mut().enumerate() {
+                    let pair = sums >> (4 * i);
+                    *x = (pair & 3) as i16 - (pair >> 2 & 3) as i16;
+                }
+            }
+        } else {
+            debug_assert_eq!(self.bytes.len(), 192);
+            let (bytes, _) = self.bytes.as_chunks();
+            for (f, bytes) in self.f.as_chunks_mut::<4>().0.iter_mut().zip(bytes) {
+                let [b0, b1, b2] = *bytes;
+                let bits = u32::from_le_bytes([b0, b1, b2, 0]);
+                let sums =
+                    (bits & 0x0024_9249) + (bits >> 1 & 0x0024_9249) + (bits >> 2 & 0x0024_9249);
+                for (i, x) in f.iter_mut().enumerate() {
+                    let pair = sums >> (6 * i);
+                    *x = (pair & 7) as i16 - (pair >> 3 & 7) as i16;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CentredBinomial, RejectUniform};
+    use crate::arch::{Backend, Portable};
+
+    fn pseudorandom<const N: usize>(mut state: u32) -> [u8; N] {
+        core::array::from_fn(|_| {
+            state = state.wrapping_mul(0x915f_77f5).wrapping_add(1);
+            (state >> 24) as u8
+        })
+    }
+
+    /// Algorithm 8, bit by bit.
+    #[test]
+    fn centred_binomial_matches_textbook() {
+        fn check(eta: usize, bytes: &[u8]) {
+            let mut f = [0; 256];
+            Portable.run(CentredBinomial { bytes, f: &mut f });
+            let bit = |i: usize| i16::from(bytes[i / 8] >> (i % 8) & 1);
+            for (i, actual) in f.iter().enumerate() {
+                let x: i16 = (0..eta).map(|j| bit(2 * i * eta + j)).sum();
+                let y: i16 = (0..eta).map(|j| bit(2 * i * eta + eta + j)).sum();
+                assert_eq!(*actual, x - y);
+            }
+        }
+
+        for seed in 0..500 {
+            check(2, &pseudorandom::<128>(seed));
+            check(3, &pseudorandom::<192>(seed));
+        }
+        check(2, &[0xff; 128]);
+        check(3, &[0xff; 192]);
+    }
+
+    /// Algorithm 7, whose coefficients are taken one block at a time.
+    #[test]
+    fn rejection_matches_textbook() {
+        for seed in 0..200 {
+            let bytes = pseudorandom::<{ 4 * 168 }>(seed);
+            let mut f = [0; 256];
+            let mut filled = 0;
+            for block in bytes.chunks_exact(168) {
+                filled = Portable.run(RejectUniform {
+                    block,
+                    f: &mut f,
+                    filled,
+                });
+            }
+            let expected = bytes.chunks_exact(3).flat_map(|c| {
+                let d1 = u16::from(c[0]) + 256 * (u16::from(c[1]) % 16);
+                let d2 = u16::from(c[1]) / 16 + 16 * u16::from(c[2]);
+                [d1, d2]
+            });
+            let expected = expected.filter(|d| *d < 3329).take(256);
+            assert_eq!(filled, expected.clone().count());
+            for (actual, expected) in f.iter().zip(expected) {
+                assert_eq!(*actual as u16, expected);
+            }
+        }
+    }
+}

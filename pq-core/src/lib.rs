@@ -1,0 +1,40 @@
+//! ML-KEM (FIPS 203) and ML-DSA (FIPS 204), every parameter set, in pure Rust.
+//!
+//! * [`ml_kem`]: key encapsulation, [`MlKem512`](ml_kem::MlKem512),
+//!   [`MlKem768`](ml_kem::MlKem768) and [`MlKem1024`](ml_kem::MlKem1024);
+//! * [`ml_dsa`]: signatures, [`MlDsa44`](ml_dsa::MlDsa44),
+//!   [`MlDsa65`](ml_dsa::MlDsa65) and [`MlDsa87`](ml_dsa::MlDsa87).
+//!
+//! The crate is `no_std`, allocates nothing, panics on no input, and takes its
+//! randomness by argument: fill it from the operating system's generator, for
+//! example with the `getrandom` crate. Everything that depends on a secret runs in
+//! constant time, and every type that holds a secret wipes it when dropped.
+//!
+//! ```
+//! use pq_core::ml_kem::{DecapsulationKey, MlKem768};
+//!
+//! # fn random<const N: usize>() -> [u8; N] { [7; N] }
+//! // 64 and 32 fresh random bytes
+//! let decapsulation_key = DecapsulationKey::<MlKem768>::from_seed(&random());
+//! let (ciphertext, ours) = decapsulation_key
+//!     .encapsulation_key()
+//!     .encapsulate(&random());
+//! let theirs = decapsulation_key.decapsulate(&ciphertext);
+//! assert_eq!(ours, theirs);
+//! ```
+#![no_std]
+// `arch` is the only place that may lift this, a backend at a time.
+#![deny(unsafe_code)]
+
+pub mod arch;
+mod dimension;
+mod error;
+mod hash;
+mod kernel;
+pub mod ml_dsa;
+pub mod ml_kem;
+mod sealed;
+mod wipe;
+
+pub use dimension::{Array, Dim, Dimension, Element};
+pub use error::Error;

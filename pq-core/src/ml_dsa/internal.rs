@@ -1,0 +1,101 @@
+//! The standard's internal algorithms (FIPS 204, section 6), for tests and for
+//! validation.
+//!
+//! They are deterministic, take the formatted message M′ (in parts, of which the
+//! concatenation counts) and the backend to run on. Applications use [`SigningKey`]
+//! and [`VerifyingKey`], which format the message and choose the best backend.
+
+use super::message;
+use super::params::ParameterSet;
+use super::signature::Signature;
+use super::signing_key::SigningKey;
+use super::verifying_key::VerifyingKey;
+use super::{signing, verification};
+use crate::arch::Backend;
+
+/// ML-DSA.KeyGen_internal (algorithm 6).
+pub fn keygen<P: ParameterSet, B: Backend>(b: B, xi: &[u8; 32]) -> SigningKey<P> {
+    SigningKey::from_seed_with(b, xi)
+}
+
+/// ML-DSA.Sign_internal (algorithm 7).
+pub fn sign<P: ParameterSet, B: Backend>(
+    b: B,
+    signing_key: &SigningKey<P>,
+    message: &[&[u8]],
+    rnd: &[u8; 32],
+) -> Signature<P> {
+    // 6: µ ← H(tr ‖ M′, 64)
+    let mu = message::representative(b, signing_key.tr(), message);
+    signing::sign_mu(b, signing_key, &mu, rnd)
+}
+
+/// ML-DSA.Verify_internal (algorithm 8).
+pub fn verify<P: ParameterSet, B: Backend>(
+    b: B,
+    verifying_key: &VerifyingKey<P>,
+    message: &[&[u8]],
+    signature: &Signature<P>,
+) -> bool {
+    verification::verify(
+        b,
+        verifying_key,
+        verification::Message::Formatted(message),
+        signature,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{keygen, sign, verify};
+    use crate::arch::Portable;
+    use crate::arch::wide::Wide;
+    use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet, Signature};
+
+    /// A backend of many lanes does what one of a single lane does.
+    #[test]
+    fn width_makes_no_difference() {
+        fn check<P: ParameterSet>() {
+            for i in 0..10 {
+                let key = keygen::<P, _>(Portable, &[i; 32]);
+                let wide_key = keygen::<P, _>(Wide, &[i; 32]);
+                assert_eq!(
+                    *key.to_expanded().as_ref(),
+                    *wide_key.to_expanded().as_ref()
+                );
+
+                let message: [&[u8]; 3] = [&[i], b"", b"message"];
+                let signature = sign(Portable, &key, &message, &[i; 32]);
+                assert_eq!(sign(Wide, &key, &message, &[i; 32]), signature);
+                assert!(verify(Portable, key.verifying_key(), &message, &signature));
+                assert!(verify(Wide, key.verifying_key(), &message, &signature));
+
+                for tampered_byte in [0, 100, P::SIGNATURE_LEN - 100, P::SIGNATURE_LEN - 1] {
+                    let mut tampered = [0; 4627];
+                    let tampered = &mut tampered[..P::SIGNATURE_LEN];
+                    tampered.copy_from_slice(signature.as_bytes());
+                    tampered[tampered_byte] ^= 1 << (i % 8);
+                    let tampered = Signature::from_bytes(tampered).unwrap();
+                    assert!(!verify(Portable, key.verifying_key(), &message, &tampered));
+                    assert!(!verify(Wide, key.verifying_key(), &message, &tampered));
+                }
+            }
+        }
+
+        check::<MlDsa44>();
+        check::<MlDsa65>();
+        check::<MlDsa87>();
+    }
+
+    /// How a message is divided makes no difference.
+    #[test]
+    fn parts_are_joined() {
+        let key = keygen::<MlDsa44, _>(Portable, &[1; 32]);
+        let whole = sign(Portable, &key, &[b"message"], &[2; 32]);
+        let parts = sign(Portable, &key, &[b"mess", b"", b"age"], &[2; 32]);
+        assert_eq!(whole, parts);
+        let verifying_key = key.verifying_key();
+        assert!(verify(Portable, verifying_key, &[b"m", b"essage"], &whole));
+        assert!(!verify(Portable, verifying_key, &[b"m", b"assage"], &whole));
+    }
+}

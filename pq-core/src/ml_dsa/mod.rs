@@ -1,0 +1,74 @@
+//! ML-DSA, the module-lattice-based digital signature standard of FIPS 204.
+//!
+//! The holder of a [`SigningKey`] publishes its [`VerifyingKey`], and signs messages.
+//! Whoever has the verifying key can verify each [`Signature`].
+//!
+//! ```
+//! use pq_core::ml_dsa::{MlDsa65, Signature, SigningKey, VerifyingKey};
+//!
+//! # fn random<const N: usize>() -> [u8; N] { [7; N] }
+//! // 32 fresh random bytes each
+//! let signing_key = SigningKey::<MlDsa65>::from_seed(&random());
+//! let published = signing_key.verifying_key().as_bytes();
+//! let signature = signing_key.sign(b"message", b"context", &random())?;
+//!
+//! // the verifier, with what it received
+//! let verifying_key = VerifyingKey::<MlDsa65>::from_bytes(published)?;
+//! let signature = Signature::from_bytes(signature.as_bytes())?;
+//! verifying_key.verify(b"message", b"context", &signature)?;
+//! assert!(verifying_key.verify(b"massage", b"context", &signature).is_err());
+//! # Ok::<(), pq_core::Error>(())
+//! ```
+//!
+//! | | verifying key | signing key, expanded | signature |
+//! |---|---|---|---|
+//! | [`MlDsa44`] | 1312 bytes | 2560 bytes | 2420 bytes |
+//! | [`MlDsa65`] | 1952 bytes | 4032 bytes | 3309 bytes |
+//! | [`MlDsa87`] | 2592 bytes | 4896 bytes | 4627 bytes |
+//!
+//! A context keeps apart signatures made for different purposes with one key. Most
+//! protocols, X.509 and TLS among them, use the empty one.
+//!
+//! For messages that are hashed far from the key there are two ways. With external
+//! µ ([`VerifyingKey::mu`], [`SigningKey::sign_mu`]) signatures are the same as those
+//! of the message. HashML-DSA ([`SigningKey::hash_sign`]) signs a digest, and its
+//! signatures are its own.
+
+pub mod internal;
+mod message;
+mod params;
+mod ring;
+mod sampling;
+mod signature;
+mod signing;
+mod signing_key;
+mod verification;
+mod verifying_key;
+
+use core::fmt;
+
+use crate::Error;
+use crate::dimension::{Array, Dimension};
+
+pub use message::PreHash;
+pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+pub use signature::Signature;
+pub use signing_key::SigningKey;
+pub use verifying_key::{ExpandedVerifyingKey, VerifyingKey};
+
+/// Length of a seed ξ in bytes.
+pub const SEED_LEN: usize = 32;
+
+fn array<D: Dimension>(bytes: &[u8]) -> Result<Array<D, u8>, Error> {
+    if bytes.len() != D::N {
+        return Err(Error::WrongLength {
+            expected: D::N,
+            actual: bytes.len(),
+        });
+    }
+    Ok(D::from_fn(|i| bytes[i]))
+}
+
+fn hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}

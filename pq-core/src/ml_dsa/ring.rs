@@ -1,0 +1,318 @@
+//! R_q and T_q (FIPS 204, section 2.3), their vectors and matrices, and their
+//! encodings (section 7.1).
+
+use core::ops::{Deref, DerefMut};
+
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use super::params::ParameterSet;
+use crate::arch::Backend;
+use crate::dimension::{Array, Dimension, Element};
+use crate::kernel::ml_dsa::encoding::{BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack};
+use crate::kernel::ml_dsa::multiplication::{Multiply, MultiplyAccumulate, OverRadix, Reduce};
+use crate::kernel::ml_dsa::rounding::{
+    AddCentred, AddPower2Round, Below, Centre, D, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint,
+    UseHint,
+};
+use crate::kernel::ntt::{InverseNtt, Ntt, Q8380417};
+use crate::wipe::wipe;
+
+/// Length of an encoded polynomial of **t**₁ in bytes.
+pub(super) const T1_LEN: usize = 320;
+/// Length of an encoded polynomial of **t**₀ in bytes.
+pub(super) const T0_LEN: usize = 32 * D as usize;
+
+/// An element of R_q: a polynomial.
+#[derive(Clone)]
+pub(super) struct Rq(pub(super) [i32; 256]);
+
+/// An element of T_q: the transform of a polynomial. |x| ≤ 9q.
+#[derive(Clone)]
+pub(super) struct Tq(pub(super) [i32; 256]);
+
+/// A k by ℓ matrix over T_q, by rows.
+#[derive(Clone)]
+pub(super) struct Matrix<P: ParameterSet>(Array<P::Entries, Tq>);
+
+impl<P: ParameterSet> Matrix<P> {
+    pub(super) fn zero() -> Self {
+        Self(P::Entries::from_fn(|_| Tq::ZERO))
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[Tq]> {
+        self.0.as_ref().chunks_exact(P::L::N)
+    }
+
+    /// Every entry with the indices of its row and column.
+    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = ((u8, u8), &mut Tq)> {
+        let indices = (0..P::K::N as u8).flat_map(|r| (0..P::L::N as u8).map(move |s| (r, s)));
+        indices.zip(self.0.as_mut())
+    }
+}
+
+impl Polynomial for Rq {
+    const ZERO: Self = Self([0; 256]);
+}
+
+impl Zeroize for Rq {
+    fn zeroize(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+impl Rq {
+    /// output ← NTT(self) (algorithm 41); |x| ≤ q.
+    pub(super) fn ntt<B: Backend>(&self, b: B, output: &mut Tq) {
+        output.0.copy_from_slice(&self.0);
+        b.run(Ntt::<Q8380417>(&mut output.0));
+    }
+
+    /// self ← NTT⁻¹(f ∘ g) (algorithms 45 and 42); gives |x| < q.
+    pub(super) fn set_product<B: Backend>(&mut self, b: B, f: &Tq, g: &Tq) {
+        b.run(Multiply {
+            a: &f.0,
+            b: &g.0,
+            output: &mut self.0,
+        });
+        b.run(InverseNtt::<Q8380417>(&mut self.0));
+    }
+
+    /// self ← NTT⁻¹(sums); gives |x| < q.
+    pub(super) fn set_sums<B: Backend>(&mut self, b: B, sums: &Sums) {
+        b.run(Reduce {
+            sums: &sums.0,
+            output: &mut self.0,
+        });
+        b.run(InverseNtt::<Q8380417>(&mut self.0));
+    }
+
+    /// self ← NTT⁻¹(f) mod± q, which must be below 2²¹ by magnitude.
+    pub(super) fn set_small<B: Backend>(&mut self, b: B, f: &Tq) {
+        self.0.copy_from_slice(&f.0);
+        b.run(OverRadix(&mut self.0));
+        b.run(InverseNtt::<Q8380417>(&mut self.0));
+        b.run(Centre(&mut self.0));
+    }
+
+    /// (high, self) ← Power2Round(self + g).
+    pub(super) fn add_power2round<B: Backend>(&mut self, b: B, g: &Self, high: &mut Self) {
+        b.run(AddPower2Round {
+            f: &mut self.0,
+            g: &g.0,
+            high: &mut high.0,
+        });
+    }
+
+    /// (high, self) ← Decompose(self); |x| ≤ q.
+    pub(super) fn decompose<P: ParameterSet, B: Backend>(&mut self, b: B, high: &mut Self) {
+        let (f, high) = (&mut self.0, &mut high.0);
+        match P::GAMMA2 {
+            GAMMA2_44 => b.run(Decompose::<GAMMA2_44> { f, high }),
+            _ => b.run(Decompose::<GAMMA2_65_87> { f, high }),
+        }
+    }
+
+    /// self ← UseHint(hint, self), where the hint is 1 at `hints`; |x| ≤ q.
+    pub(super) fn use_hint<P: ParameterSet, B: Backend>(&mut self, b: B, hints: &[u8]) {
+        let f = &mut self.0;
+        match P::GAMMA2 {
+            GAMMA2_44 => b.run(UseHint::<GAMMA2_44> { f, hints }),
+            _ => b.run(UseHint::<GAMMA2_65_87> { f, hints }),
+        }
+    }
+
+    /// Puts MakeHint(−ct₀, w − cs₂ + ct₀) in the place of LowBits(w − cs₂), where
+    /// `high` is HighBits(w − cs₂), and counts its ones; nothing if ‖ct₀‖∞ ≥ γ₂.
+    pub(super) fn make_hint<P: ParameterSet, B: Backend>(
+        &mut self,
+        b: B,
+        high: &Self,
+        ct0: &Self,
+    ) -> Option<usize> {
+        let (f, high, ct0) = (&mut self.0, &high.0, &ct0.0);
+        match P::GAMMA2 {
+            GAMMA2_44 => b.run(MakeHint::<GAMMA2_44> { f, high, ct0 }),
+            _ => b.run(MakeHint::<GAMMA2_65_87> { f, high, ct0 }),
+        }
+    }
+
+    /// self ← self + g mod±, and whether ‖self‖∞ < `bound` then.
+    pub(super) fn add<B: Backend>(&mut self, b: B, g: &Self, bound: i32) -> bool {
+        b.run(AddCentred::<false> {
+            f: &mut self.0,
+            g: &g.0,
+            bound,
+        })
+    }
+
+    /// self ← self − g mod±, and whether ‖self‖∞ < `bound` then.
+    pub(super) fn subtract<B: Backend>(&mut self, b: B, g: &Self, bound: i32) -> bool {
+        b.run(AddCentred::<true> {
+            f: &mut self.0,
+            g: &g.0,
+            bound,
+        })
+    }
+
+    /// Whether ‖self‖∞ < `bound`.
+    pub(super) fn below<B: Backend>(&self, b: B, bound: i32) -> bool {
+        b.run(Below { f: &self.0, bound })
+    }
+
+    /// SimpleBitPack(self, 2^10 − 1), for **t**₁.
+    pub(super) fn encode_t1<B: Backend>(&self, b: B, output: &mut [u8]) {
+        b.run(SimpleBitPack::<10> { f: &self.0, output });
+    }
+
+    /// SimpleBitUnpack(input, 2^10 − 1) · 2^d, for **t**₁.
+    pub(super) fn decode_t1<B: Backend>(&mut self, b: B, input: &[u8]) {
+        let f = &mut self.0;
+        b.run(SimpleBitUnpack::<10, D> { input, f });
+    }
+
+    /// BitPack(self, 2^(d−1) − 1, 2^(d−1)), for **t**₀.
+    pub(super) fn encode_t0<B: Backend>(&self, b: B, output: &mut [u8]) {
+        b.run(BitPack::<{ D as usize }> {
+            f: &self.0,
+            top: 1 << (D - 1),
+            output,
+        });
+    }
+
+    /// BitPack(self, η, η), for **s**₁ and **s**₂.
+    pub(super) fn encode_s<P: ParameterSet, B: Backend>(&self, b: B, output: &mut [u8]) {
+        let (f, top) = (&self.0, P::ETA);
+        match P::ETA {
+            2 => b.run(BitPack::<3> { f, top, output }),
+            _ => b.run(BitPack::<4> { f, top, output }),
+        }
+    }
+
+    /// BitUnpack(input, η, η), for **s**₁ and **s**₂, and whether all coefficients are
+    /// in −η ..= η. Runs in constant time.
+    pub(super) fn decode_s<P: ParameterSet, B: Backend>(&mut self, b: B, input: &[u8]) -> bool {
+        let (f, top) = (&mut self.0, P::ETA);
+        match P::ETA {
+            2 => b.run(BitUnpack::<3> { input, top, f }),
+            _ => b.run(BitUnpack::<4> { input, top, f }),
+        }
+        self.below(b, P::ETA + 1)
+    }
+
+    /// BitPack(self, γ₁ − 1, γ₁), for **z**.
+    pub(super) fn encode_z<P: ParameterSet, B: Backend>(&self, b: B, output: &mut [u8]) {
+        let (f, top) = (&self.0, P::GAMMA1);
+        match P::GAMMA1.ilog2() {
+            17 => b.run(BitPack::<18> { f, top, output }),
+            _ => b.run(BitPack::<20> { f, top, output }),
+        }
+    }
+
+    /// BitUnpack(input, γ₁ − 1, γ₁), for **y** and **z**.
+    pub(super) fn decode_z<P: ParameterSet, B: Backend>(&mut self, b: B, input: &[u8]) {
+        let (f, top) = (&mut self.0, P::GAMMA1);
+        match P::GAMMA1.ilog2() {
+            17 => b.run(BitUnpack::<18> { input, top, f }),
+            _ => b.run(BitUnpack::<20> { input, top, f }),
+        }
+    }
+
+    /// Hands SimpleBitPack(self, (q − 1) / 2γ₂ − 1), for **w**₁, to `f`. It says nothing
+    /// that a hash of it does not.
+    pub(super) fn with_encoded_w1<P: ParameterSet, B: Backend>(&self, b: B, f: impl FnOnce(&[u8])) {
+        let mut encoded = Zeroizing::new([0; 32 * 6]);
+        let width = if P::GAMMA2 == GAMMA2_44 { 6 } else { 4 };
+        let output = &mut encoded[..32 * width];
+        match width {
+            6 => b.run(SimpleBitPack::<6> { f: &self.0, output }),
+            _ => b.run(SimpleBitPack::<4> { f: &self.0, output }),
+        }
+        f(&encoded[..32 * width]);
+    }
+}
+
+impl Polynomial for Tq {
+    const ZERO: Self = Self([0; 256]);
+}
+
+impl Zeroize for Tq {
+    fn zeroize(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+/// A sum of products in T_q, not yet reduced.
+///
+/// A row of **Â** times a transformed vector is at most seven products below 9q², and
+/// verification adds one of 81q²: below 256q², which reduction takes.
+pub(super) struct Sums([i64; 256]);
+
+impl Sums {
+    pub(super) const ZERO: Self = Self([0; 256]);
+
+    /// self ← self + f ∘ g
+    pub(super) fn add_product<B: Backend>(&mut self, b: B, f: &Tq, g: &Tq) {
+        b.run(MultiplyAccumulate {
+            a: &f.0,
+            b: &g.0,
+            sums: &mut self.0,
+        });
+    }
+
+    /// self ← the inner product of `f` and `g`
+    pub(super) fn set_inner_product<B: Backend>(&mut self, b: B, f: &[Tq], g: &[Tq]) {
+        self.clear();
+        for (f, g) in f.iter().zip(g) {
+            self.add_product(b, f, g);
+        }
+    }
+
+    /// self ← 0
+    pub(super) fn clear(&mut self) {
+        self.0.fill(0);
+    }
+}
+
+impl Zeroize for Sums {
+    fn zeroize(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+/// An element of R_q or T_q.
+pub(super) trait Polynomial: Element + Zeroize {
+    const ZERO: Self;
+}
+
+/// A vector over R_q or T_q that is wiped when dropped.
+#[derive(Clone)]
+pub(super) struct Secret<D: Dimension, T: Polynomial>(Array<D, T>);
+
+impl<D: Dimension, T: Polynomial> Secret<D, T> {
+    /// All elements zero, to be written over.
+    pub(super) fn zero() -> Self {
+        Self(D::from_fn(|_| T::ZERO))
+    }
+}
+
+impl<D: Dimension, T: Polynomial> Deref for Secret<D, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.0.as_ref()
+    }
+}
+
+impl<D: Dimension, T: Polynomial> DerefMut for Secret<D, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.0.as_mut()
+    }
+}
+
+impl<D: Dimension, T: Polynomial> Drop for Secret<D, T> {
+    fn drop(&mut self) {
+        self.0.as_mut().iter_mut().zeroize();
+    }
+}
+
+impl<D: Dimension, T: Polynomial> ZeroizeOnDrop for Secret<D, T> {}

@@ -1,0 +1,282 @@
+//! What is sampled from sponges (FIPS 204, section 7.3), side by side where the
+//! sponges are independent.
+
+use core::mem;
+
+use zeroize::{Zeroize, Zeroizing};
+
+use super::params::ParameterSet;
+use super::ring::{Matrix, Rq, Tq};
+use crate::arch::Backend;
+use crate::dimension::Dimension;
+use crate::hash::lanes::{self, Consumer, Demand, Job, Message};
+use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, Sponge};
+use crate::kernel::ml_dsa::sampling::{RejectBounded, RejectUniform};
+
+/// A sponge whose output becomes part of a key or signature.
+pub(super) type Sampling<'a, B> = Job<'a, Sampler<'a, B>>;
+
+/// The jobs of ExpandA (algorithm 32): entry (r, s) is RejNTTPoly(ρ ‖ s ‖ r).
+pub(super) fn expand_a<'a, P: ParameterSet, B: Backend>(
+    b: B,
+    rho: &'a [u8; 32],
+    matrix: &'a mut Matrix<P>,
+) -> impl Iterator<Item = Sampling<'a, B>> {
+    let entries = matrix.entries_mut();
+    entries.map(move |((r, s), entry)| entry_of_a(b, rho, r, s, entry))
+}
+
+/// The job that samples entry (r, s) of **Â**.
+pub(super) fn entry_of_a<'a, B: Backend>(
+    b: B,
+    rho: &'a [u8; 32],
+    r: u8,
+    s: u8,
+    entry: &'a mut Tq,
+) -> Sampling<'a, B> {
+    Job {
+        rate: SHAKE128_RATE,
+        suffix: SHAKE_SUFFIX,
+        message: Message::indexed2(rho, [s, r]),
+        consumer: Sampler::Uniform {
+            b,
+            f: &mut entry.0,
+            filled: 0,
+        },
+    }
+}
+
+/// The jobs of ExpandS (algorithm 33): element r of **s**₁ ‖ **s**₂ is
+/// RejBoundedPoly(ρ′ ‖ r).
+pub(super) fn expand_s<'a, P: ParameterSet, B: Backend>(
+    b: B,
+    rho_prime: &'a [u8; 64],
+    s1: &'a mut [Rq],
+    s2: &'a mut [Rq],
+) -> impl Iterator<Item = Sampling<'a, B>> {
+    let elements = s1.iter_mut().chain(s2).zip(0u16..);
+    elements.map(move |(element, r)| Job {
+        rate: SHAKE256_RATE,
+        suffix: SHAKE_SUFFIX,
+        message: Message::indexed2(rho_prime, r.to_le_bytes()),
+        consumer: Sampler::Bounded {
+            b,
+            eta: P::ETA,
+            f: &mut element.0,
+            filled: 0,
+        },
+    })
+}
+
+/// ExpandMask (algorithm 34): element r of **y** is unpacked from H(ρ″ ‖ κ + r).
+pub(super) fn expand_mask<P: ParameterSet, B: Backend>(
+    b: B,
+    rho_2prime: &[u8; 64],
+    kappa: u16,
+    y: &mut [Rq],
+) {
+    let mut bytes = Zeroizing::new(Masks([[0; 640]; 7]));
+    let len = 32 * (1 + P::GAMMA1.ilog2() as usize);
+    let jobs = bytes.0[..P::L::N].iter_mut().zip(0u16..);
+    let jobs = jobs.map(|(v, r)| {
+        let index = kappa.wrapping_add(r).to_le_bytes();
+        h(Message::indexed2(rho_2prime, index), &mut v[..len])
+    });
+    lanes::run::<B, Sampler<'_, B>>(b, jobs);
+    for (y, v) in y.iter_mut().zip(&bytes.0) {
+        y.decode_z::<P, B>(b, &v[..len]);
+    }
+}
+
+/// The job that computes H(pk), as long as `tr`.
+pub(super) fn tr<'a, B: Backend>(pk: &'a [u8], tr: &'a mut [u8; 64]) -> Sampling<'a, B> {
+    h(Message::joined(pk, &[]), tr)
+}
+
+/// SampleInBall (algorithm 29): c with τ coefficients ±1 and no others but zeros.
+///
+/// Branches and indexes by c̃, which is public once it is part of a signature. In
+/// attempts that are rejected c̃ is commonly taken as public as well, by the reference
+/// implementation too: it is a hash of **w**₁, and says nothing about the key without
+/// the **z** that is thrown away.
+pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], c: &mut Rq) {
+    // 1-5: the first 8 bytes of H(c̃) are the signs
+    c.0.fill(0);
+    let mut sponge = Sponge::new(b, SHAKE256_RATE);
+    sponge.absorb(c_tilde);
+    let mut reader = sponge.finish(SHAKE_SUFFIX);
+    let mut signs = [0; 8];
+    reader.squeeze(&mut signs);
+    let mut signs = u64::from_le_bytes(signs);
+    // 6-12
+    for i in 256 - P::TAU..256 {
+        let j = loop {
+            let mut j = [0];
+            reader.squeeze(&mut j);
+            let j = usize::from(j[0]);
+            if j <= i {
+                break j;
+            }
+        };
+        c.0[i] = c.0[j];
+        c.0[j] = 1 - 2 * (signs & 1) as i32;
+        signs >>= 1;
+    }
+}
+
+fn h<'a, B: Backend>(message: Message<'a>, output: &'a mut [u8]) -> Sampling<'a, B> {
+    Job {
+        rate: SHAKE256_RATE,
+        suffix: SHAKE_SUFFIX,
+        message,
+        consumer: Sampler::Bytes(output),
+    }
+}
+
+/// What becomes of the output.
+pub(super) enum Sampler<'a, B> {
+    /// RejNTTPoly (algorithm 30). Everything here is public.
+    Uniform {
+        b: B,
+        f: &'a mut [i32; 256],
+        filled: usize,
+    },
+    /// RejBoundedPoly (algorithm 31).
+    Bounded {
+        b: B,
+        eta: i32,
+        f: &'a mut [i32; 256],
+        filled: usize,
+    },
+    /// As it is, until this is full.
+    Bytes(&'a mut [u8]),
+}
+
+impl<B: Backend> Consumer for Sampler<'_, B> {
+    fn take(&mut self, block: &[u8]) -> Demand {
+        match self {
+            Self::Uniform { b, f, filled } => {
+                *filled = b.run(RejectUniform {
+                    block,
+                    f,
+                    filled: *filled,
+                });
+                Demand::more_if(*filled < 256)
+            }
+            Self::Bounded { b, eta, f, filled } => {
+                let already = *filled;
+                *filled = match eta {
+                    2 => b.run(RejectBounded::<2> {
+                        block,
+                        f,
+                        filled: already,
+                    }),
+                    _ => b.run(RejectBounded::<4> {
+                        block,
+                        f,
+                        filled: already,
+                    }),
+                };
+                Demand::more_if(*filled < 256)
+            }
+            Self::Bytes(output) => {
+                let take = block.len().min(output.len());
+                let (now, later) = mem::take(output).split_at_mut(take);
+                now.copy_from_slice(&block[..take]);
+                *output = later;
+                Demand::more_if(!output.is_empty())
+            }
+        }
+    }
+}
+
+/// The hash output that **y** is unpacked from: at most ℓ = 7 times 20 bits for
+/// each coefficient.
+struct Masks([[u8; 640]; 7]);
+
+impl Zeroize for Masks {
+    fn zeroize(&mut self) {
+        crate::wipe::wipe(self.0.as_flattened_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shake::digest::{ExtendableOutput, Update, XofReader};
+
+    use super::{expand_mask, sample_in_ball};
+    use crate::arch::Portable;
+    use crate::dimension::Dimension;
+    use crate::ml_dsa::ring::{Polynomial, Rq};
+    use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+
+    fn h(parts: &[&[u8]]) -> impl XofReader + use<> {
+        let mut hash = shake::Shake256::default();
+        for part in parts {
+            hash.update(part);
+        }
+        hash.finalize_xof()
+    }
+
+    /// Algorithm 29 as it stands.
+    #[test]
+    fn sample_in_ball_matches_textbook() {
+        fn check<P: ParameterSet>(seed: u8) {
+            let c_tilde = &[seed; 64][..P::LAMBDA / 4];
+            let mut ctx = h(&[c_tilde]);
+            let mut s = [0; 8];
+            ctx.read(&mut s);
+            let bit = |i: usize| s[i / 8] >> (i % 8) & 1;
+            let mut expected = [0; 256];
+            for i in 256 - P::TAU..256 {
+                let mut j = [0];
+                ctx.read(&mut j);
+                while usize::from(j[0]) > i {
+                    ctx.read(&mut j);
+                }
+                let j = usize::from(j[0]);
+                expected[i] = expected[j];
+                expected[j] = if bit(i + P::TAU - 256) == 1 { -1 } else { 1 };
+            }
+            let mut c = Rq([5; 256]);
+            sample_in_ball::<P, _>(Portable, c_tilde, &mut c);
+            assert_eq!(c.0, expected);
+            assert_eq!(c.0.iter().filter(|x| **x != 0).count(), P::TAU);
+        }
+
+        for seed in 0..100 {
+            check::<MlDsa44>(seed);
+            check::<MlDsa65>(seed);
+            check::<MlDsa87>(seed);
+        }
+    }
+
+    /// Algorithm 34 as it stands, bit by bit.
+    #[test]
+    fn expand_mask_matches_textbook() {
+        fn check<P: ParameterSet>(seed: u8, kappa: u16) {
+            let c = 1 + P::GAMMA1.ilog2() as usize;
+            let rho_2prime = [seed; 64];
+            let mut y = [const { Rq::ZERO }; 7];
+            let y = &mut y[..P::L::N];
+            expand_mask::<P, _>(Portable, &rho_2prime, kappa, y);
+            for (r, y) in (0..).zip(y) {
+                let mut v = [0; 32 * 20];
+                h(&[&rho_2prime, &(kappa + r).to_le_bytes()]).read(&mut v[..32 * c]);
+                for (i, x) in y.0.iter().enumerate() {
+                    let bit = |j: usize| i32::from(v[(i * c + j) / 8] >> ((i * c + j) % 8) & 1);
+                    let value: i32 = (0..c).map(|j| bit(j) << j).sum();
+                    assert_eq!(*x, P::GAMMA1 - value);
+                }
+            }
+        }
+
+        for seed in 0..10 {
+            for kappa in [0, 7, 255, 1000] {
+                check::<MlDsa44>(seed, kappa);
+                check::<MlDsa65>(seed, kappa);
+                check::<MlDsa87>(seed, kappa);
+            }
+        }
+    }
+}

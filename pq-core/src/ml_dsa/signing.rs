@@ -1,0 +1,174 @@
+//! Signing (FIPS 204, algorithm 7), from µ on.
+
+use zeroize::{Zeroize, Zeroizing};
+
+use super::params::ParameterSet;
+use super::ring::{Polynomial, Rq, Secret, Sums, Tq};
+use super::sampling;
+use super::signature::{Signature, encode_hints};
+use super::signing_key::SigningKey;
+use crate::arch::Backend;
+use crate::dimension::Dimension;
+use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, Sponge, shake256};
+
+/// Steps 7 to 33 of ML-DSA.Sign_internal.
+///
+/// An attempt succeeds with a probability of 1/5.1 to 1/3.85 (FIPS 204, table 1). The
+/// standard allows a limit to the number of attempts (appendix C) and asks for none; here
+/// the loop ends by itself. κ would repeat after 2¹⁶/ℓ attempts, which happens with a
+/// probability below 2⁻⁴⁰⁰⁰.
+pub(super) fn sign_mu<P: ParameterSet, B: Backend>(
+    b: B,
+    key: &SigningKey<P>,
+    mu: &[u8; 64],
+    rnd: &[u8; 32],
+) -> Signature<P> {
+    // 7: ρ″ ← H(K ‖ rnd ‖ µ, 64)
+    let rho_2prime = Zeroizing::new(shake256::<B, 64>(b, &[key.k(), rnd, mu]));
+    let mut signature = Signature::zero();
+    let mut attempt = Attempt::<P>::new();
+    // 8
+    let mut kappa = 0u16;
+    // 10: public rejection. Whether an attempt is refused is independent of the key:
+    // that is what the checks are for. So it may show in the time taken how many
+    // attempts there were and which check refused each. Which coefficient was too
+    // large, or how large, does not show.
+    while !attempt.run(b, key, mu, &rho_2prime, kappa, &mut signature) {
+        // 31
+        kappa = kappa.wrapping_add(P::L::N as u16);
+    }
+    signature
+}
+
+/// What an attempt computes with; the next one writes it over, and it is wiped at
+/// last.
+struct Attempt<P: ParameterSet> {
+    /// **y**, then **z**.
+    y: Secret<P::L, Rq>,
+    y_hat: Secret<P::L, Tq>,
+    /// **w**, then its low part **w**₀, then **w**₀ − c**s**₂, then **h**.
+    w: Secret<P::K, Rq>,
+    /// **w**₁
+    w1: Secret<P::K, Rq>,
+    c: Rq,
+    c_hat: Tq,
+    /// A product of c.
+    product: Rq,
+    sums: Sums,
+}
+
+impl<P: ParameterSet> Attempt<P> {
+    fn new() -> Self {
+        Self {
+            y: Secret::zero(),
+            y_hat: Secret::zero(),
+            w: Secret::zero(),
+            w1: Secret::zero(),
+            c: Rq::ZERO,
+            c_hat: Tq::ZERO,
+            product: Rq::ZERO,
+            sums: Sums::ZERO,
+        }
+    }
+
+    /// Steps 11 to 30, and whether they gave a signature. If not, what is in
+    /// `signature` must not be used.
+    fn run<B: Backend>(
+        &mut self,
+        b: B,
+        key: &SigningKey<P>,
+        mu: &[u8; 64],
+        rho_2prime: &[u8; 64],
+        kappa: u16,
+        signature: &mut Signature<P>,
+    ) -> bool {
+        let Self {
+            y,
+            y_hat,
+            w,
+            w1,
+            c,
+            c_hat,
+            product,
+            sums,
+        } = self;
+        let (c_tilde, z_encoded, hints_encoded) = signature.parts_mut();
+
+        // 11: y ← ExpandMask(ρ″, κ)
+        sampling::expand_mask::<P, B>(b, rho_2prime, kappa, y);
+        // 12: w ← NTT⁻¹(Â ∘ NTT(y)); 13: w₁ ← HighBits(w); 15: c̃ ← H(µ ‖ w1Encode(w₁))
+        for (y, y_hat) in y.iter().zip(y_hat.iter_mut()) {
+            y.ntt(b, y_hat);
+        }
+        let mut sponge = Sponge::new(b, SHAKE256_RATE);
+        sponge.absorb(mu);
+        let rows = w.iter_mut().zip(w1.iter_mut()).zip(key.rows());
+        for ((w, w1), row) in rows {
+            sums.set_inner_product(b, row, y_hat);
+            w.set_sums(b, sums);
+            w.decompose::<P, B>(b, w1);
+            w1.with_encoded_w1::<P, B>(b, |encoded| sponge.absorb(encoded));
+        }
+        sponge.finish(SHAKE_SUFFIX).squeeze(c_tilde);
+        // 16: c ← SampleInBall(c̃); 17: ĉ ← NTT(c)
+        sampling::sample_in_ball::<P, B>(b, c_tilde, c);
+        c.ntt(b, c_hat);
+
+        // 19: cs₂ ← NTT⁻¹(ĉ ∘ ŝ₂); 21: r₀ ← LowBits(w − cs₂), the more likely to be
+        // refused and therefore the first to be checked.
+        //
+        // w₀ − cs₂ serves in place of r₀: both are w − cs₂ less a multiple of 2γ₂
+        // (mod q), and ‖cs₂‖∞ ≤ β. If either is below γ₂ − β by magnitude, the
+        // multiples are the same, so that the other is equal, and then
+        // HighBits(w − cs₂) = w₁.
+        let mut accepted = true;
+        for (w0, s2_hat) in w.iter_mut().zip(key.s2_hat()) {
+            product.set_product(b, c_hat, s2_hat);
+            accepted &= w0.subtract(b, product, P::GAMMA2 - P::BETA);
+        }
+        // 23: public rejection
+        if !accepted {
+            return false;
+        }
+
+        // 18: cs₁ ← NTT⁻¹(ĉ ∘ ŝ₁); 20: z ← y + cs₁
+        for (y, s1_hat) in y.iter_mut().zip(key.s1_hat()) {
+            product.set_product(b, c_hat, s1_hat);
+            accepted &= y.add(b, product, P::GAMMA1 - P::BETA);
+        }
+        // 23: public rejection
+        if !accepted {
+            return false;
+        }
+
+        // 25: ct₀ ← NTT⁻¹(ĉ ∘ t̂₀); 26: h ← MakeHint(−ct₀, w − cs₂ + ct₀)
+        let mut ones = 0;
+        for ((r0, w1), t0_hat) in w.iter_mut().zip(w1.iter()).zip(key.t0_hat()) {
+            product.set_product(b, c_hat, t0_hat);
+            match r0.make_hint::<P, B>(b, w1, product) {
+                Some(more) => ones += more,
+                None => accepted = false,
+            }
+        }
+        // 28: public rejection
+        if !accepted || ones > P::OMEGA {
+            return false;
+        }
+
+        // 33: σ ← sigEncode(c̃, z mod± q, h), all public from here on
+        for (z, output) in y.iter().zip(z_encoded) {
+            z.encode_z::<P, B>(b, output);
+        }
+        encode_hints::<P>(w.iter().map(|h| &h.0), hints_encoded);
+        true
+    }
+}
+
+impl<P: ParameterSet> Drop for Attempt<P> {
+    fn drop(&mut self) {
+        self.c.zeroize();
+        self.c_hat.zeroize();
+        self.product.zeroize();
+        self.sums.zeroize();
+    }
+}

@@ -1,0 +1,513 @@
+use core::fmt;
+
+use subtle::ConstantTimeEq;
+use zeroize::{ZeroizeOnDrop, Zeroizing};
+
+use super::message::{Context, Digest, PreHash, h64};
+use super::params::ParameterSet;
+use super::ring::{Matrix, Polynomial, Rq, Secret, Sums, T0_LEN, T1_LEN, Tq};
+use super::signature::Signature;
+use super::verifying_key::VerifyingKey;
+use super::{SEED_LEN, internal, sampling, signing};
+use crate::Error;
+use crate::arch::{Backend, dispatch};
+use crate::dimension::{Array, Dimension};
+use crate::hash::lanes;
+use crate::hash::sha3::shake256;
+use crate::wipe::wipe;
+
+/// A signing key, whose parts belong together. Wiped when dropped.
+///
+/// It keeps what signing would otherwise compute anew each time: 1024 bytes for each
+/// entry of the k by ℓ matrix **Â**, and the transformed secrets. That makes
+/// 30, 50 and 82 KiB for [`MlDsa44`](super::MlDsa44), [`MlDsa65`](super::MlDsa65) and
+/// [`MlDsa87`](super::MlDsa87): keep it in a `Box` or an `Arc`.
+#[derive(Clone)]
+pub struct SigningKey<P: ParameterSet> {
+    verifying_key: VerifyingKey<P>,
+    /// H(pk)
+    tr: [u8; 64],
+    matrix: Matrix<P>,
+    secrets: Secrets<P>,
+}
+
+/// What is secret in a key.
+#[derive(Clone)]
+struct Secrets<P: ParameterSet> {
+    seed: Option<[u8; SEED_LEN]>,
+    /// K
+    k: [u8; 32],
+    s1_hat: Secret<P::L, Tq>,
+    s2_hat: Secret<P::K, Tq>,
+    t0_hat: Secret<P::K, Tq>,
+}
+
+impl<P: ParameterSet> SigningKey<P> {
+    /// Makes the key pair of a seed ξ (ML-DSA.KeyGen, FIPS 204, algorithm 1).
+    ///
+    /// To generate a key, pass 32 fresh bytes from a cryptographic random number
+    /// generator; to load a stored one, pass the same bytes again.
+    pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
+        dispatch!(b => internal::keygen(b, seed))
+    }
+
+    /// ML-DSA.KeyGen_internal (algorithm 6).
+    pub(super) fn from_seed_with<B: Backend>(b: B, xi: &[u8; SEED_LEN]) -> Self {
+        let mut key = Self::zero();
+        key.secrets.seed = Some(*xi);
+        // 1: (ρ, ρ′, K) ← H(ξ ‖ k ‖ ℓ, 128)
+        let dimensions = [P::K::N as u8, P::L::N as u8];
+        let expanded = Zeroizing::new(shake256::<B, 128>(b, &[xi, &dimensions]));
+        let (rho, rest) = expanded.split_first_chunk().expect("32 of 128 bytes");
+        let (rho_prime, k) = rest.split_first_chunk().expect("64 of 96 bytes");
+        key.secrets.k.copy_from_slice(k);
+        // 3: Â ← ExpandA(ρ); 4: (s₁, s₂) ← ExpandS(ρ′)
+        let mut s1 = Secret::<P::L, Rq>::zero();
+        let mut s2 = Secret::<P::K, Rq>::zero();
+        lanes::run(
+            b,
+            sampling::expand_a::<P, B>(b, rho, &mut key.matrix)
+                .chain(sampling::expand_s::<P, B>(b, rho_prime, &mut s1, &mut s2)),
+        );
+        // 5-10
+        key.complete(b, rho, &s1, &s2, |_, _| ());
+        key
+    }
+
+    /// Reads and checks an expanded key of
+    /// [`P::SIGNING_KEY_LEN`](ParameterSet::SIGNING_KEY_LEN) bytes.
+    ///
+    /// The standard asks only for the ranges to be right (algorithm 25). This also
+    /// computes the public key and compares everything that depends on it, which
+    /// costs about as much as a key generation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`]; [`Error::SecretOutOfRange`] if a coefficient of **s**₁ or
+    /// **s**₂ is not in −η ..= η; [`Error::InconsistentKey`] if **t**₀ or tr does not
+    /// belong to ρ, **s**₁ and **s**₂.
+    pub fn from_expanded(bytes: &[u8]) -> Result<Self, Error> {
+        dispatch!(b => Self::from_expanded_with(b, bytes))
+    }
+
+    /// skDecode (algorithm 25) with its checks and ours.
+    fn from_expanded_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
+        let wrong_length = Error::WrongLength {
+            expected: P::SIGNING_KEY_LEN,
+            actual: bytes.len(),
+        };
+        if bytes.len() != P::SIGNING_KEY_LEN {
+            return Err(wrong_length);
+        }
+        // ρ ‖ K ‖ tr ‖ s₁ ‖ s₂ ‖ t₀
+        let (rho, rest) = bytes.split_first_chunk().ok_or(wrong_length)?;
+        let (k, rest) = rest.split_first_chunk::<32>().ok_or(wrong_length)?;
+        let (tr, rest) = rest.split_first_chunk::<64>().ok_or(wrong_length)?;
+        let (s1_encoded, rest) = rest.split_at(s_len::<P>() * P::L::N);
+        let (s2_encoded, t0_encoded) = rest.split_at(s_len::<P>() * P::K::N);
+        let mut s1 = Secret::<P::L, Rq>::zero();
+        let mut s2 = Secret::<P::K, Rq>::zero();
+        let mut in_range = true;
+        let elements = s1.iter_mut().zip(s1_encoded.chunks_exact(s_len::<P>()));
+        let elements = elements.chain(s2.iter_mut().zip(s2_encoded.chunks_exact(s_len::<P>())));
+        for (s, encoded) in elements {
+            in_range &= s.decode_s::<P, B>(b, encoded);
+        }
+        if !in_range {
+            return Err(Error::SecretOutOfRange);
+        }
+
+        let mut key = Self::zero();
+        key.secrets.k = *k;
+        lanes::run(b, sampling::expand_a::<P, B>(b, rho, &mut key.matrix));
+        let mut consistent = subtle::Choice::from(1);
+        key.complete(b, rho, &s1, &s2, |i, t0| {
+            let mut again = Zeroizing::new([0; T0_LEN]);
+            t0.encode_t0(b, &mut *again);
+            consistent &= again.ct_eq(&t0_encoded[T0_LEN * i..][..T0_LEN]);
+        });
+        consistent &= key.tr.ct_eq(tr);
+        if !bool::from(consistent) {
+            return Err(Error::InconsistentKey);
+        }
+        Ok(key)
+    }
+
+    /// A key of zeros, whose parts are written where they stay.
+    fn zero() -> Self {
+        Self {
+            verifying_key: VerifyingKey::zero(),
+            tr: [0; 64],
+            matrix: Matrix::zero(),
+            secrets: Secrets {
+                seed: None,
+                k: [0; 32],
+                s1_hat: Secret::zero(),
+                s2_hat: Secret::zero(),
+                t0_hat: Secret::zero(),
+            },
+        }
+    }
+
+    /// Computes all that follows from **Â**, **s**₁ and **s**₂; `inspect(i, t0)` sees
+    /// the elements of **t**₀.
+    fn complete<B: Backend>(
+        &mut self,
+        b: B,
+        rho: &[u8; 32],
+        s1: &[Rq],
+        s2: &[Rq],
+        mut inspect: impl FnMut(usize, &Rq),
+    ) {
+        let Secrets {
+            s1_hat,
+            s2_hat,
+            t0_hat,
+            ..
+        } = &mut self.secrets;
+        for (s, s_hat) in s1
+            .iter()
+            .chain(s2)
+            .zip(s1_hat.iter_mut().chain(s2_hat.iter_mut()))
+        {
+            s.ntt(b, s_hat);
+        }
+        let mut sums = Zeroizing::new(Sums::ZERO);
+        let mut t = Zeroizing::new(Rq::ZERO);
+        let mut t1 = Rq::ZERO;
+        let (rho_encoded, t1_encoded) = self.verifying_key.parts_mut();
+        // 8: pk ← pkEncode(ρ, t₁)
+        rho_encoded.copy_from_slice(rho);
+        let rows = self.matrix.rows().zip(s2).zip(t0_hat.iter_mut());
+        let rows = rows.zip(t1_encoded.chunks_exact_mut(T1_LEN));
+        for (i, (((row, s2), t0_hat), t1_encoded)) in rows.enumerate() {
+            // 5: t ← NTT⁻¹(Â ∘ NTT(s₁)) + s₂; 6: (t₁, t₀) ← Power2Round(t)
+            sums.set_inner_product(b, row, s1_hat);
+            t.set_sums(b, &sums);
+            t.add_power2round(b, s2, &mut t1);
+            t1.encode_t1(b, t1_encoded);
+            inspect(i, &t);
+            t.ntt(b, t0_hat);
+        }
+        // 9: tr ← H(pk, 64)
+        self.tr = h64(b, self.verifying_key.as_bytes());
+    }
+
+    /// The seed ξ, if the key was made from one: an expanded key does not tell.
+    pub fn seed(&self) -> Option<&[u8; SEED_LEN]> {
+        self.secrets.seed.as_ref()
+    }
+
+    /// The expanded key as the standard encodes it (skEncode, FIPS 204, algorithm 24).
+    pub fn to_expanded(&self) -> Zeroizing<Array<P::SigningKeyLen, u8>> {
+        let mut bytes = Zeroizing::new(P::SigningKeyLen::from_fn(|_| 0));
+        dispatch!(b => self.encode(b, bytes.as_mut()));
+        bytes
+    }
+
+    fn encode<B: Backend>(&self, b: B, output: &mut [u8]) {
+        let (head, rest) = output.split_at_mut(128);
+        head[..32].copy_from_slice(self.verifying_key.rho());
+        head[32..64].copy_from_slice(self.k());
+        head[64..].copy_from_slice(&self.tr);
+        let (s, t0) = rest.split_at_mut(s_len::<P>() * (P::L::N + P::K::N));
+        let mut f = Zeroizing::new(Rq::ZERO);
+        let s_hat = self.s1_hat().iter().chain(self.s2_hat());
+        for (s_hat, output) in s_hat.zip(s.chunks_exact_mut(s_len::<P>())) {
+            f.set_small(b, s_hat);
+            f.encode_s::<P, B>(b, output);
+        }
+        for (t0_hat, output) in self.t0_hat().iter().zip(t0.chunks_exact_mut(T0_LEN)) {
+            f.set_small(b, t0_hat);
+            f.encode_t0(b, output);
+        }
+    }
+
+    /// The verifying key of the pair.
+    pub fn verifying_key(&self) -> &VerifyingKey<P> {
+        &self.verifying_key
+    }
+
+    /// Signs `message` with `context`, hedged (ML-DSA.Sign, FIPS 204, algorithm 2).
+    ///
+    /// `randomness` is the rnd of the standard: 32 fresh bytes from a cryptographic
+    /// random number generator. They protect against side channels and faults; a
+    /// signature stays secure if they turn out to be predictable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes.
+    pub fn sign(
+        &self,
+        message: &[u8],
+        context: &[u8],
+        randomness: &[u8; 32],
+    ) -> Result<Signature<P>, Error> {
+        let context = Context::new(context)?;
+        Ok(dispatch!(b => {
+            context.pure(message, |parts| internal::sign(b, self, parts, randomness))
+        }))
+    }
+
+    /// Signs `message` with `context`, always with the same result (the deterministic
+    /// variant of ML-DSA.Sign).
+    ///
+    /// [`sign`](Self::sign) is the better choice wherever there is randomness: here
+    /// an attacker who can measure or disturb the computation can have it repeated.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes.
+    pub fn sign_deterministic(
+        &self,
+        message: &[u8],
+        context: &[u8],
+    ) -> Result<Signature<P>, Error> {
+        self.sign(message, context, &[0; 32])
+    }
+
+    /// Hashes `message` and signs the digest with `context` (HashML-DSA.Sign, FIPS 204,
+    /// algorithm 4).
+    ///
+    /// `randomness` is as for [`sign`](Self::sign); 32 zeros give the deterministic
+    /// variant. The signature does not verify as one of the message itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes.
+    pub fn hash_sign(
+        &self,
+        hash: PreHash,
+        message: &[u8],
+        context: &[u8],
+        randomness: &[u8; 32],
+    ) -> Result<Signature<P>, Error> {
+        let context = Context::new(context)?;
+        Ok(dispatch!(b => {
+            let digest = Digest::of(b, hash, message);
+            context.hashed(&digest, |parts| internal::sign(b, self, parts, randomness))
+        }))
+    }
+
+    /// Signs a digest that was computed elsewhere: [`hash_sign`](Self::hash_sign) from
+    /// there on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes;
+    /// [`Error::WrongLength`] if `digest` has not the
+    /// [length](PreHash::digest_len) of digests of `hash`.
+    pub fn sign_digest(
+        &self,
+        hash: PreHash,
+        digest: &[u8],
+        context: &[u8],
+        randomness: &[u8; 32],
+    ) -> Result<Signature<P>, Error> {
+        let context = Context::new(context)?;
+        let digest = Digest::from_bytes(hash, digest)?;
+        Ok(dispatch!(b => {
+            context.hashed(&digest, |parts| internal::sign(b, self, parts, randomness))
+        }))
+    }
+
+    /// Signs the message with the representative `mu`, which
+    /// [`VerifyingKey::mu`] computes (external µ, FIPS 204, section 6.2).
+    ///
+    /// Whoever passes `mu` answers for it: it must come from this key's verifying key.
+    /// `randomness` is as for [`sign`](Self::sign); 32 zeros give the deterministic
+    /// variant.
+    pub fn sign_mu(&self, mu: &[u8; 64], randomness: &[u8; 32]) -> Signature<P> {
+        dispatch!(b => signing::sign_mu(b, self, mu, randomness))
+    }
+
+    pub(super) fn tr(&self) -> &[u8; 64] {
+        &self.tr
+    }
+
+    /// K
+    pub(super) fn k(&self) -> &[u8; 32] {
+        &self.secrets.k
+    }
+
+    /// The rows of **Â**.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[Tq]> {
+        self.matrix.rows()
+    }
+
+    pub(super) fn s1_hat(&self) -> &[Tq] {
+        &self.secrets.s1_hat
+    }
+
+    pub(super) fn s2_hat(&self) -> &[Tq] {
+        &self.secrets.s2_hat
+    }
+
+    pub(super) fn t0_hat(&self) -> &[Tq] {
+        &self.secrets.t0_hat
+    }
+}
+
+impl<P: ParameterSet> ZeroizeOnDrop for SigningKey<P> {}
+
+impl<P: ParameterSet> fmt::Debug for SigningKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SigningKey<{}>(..)", P::NAME)
+    }
+}
+
+impl<P: ParameterSet> Drop for Secrets<P> {
+    fn drop(&mut self) {
+        wipe(&mut self.k);
+        if let Some(seed) = &mut self.seed {
+            wipe(seed);
+        }
+    }
+}
+
+/// Length of an encoded polynomial of **s**₁ or **s**₂ in bytes: 32 · bitlen 2η.
+fn s_len<P: ParameterSet>() -> usize {
+    32 * (1 + (2 * P::ETA).ilog2() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::format;
+
+    use super::{SigningKey, s_len};
+    use crate::Error;
+    use crate::dimension::Dimension;
+    use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash};
+
+    fn expanded<P: ParameterSet>(key: &SigningKey<P>) -> ([u8; 4896], usize) {
+        let mut bytes = [0; 4896];
+        let expanded = key.to_expanded();
+        bytes[..P::SIGNING_KEY_LEN].copy_from_slice(expanded.as_ref());
+        (bytes, P::SIGNING_KEY_LEN)
+    }
+
+    /// Keys come back from both forms, and sign the same.
+    #[test]
+    fn keys_come_back() {
+        fn check<P: ParameterSet>() {
+            for i in 0..5 {
+                let key = SigningKey::<P>::from_seed(&[i; 32]);
+                assert_eq!(key.seed(), Some(&[i; 32]));
+                let (bytes, len) = expanded(&key);
+                let parsed = SigningKey::<P>::from_expanded(&bytes[..len]).unwrap();
+                assert_eq!(parsed.seed(), None);
+                assert_eq!(expanded(&parsed), (bytes, len));
+                assert_eq!(parsed.verifying_key(), key.verifying_key());
+                assert_eq!(
+                    parsed.sign(b"message", b"context", &[9; 32]),
+                    key.sign(b"message", b"context", &[9; 32])
+                );
+            }
+        }
+
+        check::<MlDsa44>();
+        check::<MlDsa65>();
+        check::<MlDsa87>();
+    }
+
+    /// Every part of an expanded key but K is held against the others.
+    #[test]
+    fn inconsistent_keys_are_refused() {
+        fn check<P: ParameterSet>() {
+            let (bytes, len) = expanded(&SigningKey::<P>::from_seed(&[3; 32]));
+            let parse = |bytes: &[u8]| SigningKey::<P>::from_expanded(bytes).map(|_| ());
+            let s_end = 128 + s_len::<P>() * (P::K::N + P::L::N);
+
+            for position in [0, 31, 64, 127, s_end, len - 1] {
+                let mut changed = bytes;
+                changed[position] ^= 0x10;
+                assert_eq!(parse(&changed[..len]), Err(Error::InconsistentKey));
+            }
+            // K goes into nothing else
+            let mut changed = bytes;
+            changed[40] ^= 1;
+            assert_eq!(parse(&changed[..len]), Ok(()));
+
+            for position in [128, s_end - 1] {
+                // all ones: η − (2^bits − 1) is out of range for both η
+                let mut changed = bytes;
+                changed[position] = 0xff;
+                assert_eq!(parse(&changed[..len]), Err(Error::SecretOutOfRange));
+                // zeros: η, which is in range
+                let mut changed = bytes;
+                changed[position] = if changed[position] == 0 { 0x11 } else { 0 };
+                assert_eq!(parse(&changed[..len]), Err(Error::InconsistentKey));
+            }
+
+            for wrong in [0, 1, len - 1] {
+                let expected = Error::WrongLength {
+                    expected: len,
+                    actual: wrong,
+                };
+                assert_eq!(parse(&bytes[..wrong]), Err(expected));
+            }
+        }
+
+        check::<MlDsa44>();
+        check::<MlDsa65>();
+        check::<MlDsa87>();
+    }
+
+    /// The least coefficient that is out of range, at every position of a byte.
+    #[test]
+    fn every_coefficient_out_of_range_is_refused() {
+        fn check<P: ParameterSet>() {
+            let (bytes, len) = expanded(&SigningKey::<P>::from_seed(&[4; 32]));
+            let bits = s_len::<P>() / 32;
+            for coefficient in [0, 1, 2, 3, 4, 5, 6, 7, 255, 256 * (P::K::N + P::L::N) - 1] {
+                let mut changed = bytes;
+                for bit in 0..bits {
+                    let i = coefficient * bits + bit;
+                    let value = (2 * P::ETA as u8 + 1) >> bit & 1;
+                    let byte = &mut changed[128 + i / 8];
+                    *byte = *byte & !(1 << (i % 8)) | value << (i % 8);
+                }
+                let parsed = SigningKey::<P>::from_expanded(&changed[..len]).map(|_| ());
+                assert_eq!(parsed, Err(Error::SecretOutOfRange));
+            }
+        }
+
+        check::<MlDsa44>();
+        check::<MlDsa65>();
+        check::<MlDsa87>();
+    }
+
+    #[test]
+    fn long_contexts_and_wrong_digests_are_refused() {
+        let key = SigningKey::<MlDsa44>::from_seed(&[5; 32]);
+        let context = [0; 256];
+        let too_long = Err(Error::ContextTooLong);
+        assert!(key.sign(b"", &context[1..], &[0; 32]).is_ok());
+        assert_eq!(key.sign(b"", &context, &[0; 32]), too_long);
+        assert_eq!(key.sign_deterministic(b"", &context), too_long);
+        for hash in PreHash::ALL {
+            assert_eq!(key.hash_sign(hash, b"", &context, &[0; 32]), too_long);
+            let digest = [0; 65];
+            let len = hash.digest_len();
+            assert!(key.sign_digest(hash, &digest[..len], b"", &[0; 32]).is_ok());
+            for wrong in [0, len - 1, len + 1] {
+                let expected = Error::WrongLength {
+                    expected: len,
+                    actual: wrong,
+                };
+                assert_eq!(
+                    key.sign_digest(hash, &digest[..wrong], b"", &[0; 32]),
+                    Err(expected)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn debug_output_tells_no_secret() {
+        let key = SigningKey::<MlDsa65>::from_seed(&[6; 32]);
+        assert_eq!(format!("{key:?}"), "SigningKey<ML-DSA-65>(..)");
+    }
+}

@@ -1,0 +1,449 @@
+use core::fmt;
+
+use super::message::{Context, Digest, PreHash, h64, representative};
+use super::params::ParameterSet;
+use super::ring::{Matrix, Polynomial, Rq, Sums, T1_LEN, Tq};
+use super::sampling;
+use super::signature::Signature;
+use super::verification::{self, Message, Verifier};
+use super::{array, hex};
+use crate::Error;
+use crate::arch::{Backend, dispatch};
+use crate::dimension::{Array, Dimension};
+use crate::hash::lanes;
+
+/// A verifying key: any bytes of the right length.
+///
+/// It is as small as its encoding. A key that verifies many signatures is better
+/// [expanded](Self::expand).
+#[derive(Clone)]
+pub struct VerifyingKey<P: ParameterSet> {
+    /// ρ ‖ SimpleBitPack(t₁)
+    bytes: Array<P::VerifyingKeyLen, u8>,
+}
+
+impl<P: ParameterSet> VerifyingKey<P> {
+    /// Reads a verifying key of
+    /// [`P::VERIFYING_KEY_LEN`](ParameterSet::VERIFYING_KEY_LEN) bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        array::<P::VerifyingKeyLen>(bytes).map(|bytes| Self { bytes })
+    }
+
+    /// The key as the standard encodes it (pkEncode, FIPS 204, algorithm 22).
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// The representative µ of `message` with `context`, for
+    /// [`SigningKey::sign_mu`](super::SigningKey::sign_mu) and
+    /// [`verify_mu`](Self::verify_mu) (external µ, FIPS 204, section 6.2).
+    ///
+    /// It is 64 bytes long however long the message is, and needs no secret: so
+    /// the message need not be sent to where the signing key is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes.
+    pub fn mu(&self, message: &[u8], context: &[u8]) -> Result<[u8; 64], Error> {
+        let context = Context::new(context)?;
+        Ok(dispatch!(b => {
+            let tr = h64(b, self.as_bytes());
+            context.pure(message, |parts| representative(b, &tr, parts))
+        }))
+    }
+
+    /// Computes once what each verification would compute anew.
+    pub fn expand(&self) -> ExpandedVerifyingKey<P> {
+        dispatch!(b => ExpandedVerifyingKey::new(b, self))
+    }
+
+    /// A key of zeros, to be written over.
+    pub(super) fn zero() -> Self {
+        Self {
+            bytes: P::VerifyingKeyLen::from_fn(|_| 0),
+        }
+    }
+
+    /// ρ, the seed of **Â**.
+    pub(super) fn rho(&self) -> &[u8; 32] {
+        self.as_bytes()
+            .first_chunk()
+            .expect("a verifying key begins with the 32 bytes of ρ")
+    }
+
+    /// ρ and the encoded **t**₁, to be written.
+    pub(super) fn parts_mut(&mut self) -> (&mut [u8], &mut [u8]) {
+        self.bytes.as_mut().split_at_mut(32)
+    }
+
+    /// t̂₁ ← NTT(t₁ · 2^d), element `i`, by way of `t1`.
+    fn t1_hat<B: Backend>(&self, b: B, i: usize, t1: &mut Rq, output: &mut Tq) {
+        t1.decode_t1(b, &self.as_bytes()[32 + T1_LEN * i..][..T1_LEN]);
+        t1.ntt(b, output);
+    }
+}
+
+impl<P: ParameterSet> Verifier<P> for VerifyingKey<P> {
+    fn for_each_row<B: Backend>(
+        &self,
+        b: B,
+        z_hat: &[Tq],
+        minus_c_hat: &Tq,
+        tr: Option<&mut [u8; 64]>,
+        mut row: impl FnMut(usize, &Sums),
+    ) {
+        let mut window = [const { Tq::ZERO }; WINDOW];
+        let mut sums = Sums::ZERO;
+        let (mut t1, mut t1_hat) = (Rq::ZERO, Tq::ZERO);
+        // H(pk) is the longest chain, so it starts first.
+        let mut tr = tr.map(|tr| sampling::tr(self.as_bytes(), tr));
+        let (mut r, mut s) = (0, 0);
+        while r < P::K::N {
+            let (mut next_r, mut next_s) = (r, s);
+            let window = &mut window[..WINDOW.min(P::L::N * (P::K::N - r) - s)];
+            let entries = window.iter_mut().map(|entry| {
+                let job = sampling::entry_of_a(b, self.rho(), next_r as u8, next_s as u8, entry);
+                (next_r, next_s) = successor::<P>(next_r, next_s);
+                job
+            });
+            lanes::run(b, tr.take().into_iter().chain(entries));
+            for entry in window {
+                sums.add_product(b, entry, &z_hat[s]);
+                if s + 1 == P::L::N {
+                    self.t1_hat(b, r, &mut t1, &mut t1_hat);
+                    sums.add_product(b, minus_c_hat, &t1_hat);
+                    row(r, &sums);
+                    sums.clear();
+                }
+                (r, s) = successor::<P>(r, s);
+            }
+        }
+    }
+}
+
+/// How many entries of **Â** are sampled at a time: as many as the widest backend has
+/// Keccak lanes.
+const WINDOW: usize = 8;
+
+/// The indices of the next entry of **Â**, by rows.
+fn successor<P: ParameterSet>(r: usize, s: usize) -> (usize, usize) {
+    if s + 1 < P::L::N {
+        (r, s + 1)
+    } else {
+        (r + 1, 0)
+    }
+}
+
+impl<P: ParameterSet> Eq for VerifyingKey<P> {}
+
+impl<P: ParameterSet> PartialEq for VerifyingKey<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for VerifyingKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "VerifyingKey<{}>(", P::NAME)?;
+        hex(f, self.as_bytes())?;
+        f.write_str(")")
+    }
+}
+
+/// A verifying key with everything precomputed that does not depend on a signature.
+///
+/// It keeps the k by ℓ matrix **Â**, NTT(**t**₁ · 2^d) and H(pk), which makes 22, 38 and
+/// 67 KiB for [`MlDsa44`](super::MlDsa44), [`MlDsa65`](super::MlDsa65) and
+/// [`MlDsa87`](super::MlDsa87): keep it in a `Box` or an `Arc`.
+#[derive(Clone)]
+pub struct ExpandedVerifyingKey<P: ParameterSet> {
+    verifying_key: VerifyingKey<P>,
+    matrix: Matrix<P>,
+    t1_hat: Array<P::K, Tq>,
+    tr: [u8; 64],
+}
+
+impl<P: ParameterSet> ExpandedVerifyingKey<P> {
+    fn new<B: Backend>(b: B, verifying_key: &VerifyingKey<P>) -> Self {
+        let mut key = Self {
+            verifying_key: verifying_key.clone(),
+            matrix: Matrix::zero(),
+            t1_hat: P::K::from_fn(|_| Tq::ZERO),
+            tr: [0; 64],
+        };
+        let tr = sampling::tr(verifying_key.as_bytes(), &mut key.tr);
+        let entries = sampling::expand_a::<P, B>(b, verifying_key.rho(), &mut key.matrix);
+        lanes::run(b, [tr].into_iter().chain(entries));
+        let mut t1 = Rq::ZERO;
+        for (i, t1_hat) in key.t1_hat.as_mut().iter_mut().enumerate() {
+            verifying_key.t1_hat(b, i, &mut t1, t1_hat);
+        }
+        key
+    }
+
+    /// The key that this was made from.
+    pub fn verifying_key(&self) -> &VerifyingKey<P> {
+        &self.verifying_key
+    }
+}
+
+impl<P: ParameterSet> Verifier<P> for ExpandedVerifyingKey<P> {
+    fn for_each_row<B: Backend>(
+        &self,
+        b: B,
+        z_hat: &[Tq],
+        minus_c_hat: &Tq,
+        tr: Option<&mut [u8; 64]>,
+        mut row: impl FnMut(usize, &Sums),
+    ) {
+        if let Some(tr) = tr {
+            *tr = self.tr;
+        }
+        let mut sums = Sums::ZERO;
+        let rows = self.matrix.rows().zip(self.t1_hat.as_ref());
+        for (i, (row_of_a, t1_hat)) in rows.enumerate() {
+            sums.set_inner_product(b, row_of_a, z_hat);
+            sums.add_product(b, minus_c_hat, t1_hat);
+            row(i, &sums);
+        }
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for ExpandedVerifyingKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ExpandedVerifyingKey")
+            .field(&self.verifying_key)
+            .finish()
+    }
+}
+
+macro_rules! verification_methods {
+    ($key:ident) => {
+        impl<P: ParameterSet> $key<P> {
+            /// Verifies that `signature` is one of `message` with `context`
+            /// (ML-DSA.Verify, FIPS 204, algorithm 3).
+            ///
+            /// # Errors
+            ///
+            /// [`Error::InvalidSignature`]; [`Error::ContextTooLong`] if `context` has more
+            /// than 255 bytes.
+            pub fn verify(
+                &self,
+                message: &[u8],
+                context: &[u8],
+                signature: &Signature<P>,
+            ) -> Result<(), Error> {
+                let context = Context::new(context)?;
+                valid(dispatch!(b => context.pure(message, |parts| {
+                    verification::verify(b, self, Message::Formatted(parts), signature)
+                })))
+            }
+
+            /// Hashes `message` and verifies that `signature` is one of the digest with
+            /// `context` (HashML-DSA.Verify, FIPS 204, algorithm 5).
+            ///
+            /// # Errors
+            ///
+            /// [`Error::InvalidSignature`]; [`Error::ContextTooLong`] if `context` has more
+            /// than 255 bytes.
+            pub fn hash_verify(
+                &self,
+                hash: PreHash,
+                message: &[u8],
+                context: &[u8],
+                signature: &Signature<P>,
+            ) -> Result<(), Error> {
+                let context = Context::new(context)?;
+                valid(dispatch!(b => {
+                    context.hashed(&Digest::of(b, hash, message), |parts| {
+                        verification::verify(b, self, Message::Formatted(parts), signature)
+                    })
+                }))
+            }
+
+            /// Verifies a signature of a digest that was computed elsewhere:
+            /// [`hash_verify`](Self::hash_verify) from there on.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::InvalidSignature`]; [`Error::ContextTooLong`] if `context` has more
+            /// than 255 bytes; [`Error::WrongLength`] if `digest` has not the
+            /// [length](PreHash::digest_len) of digests of `hash`.
+            pub fn verify_digest(
+                &self,
+                hash: PreHash,
+                digest: &[u8],
+                context: &[u8],
+                signature: &Signature<P>,
+            ) -> Result<(), Error> {
+                let context = Context::new(context)?;
+                let digest = Digest::from_bytes(hash, digest)?;
+                valid(dispatch!(b => context.hashed(&digest, |parts| {
+                    verification::verify(b, self, Message::Formatted(parts), signature)
+                })))
+            }
+
+            /// Verifies that `signature` is one of the message with the representative
+            /// `mu` (external µ, FIPS 204, section 6.3).
+            ///
+            /// # Errors
+            ///
+            /// [`Error::InvalidSignature`].
+            pub fn verify_mu(
+                &self,
+                mu: &[u8; 64],
+                signature: &Signature<P>,
+            ) -> Result<(), Error> {
+                valid(dispatch!(b => {
+                    verification::verify(b, self, Message::Representative(mu), signature)
+                }))
+            }
+        }
+    };
+}
+
+verification_methods!(VerifyingKey);
+verification_methods!(ExpandedVerifyingKey);
+
+fn valid(valid: bool) -> Result<(), Error> {
+    if valid {
+        Ok(())
+    } else {
+        Err(Error::InvalidSignature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::VerifyingKey;
+    use crate::Error;
+    use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash, Signature, SigningKey};
+
+    const INVALID: Result<(), Error> = Err(Error::InvalidSignature);
+
+    /// Every way of signing verifies in its own way and in no other, with a
+    /// verifying key and with an expanded one.
+    #[test]
+    fn signatures_verify_as_they_were_made() {
+        fn check<P: ParameterSet>() {
+            let signing_key = SigningKey::<P>::from_seed(&[1; 32]);
+            let key = VerifyingKey::<P>::from_bytes(signing_key.verifying_key().as_bytes());
+            let key = key.unwrap();
+            let expanded = key.expand();
+            assert_eq!(*expanded.verifying_key(), key);
+            let other = SigningKey::<P>::from_seed(&[2; 32]).verifying_key().clone();
+            let (message, context) = (b"message", b"context");
+            let mu = key.mu(message, context).unwrap();
+
+            let hedged = signing_key.sign(message, context, &[3; 32]).unwrap();
+            let deterministic = signing_key.sign_deterministic(message, context).unwrap();
+            assert_ne!(hedged, deterministic);
+            assert_eq!(hedged, signing_key.sign_mu(&mu, &[3; 32]));
+            assert_eq!(deterministic, signing_key.sign_mu(&mu, &[0; 32]));
+            for signature in [&hedged, &deterministic] {
+                assert_eq!(key.verify(message, context, signature), Ok(()));
+                assert_eq!(expanded.verify(message, context, signature), Ok(()));
+                assert_eq!(key.verify_mu(&mu, signature), Ok(()));
+                assert_eq!(expanded.verify_mu(&mu, signature), Ok(()));
+                assert_eq!(key.verify(b"massage", context, signature), INVALID);
+                assert_eq!(expanded.verify(b"massage", context, signature), INVALID);
+                assert_eq!(key.verify(message, b"", signature), INVALID);
+                // the same bytes, divided otherwise
+                assert_eq!(key.verify(b"tmessage", b"contex", signature), INVALID);
+                assert_eq!(other.verify(message, context, signature), INVALID);
+                assert_eq!(other.verify_mu(&mu, signature), INVALID);
+            }
+
+            for hash in PreHash::ALL {
+                let signature = signing_key.hash_sign(hash, message, context, &[3; 32]);
+                let signature = signature.unwrap();
+                for used in PreHash::ALL {
+                    let expected = if used == hash { Ok(()) } else { INVALID };
+                    assert_eq!(
+                        key.hash_verify(used, message, context, &signature),
+                        expected
+                    );
+                    assert_eq!(
+                        expanded.hash_verify(used, message, context, &signature),
+                        expected
+                    );
+                }
+                assert_eq!(key.verify(message, context, &signature), INVALID);
+                assert_eq!(key.hash_verify(hash, message, context, &hedged), INVALID);
+            }
+        }
+
+        check::<MlDsa44>();
+        check::<MlDsa65>();
+        check::<MlDsa87>();
+    }
+
+    /// A change anywhere in a signature is found.
+    #[test]
+    fn tampered_signatures_are_invalid() {
+        fn check<P: ParameterSet>() {
+            let signing_key = SigningKey::<P>::from_seed(&[7; 32]);
+            let key = signing_key.verifying_key().expand();
+            let signature = signing_key.sign_deterministic(b"message", b"").unwrap();
+            for position in 0..P::SIGNATURE_LEN {
+                let mut tampered = [0; 4627];
+                let tampered = &mut tampered[..P::SIGNATURE_LEN];
+                tampered.copy_from_slice(signature.as_bytes());
+                tampered[position] ^= 1 << (position % 8);
+                let tampered = Signature::from_bytes(tampered).unwrap();
+                assert_eq!(key.verify(b"message", b"", &tampered), INVALID);
+            }
+        }
+
+        check::<MlDsa44>();
+        check::<MlDsa65>();
+        check::<MlDsa87>();
+    }
+
+    #[test]
+    fn lengths_are_checked() {
+        fn check<P: ParameterSet>() {
+            let bytes = [0; 4628];
+            for (expected, actual) in [
+                (P::VERIFYING_KEY_LEN, 0),
+                (P::VERIFYING_KEY_LEN, P::VERIFYING_KEY_LEN - 1),
+                (P::VERIFYING_KEY_LEN, P::VERIFYING_KEY_LEN + 1),
+            ] {
+                assert_eq!(
+                    VerifyingKey::<P>::from_bytes(&bytes[..actual]),
+                    Err(Error::WrongLength { expected, actual })
+                );
+            }
+            for actual in [0, P::SIGNATURE_LEN - 1, P::SIGNATURE_LEN + 1] {
+                let expected = P::SIGNATURE_LEN;
+                assert_eq!(
+                    Signature::<P>::from_bytes(&bytes[..actual]),
+                    Err(Error::WrongLength { expected, actual })
+                );
+            }
+        }
+
+        check::<MlDsa44>();
+        check::<MlDsa65>();
+        check::<MlDsa87>();
+    }
+
+    #[test]
+    fn long_contexts_are_refused() {
+        let signing_key = SigningKey::<MlDsa44>::from_seed(&[8; 32]);
+        let key = signing_key.verifying_key();
+        let context = [1; 256];
+        let signature = signing_key.sign_deterministic(b"", &context[1..]).unwrap();
+        assert_eq!(key.verify(b"", &context[1..], &signature), Ok(()));
+        let too_long = Err(Error::ContextTooLong);
+        assert_eq!(key.verify(b"", &context, &signature), too_long);
+        assert_eq!(key.expand().verify(b"", &context, &signature), too_long);
+        assert_eq!(key.mu(b"", &context), Err(Error::ContextTooLong));
+        let hash = PreHash::Sha512;
+        assert_eq!(key.hash_verify(hash, b"", &context, &signature), too_long);
+    }
+}

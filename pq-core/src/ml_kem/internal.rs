@@ -1,0 +1,150 @@
+//! The standard's internal algorithms (FIPS 203, section 6), for tests and for
+//! validation.
+//!
+//! They are deterministic and take the backend to run on. Applications use
+//! [`DecapsulationKey`] and [`EncapsulationKey`], which choose the best backend.
+
+use subtle::{ConditionallySelectable, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
+use super::params::ParameterSet;
+use super::ring::zero_matrix;
+use super::{SEED_LEN, k_pke, sampling};
+use crate::arch::Backend;
+use crate::dimension::Dimension;
+use crate::hash::{lanes, sha3};
+
+/// ML-KEM.KeyGen_internal (algorithm 16).
+pub fn keygen<P: ParameterSet, B: Backend>(
+    b: B,
+    d: &[u8; 32],
+    z: &[u8; 32],
+) -> DecapsulationKey<P> {
+    let pair = k_pke::key_gen::<P, B>(b, d);
+    let encapsulation_key = EncapsulationKey::new(b, pair.t_hat, &pair.rho);
+    let mut seed = [0; SEED_LEN];
+    seed[..32].copy_from_slice(d);
+    seed[32..].copy_from_slice(z);
+    DecapsulationKey {
+        matrix: pair.matrix,
+        h: sha3::sha3_256(b, &[encapsulation_key.as_bytes()]),
+        encapsulation_key,
+        s_hat: pair.s_hat,
+        z: *z,
+        seed: Some(seed),
+    }
+}
+
+/// ML-KEM.Encaps_internal (algorithm 17).
+pub fn encaps<P: ParameterSet, B: Backend>(
+    b: B,
+    encapsulation_key: &EncapsulationKey<P>,
+    m: &[u8; 32],
+) -> (Ciphertext<P>, SharedSecret) {
+    // H(ek) is the longest chain, so it starts first, and Â is sampled beside it.
+    let mut h = [0; 32];
+    let mut matrix = zero_matrix::<P>();
+    let hash = sampling::h(encapsulation_key.as_bytes(), &mut h);
+    let entries = sampling::matrix::<B, P>(b, encapsulation_key.rho(), &mut matrix);
+    lanes::run(b, [hash].into_iter().chain(entries));
+
+    // 1: (K, r) ← G(m ‖ H(ek))
+    let (k, r) = sampling::g(b, &[m, &h]);
+    // 2: c ← K-PKE.Encrypt(ek, m, r)
+    let mut c = P::CiphertextLen::from_fn(|_| 0);
+    k_pke::encrypt::<P, B>(
+        b,
+        &matrix,
+        &encapsulation_key.t_hat,
+        m,
+        &r,
+        None,
+        c.as_mut(),
+    );
+    (Ciphertext(c), SharedSecret(*k))
+}
+
+/// ML-KEM.Decaps_internal (algorithm 18).
+pub fn decaps<P: ParameterSet, B: Backend>(
+    b: B,
+    decapsulation_key: &DecapsulationKey<P>,
+    ciphertext: &Ciphertext<P>,
+) -> SharedSecret {
+    let DecapsulationKey {
+        encapsulation_key,
+        matrix,
+        h,
+        s_hat,
+        z,
+        ..
+    } = decapsulation_key;
+    let c = ciphertext.as_bytes();
+    // 5: m′ ← K-PKE.Decrypt(dkPKE, c)
+    let m = k_pke::decrypt::<P, B>(b, s_hat, c);
+    // 6: (K′, r′) ← G(m′ ‖ h)
+    let (k, r) = sampling::g(b, &[&*m, h]);
+    // 7-8: K̄ ← J(z ‖ c), beside c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
+    let mut rejected = Zeroizing::new([0; 32]);
+    let mut c_again = P::CiphertextLen::from_fn(|_| 0);
+    k_pke::encrypt::<P, B>(
+        b,
+        matrix,
+        &encapsulation_key.t_hat,
+        &m,
+        &r,
+        Some(sampling::j(z, c, &mut rejected)),
+        c_again.as_mut(),
+    );
+    // 9-11: the choice is secret, and so is c′ where it differs
+    let accept = c.ct_eq(c_again.as_ref());
+    crate::wipe::wipe(c_again.as_mut());
+    let mut secret = SharedSecret([0; 32]);
+    for ((chosen, k), rejected) in secret.0.iter_mut().zip(&*k).zip(&*rejected) {
+        *chosen = u8::conditional_select(rejected, k, accept);
+    }
+    secret
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decaps, encaps, keygen};
+    use crate::arch::Portable;
+    use crate::arch::wide::Wide;
+    use crate::ml_kem::{Ciphertext, MlKem512, MlKem768, MlKem1024, ParameterSet};
+
+    /// A backend of many lanes does what one of a single lane does.
+    #[test]
+    fn width_makes_no_difference() {
+        fn check<P: ParameterSet>() {
+            for i in 0..20 {
+                let (d, z, m) = ([i; 32], [i + 1; 32], [i + 2; 32]);
+                let key = keygen::<P, _>(Portable, &d, &z);
+                let wide_key = keygen::<P, _>(Wide, &d, &z);
+                assert_eq!(
+                    *key.to_expanded().as_ref(),
+                    *wide_key.to_expanded().as_ref()
+                );
+
+                let (ciphertext, secret) = encaps(Portable, key.encapsulation_key(), &m);
+                assert_eq!(
+                    encaps(Wide, key.encapsulation_key(), &m),
+                    (ciphertext.clone(), secret.clone())
+                );
+                assert_eq!(decaps(Portable, &key, &ciphertext), secret);
+                assert_eq!(decaps(Wide, &key, &ciphertext), secret);
+
+                let mut tampered = ciphertext;
+                tampered.0.as_mut()[usize::from(i)] ^= 1;
+                let tampered = Ciphertext::<P>::from_bytes(tampered.as_bytes()).unwrap();
+                let rejected = decaps(Portable, &key, &tampered);
+                assert_ne!(rejected, secret);
+                assert_eq!(decaps(Wide, &key, &tampered), rejected);
+            }
+        }
+
+        check::<MlKem512>();
+        check::<MlKem768>();
+        check::<MlKem1024>();
+    }
+}

@@ -1,0 +1,44 @@
+//! ML-KEM, the module-lattice-based key-encapsulation mechanism of FIPS 203.
+//!
+//! The holder of a [`DecapsulationKey`] publishes its [`EncapsulationKey`]. A peer
+//! encapsulates to it, which gives a [`Ciphertext`] to send back and a
+//! [`SharedSecret`]; decapsulating the ciphertext gives the holder the same secret.
+//!
+//! ```
+//! use pq_core::ml_kem::{Ciphertext, DecapsulationKey, EncapsulationKey, MlKem768};
+//!
+//! # fn random<const N: usize>() -> [u8; N] { [7; N] }
+//! let decapsulation_key = DecapsulationKey::<MlKem768>::from_seed(&random());
+//! let published = decapsulation_key.encapsulation_key().as_bytes();
+//!
+//! // the peer, with what it received
+//! let encapsulation_key = EncapsulationKey::<MlKem768>::from_bytes(published)?;
+//! let (ciphertext, theirs) = encapsulation_key.encapsulate(&random());
+//! let sent = ciphertext.as_bytes();
+//!
+//! let ciphertext = Ciphertext::from_bytes(sent)?;
+//! assert_eq!(decapsulation_key.decapsulate(&ciphertext), theirs);
+//! # Ok::<(), pq_core::Error>(())
+//! ```
+//!
+//! | | encapsulation key | decapsulation key, expanded | ciphertext |
+//! |---|---|---|---|
+//! | [`MlKem512`] | 800 bytes | 1632 bytes | 768 bytes |
+//! | [`MlKem768`] | 1184 bytes | 2400 bytes | 1088 bytes |
+//! | [`MlKem1024`] | 1568 bytes | 3168 bytes | 1568 bytes |
+
+pub mod internal;
+mod k_pke;
+mod keys;
+mod params;
+mod ring;
+mod sampling;
+
+pub use keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
+pub use params::{MlKem512, MlKem768, MlKem1024, ParameterSet};
+
+/// Length of a seed d ‖ z in bytes.
+pub const SEED_LEN: usize = 64;
+
+/// Length of a shared secret in bytes.
+pub const SHARED_SECRET_LEN: usize = 32;

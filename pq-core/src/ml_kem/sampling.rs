@@ -1,0 +1,150 @@
+//! Everything that is sampled from sponges, side by side where the sponges are
+//! independent.
+
+use zeroize::Zeroizing;
+
+use super::params::ParameterSet;
+use super::ring::{MatrixT, Rq};
+use crate::arch::Backend;
+use crate::hash::lanes::{Consumer, Demand, Job, Message};
+use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, sha3_512};
+use crate::kernel::ml_kem::sampling::{CentredBinomial, RejectUniform};
+use crate::wipe::wipe;
+
+/// A sponge whose output becomes part of a key or ciphertext.
+pub(super) type Sampling<'a, B> = Job<'a, Sampler<'a, B>>;
+
+/// G of the concatenation of `parts`, in halves.
+pub(super) fn g<B: Backend>(b: B, parts: &[&[u8]]) -> (Zeroizing<[u8; 32]>, Zeroizing<[u8; 32]>) {
+    let hash = Zeroizing::new(sha3_512(b, parts));
+    let mut halves = (Zeroizing::new([0; 32]), Zeroizing::new([0; 32]));
+    halves.0.copy_from_slice(&hash[..32]);
+    halves.1.copy_from_slice(&hash[32..]);
+    halves
+}
+
+/// The jobs that sample **Â** from ρ: entry (i, j) is SampleNTT(ρ ‖ j ‖ i).
+pub(super) fn matrix<'a, B: Backend, P: ParameterSet>(
+    b: B,
+    rho: &'a [u8; 32],
+    matrix: &'a mut MatrixT<P>,
+) -> impl Iterator<Item = Sampling<'a, B>> {
+    let rows = matrix.as_mut().iter_mut().zip(0..);
+    rows.flat_map(move |(row, i)| {
+        let entries = row.as_mut().iter_mut().zip(0..);
+        entries.map(move |(entry, j)| Job {
+            rate: SHAKE128_RATE,
+            suffix: SHAKE_SUFFIX,
+            message: Message::indexed2(rho, [j, i]),
+            consumer: Sampler::Uniform {
+                b,
+                f: &mut entry.0,
+                filled: 0,
+            },
+        })
+    })
+}
+
+/// The job that samples `f` from SamplePolyCBD_η(PRF_η(seed, n)).
+pub(super) fn noise<'a, B: Backend>(
+    b: B,
+    seed: &'a [u8; 32],
+    n: u8,
+    eta: usize,
+    f: &'a mut Rq,
+) -> Sampling<'a, B> {
+    Job {
+        rate: SHAKE256_RATE,
+        suffix: SHAKE_SUFFIX,
+        message: Message::indexed(seed, n),
+        consumer: Sampler::Noise {
+            b,
+            f: &mut f.0,
+            bytes: [0; 192],
+            filled: 0,
+            len: 64 * eta,
+        },
+    }
+}
+
+/// The job that computes H(bytes).
+pub(super) fn h<'a, B: Backend>(bytes: &'a [u8], output: &'a mut [u8; 32]) -> Sampling<'a, B> {
+    Job {
+        rate: SHAKE256_RATE,
+        suffix: SHA3_SUFFIX,
+        message: Message::joined(bytes, &[]),
+        consumer: Sampler::Hash(output),
+    }
+}
+
+/// The job that computes J(z ‖ c).
+pub(super) fn j<'a, B: Backend>(
+    z: &'a [u8; 32],
+    c: &'a [u8],
+    output: &'a mut [u8; 32],
+) -> Sampling<'a, B> {
+    Job {
+        rate: SHAKE256_RATE,
+        suffix: SHAKE_SUFFIX,
+        message: Message::joined(z, c),
+        consumer: Sampler::Hash(output),
+    }
+}
+
+/// What becomes of the output.
+pub(super) enum Sampler<'a, B> {
+    /// SampleNTT, by rejection. Everything here is public.
+    Uniform {
+        b: B,
+        f: &'a mut [i16; 256],
+        filled: usize,
+    },
+    /// SamplePolyCBD of the first `len` bytes.
+    Noise {
+        b: B,
+        f: &'a mut [i16; 256],
+        bytes: [u8; 192],
+        filled: usize,
+        len: usize,
+    },
+    /// 32 bytes of hash.
+    Hash(&'a mut [u8; 32]),
+}
+
+impl<B: Backend> Consumer for Sampler<'_, B> {
+    fn take(&mut self, block: &[u8]) -> Demand {
+        match self {
+            Self::Uniform { b, f, filled } => {
+                *filled = b.run(RejectUniform {
+                    block,
+                    f,
+                    filled: *filled,
+                });
+                Demand::more_if(*filled < 256)
+            }
+            Self::Noise {
+                b,
+                f,
+                bytes,
+                filled,
+                len,
+            } => {
+                let take = block.len().min(*len - *filled);
+                bytes[*filled..*filled + take].copy_from_slice(&block[..take]);
+                *filled += take;
+                if *filled == *len {
+                    b.run(CentredBinomial {
+                        bytes: &bytes[..*len],
+                        f,
+                    });
+                    wipe(bytes);
+                }
+                Demand::more_if(*filled < *len)
+            }
+            Self::Hash(output) => {
+                output.copy_from_slice(&block[..32]);
+                Demand::Done
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Everything that pq-core promises, checked from outside the crate: against the
+//! published vectors, against independent implementations, and as properties.
+//!
+//! One program holds all of it, so that it links once and its tests share both cores.
+//! `tests/README.md` says where each vector comes from and how to run a part.
+
+extern crate alloc;
+
+#[macro_use]
+mod backends;
+#[macro_use]
+mod parameter_sets;
+
+mod accumulated;
+mod acvp;
+mod differential;
+mod messages;
+mod peers;
+mod properties;
+mod stream;
+mod tally;
+mod wycheproof;
