@@ -1,0 +1,154 @@
+//! pq-core's keys behind object-safe traits, so that the rest of the crate needs no
+//! parameter set in its types.
+
+use alloc::sync::Arc;
+
+use pq_core::Error;
+use pq_core::ml_dsa;
+use pq_core::ml_kem::{self, SharedSecret};
+use zeroize::Zeroizing;
+
+/// What every private key can tell, whatever it is for.
+pub(crate) trait AnyPrivateKey: Send + Sync {
+    /// `None` if the key came in its expanded form only.
+    fn seed(&self) -> Option<&[u8]>;
+    fn to_expanded(&self) -> Zeroizing<Vec<u8>>;
+    /// The raw public key that belongs to this private key.
+    fn public_key(&self) -> &[u8];
+}
+
+pub(crate) trait AnySigningKey: AnyPrivateKey {
+    /// Pure signing, hedged by `randomness`.
+    fn sign(&self, message: &[u8], context: &[u8], randomness: &[u8; 32])
+    -> Result<Vec<u8>, Error>;
+}
+
+pub(crate) trait AnyVerifyingKey: Send + Sync {
+    fn as_bytes(&self) -> &[u8];
+    fn verify(&self, message: &[u8], context: &[u8], signature: &[u8]) -> Result<(), Error>;
+}
+
+pub(crate) trait AnyDecapsulationKey: AnyPrivateKey {
+    fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error>;
+}
+
+pub(crate) trait AnyEncapsulationKey: Send + Sync {
+    fn as_bytes(&self) -> &[u8];
+    fn encapsulate(&self, randomness: &[u8; 32]) -> (Vec<u8>, SharedSecret);
+}
+
+pub(crate) fn signing_key_from_seed<P: ml_dsa::ParameterSet>(
+    seed: &[u8],
+) -> Result<Arc<dyn AnySigningKey>, Error> {
+    Ok(Arc::new(ml_dsa::SigningKey::<P>::from_seed(fixed(seed)?)))
+}
+
+pub(crate) fn signing_key_from_expanded<P: ml_dsa::ParameterSet>(
+    bytes: &[u8],
+) -> Result<Arc<dyn AnySigningKey>, Error> {
+    Ok(Arc::new(ml_dsa::SigningKey::<P>::from_expanded(bytes)?))
+}
+
+pub(crate) fn verifying_key<P: ml_dsa::ParameterSet>(
+    bytes: &[u8],
+) -> Result<Arc<dyn AnyVerifyingKey>, Error> {
+    Ok(Arc::new(ml_dsa::VerifyingKey::<P>::from_bytes(bytes)?))
+}
+
+pub(crate) fn decapsulation_key_from_seed<P: ml_kem::ParameterSet>(
+    seed: &[u8],
+) -> Result<Arc<dyn AnyDecapsulationKey>, Error> {
+    Ok(Arc::new(ml_kem::DecapsulationKey::<P>::from_seed(fixed(
+        seed,
+    )?)))
+}
+
+pub(crate) fn decapsulation_key_from_expanded<P: ml_kem::ParameterSet>(
+    bytes: &[u8],
+) -> Result<Arc<dyn AnyDecapsulationKey>, Error> {
+    Ok(Arc::new(ml_kem::DecapsulationKey::<P>::from_expanded(
+        bytes,
+    )?))
+}
+
+pub(crate) fn encapsulation_key<P: ml_kem::ParameterSet>(
+    bytes: &[u8],
+) -> Result<Arc<dyn AnyEncapsulationKey>, Error> {
+    Ok(Arc::new(ml_kem::EncapsulationKey::<P>::from_bytes(bytes)?))
+}
+
+impl<P: ml_dsa::ParameterSet> AnyPrivateKey for ml_dsa::SigningKey<P> {
+    fn seed(&self) -> Option<&[u8]> {
+        self.seed().map(<[u8; ml_dsa::SEED_LEN]>::as_slice)
+    }
+
+    fn to_expanded(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.to_expanded().as_ref().to_vec())
+    }
+
+    fn public_key(&self) -> &[u8] {
+        self.verifying_key().as_bytes()
+    }
+}
+
+impl<P: ml_dsa::ParameterSet> AnySigningKey for ml_dsa::SigningKey<P> {
+    fn sign(
+        &self,
+        message: &[u8],
+        context: &[u8],
+        randomness: &[u8; 32],
+    ) -> Result<Vec<u8>, Error> {
+        let signature = self.sign(message, context, randomness)?;
+        Ok(signature.as_bytes().to_vec())
+    }
+}
+
+impl<P: ml_dsa::ParameterSet> AnyVerifyingKey for ml_dsa::VerifyingKey<P> {
+    fn as_bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+
+    fn verify(&self, message: &[u8], context: &[u8], signature: &[u8]) -> Result<(), Error> {
+        let signature = ml_dsa::Signature::<P>::from_bytes(signature)?;
+        self.verify(message, context, &signature)
+    }
+}
+
+impl<P: ml_kem::ParameterSet> AnyPrivateKey for ml_kem::DecapsulationKey<P> {
+    fn seed(&self) -> Option<&[u8]> {
+        self.seed().map(<[u8; ml_kem::SEED_LEN]>::as_slice)
+    }
+
+    fn to_expanded(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.to_expanded().as_ref().to_vec())
+    }
+
+    fn public_key(&self) -> &[u8] {
+        self.encapsulation_key().as_bytes()
+    }
+}
+
+impl<P: ml_kem::ParameterSet> AnyDecapsulationKey for ml_kem::DecapsulationKey<P> {
+    fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
+        let ciphertext = ml_kem::Ciphertext::<P>::from_bytes(ciphertext)?;
+        Ok(self.decapsulate(&ciphertext))
+    }
+}
+
+impl<P: ml_kem::ParameterSet> AnyEncapsulationKey for ml_kem::EncapsulationKey<P> {
+    fn as_bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+
+    fn encapsulate(&self, randomness: &[u8; 32]) -> (Vec<u8>, SharedSecret) {
+        let (ciphertext, secret) = self.encapsulate(randomness);
+        (ciphertext.as_bytes().to_vec(), secret)
+    }
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Error> {
+    bytes.try_into().map_err(|_| Error::WrongLength {
+        expected: N,
+        actual: bytes.len(),
+    })
+}

@@ -1,0 +1,257 @@
+use core::marker::PhantomData;
+use core::net::IpAddr;
+
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
+use der::flagset::FlagSet;
+use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
+use x509_cert::ext::pkix::{
+    BasicConstraints, ExtendedKeyUsage, KeyUsages, NameConstraints, SubjectAltName,
+};
+use x509_cert::name::Name;
+
+use crate::issuer::IssueError;
+use crate::key_usage::Role;
+use crate::names::{AlternativeNames, NameError, Subject, Subtree};
+use crate::tbs::encode_extension;
+use crate::validity::Validity;
+
+/// What a certificate is to say; an [`Issuer`](crate::Issuer) makes one of it.
+///
+/// Start with [`ca`](CertificateBuilder::ca), [`server`](CertificateBuilder::server),
+/// [`client`](CertificateBuilder::client) or
+/// [`end_entity`](CertificateBuilder::end_entity). Names and numbers are checked when the
+/// certificate is issued.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct CertificateBuilder<K> {
+    kind: PhantomData<K>,
+    pub(crate) role: Role,
+    pub(crate) subject: Subject,
+    pub(crate) validity: Option<Validity>,
+    pub(crate) serial_number: Option<Vec<u8>>,
+    pub(crate) key_usage: Option<FlagSet<KeyUsages>>,
+    path_len: Option<u8>,
+    permitted: Vec<Subtree>,
+    excluded: Vec<Subtree>,
+    names: AlternativeNames,
+    purposes: Vec<ObjectIdentifier>,
+}
+
+impl<K> CertificateBuilder<K> {
+    /// The subject's common name, of 1 to 64 characters, in place of any other name.
+    pub fn common_name(mut self, name: impl Into<String>) -> Self {
+        self.subject = Subject::CommonName(name.into());
+        self
+    }
+
+    /// The subject's full name, in place of any other. It is read from text such as
+    /// `"CN=Example Root,O=Example,C=SE".parse()?`.
+    pub fn subject(mut self, name: Name) -> Self {
+        self.subject = Subject::Full(name);
+        self
+    }
+
+    /// The time in which the certificate is valid. By default a CA's lasts for 3650 days
+    /// and an end entity's for 90, and both start one hour ago.
+    pub fn validity(mut self, validity: Validity) -> Self {
+        self.validity = Some(validity);
+        self
+    }
+
+    /// The serial number, big-endian: positive, at most 20 bytes, and for the issuer to
+    /// keep unique. By default it is random.
+    pub fn serial_number(mut self, number: &[u8]) -> Self {
+        self.serial_number = Some(number.to_vec());
+        self
+    }
+
+    /// The key usage, such as `KeyUsages::DigitalSignature | KeyUsages::NonRepudiation`.
+    ///
+    /// By default it is what the key and the role ask for: keyCertSign and cRLSign for a
+    /// CA, keyEncipherment for an ML-KEM key, digitalSignature for any other. What
+    /// RFC 9881, RFC 9935 and RFC 5280 forbid is refused when the certificate is issued.
+    pub fn key_usage(mut self, usages: impl Into<FlagSet<KeyUsages>>) -> Self {
+        self.key_usage = Some(usages.into());
+        self
+    }
+
+    /// The extensions that follow from the role and not from the keys.
+    pub(crate) fn extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
+        match self.role {
+            Role::Ca => self.ca_extensions(subject),
+            Role::EndEntity => self.end_entity_extensions(subject),
+        }
+    }
+
+    fn ca_extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
+        if subject.is_empty() {
+            return Err(IssueError::CaWithoutName);
+        }
+        let constraints = BasicConstraints {
+            ca: true,
+            path_len_constraint: self.path_len,
+        };
+        let mut extensions = vec![encode_extension(true, &constraints)?];
+        if !self.permitted.is_empty() || !self.excluded.is_empty() {
+            let constraints = NameConstraints {
+                permitted_subtrees: general_subtrees(&self.permitted)?,
+                excluded_subtrees: general_subtrees(&self.excluded)?,
+            };
+            extensions.push(encode_extension(true, &constraints)?);
+        }
+        Ok(extensions)
+    }
+
+    fn end_entity_extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
+        let mut extensions = Vec::new();
+        if !self.names.is_empty() {
+            // RFC 5280 section 4.2.1.6: critical where the subject's name is empty.
+            let names = SubjectAltName(self.names.to_general_names()?);
+            extensions.push(encode_extension(subject.is_empty(), &names)?);
+        } else if subject.is_empty() {
+            return Err(IssueError::Nameless);
+        }
+        if !self.purposes.is_empty() {
+            let purposes = ExtendedKeyUsage(self.purposes.clone());
+            extensions.push(encode_extension(false, &purposes)?);
+        }
+        Ok(extensions)
+    }
+
+    fn new(role: Role) -> Self {
+        Self {
+            kind: PhantomData,
+            role,
+            subject: Subject::Empty,
+            validity: None,
+            serial_number: None,
+            key_usage: None,
+            path_len: None,
+            permitted: Vec::new(),
+            excluded: Vec::new(),
+            names: AlternativeNames::default(),
+            purposes: Vec::new(),
+        }
+    }
+}
+
+impl CertificateBuilder<Ca> {
+    /// A CA, root or intermediate, with this common name.
+    pub fn ca(common_name: impl Into<String>) -> Self {
+        Self::new(Role::Ca).common_name(common_name)
+    }
+
+    /// How many further CAs may stand between this one and an end entity. With 0, this CA
+    /// issues end-entity certificates only. By default there is no limit.
+    pub fn path_len(mut self, path_len: u8) -> Self {
+        self.path_len = Some(path_len);
+        self
+    }
+
+    /// Permits DNS names that are this one or below it, and no others but those
+    /// permitted likewise.
+    pub fn permit_dns(mut self, name: impl Into<String>) -> Self {
+        self.permitted.push(Subtree::Dns(name.into()));
+        self
+    }
+
+    /// Excludes DNS names that are this one or below it.
+    pub fn exclude_dns(mut self, name: impl Into<String>) -> Self {
+        self.excluded.push(Subtree::Dns(name.into()));
+        self
+    }
+
+    /// Permits addresses with this prefix, and no others but those permitted likewise.
+    pub fn permit_ip(mut self, address: IpAddr, prefix_len: u8) -> Self {
+        self.permitted.push(Subtree::Ip {
+            address,
+            prefix_len,
+        });
+        self
+    }
+
+    /// Excludes addresses with this prefix.
+    pub fn exclude_ip(mut self, address: IpAddr, prefix_len: u8) -> Self {
+        self.excluded.push(Subtree::Ip {
+            address,
+            prefix_len,
+        });
+        self
+    }
+}
+
+impl CertificateBuilder<EndEntity> {
+    /// A TLS server: extended key usage serverAuth. Give it names with
+    /// [`dns_name`](Self::dns_name) and [`ip_address`](Self::ip_address).
+    pub fn server() -> Self {
+        Self::end_entity().server_auth()
+    }
+
+    /// A TLS client: extended key usage clientAuth.
+    pub fn client() -> Self {
+        Self::end_entity().client_auth()
+    }
+
+    /// An end entity without extended key usage, which limits it to no purpose.
+    pub fn end_entity() -> Self {
+        Self::new(Role::EndEntity)
+    }
+
+    /// Adds the extended key usage of TLS servers.
+    pub fn server_auth(self) -> Self {
+        self.purpose(ID_KP_SERVER_AUTH)
+    }
+
+    /// Adds the extended key usage of TLS clients.
+    pub fn client_auth(self) -> Self {
+        self.purpose(ID_KP_CLIENT_AUTH)
+    }
+
+    /// Adds a DNS name to the subject alternative names. The first label may be `*`.
+    pub fn dns_name(mut self, name: impl Into<String>) -> Self {
+        self.names.dns.push(name.into());
+        self
+    }
+
+    /// Adds an address to the subject alternative names.
+    pub fn ip_address(mut self, address: IpAddr) -> Self {
+        self.names.ip.push(address);
+        self
+    }
+
+    pub(crate) fn named(subject: Name, names: AlternativeNames) -> Self {
+        Self {
+            names,
+            ..Self::end_entity().subject(subject)
+        }
+    }
+
+    fn purpose(mut self, purpose: ObjectIdentifier) -> Self {
+        if !self.purposes.contains(&purpose) {
+            self.purposes.push(purpose);
+        }
+        self
+    }
+}
+
+/// Marks a builder of CA certificates.
+#[derive(Clone, Copy, Debug)]
+pub enum Ca {}
+
+/// Marks a builder of end-entity certificates.
+#[derive(Clone, Copy, Debug)]
+pub enum EndEntity {}
+
+fn general_subtrees(subtrees: &[Subtree]) -> Result<Option<Vec<GeneralSubtree>>, NameError> {
+    // RFC 5280 section 4.2.1.10: a list that is there is not empty.
+    if subtrees.is_empty() {
+        return Ok(None);
+    }
+    subtrees
+        .iter()
+        .map(Subtree::to_general_subtree)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}

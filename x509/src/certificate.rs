@@ -1,0 +1,274 @@
+use core::fmt;
+use core::net::IpAddr;
+
+use const_oid::AssociatedOid;
+use der::flagset::FlagSet;
+use der::referenced::OwnedToRef;
+use der::{Decode, Encode};
+use pki_types::{CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::ext::pkix::{
+    BasicConstraints, KeyUsage, KeyUsages, SubjectAltName, SubjectKeyIdentifier,
+};
+use x509_cert::name::Name;
+
+use crate::algorithm::Algorithm;
+use crate::error::{KeyError, PemError};
+use crate::names::AlternativeNames;
+use crate::pem;
+use crate::public_key::PublicKey;
+use crate::signed::{self, SignatureError};
+use crate::signer::SubjectKey;
+
+/// An X.509 certificate (RFC 5280), of any algorithm.
+///
+/// That a value exists says that the DER is well-formed, not that anyone should trust
+/// it: see [`ChainValidator`](crate::ChainValidator).
+#[derive(Clone)]
+pub struct Certificate {
+    der: CertificateDer<'static>,
+    parsed: x509_cert::Certificate,
+    facts: Facts,
+}
+
+impl Certificate {
+    /// Reads a certificate from DER. Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Der`] if the certificate or one of the extensions that this
+    /// type gives access to is malformed.
+    pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
+        let parsed = x509_cert::Certificate::from_der(der)?;
+        Ok(Self {
+            facts: Facts::read(&parsed)?,
+            der: CertificateDer::from(der).into_owned(),
+            parsed,
+        })
+    }
+
+    /// Reads the first `CERTIFICATE` block of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Pem`] if there is none, and those of DER.
+    pub fn from_pem(text: &str) -> Result<Self, CertificateError> {
+        Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
+    }
+
+    /// Reads all `CERTIFICATE` blocks of a PEM text, in order. There is at least one.
+    /// Other blocks, such as a private key, are skipped.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Pem`] if there is none, and those of DER.
+    pub fn chain_from_pem(text: &str) -> Result<Vec<Self>, CertificateError> {
+        pem::decode_all(text, PEM_LABEL)?
+            .iter()
+            .map(|der| Self::from_der(der))
+            .collect()
+    }
+
+    /// The certificates as one PEM text, in order.
+    pub fn chain_to_pem(chain: &[Self]) -> String {
+        chain.iter().map(Self::to_pem).collect()
+    }
+
+    /// The certificate as PEM.
+    pub fn to_pem(&self) -> String {
+        pem::encode(PEM_LABEL, &self.der)
+    }
+
+    /// The certificate's DER.
+    pub fn der(&self) -> &CertificateDer<'static> {
+        &self.der
+    }
+
+    /// The certificate's DER, taken out.
+    pub fn into_der(self) -> CertificateDer<'static> {
+        self.der
+    }
+
+    /// All fields, as `x509-cert` has them.
+    pub fn parsed(&self) -> &x509_cert::Certificate {
+        &self.parsed
+    }
+
+    /// The name of the key's owner. It may be empty where the alternative names say it.
+    pub fn subject(&self) -> &Name {
+        self.parsed.tbs_certificate().subject()
+    }
+
+    /// The name of the CA that signed.
+    pub fn issuer(&self) -> &Name {
+        self.parsed.tbs_certificate().issuer()
+    }
+
+    /// The public key, if it is of an algorithm of this crate.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::UnsupportedAlgorithm`] for a classical key (see
+    /// [`spki`](SubjectKey::spki) for its encoding), others for a malformed one.
+    pub fn public_key(&self) -> Result<PublicKey, KeyError> {
+        PublicKey::from_spki_der(&self.facts.spki)
+    }
+
+    /// Whether the certificate is a CA's, by its basic constraints.
+    pub fn is_ca(&self) -> bool {
+        self.facts.constraints.as_ref().is_some_and(|bc| bc.ca)
+    }
+
+    /// How many further CAs may stand between this one and an end entity; `None` if
+    /// there is no limit, or if this is not a CA.
+    pub fn path_len(&self) -> Option<u8> {
+        self.facts
+            .constraints
+            .as_ref()
+            .filter(|bc| bc.ca)
+            .and_then(|bc| bc.path_len_constraint)
+    }
+
+    /// The KeyUsage extension, if there is one.
+    pub fn key_usage(&self) -> Option<FlagSet<KeyUsages>> {
+        self.facts.key_usage
+    }
+
+    /// The DNS names among the subject alternative names.
+    pub fn dns_names(&self) -> &[String] {
+        &self.facts.names.dns
+    }
+
+    /// The IP addresses among the subject alternative names.
+    pub fn ip_addresses(&self) -> &[IpAddr] {
+        &self.facts.names.ip
+    }
+
+    /// The subject key identifier, if there is one.
+    pub fn subject_key_id(&self) -> Option<&[u8]> {
+        self.facts.subject_key_id.as_deref()
+    }
+
+    /// Checks only that the key of `issuer` made this certificate's signature. For
+    /// everything else that makes a chain valid, use a
+    /// [`ChainValidator`](crate::ChainValidator).
+    ///
+    /// # Errors
+    ///
+    /// A [`SignatureError`] that says what failed.
+    pub fn verify_signature(
+        &self,
+        issuer: &Self,
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+    ) -> Result<(), SignatureError> {
+        let spki = issuer
+            .parsed
+            .tbs_certificate()
+            .subject_public_key_info()
+            .owned_to_ref();
+        signed::verify(&self.der, &spki, algorithms)
+    }
+
+    /// The subject for messages, where its name may be empty.
+    pub(crate) fn describe_subject(&self) -> String {
+        if !self.subject().is_empty() {
+            return self.subject().to_string();
+        }
+        let addresses = self.ip_addresses().iter().map(IpAddr::to_string);
+        let names: Vec<String> = self.dns_names().iter().cloned().chain(addresses).collect();
+        names.join(", ")
+    }
+
+    /// The key's algorithm, where it is one of ours.
+    pub(crate) fn key_algorithm(&self) -> Option<Algorithm> {
+        let spki = self.parsed.tbs_certificate().subject_public_key_info();
+        Algorithm::from_oid(spki.algorithm.oid)
+    }
+}
+
+impl SubjectKey for Certificate {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.facts.spki.as_slice().into()
+    }
+}
+
+impl AsRef<[u8]> for Certificate {
+    fn as_ref(&self) -> &[u8] {
+        &self.der
+    }
+}
+
+impl From<Certificate> for CertificateDer<'static> {
+    fn from(certificate: Certificate) -> Self {
+        certificate.der
+    }
+}
+
+impl PartialEq for Certificate {
+    fn eq(&self, other: &Self) -> bool {
+        self.der == other.der
+    }
+}
+
+impl Eq for Certificate {}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tbs = self.parsed.tbs_certificate();
+        f.debug_struct("Certificate")
+            .field("subject", &format_args!("{}", tbs.subject()))
+            .field("issuer", &format_args!("{}", tbs.issuer()))
+            .field("serial_number", &format_args!("{}", tbs.serial_number()))
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why something is not a certificate.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CertificateError {
+    /// The bytes are not the DER of a certificate.
+    #[error("the certificate is not valid DER: {0}")]
+    Der(#[from] der::Error),
+    /// The text holds no PEM block of the right kind, or a damaged one.
+    #[error(transparent)]
+    Pem(#[from] PemError),
+}
+
+const PEM_LABEL: &str = "CERTIFICATE";
+
+/// What is read out of the extensions once, so that nothing fails later.
+#[derive(Clone)]
+struct Facts {
+    spki: Vec<u8>,
+    constraints: Option<BasicConstraints>,
+    key_usage: Option<FlagSet<KeyUsages>>,
+    names: AlternativeNames,
+    subject_key_id: Option<Vec<u8>>,
+}
+
+impl Facts {
+    fn read(certificate: &x509_cert::Certificate) -> Result<Self, der::Error> {
+        fn extension<'a, E>(certificate: &'a x509_cert::Certificate) -> der::Result<Option<E>>
+        where
+            E: Decode<'a, Error = der::Error> + AssociatedOid,
+        {
+            let found = certificate.tbs_certificate().get_extension::<E>()?;
+            Ok(found.map(|(_critical, extension)| extension))
+        }
+
+        let names: Option<SubjectAltName> = extension(certificate)?;
+        let names: &[GeneralName] = names.as_ref().map_or(&[], |names| &names.0);
+        Ok(Self {
+            spki: certificate
+                .tbs_certificate()
+                .subject_public_key_info()
+                .to_der()?,
+            constraints: extension(certificate)?,
+            key_usage: extension::<KeyUsage>(certificate)?.map(|usage| usage.0),
+            names: AlternativeNames::from_general_names(names).0,
+            subject_key_id: extension::<SubjectKeyIdentifier>(certificate)?
+                .map(|id| id.0.into_bytes().into()),
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! Post-quantum X.509: ML-DSA and ML-KEM keys, certificates, requests, issuance and
+//! validation.
+//!
+//! * **Keys.** [`SigningKey`] (ML-DSA) and [`DecapsulationKey`] (ML-KEM) are generated,
+//!   read from and written to PKCS#8, DER and PEM, in every form of RFC 9881 and RFC 9935:
+//!   seed, expanded, or both. The seed alone is what is written unless asked otherwise,
+//!   because all implementations read it. [`VerifyingKey`] and [`EncapsulationKey`] are
+//!   their public halves, read and written as SubjectPublicKeyInfo.
+//! * **Issuing.** An [`Issuer`] makes certificates from a [`CertificateBuilder`]: roots,
+//!   intermediates and leaves, and from a [`CertificateRequest`]. Keys of other algorithms
+//!   take part through the traits [`Signer`] and [`SubjectKey`].
+//! * **Validation.** A [`ChainValidator`] checks a chain for a name, a purpose and a time
+//!   through webpki, with the algorithms of [`verification`], which serve any user of
+//!   `rustls-pki-types`.
+//!
+//! ```
+//! use pq_x509::pki_types::{ServerName, UnixTime};
+//! use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa87)?;
+//! let root = Issuer::self_signed(CertificateBuilder::ca("Example Root"), root_key)?;
+//! let ca_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! let ca = root.issue_ca(CertificateBuilder::ca("Example CA").path_len(0), ca_key)?;
+//! let leaf_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! let leaf = ca.issue(CertificateBuilder::server().dns_name("example.org"), &leaf_key)?;
+//!
+//! // What a server needs on disk; its clients need `root.certificate()`.
+//! let key_pem = leaf_key.to_pkcs8_pem()?;
+//! let chain_pem = leaf.to_pem() + &ca.certificate().to_pem();
+//! # let read = SigningKey::from_pkcs8_pem(&key_pem)?;
+//! # assert_eq!(read.verifying_key(), leaf_key.verifying_key());
+//! # assert_eq!(pq_x509::Certificate::chain_from_pem(&chain_pem)?.len(), 2);
+//!
+//! let validator = ChainValidator::new([root.certificate().clone()])?;
+//! let name = ServerName::try_from("example.org")?;
+//! let chain = [&leaf, ca.certificate()];
+//! let validated = validator.validate_server(&chain, &name, UnixTime::now())?;
+//! assert_eq!(validated.certificates().len(), 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A client of a CA sends a request instead of its key:
+//!
+//! ```
+//! # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+//! use pq_x509::CertificateRequest;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let ca_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! # let ca = Issuer::self_signed(CertificateBuilder::ca("Example CA"), ca_key)?;
+//! let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! let pem = CertificateRequest::builder().dns_name("example.org").sign(&key)?.to_pem();
+//!
+//! // At the CA, which must find out by itself whose name this is:
+//! let request = CertificateRequest::from_pem(&pem)?.verify()?;
+//! let leaf = ca.issue(request.certificate().server_auth(), &request)?;
+//! # assert_eq!(leaf.dns_names(), ["example.org"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Secrets
+//!
+//! Private keys are wiped when dropped, and so is every buffer that this crate writes
+//! them to. Everything random comes from the operating system.
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod algorithm;
+mod backend;
+mod builder;
+mod certificate;
+mod error;
+mod issuer;
+mod key_usage;
+mod names;
+mod pem;
+mod private_key;
+mod private_key_info;
+mod public_key;
+mod random;
+mod request;
+mod signed;
+mod signer;
+mod tbs;
+mod validation;
+mod validation_error;
+mod validity;
+pub mod verification;
+
+pub use algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm, UnknownAlgorithm};
+pub use builder::{Ca, CertificateBuilder, EndEntity};
+pub use certificate::{Certificate, CertificateError};
+pub use error::{KeyError, PemError};
+pub use issuer::{IssueError, Issuer};
+pub use key_usage::KeyUsageError;
+pub use names::NameError;
+pub use pki_types;
+pub use pq_core::ml_kem::SharedSecret;
+pub use private_key::{DecapsulationKey, PrivateKey, PrivateKeyForm, SigningKey};
+pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
+pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
+pub use signed::SignatureError;
+pub use signer::{SignError, Signer, SubjectKey};
+pub use tbs::TbsCertificate;
+pub use validation::{ChainValidator, Purpose, ValidatedChain};
+pub use validation_error::ValidationError;
+pub use validity::{Validity, ValidityError};
+pub use x509_cert;
+pub use x509_cert::ext::pkix::KeyUsages;
+pub use x509_cert::name::Name;

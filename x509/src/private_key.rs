@@ -1,0 +1,439 @@
+use alloc::sync::Arc;
+use core::fmt;
+
+use der::asn1::OctetStringRef;
+use pki_types::SubjectPublicKeyInfoDer;
+use spki::AlgorithmIdentifierOwned;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::SharedSecret;
+use crate::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::backend::{AnyDecapsulationKey, AnyPrivateKey, AnySigningKey};
+use crate::error::KeyError;
+use crate::pem;
+use crate::private_key_info::{self, KeyMaterial, PrivateKeyFields, SeedAndExpanded};
+use crate::public_key::{EncapsulationKey, VerifyingKey};
+use crate::random;
+use crate::signer::{SignError, Signer, SubjectKey};
+
+/// A private key that signs, of any ML-DSA parameter set.
+///
+/// Clones share one key, which is wiped when the last of them is dropped.
+#[derive(Clone)]
+pub struct SigningKey {
+    key: Arc<dyn AnySigningKey>,
+    verifying_key: VerifyingKey,
+}
+
+impl SigningKey {
+    /// Makes a new key from the operating system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Randomness`] if there is none.
+    pub fn generate(algorithm: SignatureAlgorithm) -> Result<Self, KeyError> {
+        Self::from_seed(algorithm, &random::secret(algorithm.seed_len())?)
+    }
+
+    /// Expands a key from its seed (32 bytes for ML-DSA: ξ of FIPS 204, algorithm 6).
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the seed has a wrong length.
+    pub fn from_seed(algorithm: SignatureAlgorithm, seed: &[u8]) -> Result<Self, KeyError> {
+        let key = (algorithm.row().from_seed)(seed).map_err(malformed(algorithm.into()))?;
+        Self::new(algorithm, key)
+    }
+
+    /// The parameter set.
+    pub fn algorithm(&self) -> SignatureAlgorithm {
+        self.verifying_key.algorithm()
+    }
+
+    /// The public key that verifies this key's signatures.
+    pub fn verifying_key(&self) -> &VerifyingKey {
+        &self.verifying_key
+    }
+
+    /// Signs a message as certificates and TLS do: pure, hedged, with an empty context.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Randomness`] if the operating system gives none to hedge with.
+    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
+        self.key
+            .sign(message, &[], &*random::array()?)
+            .map_err(|source| KeyError::Operation {
+                algorithm: self.algorithm().into(),
+                source,
+            })
+    }
+
+    fn new(algorithm: SignatureAlgorithm, key: Arc<dyn AnySigningKey>) -> Result<Self, KeyError> {
+        let verifying_key = VerifyingKey::from_bytes(algorithm, key.public_key())?;
+        Ok(Self { key, verifying_key })
+    }
+
+    fn from_fields(
+        algorithm: SignatureAlgorithm,
+        fields: &PrivateKeyFields<'_>,
+    ) -> Result<Self, KeyError> {
+        let row = algorithm.row();
+        Self::new(algorithm, load(fields, row.from_seed, row.from_expanded)?)
+    }
+
+    fn any(&self) -> &dyn AnyPrivateKey {
+        &*self.key
+    }
+}
+
+impl Signer for SigningKey {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            oid: self.algorithm().oid(),
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        self.sign(message).map_err(SignError::new)
+    }
+}
+
+impl SubjectKey for SigningKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.verifying_key.spki()
+    }
+}
+
+/// A private key that decapsulates, of any ML-KEM parameter set.
+///
+/// Clones share one key, which is wiped when the last of them is dropped.
+#[derive(Clone)]
+pub struct DecapsulationKey {
+    key: Arc<dyn AnyDecapsulationKey>,
+    encapsulation_key: EncapsulationKey,
+}
+
+impl DecapsulationKey {
+    /// Makes a new key from the operating system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Randomness`] if there is none.
+    pub fn generate(algorithm: KemAlgorithm) -> Result<Self, KeyError> {
+        Self::from_seed(algorithm, &random::secret(algorithm.seed_len())?)
+    }
+
+    /// Expands a key from its seed (64 bytes for ML-KEM: d ‖ z of FIPS 203, algorithm 16).
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the seed has a wrong length.
+    pub fn from_seed(algorithm: KemAlgorithm, seed: &[u8]) -> Result<Self, KeyError> {
+        let key = (algorithm.row().from_seed)(seed).map_err(malformed(algorithm.into()))?;
+        Self::new(algorithm, key)
+    }
+
+    /// The parameter set.
+    pub fn algorithm(&self) -> KemAlgorithm {
+        self.encapsulation_key.algorithm()
+    }
+
+    /// The public key that others encapsulate to.
+    pub fn encapsulation_key(&self) -> &EncapsulationKey {
+        &self.encapsulation_key
+    }
+
+    /// Recovers the shared secret from a ciphertext. A ciphertext that was not made
+    /// for this key gives a secret that nobody else has (implicit rejection).
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Operation`] if the ciphertext has a wrong length.
+    pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, KeyError> {
+        self.key
+            .decapsulate(ciphertext)
+            .map_err(|source| KeyError::Operation {
+                algorithm: self.algorithm().into(),
+                source,
+            })
+    }
+
+    fn new(algorithm: KemAlgorithm, key: Arc<dyn AnyDecapsulationKey>) -> Result<Self, KeyError> {
+        let encapsulation_key = EncapsulationKey::from_bytes(algorithm, key.public_key())?;
+        Ok(Self {
+            key,
+            encapsulation_key,
+        })
+    }
+
+    fn from_fields(
+        algorithm: KemAlgorithm,
+        fields: &PrivateKeyFields<'_>,
+    ) -> Result<Self, KeyError> {
+        let row = algorithm.row();
+        Self::new(algorithm, load(fields, row.from_seed, row.from_expanded)?)
+    }
+
+    fn any(&self) -> &dyn AnyPrivateKey {
+        &*self.key
+    }
+}
+
+impl SubjectKey for DecapsulationKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.encapsulation_key.spki()
+    }
+}
+
+/// A private key of any algorithm, as a file may hold it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum PrivateKey {
+    /// A key that signs.
+    Signing(SigningKey),
+    /// A key that decapsulates.
+    Decapsulation(DecapsulationKey),
+}
+
+impl PrivateKey {
+    /// The parameter set.
+    pub fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::Signing(key) => key.algorithm().into(),
+            Self::Decapsulation(key) => key.algorithm().into(),
+        }
+    }
+
+    fn any(&self) -> &dyn AnyPrivateKey {
+        match self {
+            Self::Signing(key) => key.any(),
+            Self::Decapsulation(key) => key.any(),
+        }
+    }
+}
+
+impl SubjectKey for PrivateKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        match self {
+            Self::Signing(key) => key.spki(),
+            Self::Decapsulation(key) => key.spki(),
+        }
+    }
+}
+
+impl TryFrom<PrivateKey> for SigningKey {
+    type Error = KeyError;
+
+    fn try_from(key: PrivateKey) -> Result<Self, Self::Error> {
+        match key {
+            PrivateKey::Signing(key) => Ok(key),
+            PrivateKey::Decapsulation(key) => Err(KeyError::NotASignatureKey(key.algorithm())),
+        }
+    }
+}
+
+impl TryFrom<PrivateKey> for DecapsulationKey {
+    type Error = KeyError;
+
+    fn try_from(key: PrivateKey) -> Result<Self, Self::Error> {
+        match key {
+            PrivateKey::Signing(key) => Err(KeyError::NotAKemKey(key.algorithm())),
+            PrivateKey::Decapsulation(key) => Ok(key),
+        }
+    }
+}
+
+/// The three ways to write a private key (RFC 9881 section 6, RFC 9935 section 6).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum PrivateKeyForm {
+    /// The seed alone: small, and what every importer reads. The default.
+    #[default]
+    Seed,
+    /// The expanded key alone. The seed cannot be had back from it.
+    Expanded,
+    /// The seed and the expanded key.
+    Both,
+}
+
+/// Reading and writing PKCS#8, the same for each type of private key.
+macro_rules! pkcs8_methods {
+    ($($key:ident from $narrow:path),+) => {$(
+        impl $key {
+            /// Reads a PKCS#8 private key (RFC 5958, version 1 or 2) from DER.
+            ///
+            /// The key may be a seed, an expanded key or both. What can be checked is:
+            /// lengths, the checks of FIPS 203 section 7.3 and of FIPS 204, the agreement
+            /// of seed and expanded key, of private and public part. Nothing may follow.
+            ///
+            /// # Errors
+            ///
+            /// A [`KeyError`] that says which of these failed.
+            pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, KeyError> {
+                parse(der).and_then($narrow)
+            }
+
+            /// Reads the first `PRIVATE KEY` block of a PEM text, as
+            /// [`from_pkcs8_der`](Self::from_pkcs8_der) does. Other blocks, such as
+            /// certificates, may stand around it.
+            ///
+            /// # Errors
+            ///
+            /// [`KeyError::Pem`] if there is no such block, and those of DER.
+            pub fn from_pkcs8_pem(text: &str) -> Result<Self, KeyError> {
+                Self::from_pkcs8_der(&pem::decode_first(text, PEM_LABEL)?)
+            }
+
+            /// Writes the key as PKCS#8 DER in its seed form.
+            ///
+            /// # Errors
+            ///
+            /// [`KeyError::NoSeed`] if the key was read from its expanded form.
+            pub fn to_pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+                self.to_pkcs8_der_as(PrivateKeyForm::Seed)
+            }
+
+            /// Writes the key as PKCS#8 DER in the form asked for.
+            ///
+            /// # Errors
+            ///
+            /// [`KeyError::NoSeed`] if the form has a seed and the key has none.
+            pub fn to_pkcs8_der_as(
+                &self,
+                form: PrivateKeyForm,
+            ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+                write(self.algorithm().into(), self.any(), form)
+            }
+
+            /// Writes the key as PKCS#8 PEM in its seed form.
+            ///
+            /// # Errors
+            ///
+            /// [`KeyError::NoSeed`] if the key was read from its expanded form.
+            pub fn to_pkcs8_pem(&self) -> Result<Zeroizing<String>, KeyError> {
+                self.to_pkcs8_pem_as(PrivateKeyForm::Seed)
+            }
+
+            /// Writes the key as PKCS#8 PEM in the form asked for.
+            ///
+            /// # Errors
+            ///
+            /// [`KeyError::NoSeed`] if the form has a seed and the key has none.
+            pub fn to_pkcs8_pem_as(
+                &self,
+                form: PrivateKeyForm,
+            ) -> Result<Zeroizing<String>, KeyError> {
+                let der = self.to_pkcs8_der_as(form)?;
+                Ok(Zeroizing::new(pem::encode(PEM_LABEL, &der)))
+            }
+
+            /// The seed, unless the key was read from its expanded form.
+            pub fn seed(&self) -> Option<&[u8]> {
+                self.any().seed()
+            }
+
+            /// The expanded key in the encoding of FIPS 203 or FIPS 204.
+            pub fn to_expanded(&self) -> Zeroizing<Vec<u8>> {
+                self.any().to_expanded()
+            }
+        }
+    )+};
+}
+
+pkcs8_methods!(
+    SigningKey from SigningKey::try_from,
+    DecapsulationKey from DecapsulationKey::try_from,
+    PrivateKey from Ok
+);
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningKey")
+            .field("verifying_key", &self.verifying_key)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for DecapsulationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DecapsulationKey")
+            .field("encapsulation_key", &self.encapsulation_key)
+            .finish_non_exhaustive()
+    }
+}
+
+const PEM_LABEL: &str = "PRIVATE KEY";
+
+fn parse(der: &[u8]) -> Result<PrivateKey, KeyError> {
+    let fields = private_key_info::parse(der)?;
+    Ok(match fields.algorithm {
+        Algorithm::Signature(algorithm) => {
+            PrivateKey::Signing(SigningKey::from_fields(algorithm, &fields)?)
+        }
+        Algorithm::Kem(algorithm) => {
+            PrivateKey::Decapsulation(DecapsulationKey::from_fields(algorithm, &fields)?)
+        }
+    })
+}
+
+fn load<K: AnyPrivateKey + ?Sized>(
+    fields: &PrivateKeyFields<'_>,
+    from_seed: fn(&[u8]) -> Result<Arc<K>, pq_core::Error>,
+    from_expanded: fn(&[u8]) -> Result<Arc<K>, pq_core::Error>,
+) -> Result<Arc<K>, KeyError> {
+    let algorithm = fields.algorithm;
+    let key = match &fields.material {
+        KeyMaterial::Seed(seed) => from_seed(seed.as_bytes()),
+        KeyMaterial::Expanded(expanded) => from_expanded(expanded.as_bytes()),
+        KeyMaterial::Both(both) => from_seed(both.seed.as_bytes()),
+    }
+    .map_err(malformed(algorithm))?;
+    if let KeyMaterial::Both(both) = &fields.material {
+        // A slice of another length is unequal. What is equal to an expansion needs
+        // none of the checks of an expanded key.
+        let matches = key.to_expanded().ct_eq(both.expanded.as_bytes());
+        if !bool::from(matches) {
+            return Err(KeyError::SeedMismatch(algorithm));
+        }
+    }
+    if fields
+        .public_key
+        .is_some_and(|claimed| claimed != key.public_key())
+    {
+        return Err(KeyError::PublicKeyMismatch(algorithm));
+    }
+    Ok(key)
+}
+
+fn write(
+    algorithm: Algorithm,
+    key: &dyn AnyPrivateKey,
+    form: PrivateKeyForm,
+) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let seed = || key.seed().ok_or(KeyError::NoSeed(algorithm));
+    match form {
+        PrivateKeyForm::Seed => {
+            let seed = OctetStringRef::new(seed()?)?;
+            private_key_info::write(algorithm, &KeyMaterial::Seed(seed))
+        }
+        PrivateKeyForm::Expanded => {
+            let expanded = key.to_expanded();
+            let expanded = OctetStringRef::new(&expanded)?;
+            private_key_info::write(algorithm, &KeyMaterial::Expanded(expanded))
+        }
+        PrivateKeyForm::Both => {
+            let expanded = key.to_expanded();
+            let both = SeedAndExpanded {
+                seed: OctetStringRef::new(seed()?)?,
+                expanded: OctetStringRef::new(&expanded)?,
+            };
+            private_key_info::write(algorithm, &KeyMaterial::Both(both))
+        }
+    }
+}
+
+fn malformed(algorithm: Algorithm) -> impl Fn(pq_core::Error) -> KeyError {
+    move |source| KeyError::Malformed { algorithm, source }
+}

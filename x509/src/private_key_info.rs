@@ -1,0 +1,78 @@
+//! PKCS#8 (RFC 5958) around the private keys of RFC 9881 section 6 and RFC 9935
+//! section 6.
+
+use der::asn1::{BitStringRef, OctetStringRef};
+use der::{Choice, Decode, Encode, Sequence};
+use pkcs8::PrivateKeyInfoRef;
+use zeroize::Zeroizing;
+
+use crate::algorithm::Algorithm;
+use crate::error::KeyError;
+use crate::public_key::whole_octets;
+
+/// A private key's fields as they stand in the DER; lengths unchecked.
+pub(crate) struct PrivateKeyFields<'a> {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) material: KeyMaterial<'a>,
+    /// From version 2 keys.
+    pub(crate) public_key: Option<&'a [u8]>,
+}
+
+/// ```text
+/// ML-DSA-44-PrivateKey ::= CHOICE {
+///   seed [0] OCTET STRING (SIZE (32)),
+///   expandedKey OCTET STRING (SIZE (2560)),
+///   both SEQUENCE {
+///     seed OCTET STRING (SIZE (32)),
+///     expandedKey OCTET STRING (SIZE (2560)) } }
+/// ```
+///
+/// The tag alone decides which it is, never the length.
+#[derive(Choice)]
+pub(crate) enum KeyMaterial<'a> {
+    #[asn1(context_specific = "0", tag_mode = "IMPLICIT")]
+    Seed(Octets<'a>),
+    Expanded(Octets<'a>),
+    Both(SeedAndExpanded<'a>),
+}
+
+#[derive(Sequence)]
+pub(crate) struct SeedAndExpanded<'a> {
+    pub(crate) seed: Octets<'a>,
+    pub(crate) expanded: Octets<'a>,
+}
+
+/// The derive macros take paths only, not references.
+type Octets<'a> = &'a OctetStringRef;
+
+/// Reads a OneAsymmetricKey, version 1 or 2, without copying.
+pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
+    let info = PrivateKeyInfoRef::from_der(der)?;
+    let public_key = info.public_key.map(whole_octets).transpose()?;
+    Ok(PrivateKeyFields {
+        algorithm: Algorithm::from_identifier(&info.algorithm)?,
+        material: KeyMaterial::from_der(info.private_key.as_bytes())?,
+        public_key,
+    })
+}
+
+/// Writes a OneAsymmetricKey of version 1, which is what all importers accept.
+pub(crate) fn write(
+    algorithm: Algorithm,
+    material: &KeyMaterial<'_>,
+) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let material = encode_secret(material)?;
+    let info: PrivateKeyInfoRef<'_> = pkcs8::PrivateKeyInfo::<_, _, BitStringRef<'_>>::new(
+        algorithm.identifier(),
+        OctetStringRef::new(&material)?,
+    );
+    Ok(encode_secret(&info)?)
+}
+
+/// Encodes into a buffer of the final length, which is not moved as it fills.
+fn encode_secret(value: &impl Encode) -> der::Result<Zeroizing<Vec<u8>>> {
+    let len = usize::try_from(value.encoded_len()?)?;
+    let mut buffer = Zeroizing::new(vec![0; len]);
+    value.encode_to_slice(&mut buffer)?;
+    Ok(buffer)
+}

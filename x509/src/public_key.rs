@@ -1,0 +1,275 @@
+use alloc::sync::Arc;
+use core::fmt;
+
+use der::asn1::BitStringRef;
+use der::{Decode, Encode};
+use pki_types::SubjectPublicKeyInfoDer;
+use spki::SubjectPublicKeyInfoRef;
+
+use crate::SharedSecret;
+use crate::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::backend::{AnyEncapsulationKey, AnyVerifyingKey};
+use crate::error::KeyError;
+use crate::pem;
+use crate::random;
+use crate::signer::SubjectKey;
+
+/// A public key that verifies signatures, of any ML-DSA parameter set.
+///
+/// Clones share one key.
+#[derive(Clone)]
+pub struct VerifyingKey {
+    algorithm: SignatureAlgorithm,
+    key: Arc<dyn AnyVerifyingKey>,
+    spki: Arc<[u8]>,
+}
+
+impl VerifyingKey {
+    /// Reads the raw key of FIPS 204 (algorithm 22, pkEncode).
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the length is wrong.
+    pub fn from_bytes(algorithm: SignatureAlgorithm, bytes: &[u8]) -> Result<Self, KeyError> {
+        let key = (algorithm.row().verifying_key)(bytes).map_err(|source| KeyError::Malformed {
+            algorithm: algorithm.into(),
+            source,
+        })?;
+        Ok(Self {
+            algorithm,
+            key,
+            spki: encode_spki(algorithm.into(), bytes)?,
+        })
+    }
+
+    /// Checks a signature as certificates and TLS do: pure, with an empty context.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::InvalidSignature`], also for a signature of a wrong length.
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), KeyError> {
+        self.key
+            .verify(message, &[], signature)
+            .map_err(|_| KeyError::InvalidSignature(self.algorithm))
+    }
+}
+
+/// A public key that others encapsulate to, of any ML-KEM parameter set.
+///
+/// Clones share one key.
+#[derive(Clone)]
+pub struct EncapsulationKey {
+    algorithm: KemAlgorithm,
+    key: Arc<dyn AnyEncapsulationKey>,
+    spki: Arc<[u8]>,
+}
+
+impl EncapsulationKey {
+    /// Reads the raw key of FIPS 203, with the checks of its section 7.2.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the length is wrong or a coefficient not reduced.
+    pub fn from_bytes(algorithm: KemAlgorithm, bytes: &[u8]) -> Result<Self, KeyError> {
+        let key =
+            (algorithm.row().encapsulation_key)(bytes).map_err(|source| KeyError::Malformed {
+                algorithm: algorithm.into(),
+                source,
+            })?;
+        Ok(Self {
+            algorithm,
+            key,
+            spki: encode_spki(algorithm.into(), bytes)?,
+        })
+    }
+
+    /// Makes a shared secret and the ciphertext that carries it to the key's owner,
+    /// with the operating system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Randomness`] if there is none.
+    pub fn encapsulate(&self) -> Result<(Vec<u8>, SharedSecret), KeyError> {
+        Ok(self.key.encapsulate(&*random::array()?))
+    }
+}
+
+/// A public key of any algorithm, as a file or a certificate may hold it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum PublicKey {
+    /// A key that verifies signatures.
+    Verifying(VerifyingKey),
+    /// A key that others encapsulate to.
+    Encapsulation(EncapsulationKey),
+}
+
+impl PublicKey {
+    /// Reads a raw key of the algorithm given.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the key fails a check of its standard.
+    pub fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, KeyError> {
+        match algorithm {
+            Algorithm::Signature(algorithm) => {
+                VerifyingKey::from_bytes(algorithm, bytes).map(Self::Verifying)
+            }
+            Algorithm::Kem(algorithm) => {
+                EncapsulationKey::from_bytes(algorithm, bytes).map(Self::Encapsulation)
+            }
+        }
+    }
+
+    /// The parameter set.
+    pub fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::Verifying(key) => key.algorithm.into(),
+            Self::Encapsulation(key) => key.algorithm.into(),
+        }
+    }
+
+    /// The raw key, as its FIPS encodes it.
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Verifying(key) => key.as_bytes(),
+            Self::Encapsulation(key) => key.as_bytes(),
+        }
+    }
+
+    /// The key as the DER of a SubjectPublicKeyInfo.
+    pub fn to_spki_der(&self) -> &[u8] {
+        match self {
+            Self::Verifying(key) => &key.spki,
+            Self::Encapsulation(key) => &key.spki,
+        }
+    }
+}
+
+impl TryFrom<PublicKey> for VerifyingKey {
+    type Error = KeyError;
+
+    fn try_from(key: PublicKey) -> Result<Self, Self::Error> {
+        match key {
+            PublicKey::Verifying(key) => Ok(key),
+            PublicKey::Encapsulation(key) => Err(KeyError::NotASignatureKey(key.algorithm)),
+        }
+    }
+}
+
+impl TryFrom<PublicKey> for EncapsulationKey {
+    type Error = KeyError;
+
+    fn try_from(key: PublicKey) -> Result<Self, Self::Error> {
+        match key {
+            PublicKey::Verifying(key) => Err(KeyError::NotAKemKey(key.algorithm)),
+            PublicKey::Encapsulation(key) => Ok(key),
+        }
+    }
+}
+
+/// Reading and writing SubjectPublicKeyInfo, the same for each type of public key.
+macro_rules! spki_methods {
+    ($($key:ident from $narrow:path),+) => {$(
+        impl $key {
+            /// Reads the DER of a SubjectPublicKeyInfo. Nothing may follow it.
+            ///
+            /// # Errors
+            ///
+            /// A [`KeyError`] for malformed DER, another algorithm, parameters that are
+            /// present, or a key that fails a check of its standard.
+            pub fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
+                parse(der).and_then($narrow)
+            }
+
+            /// Reads the first `PUBLIC KEY` block of a PEM text, as
+            /// [`from_spki_der`](Self::from_spki_der) does.
+            ///
+            /// # Errors
+            ///
+            /// [`KeyError::Pem`] if there is no such block, and those of DER.
+            pub fn from_spki_pem(text: &str) -> Result<Self, KeyError> {
+                Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
+            }
+
+            /// The key as the PEM of a SubjectPublicKeyInfo.
+            pub fn to_spki_pem(&self) -> String {
+                pem::encode(PEM_LABEL, self.to_spki_der())
+            }
+        }
+
+        impl SubjectKey for $key {
+            fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+                self.to_spki_der().into()
+            }
+        }
+    )+};
+}
+
+spki_methods!(
+    VerifyingKey from VerifyingKey::try_from,
+    EncapsulationKey from EncapsulationKey::try_from,
+    PublicKey from Ok
+);
+
+/// What the two types of public key have in common as structs.
+macro_rules! key_struct_methods {
+    ($($key:ident: $algorithm:ident),+) => {$(
+        impl $key {
+            /// The parameter set.
+            pub fn algorithm(&self) -> $algorithm {
+                self.algorithm
+            }
+
+            /// The raw key, as its FIPS encodes it.
+            pub fn as_bytes(&self) -> &[u8] {
+                self.key.as_bytes()
+            }
+
+            /// The key as the DER of a SubjectPublicKeyInfo.
+            pub fn to_spki_der(&self) -> &[u8] {
+                &self.spki
+            }
+        }
+
+        impl PartialEq for $key {
+            fn eq(&self, other: &Self) -> bool {
+                self.spki == other.spki
+            }
+        }
+
+        impl Eq for $key {}
+
+        impl fmt::Debug for $key {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($key)).field(&self.algorithm).finish()
+            }
+        }
+    )+};
+}
+
+key_struct_methods!(VerifyingKey: SignatureAlgorithm, EncapsulationKey: KemAlgorithm);
+
+const PEM_LABEL: &str = "PUBLIC KEY";
+
+fn parse(der: &[u8]) -> Result<PublicKey, KeyError> {
+    let spki = SubjectPublicKeyInfoRef::from_der(der)?;
+    let algorithm = Algorithm::from_identifier(&spki.algorithm)?;
+    PublicKey::from_bytes(algorithm, whole_octets(spki.subject_public_key)?)
+}
+
+/// The contents of a BIT STRING that has no unused bits.
+pub(crate) fn whole_octets(bits: BitStringRef<'_>) -> der::Result<&[u8]> {
+    if bits.unused_bits() != 0 {
+        return Err(der::Tag::BitString.value_error().into());
+    }
+    Ok(bits.raw_bytes())
+}
+
+fn encode_spki(algorithm: Algorithm, bytes: &[u8]) -> Result<Arc<[u8]>, der::Error> {
+    let spki = SubjectPublicKeyInfoRef {
+        algorithm: algorithm.identifier(),
+        subject_public_key: BitStringRef::from_bytes(bytes)?,
+    };
+    Ok(spki.to_der()?.into())
+}

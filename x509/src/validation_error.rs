@@ -1,0 +1,179 @@
+use der::{DateTime, Decode, SliceReader};
+use pki_types::{ServerName, UnixTime};
+use spki::ObjectIdentifier;
+
+use crate::certificate::CertificateError;
+use crate::key_usage::KeyUsageError;
+
+/// Why a chain was refused.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValidationError {
+    /// No roots were given.
+    #[error("no roots to trust were given; load at least one CA certificate")]
+    NoRoots,
+    /// A root is not a CA certificate.
+    #[error("the root {0} is not a CA certificate; trust the CA that issued it instead")]
+    RootNotACa(String),
+    /// The peer sent no certificate.
+    #[error("the chain is empty; the peer must send its certificate")]
+    EmptyChain,
+    /// A certificate is malformed.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// A certificate has expired.
+    #[error(
+        "a certificate of the chain expired at {}, and it is {}; have it renewed",
+        date(.not_after),
+        date(.time)
+    )]
+    Expired {
+        /// The end of its validity.
+        not_after: UnixTime,
+        /// The time validated for.
+        time: UnixTime,
+    },
+    /// A certificate is not valid yet.
+    #[error(
+        "a certificate of the chain is not valid before {}, and it is {}; check the clock",
+        date(.not_before),
+        date(.time)
+    )]
+    NotYetValid {
+        /// The start of its validity.
+        not_before: UnixTime,
+        /// The time validated for.
+        time: UnixTime,
+    },
+    /// The end entity's certificate is for other names.
+    #[error(
+        "the certificate is not for {expected} but for {}; dial one of these names, or have a \
+         certificate issued for the one dialled",
+        list(.presented)
+    )]
+    NameMismatch {
+        /// The name or address asked for.
+        expected: String,
+        /// The names in the certificate.
+        presented: Vec<String>,
+    },
+    /// No path leads to a trusted root.
+    #[error(
+        "no path from the certificate to a trusted root; trust the root that issued the chain, \
+         and have the peer send its intermediates"
+    )]
+    UnknownIssuer,
+    /// A certificate that is not a CA's was used to issue another.
+    #[error("a certificate that is not a CA's was used to issue another")]
+    NotACa,
+    /// A CA certificate was presented as the end entity's.
+    #[error("the first certificate is a CA's; the chain must start with the end entity's own")]
+    CaAsEndEntity,
+    /// There are more CAs below one than its path length allows.
+    #[error("the chain has more intermediates than the path length of a CA in it allows")]
+    PathLengthExceeded,
+    /// A name is outside of what a CA may issue for.
+    #[error("a name in the certificate is outside of the name constraints of a CA above it")]
+    NameConstraintViolation,
+    /// The certificate's extended key usage is for other purposes.
+    #[error(
+        "the extended key usage of a certificate in the chain does not allow this purpose; \
+         servers need serverAuth and clients clientAuth"
+    )]
+    WrongPurpose,
+    /// A key usage is not allowed.
+    #[error("the certificate of {subject}: {source}")]
+    KeyUsage {
+        /// The subject of the certificate.
+        subject: String,
+        /// What is wrong with its key usage.
+        source: KeyUsageError,
+    },
+    /// A signature does not verify.
+    #[error(
+        "a signature in the chain does not verify; the certificate was altered, or issued by \
+         another key of the same name"
+    )]
+    BadSignature,
+    /// A signature is of an algorithm for which no verification algorithm was given.
+    #[error(
+        "a certificate in the chain is signed by an algorithm that was not given to this \
+         validator ({}); see with_algorithms()",
+        describe(.0)
+    )]
+    UnsupportedAlgorithm(Option<ObjectIdentifier>),
+    /// A signature is of another algorithm than the key that is to verify it.
+    #[error(
+        "a certificate in the chain is signed by algorithm {} and its issuer's key is of \
+         algorithm {}",
+        describe(.signature),
+        describe(.key)
+    )]
+    AlgorithmMismatch {
+        /// Algorithm of the signature; `None` if it is malformed.
+        signature: Option<ObjectIdentifier>,
+        /// Algorithm of the issuer's key; `None` if it is malformed.
+        key: Option<ObjectIdentifier>,
+    },
+    /// webpki refused the chain for another reason.
+    #[error("the chain is not valid: {0}")]
+    Other(webpki::Error),
+}
+
+impl From<webpki::Error> for ValidationError {
+    fn from(error: webpki::Error) -> Self {
+        use webpki::Error;
+        match error {
+            Error::CertExpired { time, not_after } => Self::Expired { not_after, time },
+            Error::CertNotValidYet { time, not_before } => Self::NotYetValid { not_before, time },
+            Error::CertNotValidForName(context) => Self::NameMismatch {
+                expected: match &context.expected {
+                    ServerName::DnsName(name) => name.as_ref().into(),
+                    ServerName::IpAddress(address) => core::net::IpAddr::from(*address).to_string(),
+                    other => format!("{other:?}"),
+                },
+                presented: context.presented,
+            },
+            Error::UnknownIssuer => Self::UnknownIssuer,
+            Error::EndEntityUsedAsCa => Self::NotACa,
+            Error::CaUsedAsEndEntity => Self::CaAsEndEntity,
+            Error::PathLenConstraintViolated => Self::PathLengthExceeded,
+            Error::NameConstraintViolation => Self::NameConstraintViolation,
+            Error::RequiredEkuNotFoundContext(_) => Self::WrongPurpose,
+            Error::InvalidSignatureForPublicKey => Self::BadSignature,
+            Error::UnsupportedSignatureAlgorithmContext(context) => {
+                Self::UnsupportedAlgorithm(oid(&context.signature_algorithm_id))
+            }
+            Error::UnsupportedSignatureAlgorithmForPublicKeyContext(context) => {
+                Self::AlgorithmMismatch {
+                    signature: oid(&context.signature_algorithm_id),
+                    key: oid(&context.public_key_algorithm_id),
+                }
+            }
+            other => Self::Other(other),
+        }
+    }
+}
+
+/// The object identifier at the start of the contents of an AlgorithmIdentifier.
+fn oid(contents: &[u8]) -> Option<ObjectIdentifier> {
+    ObjectIdentifier::decode(&mut SliceReader::new(contents).ok()?).ok()
+}
+
+fn describe(oid: &Option<ObjectIdentifier>) -> String {
+    oid.map_or_else(|| "of a malformed identifier".into(), |oid| oid.to_string())
+}
+
+fn date(time: &UnixTime) -> String {
+    match DateTime::from_unix_duration(core::time::Duration::from_secs(time.as_secs())) {
+        Ok(date) => date.to_string(),
+        Err(_) => format!("{} seconds after 1970", time.as_secs()),
+    }
+}
+
+fn list(names: &[String]) -> String {
+    match names.is_empty() {
+        true => "no name at all".into(),
+        false => names.join(", "),
+    }
+}

@@ -1,0 +1,176 @@
+//! A classical key, ECDSA with P-256, as issuer and as subject.
+
+use p256::ecdsa::signature::{Signer as _, Verifier as _};
+use p256::ecdsa::{DerSignature, SigningKey, VerifyingKey};
+use p256::pkcs8::EncodePublicKey;
+use pq_x509::pki_types::{
+    AlgorithmIdentifier, InvalidSignature, ServerName, SignatureVerificationAlgorithm,
+    SubjectPublicKeyInfoDer, UnixTime, alg_id,
+};
+use pq_x509::{
+    CertificateBuilder, CertificateRequest, ChainValidator, Issuer, KeyError, RequestError,
+    SignError, SignatureAlgorithm, Signer, SubjectKey, ValidationError,
+};
+use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
+
+pub(crate) struct P256Key {
+    key: SigningKey,
+    spki: Vec<u8>,
+}
+
+impl P256Key {
+    pub(crate) fn new(secret: u8) -> Self {
+        let key = SigningKey::from_slice(&[secret; 32]).unwrap();
+        let spki = key.verifying_key().to_public_key_der().unwrap().into_vec();
+        Self { key, spki }
+    }
+}
+
+impl SubjectKey for P256Key {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.spki.as_slice().into()
+    }
+}
+
+impl Signer for P256Key {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            oid: ECDSA_WITH_SHA256,
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        let signature: DerSignature = self.key.try_sign(message).map_err(SignError::new)?;
+        Ok(signature.as_bytes().to_vec())
+    }
+}
+
+const ECDSA_WITH_SHA256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2");
+
+pub(crate) static ECDSA_P256_SHA256: &dyn SignatureVerificationAlgorithm = &EcdsaP256;
+
+#[derive(Debug)]
+struct EcdsaP256;
+
+impl SignatureVerificationAlgorithm for EcdsaP256 {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let key = VerifyingKey::from_sec1_bytes(public_key).map_err(|_| InvalidSignature)?;
+        let signature = DerSignature::from_bytes(signature).map_err(|_| InvalidSignature)?;
+        key.verify(message, &signature)
+            .map_err(|_| InvalidSignature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        alg_id::ECDSA_P256
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        alg_id::ECDSA_SHA256
+    }
+}
+
+fn name() -> ServerName<'static> {
+    ServerName::try_from("example.org").unwrap()
+}
+
+#[test]
+fn classical_root_post_quantum_leaf() {
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(1)).unwrap();
+    let leaf_key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let leaf = CertificateBuilder::server().dns_name("example.org");
+    let chain = [root.issue(leaf, &leaf_key).unwrap()];
+
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    assert_eq!(
+        validator
+            .validate_server(&chain, &name(), UnixTime::now())
+            .unwrap_err(),
+        ValidationError::UnsupportedAlgorithm(Some(ECDSA_WITH_SHA256))
+    );
+    let validator = validator.with_algorithms(&[ECDSA_P256_SHA256]);
+    let validated = validator.validate_server(&chain, &name(), UnixTime::now());
+    assert_eq!(validated.unwrap().certificates().len(), 2);
+}
+
+#[test]
+fn post_quantum_root_classical_leaf() {
+    let root_key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key).unwrap();
+    let ca = root
+        .issue_ca(CertificateBuilder::ca("Classical"), P256Key::new(2))
+        .unwrap();
+    let leaf = CertificateBuilder::server().dns_name("example.org");
+    let direct = root.issue(leaf.clone(), &P256Key::new(3)).unwrap();
+    let below = ca.issue(leaf, &P256Key::new(3)).unwrap();
+    assert!(matches!(
+        direct.public_key(),
+        Err(KeyError::UnsupportedAlgorithm(_))
+    ));
+
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    // The key of the leaf signs nothing in the chain, so no classical algorithm is needed.
+    assert!(
+        validator
+            .validate_server(&[&direct], &name(), UnixTime::now())
+            .is_ok()
+    );
+    let chain = [&below, ca.certificate()];
+    assert!(
+        validator
+            .validate_server(&chain, &name(), UnixTime::now())
+            .is_err()
+    );
+    let validator = validator.with_algorithms(&[ECDSA_P256_SHA256]);
+    let validated = validator.validate_server(&chain, &name(), UnixTime::now());
+    assert_eq!(validated.unwrap().certificates().len(), 3);
+}
+
+#[test]
+fn classical_requests() {
+    let root_key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key).unwrap();
+    let key = P256Key::new(4);
+    let request = CertificateRequest::builder()
+        .dns_name("example.org")
+        .sign(&key)
+        .unwrap();
+    assert!(matches!(
+        request.clone().verify(),
+        Err(RequestError::Signature(_))
+    ));
+    let request = request.verify_with(&[ECDSA_P256_SHA256]).unwrap();
+    let leaf = root.issue(request.certificate(), &request).unwrap();
+    assert_eq!(leaf.spki(), key.spki());
+}
+
+#[test]
+fn a_failing_signer_is_reported() {
+    struct Broken(P256Key);
+    impl SubjectKey for Broken {
+        fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+            self.0.spki()
+        }
+    }
+    impl Signer for Broken {
+        fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+            self.0.signature_algorithm()
+        }
+        fn sign(&self, _message: &[u8]) -> Result<Vec<u8>, SignError> {
+            Err(SignError::new("the token was pulled out"))
+        }
+    }
+    let broken: Box<dyn Signer> = Box::new(Broken(P256Key::new(5)));
+    let error = Issuer::self_signed(CertificateBuilder::ca("Root"), &broken)
+        .map(|_| ())
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the key did not sign: the token was pulled out"
+    );
+}

@@ -1,0 +1,580 @@
+//! Private and public keys: encodings, forms, and what must be refused.
+
+use der::asn1::{Any, AnyRef, BitStringRef, OctetStringRef};
+use der::{Decode, Encode};
+use pkcs8::{PrivateKeyInfo, PrivateKeyInfoRef};
+use pq_x509::{
+    Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyError, PemError, PrivateKey,
+    PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey, SubjectKey, VerifyingKey,
+};
+use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
+
+const FORMS: [PrivateKeyForm; 3] = [
+    PrivateKeyForm::Seed,
+    PrivateKeyForm::Expanded,
+    PrivateKeyForm::Both,
+];
+
+/// A key from a fixed seed, so that failures repeat.
+fn key(algorithm: Algorithm) -> PrivateKey {
+    let seed: Vec<u8> = (0..).take(algorithm.seed_len()).collect();
+    match algorithm {
+        Algorithm::Signature(algorithm) => {
+            PrivateKey::Signing(SigningKey::from_seed(algorithm, &seed).unwrap())
+        }
+        Algorithm::Kem(algorithm) => {
+            PrivateKey::Decapsulation(DecapsulationKey::from_seed(algorithm, &seed).unwrap())
+        }
+        other => panic!("no test for {other}"),
+    }
+}
+
+fn keys() -> impl Iterator<Item = PrivateKey> {
+    Algorithm::ALL.iter().copied().map(key)
+}
+
+/// PKCS#8 around arbitrary contents.
+fn pkcs8(identifier: AlgorithmIdentifierRef<'_>, contents: &[u8]) -> Vec<u8> {
+    let contents = OctetStringRef::new(contents).unwrap();
+    let info: PrivateKeyInfoRef<'_> =
+        PrivateKeyInfo::<_, _, BitStringRef<'_>>::new(identifier, contents);
+    info.to_der().unwrap()
+}
+
+fn contents(der: &[u8]) -> Vec<u8> {
+    let info = PrivateKeyInfoRef::from_der(der).unwrap();
+    info.private_key.as_bytes().to_vec()
+}
+
+/// The prefixes that RFC 9881 and RFC 9935 come to when encoded.
+#[test]
+fn prefixes_and_lengths() {
+    let expected = [
+        (
+            "ML-DSA-44",
+            "30820532300b060960864801650304031103820521 00",
+            1334,
+        ),
+        (
+            "ML-DSA-65",
+            "308207b2300b0609608648016503040312038207a1 00",
+            1974,
+        ),
+        (
+            "ML-DSA-87",
+            "30820a32300b060960864801650304031303820a21 00",
+            2614,
+        ),
+        (
+            "ML-KEM-512",
+            "30820332300b060960864801650304040103820321 00",
+            822,
+        ),
+        (
+            "ML-KEM-768",
+            "308204b2300b0609608648016503040402038204a1 00",
+            1206,
+        ),
+        (
+            "ML-KEM-1024",
+            "30820632300b060960864801650304040303820621 00",
+            1590,
+        ),
+    ];
+    let expected_private = [
+        (
+            "3034020100300b060960864801650304031104228020",
+            54,
+            "0482 0a00",
+            "30820a26 0420",
+        ),
+        (
+            "3034020100300b060960864801650304031204228020",
+            54,
+            "0482 0fc0",
+            "30820fe6 0420",
+        ),
+        (
+            "3034020100300b060960864801650304031304228020",
+            54,
+            "0482 1320",
+            "30821346 0420",
+        ),
+        (
+            "3054020100300b060960864801650304040104428040",
+            86,
+            "0482 0660",
+            "308206a6 0440",
+        ),
+        (
+            "3054020100300b060960864801650304040204428040",
+            86,
+            "0482 0960",
+            "308209a6 0440",
+        ),
+        (
+            "3054020100300b060960864801650304040304428040",
+            86,
+            "0482 0c60",
+            "30820ca6 0440",
+        ),
+    ];
+    let bytes = |text: &str| hex::decode(text.replace(' ', "")).unwrap();
+    for ((key, public), private) in keys().zip(expected).zip(expected_private) {
+        let (name, prefix, len) = public;
+        assert_eq!(key.algorithm().name(), name);
+        let spki = key.spki();
+        assert_eq!(spki.len(), len, "{name}");
+        assert!(spki.starts_with(&bytes(prefix)), "{name}");
+
+        let (prefix, len, expanded, both) = private;
+        let der = key.to_pkcs8_der().unwrap();
+        assert_eq!(der.len(), len, "{name}");
+        assert!(der.starts_with(&bytes(prefix)), "{name}");
+        assert!(der.ends_with(key.seed().unwrap()), "{name}");
+
+        let inner = contents(&key.to_pkcs8_der_as(PrivateKeyForm::Expanded).unwrap());
+        assert!(inner.starts_with(&bytes(expanded)), "{name}");
+        assert_eq!(inner[4..], *key.to_expanded(), "{name}");
+
+        let inner = contents(&key.to_pkcs8_der_as(PrivateKeyForm::Both).unwrap());
+        assert!(inner.starts_with(&bytes(both)), "{name}");
+        assert!(inner.ends_with(&key.to_expanded()), "{name}");
+    }
+}
+
+#[test]
+fn every_form_is_read_and_written_again() {
+    for key in keys() {
+        for form in FORMS {
+            let der = key.to_pkcs8_der_as(form).unwrap();
+            let again = PrivateKey::from_pkcs8_der(&der).unwrap();
+            assert_eq!(again.to_pkcs8_der_as(form).unwrap(), der);
+            assert_eq!(again.spki(), key.spki());
+            assert_eq!(again.to_expanded(), key.to_expanded());
+
+            let pem = key.to_pkcs8_pem_as(form).unwrap();
+            let again = PrivateKey::from_pkcs8_pem(&pem).unwrap();
+            assert_eq!(again.to_pkcs8_pem_as(form).unwrap(), pem);
+
+            match form {
+                PrivateKeyForm::Seed | PrivateKeyForm::Both => {
+                    assert_eq!(again.seed(), key.seed());
+                }
+                PrivateKeyForm::Expanded => {
+                    assert_eq!(again.seed(), None);
+                    let no_seed = KeyError::NoSeed(key.algorithm());
+                    assert_eq!(again.to_pkcs8_der().unwrap_err(), no_seed);
+                    assert_eq!(
+                        again.to_pkcs8_pem_as(PrivateKeyForm::Both).unwrap_err(),
+                        no_seed
+                    );
+                    assert!(no_seed.to_string().contains("PrivateKeyForm::Expanded"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_of_either_form_work_together() {
+    for algorithm in SignatureAlgorithm::ALL {
+        let key = SigningKey::generate(*algorithm).unwrap();
+        let der = key.to_pkcs8_der_as(PrivateKeyForm::Expanded).unwrap();
+        let expanded = SigningKey::from_pkcs8_der(&der).unwrap();
+        let verifying = VerifyingKey::from_spki_der(key.verifying_key().to_spki_der()).unwrap();
+        for signer in [&key, &expanded] {
+            let signature = signer.sign(b"message").unwrap();
+            assert_eq!(signature.len(), algorithm.signature_len());
+            assert_eq!(verifying.verify(b"message", &signature), Ok(()));
+            let invalid = Err(KeyError::InvalidSignature(*algorithm));
+            assert_eq!(verifying.verify(b"massage", &signature), invalid);
+            assert_eq!(verifying.verify(b"message", &signature[1..]), invalid);
+        }
+        // Hedged: two signatures of one message differ.
+        assert_ne!(key.sign(b"message").unwrap(), key.sign(b"message").unwrap());
+    }
+    for algorithm in KemAlgorithm::ALL {
+        let key = DecapsulationKey::generate(*algorithm).unwrap();
+        let der = key.to_pkcs8_der_as(PrivateKeyForm::Expanded).unwrap();
+        let expanded = DecapsulationKey::from_pkcs8_der(&der).unwrap();
+        let public = EncapsulationKey::from_spki_pem(&key.encapsulation_key().to_spki_pem());
+        let (ciphertext, secret) = public.unwrap().encapsulate().unwrap();
+        assert_eq!(ciphertext.len(), algorithm.ciphertext_len());
+        assert_eq!(key.decapsulate(&ciphertext).unwrap(), secret);
+        assert_eq!(expanded.decapsulate(&ciphertext).unwrap(), secret);
+        assert!(matches!(
+            key.decapsulate(&ciphertext[1..]),
+            Err(KeyError::Operation { .. })
+        ));
+    }
+}
+
+#[test]
+fn generated_keys_differ() {
+    let keys = [(); 2].map(|()| SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap());
+    assert_ne!(keys[0].seed(), keys[1].seed());
+    assert_ne!(keys[0].verifying_key(), keys[1].verifying_key());
+}
+
+#[test]
+fn kinds_are_told_apart() {
+    for key in keys() {
+        let der = key.to_pkcs8_der().unwrap();
+        let signing = SigningKey::from_pkcs8_der(&der).map(|_| ());
+        let decapsulation = DecapsulationKey::from_pkcs8_der(&der).map(|_| ());
+        let verifying = VerifyingKey::from_spki_der(&key.spki()).map(|_| ());
+        let encapsulation = EncapsulationKey::from_spki_der(&key.spki()).map(|_| ());
+        let (ours, not_ours) = match key.algorithm() {
+            Algorithm::Signature(algorithm) => {
+                let error = KeyError::NotAKemKey(algorithm);
+                (
+                    [signing, verifying],
+                    ([decapsulation, encapsulation], error),
+                )
+            }
+            Algorithm::Kem(algorithm) => {
+                let error = KeyError::NotASignatureKey(algorithm);
+                (
+                    [decapsulation, encapsulation],
+                    ([signing, verifying], error),
+                )
+            }
+            other => panic!("no test for {other}"),
+        };
+        assert_eq!(ours, [Ok(()), Ok(())]);
+        assert_eq!(not_ours.0, [Err(not_ours.1.clone()), Err(not_ours.1)]);
+    }
+}
+
+#[test]
+fn version_2_public_keys_must_match() {
+    for key in keys() {
+        let identifier = key.algorithm().identifier();
+        let own = PublicKey::from_spki_der(&key.spki()).unwrap();
+        let mut other = own.as_bytes().to_vec();
+        other[0] ^= 1;
+        for form in FORMS {
+            let inner = contents(&key.to_pkcs8_der_as(form).unwrap());
+            let with = |public_key: &[u8]| {
+                let mut info: PrivateKeyInfoRef<'_> =
+                    PrivateKeyInfo::new(identifier, OctetStringRef::new(&inner).unwrap());
+                info.public_key = Some(BitStringRef::from_bytes(public_key).unwrap());
+                info.to_der().unwrap()
+            };
+            let v2 = with(own.as_bytes());
+            let read = PrivateKey::from_pkcs8_der(&v2).unwrap();
+            // What is written is version 1.
+            assert_eq!(
+                read.to_pkcs8_der_as(form).unwrap(),
+                key.to_pkcs8_der_as(form).unwrap()
+            );
+            for wrong in [other.as_slice(), &own.as_bytes()[1..], &[]] {
+                assert_eq!(
+                    PrivateKey::from_pkcs8_der(&with(wrong)).unwrap_err(),
+                    KeyError::PublicKeyMismatch(key.algorithm())
+                );
+            }
+            // Version 1 has no public key, version 2 has one. The version is the
+            // contents of the first INTEGER.
+            let version = v2.iter().position(|byte| *byte == 0x02).unwrap() + 2;
+            let mut v1_with_key = v2.clone();
+            assert_eq!(v1_with_key[version], 1);
+            v1_with_key[version] = 0;
+            assert!(matches!(
+                PrivateKey::from_pkcs8_der(&v1_with_key),
+                Err(KeyError::Der(_))
+            ));
+            let mut v2_without_key = key.to_pkcs8_der_as(form).unwrap();
+            let version = v2_without_key.iter().position(|b| *b == 0x02).unwrap() + 2;
+            v2_without_key[version] = 1;
+            assert!(matches!(
+                PrivateKey::from_pkcs8_der(&v2_without_key),
+                Err(KeyError::Der(_))
+            ));
+        }
+    }
+}
+
+/// Every key material under every algorithm's identifier: only its own is accepted, and
+/// nothing is guessed from a length.
+#[test]
+fn identifiers_and_lengths_must_agree() {
+    for key in keys() {
+        for form in FORMS {
+            let inner = contents(&key.to_pkcs8_der_as(form).unwrap());
+            for claimed in Algorithm::ALL {
+                let read = PrivateKey::from_pkcs8_der(&pkcs8(claimed.identifier(), &inner));
+                let same_seed_len = claimed.seed_len() == key.algorithm().seed_len();
+                match form {
+                    _ if *claimed == key.algorithm() => assert!(read.is_ok()),
+                    // Seeds of one length are seeds of all sets of that length.
+                    PrivateKeyForm::Seed if same_seed_len => assert!(read.is_ok()),
+                    PrivateKeyForm::Both if same_seed_len => {
+                        assert_eq!(read.unwrap_err(), KeyError::SeedMismatch(*claimed));
+                    }
+                    _ => assert!(matches!(
+                        read,
+                        Err(KeyError::Malformed {
+                            source: pq_core::Error::WrongLength { .. },
+                            ..
+                        })
+                    )),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_tag_decides_the_form() {
+    for key in keys() {
+        let identifier = key.algorithm().identifier();
+        let seed = key.seed().unwrap();
+        let expanded = key.to_expanded();
+        let tagged = |tag: u8, contents: &[u8]| {
+            let mut der = OctetStringRef::new(contents).unwrap().to_der().unwrap();
+            der[0] = tag;
+            der
+        };
+        let wrong_length = |contents: &[u8]| {
+            assert!(matches!(
+                PrivateKey::from_pkcs8_der(&pkcs8(identifier, contents)),
+                Err(KeyError::Malformed {
+                    source: pq_core::Error::WrongLength { .. },
+                    ..
+                })
+            ));
+        };
+        // A seed tagged as an expanded key and the reverse.
+        wrong_length(&tagged(0x04, seed));
+        wrong_length(&tagged(0x80, &expanded));
+        wrong_length(&tagged(0x80, &seed[1..]));
+        wrong_length(&tagged(0x80, &[seed, &[0]].concat()));
+        wrong_length(&tagged(0x04, &expanded[1..]));
+        wrong_length(&tagged(0x80, &[]));
+        // Other tags, and no tag at all.
+        let raw = seed.to_vec();
+        let others = [
+            tagged(0xa0, &tagged(0x04, seed)),
+            tagged(0x81, seed),
+            tagged(0x03, seed),
+            tagged(
+                0x31,
+                &[tagged(0x04, seed), tagged(0x04, &expanded)].concat(),
+            ),
+            [tagged(0x80, seed), vec![0]].concat(),
+            tagged(
+                0x30,
+                &[tagged(0x04, seed), tagged(0x04, &expanded), vec![5, 0]].concat(),
+            ),
+            tagged(0x30, &tagged(0x04, seed)),
+            tagged(
+                0x30,
+                &[tagged(0x80, seed), tagged(0x04, &expanded)].concat(),
+            ),
+            Vec::new(),
+        ];
+        for other in others.into_iter().chain([raw]) {
+            assert!(
+                matches!(
+                    PrivateKey::from_pkcs8_der(&pkcs8(identifier, &other)),
+                    Err(KeyError::Der(_))
+                ),
+                "{}",
+                hex::encode(&other[..other.len().min(8)])
+            );
+        }
+    }
+}
+
+#[test]
+fn seed_and_expanded_key_must_agree() {
+    for key in keys() {
+        let both = key.to_pkcs8_der_as(PrivateKeyForm::Both).unwrap();
+        let expanded_len = key.algorithm().expanded_len();
+        let expanded_at = both.len() - expanded_len;
+        let seed_at = expanded_at - 4 - key.algorithm().seed_len();
+        let mismatch = KeyError::SeedMismatch(key.algorithm());
+        // A bit in each part, the last byte, and the last byte of the seed (z of ML-KEM).
+        for at in [
+            seed_at,
+            expanded_at - 5,
+            expanded_at,
+            expanded_at + expanded_len / 2,
+        ]
+        .into_iter()
+        .chain([both.len() - 1])
+        {
+            let mut damaged = both.to_vec();
+            damaged[at] ^= 1;
+            assert_eq!(
+                PrivateKey::from_pkcs8_der(&damaged).unwrap_err(),
+                mismatch,
+                "{at}"
+            );
+        }
+    }
+}
+
+#[test]
+fn expanded_keys_are_checked() {
+    for key in keys() {
+        let der = key.to_pkcs8_der_as(PrivateKeyForm::Expanded).unwrap();
+        let start = der.len() - key.algorithm().expanded_len();
+        // For ML-DSA: ρ, tr, s₁, t₀. For ML-KEM: ŝ, ek, H(ek). z, at the end of an
+        // ML-KEM key, is checked by nothing: any value is one.
+        let places: &[usize] = match key.algorithm() {
+            Algorithm::Signature(_) => &[0, 64, 128, key.algorithm().expanded_len() - 1],
+            _ => &[0, 384 * 4, key.algorithm().expanded_len() - 64],
+        };
+        for place in places {
+            let mut damaged = der.to_vec();
+            damaged[start + place] ^= 1;
+            let error = PrivateKey::from_pkcs8_der(&damaged).unwrap_err();
+            assert!(
+                matches!(error, KeyError::Malformed { algorithm, .. } if algorithm == key.algorithm()),
+                "{} {place}: {error}",
+                key.algorithm()
+            );
+        }
+    }
+}
+
+#[test]
+fn parameters_are_refused() {
+    let null = Any::null();
+    for key in keys() {
+        let identifier = AlgorithmIdentifierRef {
+            oid: key.algorithm().oid(),
+            parameters: Some(AnyRef::from(&null)),
+        };
+        let refused = KeyError::ParametersPresent(key.algorithm());
+        let inner = contents(&key.to_pkcs8_der().unwrap());
+        assert_eq!(
+            PrivateKey::from_pkcs8_der(&pkcs8(identifier, &inner)).unwrap_err(),
+            refused
+        );
+        let der = key.spki();
+        let mut spki = SubjectPublicKeyInfoRef::from_der(&der).unwrap();
+        spki.algorithm = identifier;
+        assert_eq!(
+            PublicKey::from_spki_der(&spki.to_der().unwrap()).unwrap_err(),
+            refused
+        );
+    }
+}
+
+#[test]
+fn other_algorithms_are_named() {
+    // id-Ed25519, and HashML-DSA-65, which RFC 9881 section 8.3 keeps out of PKIX.
+    for oid in ["1.3.101.112", "2.16.840.1.101.3.4.3.33"] {
+        let oid = ObjectIdentifier::new_unwrap(oid);
+        let identifier = AlgorithmIdentifierRef {
+            oid,
+            parameters: None,
+        };
+        let error = PrivateKey::from_pkcs8_der(&pkcs8(identifier, &[0x80, 0])).unwrap_err();
+        assert_eq!(error, KeyError::UnsupportedAlgorithm(oid));
+        assert!(error.to_string().contains(&oid.to_string()));
+    }
+}
+
+#[test]
+fn every_truncation_and_any_addition_is_refused() {
+    for key in keys() {
+        for form in FORMS {
+            let der = key.to_pkcs8_der_as(form).unwrap();
+            for len in 0..der.len() {
+                assert!(PrivateKey::from_pkcs8_der(&der[..len]).is_err(), "{len}");
+            }
+            for extra in [0, 0x30, 0xff] {
+                let longer = [&der[..], &[extra]].concat();
+                assert!(matches!(
+                    PrivateKey::from_pkcs8_der(&longer),
+                    Err(KeyError::Der(_))
+                ));
+            }
+        }
+        let spki = key.spki();
+        for len in 0..spki.len() {
+            assert!(PublicKey::from_spki_der(&spki[..len]).is_err(), "{len}");
+        }
+        let longer = [&spki[..], &[0]].concat();
+        assert!(PublicKey::from_spki_der(&longer).is_err());
+    }
+}
+
+#[test]
+fn public_keys_round_trip_and_are_checked() {
+    for key in keys() {
+        let spki = key.spki();
+        let public = PublicKey::from_spki_der(&spki).unwrap();
+        assert_eq!(public.to_spki_der(), &spki[..]);
+        assert_eq!(public.algorithm(), key.algorithm());
+        assert_eq!(public.as_bytes().len(), key.algorithm().public_key_len());
+        let pem = public.to_spki_pem();
+        assert!(pem.starts_with("-----BEGIN PUBLIC KEY-----\n"));
+        assert_eq!(PublicKey::from_spki_pem(&pem), Ok(public.clone()));
+        let again = PublicKey::from_bytes(key.algorithm(), public.as_bytes()).unwrap();
+        assert_eq!(again, public);
+
+        let short = PublicKey::from_bytes(key.algorithm(), &public.as_bytes()[1..]);
+        assert!(matches!(short, Err(KeyError::Malformed { .. })));
+
+        // Bits that are unused make no whole byte.
+        let mut unused = spki.to_vec();
+        let header = spki.len() - public.as_bytes().len();
+        assert_eq!(unused[header - 1], 0);
+        unused[header - 1] = 1;
+        assert!(matches!(
+            PublicKey::from_spki_der(&unused),
+            Err(KeyError::Der(_))
+        ));
+    }
+    // FIPS 203 section 7.2: the first coefficient is 4095, which is not below q.
+    let key = key(KemAlgorithm::MlKem768.into());
+    let mut unreduced = key.spki().to_vec();
+    let start = unreduced.len() - key.algorithm().public_key_len();
+    unreduced[start] = 0xff;
+    unreduced[start + 1] |= 0x0f;
+    assert_eq!(
+        PublicKey::from_spki_der(&unreduced).unwrap_err(),
+        KeyError::Malformed {
+            algorithm: key.algorithm(),
+            source: pq_core::Error::UnreducedCoefficient,
+        }
+    );
+}
+
+#[test]
+fn pem_is_found_among_other_blocks() {
+    let key = key(SignatureAlgorithm::MlDsa65.into());
+    let pem = key.to_pkcs8_pem().unwrap();
+    let text = format!(
+        "{}{}",
+        PublicKey::from_spki_der(&key.spki()).unwrap().to_spki_pem(),
+        *pem
+    );
+    let read = PrivateKey::from_pkcs8_pem(&text).unwrap();
+    assert_eq!(read.seed(), key.seed());
+    assert!(PublicKey::from_spki_pem(&text).is_ok());
+
+    let encrypted = pem.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
+    let error = PrivateKey::from_pkcs8_pem(&encrypted).unwrap_err();
+    assert!(matches!(error, KeyError::Pem(PemError::Missing { .. })));
+    assert!(error.to_string().contains("decrypt"), "{error}");
+
+    let error = PrivateKey::from_pkcs8_pem("").unwrap_err();
+    assert!(error.to_string().contains("DER"), "{error}");
+}
+
+#[test]
+fn debug_output_has_no_secrets() {
+    for key in keys() {
+        let text = format!("{key:?}");
+        let seed = format!("{:?}", &key.seed().unwrap()[..4]);
+        assert!(!text.contains(seed.trim_matches(['[', ']'])), "{text}");
+        assert!(text.len() < 200, "{text}");
+    }
+}

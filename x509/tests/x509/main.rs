@@ -1,0 +1,11 @@
+//! Tests of the crate through its public interface.
+
+extern crate alloc;
+
+mod classical;
+mod issuance;
+mod keys;
+mod parsers;
+mod requests;
+mod rfc_vectors;
+mod validation;

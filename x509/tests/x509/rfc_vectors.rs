@@ -1,0 +1,181 @@
+//! The example keys and certificates of RFC 9881 (ML-DSA), RFC 9935 (ML-KEM) and
+//! RFC 9909 (SLH-DSA), read in place where they lie beside the checkout.
+
+use alloc::collections::BTreeMap;
+use core::time::Duration;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use pq_core::Error;
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{
+    Algorithm, Certificate, ChainValidator, KeyError, KeyUsages, PrivateKey, PrivateKeyForm,
+    PublicKey, Purpose, SubjectKey, verification,
+};
+
+/// File name (without folders) to text; `None`, with a message, if the vectors are absent.
+fn files() -> Option<BTreeMap<String, String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/vectors/rfc.tar.gz");
+    let Ok(archive) = File::open(&path) else {
+        eprintln!("skipped: no RFC vectors in ../shared/vectors");
+        return None;
+    };
+    let mut files = BTreeMap::new();
+    for entry in tar::Archive::new(GzDecoder::new(archive))
+        .entries()
+        .unwrap()
+    {
+        let mut entry = entry.unwrap();
+        let path = entry.path().unwrap().into_owned();
+        let mut text = String::new();
+        // The archive has folders among its entries.
+        if entry.read_to_string(&mut text).is_ok() && !text.is_empty() {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            files.insert(name.to_string(), text);
+        }
+    }
+    assert!(files.len() > 40, "the archive is not whole");
+    Some(files)
+}
+
+#[test]
+fn private_keys_of_all_forms_round_trip() {
+    let Some(files) = files() else { return };
+    for algorithm in Algorithm::ALL {
+        let file = |form: &str| &files[&format!("{algorithm}-{form}.priv")];
+        let public = PublicKey::from_spki_pem(&files[&format!("{algorithm}.pub")]).unwrap();
+        assert_eq!(public.algorithm(), *algorithm);
+        assert_eq!(
+            public.to_spki_pem().trim(),
+            files[&format!("{algorithm}.pub")].trim()
+        );
+        let seed = PrivateKey::from_pkcs8_pem(file("seed")).unwrap();
+        let forms = [
+            ("seed", PrivateKeyForm::Seed),
+            ("expanded", PrivateKeyForm::Expanded),
+            ("both", PrivateKeyForm::Both),
+        ];
+        for (name, form) in forms {
+            let text = file(name);
+            // From the seed come all three files, and from each file itself.
+            assert_eq!(seed.to_pkcs8_pem_as(form).unwrap().trim(), text.trim());
+            let read = PrivateKey::from_pkcs8_pem(text).unwrap();
+            assert_eq!(read.to_pkcs8_pem_as(form).unwrap().trim(), text.trim());
+            assert_eq!(&read.spki()[..], public.to_spki_der());
+        }
+    }
+}
+
+#[test]
+fn bad_private_keys_are_refused() {
+    let Some(files) = files() else { return };
+    let seed_mismatch = |error: &KeyError| matches!(error, KeyError::SeedMismatch(_));
+    let malformed = |error: &KeyError| {
+        matches!(
+            error,
+            KeyError::Malformed {
+                source: Error::InconsistentKey | Error::SecretOutOfRange,
+                ..
+            }
+        )
+    };
+    let hash = |error: &KeyError| {
+        matches!(
+            error,
+            KeyError::Malformed {
+                source: Error::HashMismatch,
+                ..
+            }
+        )
+    };
+    type Check<'a> = &'a dyn Fn(&KeyError) -> bool;
+    let expected: [(&str, Check<'_>); 7] = [
+        ("bad-ML-DSA-44-1.priv", &seed_mismatch),
+        ("bad-ML-DSA-44-2.priv", &malformed),
+        ("bad-ML-DSA-44-3.priv", &malformed),
+        ("bad-ML-KEM-512-1.priv", &seed_mismatch),
+        ("bad-ML-KEM-512-2.priv", &malformed),
+        ("bad-ML-KEM-512-3.priv", &hash),
+        ("bad-ML-KEM-512-4.priv", &seed_mismatch),
+    ];
+    let bad = files.keys().filter(|name| name.starts_with("bad-"));
+    assert!(bad.eq(expected.iter().map(|(name, _)| name)));
+    for (name, is_expected) in expected {
+        let error = PrivateKey::from_pkcs8_pem(&files[name]).unwrap_err();
+        assert!(is_expected(&error), "{name}: {error:?}");
+    }
+}
+
+#[test]
+fn certificates_verify() {
+    let Some(files) = files() else { return };
+    let certificate =
+        |algorithm: &Algorithm| Certificate::from_pem(&files[&format!("{algorithm}.crt")]).unwrap();
+    // 2030: they are valid from 2020 to 2040.
+    let time = UnixTime::since_unix_epoch(Duration::from_secs(1_900_000_000));
+    let issuers: Vec<Certificate> = Algorithm::ALL
+        .iter()
+        .filter(|algorithm| matches!(algorithm, Algorithm::Signature(_)))
+        .map(certificate)
+        .collect();
+    for algorithm in Algorithm::ALL {
+        let certificate = certificate(algorithm);
+        let public = certificate.public_key().unwrap();
+        assert_eq!(public.algorithm(), *algorithm);
+        assert_eq!(
+            certificate.to_pem().trim(),
+            files[&format!("{algorithm}.crt")].trim()
+        );
+        assert_eq!(
+            public,
+            PublicKey::from_spki_pem(&files[&format!("{algorithm}.pub")]).unwrap()
+        );
+
+        // The ML-DSA certificates sign themselves, the one of the same rank signs the
+        // ML-KEM one, and no other does.
+        let verifying = issuers
+            .iter()
+            .filter(|issuer| {
+                certificate
+                    .verify_signature(issuer, verification::ALL)
+                    .is_ok()
+            })
+            .count();
+        assert_eq!(verifying, 1, "{algorithm}");
+        let validator = ChainValidator::new(issuers.clone()).unwrap();
+        let validated = validator.validate(&[&certificate], Purpose::ServerAuth, None, time);
+        match algorithm {
+            Algorithm::Signature(_) => {
+                assert!(certificate.is_ca());
+                assert!(validated.is_err());
+            }
+            _ => {
+                assert_eq!(
+                    certificate.key_usage(),
+                    Some(KeyUsages::KeyEncipherment.into())
+                );
+                assert_eq!(validated.unwrap().certificates().len(), 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn slh_dsa_is_named_as_unsupported() {
+    let Some(files) = files() else { return };
+    let private = PrivateKey::from_pkcs8_pem(&files["id-slh-dsa-sha2-128s.priv"]);
+    let public = PublicKey::from_spki_pem(&files["id-slh-dsa-sha2-128s.pub"]);
+    for error in [private.unwrap_err(), public.unwrap_err()] {
+        assert!(
+            error.to_string().contains("2.16.840.1.101.3.4.3.20"),
+            "{error}"
+        );
+    }
+    let certificate = Certificate::from_pem(&files["id-slh-dsa-sha2-128s.pem"]).unwrap();
+    assert!(matches!(
+        certificate.public_key(),
+        Err(KeyError::UnsupportedAlgorithm(_))
+    ));
+}

@@ -1,0 +1,618 @@
+//! Chains that are valid, and all the ways in which they are not.
+
+use core::net::IpAddr;
+use core::time::Duration;
+use std::time::SystemTime;
+
+use const_oid::AssociatedOid;
+use der::asn1::OctetString;
+use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
+use pq_x509::{
+    Ca, Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, EndEntity, Issuer,
+    KemAlgorithm, KeyUsageError, KeyUsages, Purpose, SignatureAlgorithm, SigningKey,
+    TbsCertificate, ValidationError, Validity,
+};
+
+/// A root, an intermediate and a leaf for `example.org` and 192.0.2.1.
+struct Pki {
+    root: Issuer<SigningKey>,
+    ca: Issuer<SigningKey>,
+    leaf_key: SigningKey,
+}
+
+impl Pki {
+    fn new() -> Self {
+        Self::with_ca(CertificateBuilder::ca("CA"))
+    }
+
+    fn with_ca(ca: CertificateBuilder<Ca>) -> Self {
+        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key()).unwrap();
+        Self {
+            ca: root.issue_ca(ca, key()).unwrap(),
+            root,
+            leaf_key: key(),
+        }
+    }
+
+    fn leaf(&self) -> Certificate {
+        self.issue(server())
+    }
+
+    fn issue(&self, builder: CertificateBuilder<EndEntity>) -> Certificate {
+        self.ca.issue(builder, &self.leaf_key).unwrap()
+    }
+
+    fn chain(&self, leaf: Certificate) -> Vec<Certificate> {
+        vec![leaf, self.ca.certificate().clone()]
+    }
+
+    fn validator(&self) -> ChainValidator {
+        ChainValidator::new([self.root.certificate().clone()]).unwrap()
+    }
+
+    fn validate(&self, chain: &[Certificate]) -> Result<usize, ValidationError> {
+        self.validate_for("example.org", chain)
+    }
+
+    fn validate_for(&self, name: &str, chain: &[Certificate]) -> Result<usize, ValidationError> {
+        validate_with(&self.validator(), name, chain)
+    }
+
+    /// The intermediate once more, with the same name and key, altered.
+    fn altered_ca(&self, alter: impl FnOnce(&mut TbsCertificate)) -> Certificate {
+        let builder = CertificateBuilder::ca("CA");
+        let mut tbs = self.root.prepare(builder, self.ca.signer()).unwrap();
+        alter(&mut tbs);
+        tbs.sign(self.root.signer()).unwrap()
+    }
+
+    fn altered_leaf(&self, alter: impl FnOnce(&mut TbsCertificate)) -> Certificate {
+        let mut tbs = self.ca.prepare(server(), &self.leaf_key).unwrap();
+        alter(&mut tbs);
+        tbs.sign(self.ca.signer()).unwrap()
+    }
+}
+
+fn key() -> SigningKey {
+    SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
+}
+
+fn server() -> CertificateBuilder<EndEntity> {
+    CertificateBuilder::server()
+        .dns_name("example.org")
+        .ip_address("192.0.2.1".parse().unwrap())
+}
+
+/// The length of the path found.
+fn validate_with(
+    validator: &ChainValidator,
+    name: &str,
+    chain: &[Certificate],
+) -> Result<usize, ValidationError> {
+    let name = ServerName::try_from(name).unwrap();
+    let path = validator.validate_server(chain, &name, UnixTime::now())?;
+    Ok(path.certificates().len())
+}
+
+fn days_from_now(days: i32) -> SystemTime {
+    let shift = Duration::from_secs(u64::from(days.unsigned_abs()) * 24 * 60 * 60);
+    match days >= 0 {
+        true => SystemTime::now() + shift,
+        false => SystemTime::now() - shift,
+    }
+}
+
+fn unix_days_from_now(days: i32) -> UnixTime {
+    let since = days_from_now(days).duration_since(SystemTime::UNIX_EPOCH);
+    UnixTime::since_unix_epoch(since.unwrap())
+}
+
+fn set_usage(tbs: &mut TbsCertificate, usages: KeyUsage) {
+    tbs.set_extension(true, &usages).unwrap();
+}
+
+#[test]
+fn good_chains_of_every_algorithm() {
+    for algorithm in SignatureAlgorithm::ALL {
+        let key = || SigningKey::generate(*algorithm).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("Root").path_len(1), key()).unwrap();
+        let ca = root
+            .issue_ca(CertificateBuilder::ca("CA").path_len(0), key())
+            .unwrap();
+        let leaf = ca.issue(server(), &key()).unwrap();
+        let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+        let name = ServerName::try_from("example.org").unwrap();
+        let expected = [&leaf, ca.certificate(), root.certificate()];
+        // In order, with the root, and with others in between.
+        for chain in [
+            vec![&leaf, ca.certificate()],
+            vec![&leaf, ca.certificate(), root.certificate()],
+            vec![&leaf, root.certificate(), &leaf, ca.certificate()],
+        ] {
+            let path = validator
+                .validate_server(&chain, &name, UnixTime::now())
+                .unwrap();
+            assert!(path.certificates().iter().eq(expected));
+        }
+        // DER as rustls hands it over serves as well.
+        let chain = [leaf.der().clone(), ca.certificate().der().clone()];
+        assert!(
+            validator
+                .validate_server(&chain, &name, UnixTime::now())
+                .is_ok()
+        );
+        // Without its intermediate, the leaf hangs in the air.
+        assert_eq!(
+            validate_with(&validator, "example.org", &[leaf]),
+            Err(ValidationError::UnknownIssuer)
+        );
+    }
+}
+
+#[test]
+fn ml_kem_leaves_are_valid() {
+    let pki = Pki::new();
+    for algorithm in KemAlgorithm::ALL {
+        let key = DecapsulationKey::generate(*algorithm).unwrap();
+        let leaf = pki.ca.issue(server(), &key).unwrap();
+        assert_eq!(pki.validate(&pki.chain(leaf)), Ok(3));
+    }
+}
+
+#[test]
+fn names() {
+    let pki = Pki::new();
+    let chain = pki.chain(pki.issue(server().dns_name("*.example.com")));
+    for good in ["example.org", "EXAMPLE.org", "a.example.com", "192.0.2.1"] {
+        assert_eq!(pki.validate_for(good, &chain), Ok(3), "{good}");
+    }
+    for bad in [
+        "example.com",
+        "a.example.org",
+        "a.b.example.com",
+        "192.0.2.2",
+        "::1",
+    ] {
+        let error = pki.validate_for(bad, &chain).unwrap_err();
+        assert!(
+            matches!(&error, ValidationError::NameMismatch { expected, .. } if expected == bad),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains(bad));
+    }
+    let no_names = pki.chain(pki.issue(CertificateBuilder::server().common_name("example.org")));
+    assert!(matches!(
+        pki.validate(&no_names),
+        Err(ValidationError::NameMismatch { presented, .. }) if presented.is_empty()
+    ));
+}
+
+#[test]
+fn times() {
+    let pki = Pki::new();
+    let lasting = |from, to| {
+        let validity = Validity::new(days_from_now(from), days_from_now(to));
+        pki.chain(pki.issue(server().validity(validity)))
+    };
+    let expired = pki.validate(&lasting(-2, -1)).unwrap_err();
+    assert!(matches!(expired, ValidationError::Expired { .. }));
+    assert!(expired.to_string().contains("renewed"), "{expired}");
+    let early = pki.validate(&lasting(1, 2)).unwrap_err();
+    assert!(matches!(early, ValidationError::NotYetValid { .. }));
+    assert!(early.to_string().contains("clock"), "{early}");
+    assert_eq!(pki.validate(&lasting(-1, 1)), Ok(3));
+
+    // The intermediate's and the root's own time count as well. The leaf's outlasts both.
+    let name = ServerName::try_from("example.org").unwrap();
+    let chain = lasting(-1, 5000);
+    for days in [3649, 3651] {
+        let result = pki
+            .validator()
+            .validate_server(&chain, &name, unix_days_from_now(days));
+        assert_eq!(result.is_ok(), days == 3649, "{days}");
+    }
+    let short_root = |from, to| {
+        let validity = Validity::new(days_from_now(from), days_from_now(to));
+        let builder = CertificateBuilder::ca("Root").validity(validity);
+        let root = Issuer::self_signed(builder, pki.root.signer()).unwrap();
+        let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+        validate_with(&validator, "example.org", &chain)
+    };
+    assert_eq!(short_root(-1, 1), Ok(3));
+    assert!(matches!(
+        short_root(-2, -1),
+        Err(ValidationError::Expired { .. })
+    ));
+    assert!(matches!(
+        short_root(1, 2),
+        Err(ValidationError::NotYetValid { .. })
+    ));
+}
+
+#[test]
+fn an_expired_root_gives_way_to_its_successor() {
+    let pki = Pki::new();
+    let validity = Validity::new(days_from_now(-2), days_from_now(-1));
+    let builder = CertificateBuilder::ca("Root").validity(validity);
+    let old = Issuer::self_signed(builder, pki.root.signer()).unwrap();
+    let roots = [old.certificate().clone(), pki.root.certificate().clone()];
+    let chain = pki.chain(pki.leaf());
+    for roots in [roots.clone(), [roots[1].clone(), roots[0].clone()]] {
+        let validator = ChainValidator::new(roots).unwrap();
+        assert_eq!(validate_with(&validator, "example.org", &chain), Ok(3));
+    }
+}
+
+#[test]
+fn unknown_issuers_and_bad_signatures() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let stranger = Issuer::self_signed(CertificateBuilder::ca("Stranger"), key()).unwrap();
+    let validator = ChainValidator::new([stranger.certificate().clone()]).unwrap();
+    assert_eq!(
+        validate_with(&validator, "example.org", &pki.chain(leaf.clone())),
+        Err(ValidationError::UnknownIssuer)
+    );
+    // A root of the same name with another key.
+    let namesake = Issuer::self_signed(CertificateBuilder::ca("Root"), key()).unwrap();
+    let validator = ChainValidator::new([namesake.certificate().clone()]).unwrap();
+    assert_eq!(
+        validate_with(&validator, "example.org", &pki.chain(leaf.clone())),
+        Err(ValidationError::BadSignature)
+    );
+    // A bit of the signature, and a letter of the name that was signed.
+    let mut signature = leaf.der().to_vec();
+    *signature.last_mut().unwrap() ^= 1;
+    let mut body = leaf.der().to_vec();
+    let at = body.windows(11).position(|window| window == b"example.org");
+    body[at.unwrap()] = b'f';
+    for (der, name) in [(signature, "example.org"), (body, "fxample.org")] {
+        let tampered = Certificate::from_der(&der).unwrap();
+        assert_eq!(
+            pki.validate_for(name, &pki.chain(tampered)),
+            Err(ValidationError::BadSignature)
+        );
+    }
+    // The same in the intermediate.
+    let mut der = pki.ca.certificate().der().to_vec();
+    *der.last_mut().unwrap() ^= 1;
+    let tampered = Certificate::from_der(&der).unwrap();
+    assert_eq!(
+        pki.validate(&[leaf, tampered]),
+        Err(ValidationError::BadSignature)
+    );
+}
+
+#[test]
+fn signature_algorithms_are_bound_to_keys() {
+    let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key).unwrap();
+    // An ML-DSA-44 key signs in the name of a root whose key is ML-DSA-65.
+    let leaf = root
+        .prepare(server(), &key())
+        .unwrap()
+        .sign(&key())
+        .unwrap();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    assert_eq!(
+        validate_with(&validator, "example.org", &[leaf]),
+        Err(ValidationError::AlgorithmMismatch {
+            signature: Some(SignatureAlgorithm::MlDsa44.oid()),
+            key: Some(SignatureAlgorithm::MlDsa65.oid()),
+        })
+    );
+}
+
+#[test]
+fn a_leaf_is_no_ca() {
+    let pki = Pki::new();
+    let issuing_leaf = pki.issue(server().common_name("Leaf"));
+    let victim_key = key();
+    let mut tbs = pki.ca.prepare(server(), &victim_key).unwrap();
+    tbs.issuer = issuing_leaf.subject().clone();
+    let below = tbs.sign(&pki.leaf_key).unwrap();
+    let chain = [below, issuing_leaf, pki.ca.certificate().clone()];
+    assert_eq!(pki.validate(&chain), Err(ValidationError::NotACa));
+
+    // And a CA is no server, even with a name.
+    assert_eq!(
+        pki.validate(&[pki.ca.certificate().clone()]),
+        Err(ValidationError::CaAsEndEntity)
+    );
+    // An explicit FALSE is as good as nothing.
+    let not_ca = pki.altered_ca(|tbs| {
+        let constraints = BasicConstraints {
+            ca: false,
+            path_len_constraint: None,
+        };
+        tbs.set_extension(true, &constraints).unwrap();
+    });
+    assert_eq!(
+        pki.validate(&[pki.leaf(), not_ca]),
+        Err(ValidationError::NotACa)
+    );
+    let unconstrained = pki.altered_ca(|tbs| tbs.remove_extension(BasicConstraints::OID));
+    assert_eq!(
+        pki.validate(&[pki.leaf(), unconstrained]),
+        Err(ValidationError::NotACa)
+    );
+}
+
+#[test]
+fn path_length() {
+    let pki = Pki::new();
+    let lower = pki
+        .ca
+        .issue_ca(CertificateBuilder::ca("Lower"), key())
+        .unwrap();
+    let leaf = lower.issue(server(), &pki.leaf_key).unwrap();
+    let chain = [
+        leaf,
+        lower.certificate().clone(),
+        pki.ca.certificate().clone(),
+    ];
+    assert_eq!(pki.validate(&chain), Ok(4));
+
+    let limited = |path_len| {
+        pki.altered_ca(|tbs| {
+            let constraints = BasicConstraints {
+                ca: true,
+                path_len_constraint: Some(path_len),
+            };
+            tbs.set_extension(true, &constraints).unwrap();
+        })
+    };
+    let with_ca = |ca| pki.validate(&[chain[0].clone(), chain[1].clone(), ca]);
+    assert_eq!(with_ca(limited(1)), Ok(4));
+    assert_eq!(
+        with_ca(limited(0)),
+        Err(ValidationError::PathLengthExceeded)
+    );
+    // The root's own limit, which webpki does not see.
+    for (path_len, expected) in [
+        (0, Err(ValidationError::PathLengthExceeded)),
+        (1, Err(ValidationError::PathLengthExceeded)),
+        (2, Ok(4)),
+    ] {
+        let builder = CertificateBuilder::ca("Root").path_len(path_len);
+        let root = Issuer::self_signed(builder, pki.root.signer()).unwrap();
+        let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+        assert_eq!(validate_with(&validator, "example.org", &chain), expected);
+    }
+}
+
+#[test]
+fn name_constraints() {
+    let permitted = CertificateBuilder::ca("CA")
+        .permit_dns("example.org")
+        .permit_ip("192.0.2.0".parse().unwrap(), 24);
+    let excluded = CertificateBuilder::ca("CA")
+        .exclude_dns("bad.example.org")
+        .exclude_ip("2001:db8::".parse().unwrap(), 32);
+    let cases: [(&CertificateBuilder<Ca>, &str, bool); 13] = [
+        (&permitted, "example.org", true),
+        (&permitted, "a.b.example.org", true),
+        (&permitted, "example.com", false),
+        (&permitted, "badexample.org", false),
+        (&permitted, "192.0.2.77", true),
+        (&permitted, "192.0.3.1", false),
+        (&permitted, "::1", false),
+        (&excluded, "example.org", true),
+        (&excluded, "good.example.org", true),
+        (&excluded, "bad.example.org", false),
+        (&excluded, "very.bad.example.org", false),
+        (&excluded, "2001:db9::1", true),
+        (&excluded, "2001:db8::1", false),
+    ];
+    let permitting = Pki::with_ca(permitted.clone());
+    let excluding = Pki::with_ca(excluded.clone());
+    for (builder, name, allowed) in cases {
+        let pki = match core::ptr::eq(builder, &permitted) {
+            true => &permitting,
+            false => &excluding,
+        };
+        let leaf = match name.parse::<IpAddr>() {
+            Ok(address) => CertificateBuilder::server().ip_address(address),
+            Err(_) => CertificateBuilder::server().dns_name(name),
+        };
+        let result = pki.validate_for(name, &pki.chain(pki.issue(leaf)));
+        let expected = match allowed {
+            true => Ok(3),
+            false => Err(ValidationError::NameConstraintViolation),
+        };
+        assert_eq!(result, expected, "{name}");
+    }
+    // One bad name among good ones spoils the certificate.
+    let mixed = server().dns_name("example.com");
+    assert_eq!(
+        permitting.validate(&permitting.chain(permitting.issue(mixed))),
+        Err(ValidationError::NameConstraintViolation)
+    );
+    // The root's constraints count too.
+    let root = CertificateBuilder::ca("Root").permit_dns("example.com");
+    let root = Issuer::self_signed(root, permitting.root.signer()).unwrap();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let chain = permitting.chain(permitting.leaf());
+    assert_eq!(
+        validate_with(&validator, "example.org", &chain),
+        Err(ValidationError::NameConstraintViolation)
+    );
+}
+
+#[test]
+fn purposes() {
+    let pki = Pki::new();
+    let cases = [
+        (CertificateBuilder::server(), true, false),
+        (CertificateBuilder::client(), false, true),
+        (CertificateBuilder::server().client_auth(), true, true),
+        (CertificateBuilder::end_entity(), true, true),
+    ];
+    for (builder, for_server, for_client) in cases {
+        let chain = pki.chain(pki.issue(builder.dns_name("example.org")));
+        let expected = |allowed| match allowed {
+            true => Ok(3),
+            false => Err(ValidationError::WrongPurpose),
+        };
+        assert_eq!(pki.validate(&chain), expected(for_server));
+        let client = pki
+            .validator()
+            .validate_client(&chain, UnixTime::now())
+            .map(|path| path.certificates().len());
+        assert_eq!(client, expected(for_client));
+    }
+}
+
+#[test]
+fn forbidden_key_usage_of_a_leaf() {
+    let pki = Pki::new();
+    let cases = [
+        (
+            KeyUsages::KeyEncipherment | KeyUsages::DigitalSignature,
+            "forbidden",
+        ),
+        (KeyUsages::KeyAgreement.into(), "forbidden"),
+        (None.into(), "nothing"),
+        (KeyUsages::CRLSign.into(), "without"),
+    ];
+    for (usages, expected) in cases {
+        let leaf = pki.altered_leaf(|tbs| set_usage(tbs, KeyUsage(usages)));
+        let chain = pki.chain(leaf);
+        let error = pki.validate(&chain).unwrap_err();
+        let ValidationError::KeyUsage { subject, source } = &error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(subject, "example.org, 192.0.2.1");
+        let found = match source {
+            KeyUsageError::ForbiddenForSignatureKey { .. } => "forbidden",
+            KeyUsageError::NothingToSign(_) => "nothing",
+            KeyUsageError::WithoutDigitalSignature => "without",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, expected);
+        let relaxed = pki.validator().relax_key_usage();
+        assert_eq!(validate_with(&relaxed, "example.org", &chain), Ok(3));
+    }
+    // Without the extension nothing is forbidden.
+    let leaf = pki.altered_leaf(|tbs| tbs.remove_extension(KeyUsage::OID));
+    assert_eq!(pki.validate(&pki.chain(leaf)), Ok(3));
+
+    let kem = DecapsulationKey::generate(KemAlgorithm::MlKem768).unwrap();
+    let mut tbs = pki.ca.prepare(server(), &kem).unwrap();
+    set_usage(&mut tbs, KeyUsage(KeyUsages::KeyAgreement.into()));
+    let chain = pki.chain(tbs.sign(pki.ca.signer()).unwrap());
+    assert!(matches!(
+        pki.validate(&chain),
+        Err(ValidationError::KeyUsage {
+            source: KeyUsageError::NotKeyEnciphermentOnly { .. },
+            ..
+        })
+    ));
+}
+
+#[test]
+fn a_ca_needs_key_cert_sign() {
+    let pki = Pki::new();
+    let chain = [
+        pki.leaf(),
+        pki.altered_ca(|tbs| set_usage(tbs, KeyUsage(KeyUsages::CRLSign.into()))),
+    ];
+    let expected = ValidationError::KeyUsage {
+        subject: "CN=CA".into(),
+        source: KeyUsageError::CaWithoutKeyCertSign,
+    };
+    // That holds even if the rest is relaxed.
+    for validator in [pki.validator(), pki.validator().relax_key_usage()] {
+        assert_eq!(
+            validate_with(&validator, "example.org", &chain),
+            Err(expected.clone())
+        );
+        // The proper one beside it is found.
+        let both = [&chain[..], &[pki.ca.certificate().clone()]].concat();
+        assert_eq!(validate_with(&validator, "example.org", &both), Ok(3));
+    }
+
+    // The same in a root.
+    let key = pki.root.signer();
+    let mut tbs = pki
+        .root
+        .prepare(CertificateBuilder::ca("Root"), key)
+        .unwrap();
+    set_usage(&mut tbs, KeyUsage(KeyUsages::DigitalSignature.into()));
+    let root = tbs.sign(key).unwrap();
+    let validator = ChainValidator::new([root]).unwrap();
+    assert!(matches!(
+        validate_with(&validator, "example.org", &pki.chain(pki.leaf())),
+        Err(ValidationError::KeyUsage {
+            source: KeyUsageError::CaWithoutKeyCertSign,
+            ..
+        })
+    ));
+
+    // A forbidden usage beside keyCertSign is one that the caller may relax.
+    let chain = [
+        pki.leaf(),
+        pki.altered_ca(|tbs| {
+            set_usage(
+                tbs,
+                KeyUsage(KeyUsages::KeyCertSign | KeyUsages::KeyAgreement),
+            );
+        }),
+    ];
+    assert!(matches!(
+        pki.validate(&chain),
+        Err(ValidationError::KeyUsage {
+            source: KeyUsageError::ForbiddenForSignatureKey { .. },
+            ..
+        })
+    ));
+    let relaxed = pki.validator().relax_key_usage();
+    assert_eq!(validate_with(&relaxed, "example.org", &chain), Ok(3));
+}
+
+#[test]
+fn roots_and_chains_that_are_not() {
+    let pki = Pki::new();
+    assert_eq!(
+        ChainValidator::new([]).map(|_| ()),
+        Err(ValidationError::NoRoots)
+    );
+    assert_eq!(
+        ChainValidator::new([pki.leaf()]).map(|_| ()),
+        Err(ValidationError::RootNotACa("example.org, 192.0.2.1".into()))
+    );
+    assert_eq!(pki.validate(&[]), Err(ValidationError::EmptyChain));
+    for garbage in [&[][..], &[0x30, 0], &[0xff; 40]] {
+        let result =
+            pki.validator()
+                .validate(&[garbage], Purpose::ClientAuth, None, UnixTime::now());
+        assert!(matches!(result, Err(ValidationError::Other(_))));
+    }
+}
+
+#[test]
+fn unknown_critical_extensions_are_refused() {
+    struct Unknown(OctetString);
+    impl AssociatedOid for Unknown {
+        // An arc for examples (RFC 5612).
+        const OID: der::asn1::ObjectIdentifier =
+            der::asn1::ObjectIdentifier::new_unwrap("1.3.6.1.4.1.32473.1");
+    }
+    impl der::Encode for Unknown {
+        fn encoded_len(&self) -> der::Result<der::Length> {
+            self.0.encoded_len()
+        }
+        fn encode(&self, writer: &mut impl der::Writer) -> der::Result<()> {
+            self.0.encode(writer)
+        }
+    }
+    let pki = Pki::new();
+    for critical in [true, false] {
+        let leaf = pki.altered_leaf(|tbs| {
+            let extension = Unknown(OctetString::new([1]).unwrap());
+            tbs.set_extension(critical, &extension).unwrap();
+        });
+        assert_eq!(pki.validate(&pki.chain(leaf)).is_ok(), !critical);
+    }
+}
