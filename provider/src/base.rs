@@ -1,0 +1,213 @@
+//! The providers that classical algorithms can come from, one for each feature.
+
+use alloc::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+use rustls::server::ProducesTickets;
+
+use crate::Error;
+
+/// [graviola](https://docs.rs/graviola): pure Rust and inline assembly, so that it
+/// builds without a C compiler, cmake or an assembler.
+///
+/// # Errors
+///
+/// [`Error::UnsupportedCpu`] where the CPU lacks what graviola needs: on x86-64 AES,
+/// PCLMULQDQ, SSSE3, AVX, AVX2, BMI1, BMI2 and ADX (most CPUs since 2014), on AArch64
+/// NEON, AES, PMULL and SHA-2. Without this check graviola would panic in the first
+/// handshake. [`Error::UnsupportedArchitecture`] on any other architecture.
+#[cfg(feature = "graviola")]
+pub fn graviola() -> Result<CryptoProvider, Error> {
+    Ok((graviola::detect()?.provider)())
+}
+
+/// [AWS-LC](https://docs.rs/aws-lc-rs), by way of rustls.
+#[cfg(feature = "aws-lc-rs")]
+pub fn aws_lc_rs() -> CryptoProvider {
+    (AWS_LC_RS.provider)()
+}
+
+/// [ring](https://docs.rs/ring), by way of rustls.
+#[cfg(feature = "ring")]
+pub fn ring() -> CryptoProvider {
+    (RING.provider)()
+}
+
+/// The first of graviola, AWS-LC and ring that is compiled in and that the CPU can
+/// run.
+///
+/// # Errors
+///
+/// [`Error::NoBase`] if none is compiled in; if graviola is the only one,
+/// [`Error::UnsupportedCpu`] or [`Error::UnsupportedArchitecture`].
+pub fn first_usable() -> Result<CryptoProvider, Error> {
+    Ok((Base::first_usable()?.provider)())
+}
+
+/// A producer of stateless session tickets, from the same base as
+/// [`first_usable()`].
+///
+/// Stateless tickets carry the client's certificate chain, and ML-DSA chains make
+/// them so large that the next ClientHello can't carry them: servers that ask for
+/// client certificates had better keep rustls's default, sessions stored on the
+/// server.
+///
+/// # Errors
+///
+/// Those of [`first_usable()`]; and [`Error::Rustls`] if there is no randomness for
+/// the ticket key.
+pub fn ticketer() -> Result<Arc<dyn ProducesTickets>, Error> {
+    Ok((Base::first_usable()?.ticketer)()?)
+}
+
+/// A base that the CPU can run: what makes one has checked that.
+struct Base {
+    provider: fn() -> CryptoProvider,
+    ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
+}
+
+impl Base {
+    fn first_usable() -> Result<Self, Error> {
+        let mut refusal = Error::NoBase;
+        for detect in BASES {
+            match detect() {
+                Ok(base) => return Ok(base),
+                Err(error) => refusal = error,
+            }
+        }
+        Err(refusal)
+    }
+}
+
+/// In order of preference.
+static BASES: &[fn() -> Result<Base, Error>] = &[
+    #[cfg(feature = "graviola")]
+    graviola::detect,
+    #[cfg(feature = "aws-lc-rs")]
+    || Ok(AWS_LC_RS),
+    #[cfg(feature = "ring")]
+    || Ok(RING),
+];
+
+#[cfg(feature = "aws-lc-rs")]
+const AWS_LC_RS: Base = Base {
+    provider: rustls::crypto::aws_lc_rs::default_provider,
+    ticketer: rustls::crypto::aws_lc_rs::Ticketer::new,
+};
+
+#[cfg(feature = "ring")]
+const RING: Base = Base {
+    provider: rustls::crypto::ring::default_provider,
+    ticketer: rustls::crypto::ring::Ticketer::new,
+};
+
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod graviola {
+    use super::Base;
+    use crate::Error;
+
+    pub(super) fn detect() -> Result<Base, Error> {
+        let missing = missing(&cpu_features());
+        if !missing.is_empty() {
+            return Err(Error::UnsupportedCpu { missing });
+        }
+
+        Ok(Base {
+            provider: rustls_graviola::default_provider,
+            ticketer: rustls_graviola::Ticketer::new,
+        })
+    }
+
+    fn missing(features: &[(&'static str, bool)]) -> Vec<&'static str> {
+        features
+            .iter()
+            .filter(|(_, present)| !present)
+            .map(|(name, _)| *name)
+            .collect()
+    }
+
+    /// What graviola lists in its README and asserts at its entry points, each with
+    /// whether the CPU has it.
+    #[cfg(target_arch = "x86_64")]
+    fn cpu_features() -> [(&'static str, bool); 8] {
+        macro_rules! detected {
+            ($($feature:tt),*) => {
+                [$(($feature, std::arch::is_x86_feature_detected!($feature))),*]
+            };
+        }
+        detected!(
+            "aes",
+            "pclmulqdq",
+            "ssse3",
+            "avx",
+            "avx2",
+            "bmi1",
+            "bmi2",
+            "adx"
+        )
+    }
+
+    /// What graviola lists in its README and asserts at its entry points, each with
+    /// whether the CPU has it.
+    #[cfg(target_arch = "aarch64")]
+    fn cpu_features() -> [(&'static str, bool); 4] {
+        macro_rules! detected {
+            ($($feature:tt),*) => {
+                [$(($feature, std::arch::is_aarch64_feature_detected!($feature))),*]
+            };
+        }
+        detected!("neon", "aes", "pmull", "sha2")
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn names_what_is_missing() {
+            let features = [
+                ("aes", true),
+                ("avx2", false),
+                ("bmi2", true),
+                ("adx", false),
+            ];
+            assert_eq!(missing(&features), ["avx2", "adx"]);
+            assert!(missing(&features[..1]).is_empty());
+
+            let error = Error::UnsupportedCpu {
+                missing: missing(&features),
+            };
+            assert_eq!(
+                error.to_string(),
+                "graviola needs CPU features that this CPU lacks: avx2, adx; use another base: the \
+                 features `aws-lc-rs` and `ring` of rustls-pq bring one each, and \
+                 `rustls_pq::Builder::new` takes any provider"
+            );
+        }
+
+        #[test]
+        fn agrees_with_graviola() {
+            // graviola checks the CPU at each of its entry points, and panics.
+            let runs = std::panic::catch_unwind(|| rustls_graviola::kx::ALL_KX_GROUPS[0].start());
+            assert_eq!(detect().is_ok(), runs.is_ok());
+        }
+    }
+}
+
+#[cfg(all(
+    feature = "graviola",
+    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+))]
+mod graviola {
+    use super::Base;
+    use crate::Error;
+
+    pub(super) fn detect() -> Result<Base, Error> {
+        Err(Error::UnsupportedArchitecture {
+            architecture: std::env::consts::ARCH,
+        })
+    }
+}

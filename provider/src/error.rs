@@ -1,0 +1,93 @@
+use rustls::SignatureScheme;
+
+use crate::Group;
+
+/// Why a provider can't be had.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// graviola needs instructions that this CPU lacks.
+    #[error(
+        "graviola needs CPU features that this CPU lacks: {}; use another base: the features \
+         `aws-lc-rs` and `ring` of rustls-pq bring one each, and `rustls_pq::Builder::new` takes \
+         any provider",
+        .missing.join(", ")
+    )]
+    UnsupportedCpu {
+        /// The missing features, as `std::arch` names them.
+        missing: Vec<&'static str>,
+    },
+
+    /// graviola doesn't exist for this architecture.
+    #[error(
+        "graviola runs on x86_64 and aarch64, not on {architecture}; use another base: the \
+         features `aws-lc-rs` and `ring` of rustls-pq bring one each, and \
+         `rustls_pq::Builder::new` takes any provider"
+    )]
+    UnsupportedArchitecture {
+        /// The architecture that the program was built for.
+        architecture: &'static str,
+    },
+
+    /// No base is compiled in.
+    #[error(
+        "no base provider is compiled in; enable the feature `graviola`, `aws-lc-rs` or `ring` of \
+         rustls-pq, or give a provider to `rustls_pq::Builder::new`"
+    )]
+    NoBase,
+
+    /// The base can't supply a group that was asked for.
+    #[error(
+        "the group {group} is not available: {}; available are {}",
+        reason(*.needs),
+        list(.available)
+    )]
+    GroupUnavailable {
+        /// The group that was asked for.
+        group: Group,
+        /// The classical group that it is a hybrid with and that the base lacks;
+        /// `None` where neither the base nor this crate knows the group.
+        needs: Option<Group>,
+        /// The groups that can be asked for.
+        available: Vec<Group>,
+    },
+
+    /// Nobody can verify a signature scheme that was asked for.
+    #[error(
+        "the signature scheme {scheme:?} is not available: neither the base provider nor \
+         rustls-pq has it; available are {available:?}"
+    )]
+    SchemeUnavailable {
+        /// The scheme that was asked for.
+        scheme: SignatureScheme,
+        /// The schemes that can be asked for.
+        available: Vec<SignatureScheme>,
+    },
+
+    /// The list of groups is empty.
+    #[error("no key exchange groups were chosen; name at least one, such as X25519MLKEM768")]
+    NoGroups,
+
+    /// The list of signature schemes is empty.
+    #[error("no signature schemes were chosen; name at least one, such as ML_DSA_65")]
+    NoSignatureSchemes,
+
+    /// rustls or the base reported an error.
+    #[error(transparent)]
+    Rustls(#[from] rustls::Error),
+}
+
+fn reason(needs: Option<Group>) -> String {
+    match needs {
+        Some(classical) => format!("the base provider lacks its classical half, {classical}"),
+        None => "neither the base provider nor rustls-pq has it".into(),
+    }
+}
+
+fn list(groups: &[Group]) -> String {
+    groups
+        .iter()
+        .map(Group::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}

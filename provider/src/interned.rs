@@ -1,0 +1,83 @@
+use core::ptr;
+use std::sync::{Mutex, PoisonError};
+
+/// Values that live as long as the process, each made once.
+///
+/// rustls holds the parts of a `CryptoProvider` by `&'static` reference, and ours
+/// depend on the base, which is known only at run time. So each is leaked, once
+/// for every distinct base: building the same provider again finds what the first
+/// build made, and what is leaked is bounded by the number of different bases (and
+/// choices of algorithms) of the process, a few hundred bytes each.
+pub(crate) struct Interned<K, V: ?Sized + 'static> {
+    // A list: there are as many entries as there are different bases.
+    entries: Mutex<Vec<(K, &'static V)>>,
+}
+
+impl<K: PartialEq, V: ?Sized> Interned<K, V> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            entries: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The value made for `key`, now or by an earlier call.
+    pub(crate) fn find_or_insert(&self, key: K, make: impl FnOnce() -> Box<V>) -> &'static V {
+        // A list is whole whenever the lock is free, also after a panic in `make`.
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, value)) = entries.iter().find(|(known, _)| *known == key) {
+            return value;
+        }
+
+        let value = Box::leak(make());
+        entries.push((key, value));
+        value
+    }
+}
+
+/// A reference that equals another one if both are the same pointer: address, and
+/// vtable or length.
+///
+/// Two such references can't be told apart by any use of them, also where the type
+/// has no size or the linker has merged vtables. The reverse may fail (a vtable can
+/// exist twice), which costs an entry and nothing else.
+pub(crate) struct Same<T: ?Sized + 'static>(pub(crate) &'static T);
+
+impl<T: ?Sized> PartialEq for Same<T> {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self.0, other.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn makes_each_value_once() {
+        static VALUES: Interned<u8, str> = Interned::new();
+
+        let first = VALUES.find_or_insert(1, || "one".into());
+        let again = VALUES.find_or_insert(1, || unreachable!("made already"));
+        let other = VALUES.find_or_insert(2, || "two".into());
+
+        assert!(ptr::eq(first, again));
+        assert_eq!((first, other), ("one", "two"));
+    }
+
+    #[test]
+    fn survives_a_panic() {
+        static VALUES: Interned<u8, str> = Interned::new();
+
+        std::panic::catch_unwind(|| VALUES.find_or_insert(1, || panic!("on purpose")))
+            .expect_err("the panic is passed on");
+        assert_eq!(VALUES.find_or_insert(1, || "one".into()), "one");
+    }
+
+    #[test]
+    fn same_means_the_same_pointer() {
+        static BYTES: [u8; 2] = [7, 7];
+        assert!(Same(&BYTES[..1]) == Same(&BYTES[..1]));
+        assert!(Same(&BYTES[..1]) != Same(&BYTES[1..]));
+        assert!(Same(&BYTES[..1]) != Same(&BYTES[..]));
+    }
+}

@@ -1,0 +1,137 @@
+//! Key exchange: ML-KEM, and its hybrids with a classical group of the base.
+//!
+//! [`Builder`](crate::Builder) puts these together; they are public for those who
+//! compose a [`CryptoProvider`] by hand.
+//!
+//! | group | client's share | server's share | secret |
+//! |---|---|---|---|
+//! | X25519MLKEM768 | ek 1184 ‖ X25519 32 | ct 1088 ‖ X25519 32 | ML-KEM 32 ‖ X25519 32 |
+//! | SecP256r1MLKEM768 | P-256 65 ‖ ek 1184 | P-256 65 ‖ ct 1088 | P-256 32 ‖ ML-KEM 32 |
+//! | SecP384r1MLKEM1024 | P-384 97 ‖ ek 1568 | P-384 97 ‖ ct 1568 | P-384 48 ‖ ML-KEM 32 |
+//! | MLKEM512 | ek 800 | ct 768 | ML-KEM 32 |
+//! | MLKEM768 | ek 1184 | ct 1088 | ML-KEM 32 |
+//! | MLKEM1024 | ek 1568 | ct 1568 | ML-KEM 32 |
+//!
+//! Lengths are in bytes. A share of any other length, an encapsulation key with an
+//! unreduced coefficient, and whatever the base refuses about the classical half
+//! end the handshake with `illegal_parameter`.
+
+mod hybrid;
+mod ml_kem;
+
+pub use hybrid::{Hybrid, HybridLayout};
+pub use ml_kem::{MlKem, MlKemGroup};
+
+use pq_core::ml_kem::{MlKem512, MlKem768, MlKem1024};
+use rustls::crypto::{CryptoProvider, SecureRandom, SupportedKxGroup};
+
+use crate::Group;
+use crate::interned::{Interned, Same};
+
+/// The group of this crate for `group`, with its classical half and its randomness
+/// from `base`.
+///
+/// `None` where the crate has no such group, or `base` lacks its classical half.
+pub(crate) fn group_over(
+    base: &CryptoProvider,
+    group: Group,
+) -> Option<&'static dyn SupportedKxGroup> {
+    OFFERED
+        .iter()
+        .find(|offered| offered.group == group)?
+        .over(base)
+}
+
+/// The classical group that `group` is a hybrid with, if it is a hybrid.
+pub(crate) fn classical_half(group: Group) -> Option<Group> {
+    let offered = OFFERED.iter().find(|offered| offered.group == group)?;
+    Some(offered.hybrid?.classical)
+}
+
+/// A group of this crate that waits for a base.
+struct Offered {
+    group: Group,
+    hybrid: Option<HybridWith>,
+    ml_kem: fn(&'static dyn SecureRandom) -> &'static dyn SupportedKxGroup,
+}
+
+/// The classical half of a hybrid, and where it goes.
+#[derive(Clone, Copy)]
+struct HybridWith {
+    classical: Group,
+    layout: HybridLayout,
+}
+
+impl Offered {
+    const fn alone<P: MlKemGroup>() -> Self {
+        Self {
+            group: P::GROUP,
+            hybrid: None,
+            ml_kem: ml_kem::<P>,
+        }
+    }
+
+    const fn hybrid<P: MlKemGroup>(
+        group: Group,
+        classical: Group,
+        classical_share_len: usize,
+        post_quantum_first: bool,
+    ) -> Self {
+        Self {
+            group,
+            hybrid: Some(HybridWith {
+                classical,
+                layout: HybridLayout {
+                    classical_share_len,
+                    post_quantum_client_share_len: P::ENCAPSULATION_KEY_LEN,
+                    post_quantum_server_share_len: P::CIPHERTEXT_LEN,
+                    post_quantum_first,
+                },
+            }),
+            ml_kem: ml_kem::<P>,
+        }
+    }
+
+    fn over(&self, base: &CryptoProvider) -> Option<&'static dyn SupportedKxGroup> {
+        let post_quantum = (self.ml_kem)(base.secure_random);
+        let Some(HybridWith { classical, layout }) = self.hybrid else {
+            return Some(post_quantum);
+        };
+        let classical = base
+            .kx_groups
+            .iter()
+            .copied()
+            .find(|group| Group::from(group.name()) == classical)?;
+
+        type Key = (Group, Same<dyn SupportedKxGroup>, Same<dyn SecureRandom>);
+        static HYBRIDS: Interned<Key, dyn SupportedKxGroup> = Interned::new();
+        Some(HYBRIDS.find_or_insert(
+            (self.group, Same(classical), Same(base.secure_random)),
+            || {
+                Box::new(Hybrid {
+                    classical,
+                    post_quantum,
+                    name: self.group.into(),
+                    layout,
+                })
+            },
+        ))
+    }
+}
+
+static OFFERED: &[Offered] = &[
+    Offered::hybrid::<MlKem768>(Group::X25519MLKEM768, Group::X25519, 32, true),
+    Offered::hybrid::<MlKem768>(Group::SECP256R1MLKEM768, Group::SECP256R1, 65, false),
+    Offered::hybrid::<MlKem1024>(Group::SECP384R1MLKEM1024, Group::SECP384R1, 97, false),
+    Offered::alone::<MlKem512>(),
+    Offered::alone::<MlKem768>(),
+    Offered::alone::<MlKem1024>(),
+];
+
+fn ml_kem<P: MlKemGroup>(random: &'static dyn SecureRandom) -> &'static dyn SupportedKxGroup {
+    type Key = (Group, Same<dyn SecureRandom>);
+    static ALONE: Interned<Key, dyn SupportedKxGroup> = Interned::new();
+    ALONE.find_or_insert((P::GROUP, Same(random)), || {
+        Box::new(MlKem::<P>::new(random))
+    })
+}

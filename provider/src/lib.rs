@@ -1,0 +1,107 @@
+//! Post-quantum TLS 1.3 for rustls.
+//!
+//! [`provider()`] is a rustls [`CryptoProvider`] with X25519MLKEM768 key exchange
+//! and its siblings, and ML-DSA certificates, beside everything classical. ML-KEM
+//! and ML-DSA are those of [`pq_core`]; classical algorithms come from a *base*
+//! provider: graviola unless another one is chosen.
+//!
+//! # A server
+//!
+//! ```
+//! # use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+//! use std::sync::Arc;
+//!
+//! fn server(
+//!     chain: Vec<CertificateDer<'static>>,
+//!     key: PrivateKeyDer<'static>, // ML-DSA in PKCS#8, or classical
+//! ) -> Result<rustls::ServerConfig, Box<dyn std::error::Error>> {
+//!     let provider = Arc::new(rustls_pq::provider()?);
+//!     Ok(rustls::ServerConfig::builder_with_provider(provider)
+//!         .with_safe_default_protocol_versions()?
+//!         .with_no_client_auth()
+//!         .with_single_cert(chain, key)?)
+//! }
+//! ```
+//!
+//! # A client
+//!
+//! ```
+//! # use std::sync::Arc;
+//! use rustls::{ClientConfig, RootCertStore};
+//!
+//! fn client(
+//!     roots: RootCertStore,
+//! ) -> Result<ClientConfig, Box<dyn std::error::Error>> {
+//!     let provider = Arc::new(rustls_pq::provider()?);
+//!     Ok(ClientConfig::builder_with_provider(provider)
+//!         .with_safe_default_protocol_versions()?
+//!         .with_root_certificates(roots)
+//!         .with_no_client_auth())
+//! }
+//! ```
+//!
+//! # Algorithms
+//!
+//! | key exchange group | code point | in the default list |
+//! |---|---|---|
+//! | X25519MLKEM768 | 0x11EC | yes, first |
+//! | SecP256r1MLKEM768 | 0x11EB | yes |
+//! | SecP384r1MLKEM1024 | 0x11ED | [`Profile::HighSecurity`] and by name |
+//! | MLKEM512, MLKEM768, MLKEM1024 | 0x0200, 0x0201, 0x0202 | by name |
+//! | the base's own | | yes |
+//!
+//! | signature scheme | code point | |
+//! |---|---|---|
+//! | ML-DSA-44, ML-DSA-65, ML-DSA-87 | 0x0904, 0x0905, 0x0906 | chains and CertificateVerify, signing and verifying |
+//! | the base's own | | likewise |
+//!
+//! Both in TLS 1.3 only. [`Builder`] chooses among them, and takes any other
+//! provider as the base.
+//!
+//! # Features
+//!
+//! * `graviola` (default): the base graviola, pure Rust and inline assembly. It needs
+//!   a CPU with AVX2, ADX and BMI2, or NEON with AES and SHA-2; [`provider()`] checks.
+//!   Its rustls glue enables rustls's `tls12` feature.
+//! * `aws-lc-rs`, `ring`: these bases; a C compiler builds them. With several bases
+//!   enabled, [`provider()`] takes the first of graviola, AWS-LC and ring that the
+//!   CPU can run.
+//! * `tls12`: TLS 1.2 (classical, as ever) with AWS-LC and ring.
+//!
+//! # Errors
+//!
+//! A key share that fails any check is
+//! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare) and the
+//! alert `illegal_parameter`. Running out of randomness is
+//! [`rustls::Error::FailedToGetRandomBytes`]. An ML-DSA private key that can't be
+//! loaded is [`rustls::Error::Other`] around a [`pq_x509::KeyError`].
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod base;
+mod builder;
+mod error;
+mod group;
+mod interned;
+pub mod kx;
+pub mod sign;
+pub mod verify;
+
+pub use builder::{Builder, Profile};
+pub use error::Error;
+pub use group::{Group, UnknownGroup};
+
+use rustls::crypto::CryptoProvider;
+
+/// The default provider: [`base::first_usable()`] with X25519MLKEM768 offered first
+/// and ML-DSA preferred.
+///
+/// # Errors
+///
+/// [`Error::UnsupportedCpu`] where graviola is the only base compiled in and the CPU
+/// lacks what it needs, [`Error::UnsupportedArchitecture`] where the architecture
+/// isn't one of graviola's, [`Error::NoBase`] where no base is compiled in.
+pub fn provider() -> Result<CryptoProvider, Error> {
+    Builder::with_default_base()?.build()
+}

@@ -1,0 +1,99 @@
+//! Signing: ML-DSA keys beside those of the base.
+
+mod ml_dsa;
+
+use alloc::sync::Arc;
+
+use pq_core::ml_dsa::{MlDsa44, MlDsa65, MlDsa87};
+use pq_x509::x509_cert::der::asn1::ObjectIdentifier;
+use pq_x509::x509_cert::der::{Decode, Header, SliceReader};
+use pq_x509::{Algorithm, SignatureAlgorithm};
+use rustls::crypto::{CryptoProvider, SecureRandom};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::sign::SigningKey;
+use rustls::{Error, OtherError};
+use zeroize::Zeroizing;
+
+use crate::interned::{Interned, Same};
+
+/// Loads ML-DSA private keys, and leaves all others to the base.
+///
+/// An ML-DSA key is a PKCS#8 document (RFC 9881, section 6) that holds a seed, an
+/// expanded key or both. One that is malformed or contradicts itself is an
+/// [`Error::Other`] with the [`pq_x509::KeyError`] that says how.
+#[derive(Debug)]
+pub struct KeyProvider {
+    base: &'static dyn rustls::crypto::KeyProvider,
+    random: &'static dyn SecureRandom,
+}
+
+impl KeyProvider {
+    /// A key provider that gives what isn't ML-DSA to `base`, and hedges ML-DSA
+    /// signatures with `random`.
+    pub const fn new(
+        base: &'static dyn rustls::crypto::KeyProvider,
+        random: &'static dyn SecureRandom,
+    ) -> Self {
+        Self { base, random }
+    }
+}
+
+impl rustls::crypto::KeyProvider for KeyProvider {
+    fn load_private_key(&self, key: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
+        // What claims to be ours is never offered to the base, whose parser may be
+        // more lenient, or whose error less to the point.
+        match &key {
+            PrivateKeyDer::Pkcs8(pkcs8)
+                if claimed_algorithm(pkcs8.secret_pkcs8_der()).is_some() => {}
+            _ => return self.base.load_private_key(key),
+        }
+
+        let key = Zeroizing::new(key);
+        let key = pq_x509::SigningKey::from_pkcs8_der(key.secret_der()).map_err(other)?;
+        match key.algorithm() {
+            SignatureAlgorithm::MlDsa44 => ml_dsa::load::<MlDsa44>(&key, self.random),
+            SignatureAlgorithm::MlDsa65 => ml_dsa::load::<MlDsa65>(&key, self.random),
+            SignatureAlgorithm::MlDsa87 => ml_dsa::load::<MlDsa87>(&key, self.random),
+            algorithm => Err(other(NoScheme { algorithm })),
+        }
+    }
+}
+
+/// The key provider over that of `base`.
+pub(crate) fn key_provider_over(base: &CryptoProvider) -> &'static dyn rustls::crypto::KeyProvider {
+    type Key = (
+        Same<dyn rustls::crypto::KeyProvider>,
+        Same<dyn SecureRandom>,
+    );
+    static PROVIDERS: Interned<Key, KeyProvider> = Interned::new();
+    PROVIDERS.find_or_insert((Same(base.key_provider), Same(base.secure_random)), || {
+        Box::new(KeyProvider::new(base.key_provider, base.secure_random))
+    })
+}
+
+/// The algorithm of [`pq_x509`] that a PKCS#8 document is for, by its object
+/// identifier alone and whatever else is wrong with it.
+fn claimed_algorithm(pkcs8: &[u8]) -> Option<Algorithm> {
+    // OneAsymmetricKey ::= SEQUENCE {
+    //   version INTEGER,
+    //   privateKeyAlgorithm SEQUENCE { algorithm OBJECT IDENTIFIER, .. }, .. }
+    //
+    // Only headers are read, so that lengths may promise more than there is.
+    let mut reader = SliceReader::new(pkcs8).ok()?;
+    Header::decode(&mut reader).ok()?;
+    u8::decode(&mut reader).ok()?;
+    Header::decode(&mut reader).ok()?;
+    let identifier = ObjectIdentifier::decode(&mut reader).ok()?;
+    Algorithm::from_oid(identifier)
+}
+
+/// A private key of an algorithm that signs certificates but has no place in TLS.
+#[derive(Debug, thiserror::Error)]
+#[error("no TLS signature scheme is known for {algorithm}; use an ML-DSA key")]
+struct NoScheme {
+    algorithm: SignatureAlgorithm,
+}
+
+fn other(error: impl core::error::Error + Send + Sync + 'static) -> Error {
+    OtherError(Arc::new(error)).into()
+}

@@ -1,0 +1,431 @@
+//! What ends up in a provider, and what is refused.
+
+use core::ptr;
+
+use rustls::crypto::{ActiveKeyExchange, CryptoProvider, SupportedKxGroup};
+use rustls::ffdhe_groups::FfdheGroup;
+use rustls::{NamedGroup, ProtocolVersion, SignatureScheme, version};
+use rustls_pq::{Builder, Error, Group, Profile};
+
+use crate::peers::{HAS_BASE, any_base, bases};
+
+#[test]
+fn default_list() {
+    for (name, base) in bases() {
+        println!("{name}");
+        let provider = Builder::new(base).build().unwrap();
+        assert_eq!(
+            names(&provider),
+            [
+                Group::X25519MLKEM768,
+                Group::X25519,
+                Group::SECP256R1MLKEM768,
+                Group::SECP256R1,
+                Group::SECP384R1,
+            ]
+        );
+    }
+}
+
+#[test]
+fn default_provider() {
+    let provider = rustls_pq::provider();
+    match HAS_BASE {
+        true => assert_eq!(
+            names(&provider.unwrap())[..2],
+            [Group::X25519MLKEM768, Group::X25519]
+        ),
+        false => assert_eq!(provider.unwrap_err(), Error::NoBase),
+    }
+}
+
+#[test]
+fn high_security_list() {
+    for (_, base) in bases() {
+        let provider = Builder::new(base)
+            .profile(Profile::HighSecurity)
+            .build()
+            .unwrap();
+        assert_eq!(
+            names(&provider),
+            [
+                Group::SECP384R1MLKEM1024,
+                Group::X25519MLKEM768,
+                Group::SECP256R1MLKEM768,
+            ]
+        );
+    }
+}
+
+#[test]
+fn complete_list() {
+    for (_, base) in bases() {
+        let provider = Builder::new(base).profile(Profile::All).build().unwrap();
+        assert_eq!(
+            names(&provider),
+            [
+                Group::X25519MLKEM768,
+                Group::X25519,
+                Group::SECP256R1MLKEM768,
+                Group::SECP256R1,
+                Group::SECP384R1,
+                Group::SECP384R1MLKEM1024,
+                Group::MLKEM512,
+                Group::MLKEM768,
+                Group::MLKEM1024,
+            ]
+        );
+    }
+}
+
+/// The order is the caller's, and a group that is named twice counts once.
+#[test]
+fn explicit_list() {
+    let provider = Builder::new(any_base())
+        .groups([
+            Group::MLKEM1024,
+            Group::SECP384R1,
+            Group::MLKEM1024,
+            Group::X25519MLKEM768,
+        ])
+        .build()
+        .unwrap();
+    assert_eq!(
+        names(&provider),
+        [Group::MLKEM1024, Group::SECP384R1, Group::X25519MLKEM768]
+    );
+}
+
+/// A group of the base that nobody here has heard of.
+#[test]
+fn groups_of_the_base_are_kept() {
+    let mut base = any_base();
+    base.kx_groups.insert(0, &Exotic(0x6399));
+    base.kx_groups.push(&Exotic(0x0202 /* MLKEM1024 */));
+    let default = Builder::new(base.clone()).build().unwrap();
+    assert_eq!(
+        names(&default)[5..],
+        // One that the base lists is in the default list, though in our version.
+        [Group::MLKEM1024, exotic()]
+    );
+    assert!(!is_exotic(default.kx_groups[5]));
+    assert!(is_exotic(default.kx_groups[6]));
+
+    let explicit = Builder::new(base.clone())
+        .groups([exotic()])
+        .build()
+        .unwrap();
+    assert_eq!(names(&explicit), [exotic()]);
+
+    let strict = Builder::new(base)
+        .profile(Profile::HighSecurity)
+        .build()
+        .unwrap();
+    assert!(!names(&strict).contains(&exotic()));
+}
+
+/// A hybrid needs its classical half, and that of the base where there is none.
+#[test]
+fn missing_classical_half() {
+    let mut base = any_base();
+    base.kx_groups
+        .retain(|group| group.name() != NamedGroup::secp384r1);
+    let builder = Builder::new(base.clone());
+    assert!(
+        !builder
+            .available_groups()
+            .contains(&Group::SECP384R1MLKEM1024)
+    );
+    assert_eq!(
+        names(
+            &builder
+                .clone()
+                .profile(Profile::HighSecurity)
+                .build()
+                .unwrap()
+        ),
+        [Group::X25519MLKEM768, Group::SECP256R1MLKEM768]
+    );
+
+    let error = builder
+        .groups([Group::X25519MLKEM768, Group::SECP384R1MLKEM1024])
+        .build()
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the group SecP384r1MLKEM1024 is not available: the base provider lacks its classical \
+         half, secp384r1; available are X25519MLKEM768, SecP256r1MLKEM768, MLKEM512, MLKEM768, \
+         MLKEM1024, x25519, secp256r1"
+    );
+
+    base.kx_groups
+        .push(&Exotic(0x11ed /* SecP384r1MLKEM1024 */));
+    let provider = Builder::new(base)
+        .groups([Group::SECP384R1MLKEM1024])
+        .build()
+        .unwrap();
+    assert!(is_exotic(provider.kx_groups[0]));
+}
+
+#[test]
+fn unknown_group() {
+    let error = Builder::new(any_base())
+        .groups([exotic()])
+        .build()
+        .unwrap_err();
+    assert!(matches!(
+        &error,
+        Error::GroupUnavailable { group, needs: None, available }
+            if *group == exotic() && available.len() == 9
+    ));
+    assert!(
+        error
+            .to_string()
+            .starts_with("the group 0x6399 is not available: neither the base provider nor")
+    );
+}
+
+#[test]
+fn no_groups() {
+    assert_eq!(
+        Builder::new(any_base()).groups([]).build().unwrap_err(),
+        Error::NoGroups
+    );
+    // Pure ML-KEM needs no classical half, but isn't in any profile but one.
+    let mut base = any_base();
+    base.kx_groups.clear();
+    assert_eq!(
+        Builder::new(base.clone()).build().unwrap_err(),
+        Error::NoGroups
+    );
+    let provider = Builder::new(base).profile(Profile::All).build().unwrap();
+    assert_eq!(
+        names(&provider),
+        [Group::MLKEM512, Group::MLKEM768, Group::MLKEM1024]
+    );
+}
+
+/// Ours take the place of the base's, where it has them: each name occurs once, and
+/// it makes no difference whether the base had it.
+#[test]
+fn replaces_what_the_base_has() {
+    for (name, base) in bases() {
+        println!("{name}");
+        let mut classical = base.clone();
+        classical
+            .kx_groups
+            .retain(|group| !Group::POST_QUANTUM.contains(&group.name().into()));
+        let from_classical = Builder::new(classical)
+            .profile(Profile::All)
+            .build()
+            .unwrap();
+        let from_base = Builder::new(base).profile(Profile::All).build().unwrap();
+        assert_eq!(names(&from_base), names(&from_classical));
+        for (one, other) in from_base.kx_groups.iter().zip(&from_classical.kx_groups) {
+            assert!(ptr::addr_eq(*one, *other), "{one:?}");
+        }
+
+        let schemes = from_base
+            .signature_verification_algorithms
+            .supported_schemes();
+        for ours in rustls_pq::verify::ML_DSA.mapping {
+            let count = schemes.iter().filter(|scheme| **scheme == ours.0).count();
+            assert_eq!(count, 1);
+        }
+    }
+}
+
+/// Building over our own provider changes nothing.
+#[test]
+fn base_that_is_ours() {
+    for (_, base) in bases() {
+        let once = Builder::new(base).profile(Profile::All).build().unwrap();
+        let twice = Builder::new(once.clone()).build().unwrap();
+        assert_eq!(names(&once), names(&twice));
+        for (one, other) in once.kx_groups.iter().zip(&twice.kx_groups) {
+            assert!(ptr::addr_eq(*one, *other));
+        }
+        let [once, twice] =
+            [once, twice].map(|provider| provider.signature_verification_algorithms);
+        assert_eq!(once.supported_schemes(), twice.supported_schemes());
+        assert_eq!(once.all.len(), twice.all.len());
+    }
+}
+
+/// What is leaked is leaked once.
+#[test]
+fn building_again_makes_nothing_new() {
+    for (_, base) in bases() {
+        let build = || {
+            Builder::new(base.clone())
+                .profile(Profile::All)
+                .signature_schemes([
+                    SignatureScheme::ML_DSA_65,
+                    SignatureScheme::ECDSA_NISTP256_SHA256,
+                ])
+                .build()
+                .unwrap()
+        };
+        let (first, second) = (build(), build());
+        for (one, other) in first.kx_groups.iter().zip(&second.kx_groups) {
+            assert!(ptr::addr_eq(*one, *other));
+        }
+        assert!(ptr::addr_eq(first.key_provider, second.key_provider));
+        let [first, second] =
+            [first, second].map(|provider| provider.signature_verification_algorithms);
+        assert!(ptr::eq(first.all, second.all));
+        assert!(ptr::eq(first.mapping, second.mapping));
+    }
+}
+
+#[test]
+fn ml_dsa_comes_first() {
+    for (name, base) in bases() {
+        println!("{name}");
+        let before = base.signature_verification_algorithms;
+        let after = Builder::new(base)
+            .build()
+            .unwrap()
+            .signature_verification_algorithms;
+
+        let schemes = after.supported_schemes();
+        assert_eq!(
+            schemes[..3],
+            [
+                SignatureScheme::ML_DSA_65,
+                SignatureScheme::ML_DSA_87,
+                SignatureScheme::ML_DSA_44,
+            ]
+        );
+        assert_eq!(
+            schemes[..3]
+                .iter()
+                .map(|scheme| u16::from(*scheme))
+                .collect::<Vec<_>>(),
+            [0x0905, 0x0906, 0x0904]
+        );
+        let mut others = before.supported_schemes();
+        others.retain(|scheme| !schemes[..3].contains(scheme));
+        assert_eq!(schemes[3..], others);
+
+        let ids = |all: &[&dyn rustls::pki_types::SignatureVerificationAlgorithm]| {
+            all.iter()
+                .map(|algorithm| (algorithm.signature_alg_id(), algorithm.public_key_alg_id()))
+                .collect::<Vec<_>>()
+        };
+        let ours = ids(rustls_pq::verify::ML_DSA.all);
+        let after = ids(after.all);
+        assert_eq!(after[..3], ours);
+        let mut others = ids(before.all);
+        others.retain(|id| !ours.contains(id));
+        assert_eq!(after[3..], others);
+    }
+}
+
+/// What isn't advertised isn't accepted in chains either.
+#[test]
+fn explicit_schemes() {
+    let algorithms = Builder::new(any_base())
+        .signature_schemes([
+            SignatureScheme::ECDSA_NISTP384_SHA384,
+            SignatureScheme::ML_DSA_87,
+            SignatureScheme::ECDSA_NISTP384_SHA384,
+        ])
+        .build()
+        .unwrap()
+        .signature_verification_algorithms;
+    assert_eq!(
+        algorithms.supported_schemes(),
+        [
+            SignatureScheme::ECDSA_NISTP384_SHA384,
+            SignatureScheme::ML_DSA_87
+        ]
+    );
+    // With SHA-384 on either curve, as TLS 1.2 has it; and ML-DSA-87.
+    assert_eq!(algorithms.all.len(), 3);
+    assert_eq!(
+        algorithms.all[2].signature_alg_id(),
+        rustls::pki_types::alg_id::ML_DSA_87
+    );
+}
+
+#[test]
+fn unavailable_schemes() {
+    let builder = Builder::new(any_base());
+    assert_eq!(
+        builder.clone().signature_schemes([]).build().unwrap_err(),
+        Error::NoSignatureSchemes
+    );
+    let error = builder
+        .signature_schemes([SignatureScheme::ML_DSA_44, SignatureScheme::ED448])
+        .build()
+        .unwrap_err();
+    assert!(
+        error.to_string().starts_with(
+            "the signature scheme ED448 is not available: neither the base provider nor \
+                 rustls-pq has it; available are [ML_DSA_65, ML_DSA_87, ML_DSA_44, "
+        ),
+        "{error}"
+    );
+}
+
+/// TLS 1.2 has no post-quantum groups.
+#[test]
+fn tls12_goes_with_its_groups() {
+    for (name, base) in bases() {
+        println!("{name}");
+        let strict = Builder::new(base.clone())
+            .profile(Profile::HighSecurity)
+            .build()
+            .unwrap();
+        assert!(!strict.cipher_suites.is_empty());
+        assert!(
+            strict
+                .cipher_suites
+                .iter()
+                .all(|suite| suite.version().version == ProtocolVersion::TLSv1_3)
+        );
+        assert!(
+            rustls::ClientConfig::builder_with_provider(strict.into())
+                .with_protocol_versions(&[&version::TLS12])
+                .is_err()
+        );
+
+        let default = Builder::new(base.clone()).build().unwrap();
+        assert_eq!(default.cipher_suites, base.cipher_suites);
+    }
+}
+
+fn names(provider: &CryptoProvider) -> Vec<Group> {
+    provider
+        .kx_groups
+        .iter()
+        .map(|group| group.name().into())
+        .collect()
+}
+
+/// A group that is only there to be listed.
+#[derive(Debug)]
+struct Exotic(u16);
+
+fn exotic() -> Group {
+    NamedGroup::from(0x6399).into()
+}
+
+fn is_exotic(group: &dyn SupportedKxGroup) -> bool {
+    format!("{group:?}").starts_with("Exotic")
+}
+
+impl SupportedKxGroup for Exotic {
+    fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, rustls::Error> {
+        Err(rustls::Error::General("not a real group".into()))
+    }
+
+    fn ffdhe_group(&self) -> Option<FfdheGroup<'static>> {
+        None
+    }
+
+    fn name(&self) -> NamedGroup {
+        self.0.into()
+    }
+}

@@ -1,0 +1,294 @@
+//! Handshakes that succeed.
+
+use alloc::sync::Arc;
+
+use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
+use pq_x509::{
+    CertificateBuilder, Issuer, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
+};
+use rustls::HandshakeKind::{Full, FullWithHelloRetryRequest, Resumed};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
+use rustls::{SignatureScheme, version};
+use rustls_pq::{Builder, Group};
+
+use crate::peers::{
+    HAS_BASE, Identity, Pki, any_base, bases, client_config, connect, mutual_client_config,
+    mutual_server_config, private_key, roots, server_config, with_groups,
+};
+
+#[test]
+fn every_group_with_every_signature_algorithm() {
+    for &algorithm in SignatureAlgorithm::ALL {
+        let pki = Pki::new(algorithm);
+        for (name, base) in bases() {
+            let server = Arc::new(server_config(
+                with_groups(&base, Group::POST_QUANTUM.iter().copied()),
+                &pki.server,
+            ));
+            for &group in Group::POST_QUANTUM {
+                let client = client_config(with_groups(&base, [group]), pki.roots());
+                let outcome = connect(&client.into(), &server);
+                println!("{name}: {group} with {algorithm}");
+                outcome.assert_success(group, Full);
+                assert_eq!(outcome.client.peer_certificates, 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_base_with_every_other() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    for (server_name, server_base) in bases() {
+        let server = Builder::new(server_base.clone()).build().unwrap();
+        let server = Arc::new(server_config(server, &pki.server));
+        for (client_name, client_base) in bases() {
+            println!("{client_name} to {server_name}");
+            for group in Builder::new(client_base.clone()).available_groups() {
+                let server = Arc::new(server_config(
+                    with_groups(&server_base, [group]),
+                    &pki.server,
+                ));
+                let client = client_config(with_groups(&client_base, [group]), pki.roots());
+                connect(&client.into(), &server).assert_success(group, Full);
+            }
+
+            let client = Builder::new(client_base).build().unwrap();
+            let client = client_config(client, pki.roots());
+            connect(&client.into(), &server).assert_success(Group::X25519MLKEM768, Full);
+        }
+    }
+}
+
+/// A server that has the classical half only takes the share that the client sent
+/// for it beside the hybrid: no HelloRetryRequest.
+#[test]
+fn server_without_post_quantum_takes_the_component_share() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    for (name, base) in bases() {
+        for (hybrid, classical) in HYBRIDS {
+            println!("{name}: {hybrid}");
+            let client = client_config(with_groups(&base, [hybrid, classical]), pki.roots());
+            let server = server_config(with_groups(&base, [classical]), &pki.server);
+            connect(&client.into(), &server.into()).assert_success(classical, Full);
+        }
+    }
+}
+
+/// A client that names the classical half of its hybrid nowhere else doesn't offer
+/// it either.
+#[test]
+fn hybrid_alone_offers_no_component() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    for (hybrid, classical) in HYBRIDS {
+        let client = client_config(with_groups(&any_base(), [hybrid]), pki.roots());
+        let server = server_config(with_groups(&any_base(), [classical]), &pki.server);
+        let outcome = connect(&client.into(), &server.into());
+        assert_eq!(
+            outcome.server.result,
+            Err(rustls::PeerIncompatible::NoKxGroupsInCommon.into())
+        );
+    }
+}
+
+#[test]
+fn server_with_another_group_asks_for_it() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    for (name, base) in bases() {
+        for &group in &Group::POST_QUANTUM[1..] {
+            println!("{name}: {group}");
+            let client = client_config(
+                with_groups(&base, [Group::X25519MLKEM768, Group::X25519, group]),
+                pki.roots(),
+            );
+            let server = server_config(with_groups(&base, [group]), &pki.server);
+            connect(&client.into(), &server.into())
+                .assert_success(group, FullWithHelloRetryRequest);
+        }
+    }
+}
+
+#[test]
+fn mutual_authentication() {
+    for &algorithm in SignatureAlgorithm::ALL {
+        let pki = Pki::new(algorithm);
+        for (name, base) in bases() {
+            println!("{name}: {algorithm}");
+            let provider = Builder::new(base).build().unwrap();
+            let client = mutual_client_config(provider.clone(), pki.roots(), &pki.client);
+            let server = mutual_server_config(provider, &pki.server, pki.roots());
+            let outcome = connect(&client.into(), &server.into());
+            outcome.assert_success(Group::X25519MLKEM768, Full);
+            assert_eq!(outcome.client.peer_certificates, 2);
+            assert_eq!(outcome.server.peer_certificates, 2);
+        }
+    }
+}
+
+#[test]
+fn resumption() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    for (name, base) in bases() {
+        for &group in Group::POST_QUANTUM {
+            println!("{name}: {group}");
+            let provider = with_groups(&base, [group]);
+            let client = mutual_client_config(provider.clone(), pki.roots(), &pki.client).into();
+            let server = mutual_server_config(provider, &pki.server, pki.roots()).into();
+            let first = connect(&client, &server);
+            first.assert_success(group, Full);
+
+            let second = connect(&client, &server);
+            second.assert_success(group, Resumed);
+            assert_eq!(second.server.peer_certificates, 2);
+            // The chain stays home, and there is nothing to sign.
+            assert!(second.server.sent.len() < first.server.sent.len() - 10_000);
+        }
+    }
+}
+
+#[test]
+fn resumption_with_tickets() {
+    if !HAS_BASE {
+        let error = rustls_pq::base::ticketer().unwrap_err();
+        assert_eq!(error, rustls_pq::Error::NoBase);
+        return;
+    }
+
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let provider = rustls_pq::provider().unwrap();
+    let mut server = server_config(provider.clone(), &pki.server);
+    server.ticketer = rustls_pq::base::ticketer().unwrap();
+    let server = server.into();
+    let client = client_config(provider, pki.roots()).into();
+
+    connect(&client, &server).assert_success(Group::X25519MLKEM768, Full);
+    connect(&client, &server).assert_success(Group::X25519MLKEM768, Resumed);
+}
+
+/// The base's own certificates work as before, in a chain of their own and mixed
+/// with ML-DSA both ways.
+#[test]
+fn classical_certificates() {
+    for (name, base) in bases() {
+        println!("{name}");
+        let provider = Builder::new(base).build().unwrap();
+
+        let ecdsa_root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate());
+        let ecdsa_root = ecdsa_root.unwrap();
+        let ml_dsa_root = Issuer::self_signed(
+            CertificateBuilder::ca("Root"),
+            SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap(),
+        )
+        .unwrap();
+
+        for root in [&ecdsa_root as &dyn Issues, &ml_dsa_root] {
+            let ecdsa = Ecdsa::generate();
+            let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+            for identity in [
+                root.identity(&ecdsa, ecdsa.private_key()),
+                root.identity(&ml_dsa, private_key(&ml_dsa)),
+            ] {
+                let client = client_config(provider.clone(), roots([root.der()]));
+                let server = server_config(provider.clone(), &identity);
+                connect(&client.into(), &server.into()).assert_success(Group::X25519MLKEM768, Full);
+            }
+        }
+    }
+}
+
+/// TLS 1.2 goes on as before, with a classical certificate and a classical group.
+#[test]
+fn tls12() {
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let key = Ecdsa::generate();
+    let identity = root.identity(&key, key.private_key());
+    for (name, base) in bases() {
+        println!("{name}");
+        let provider = Arc::new(Builder::new(base).build().unwrap());
+        let client = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&[&version::TLS12])
+            .unwrap()
+            .with_root_certificates(roots([root.der()]))
+            .with_no_client_auth();
+        let server = server_config((*provider).clone(), &identity);
+        connect(&client.into(), &server.into()).assert_success(Group::X25519, Full);
+    }
+}
+
+const HYBRIDS: [(Group, Group); 3] = [
+    (Group::X25519MLKEM768, Group::X25519),
+    (Group::SECP256R1MLKEM768, Group::SECP256R1),
+    (Group::SECP384R1MLKEM1024, Group::SECP384R1),
+];
+
+/// An ECDSA key on P-256 that issues certificates, by way of ring.
+struct Ecdsa {
+    pkcs8: PrivatePkcs8KeyDer<'static>,
+    key: Arc<dyn rustls::sign::SigningKey>,
+}
+
+impl Ecdsa {
+    fn generate() -> Self {
+        let pkcs8 = ring::signature::EcdsaKeyPair::generate_pkcs8(
+            &ring::signature::ECDSA_P256_SHA256_ASN1_SIGNING,
+            &ring::rand::SystemRandom::new(),
+        )
+        .unwrap();
+        let pkcs8 = PrivatePkcs8KeyDer::from(pkcs8.as_ref().to_vec());
+        Self {
+            key: any_base()
+                .key_provider
+                .load_private_key(pkcs8.clone_key().into())
+                .unwrap(),
+            pkcs8,
+        }
+    }
+
+    fn private_key(&self) -> PrivateKeyDer<'static> {
+        self.pkcs8.clone_key().into()
+    }
+}
+
+impl SubjectKey for Ecdsa {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.key.public_key().unwrap()
+    }
+}
+
+impl Signer for Ecdsa {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            // ecdsa-with-SHA256
+            oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        self.key
+            .choose_scheme(&[SignatureScheme::ECDSA_NISTP256_SHA256])
+            .unwrap()
+            .sign(message)
+            .map_err(SignError::new)
+    }
+}
+
+/// An issuer with any kind of key.
+trait Issues {
+    fn identity(&self, subject: &dyn SubjectKey, key: PrivateKeyDer<'static>) -> Identity;
+    fn der(&self) -> rustls::pki_types::CertificateDer<'static>;
+}
+
+impl<S: Signer> Issues for Issuer<S> {
+    fn identity(&self, subject: &dyn SubjectKey, key: PrivateKeyDer<'static>) -> Identity {
+        let leaf = CertificateBuilder::server().dns_name("localhost");
+        Identity {
+            chain: vec![self.issue(leaf, subject).unwrap().into_der()],
+            key,
+        }
+    }
+
+    fn der(&self) -> rustls::pki_types::CertificateDer<'static> {
+        self.certificate().der().clone()
+    }
+}

@@ -1,0 +1,12 @@
+//! The provider as its users see it: handshakes in memory, over every base that is
+//! compiled in.
+
+extern crate alloc;
+
+mod builder;
+mod handshakes;
+mod key_exchange;
+mod keys;
+mod peers;
+mod refused_certificates;
+mod refused_shares;

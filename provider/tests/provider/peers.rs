@@ -1,0 +1,290 @@
+//! Two peers in memory: what they are given, how they talk, and how it ended.
+
+use alloc::sync::Arc;
+use std::io::{Read, Write};
+
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{
+    ClientConfig, ClientConnection, Connection, Error, HandshakeKind, RootCertStore, ServerConfig,
+    ServerConnection,
+};
+use rustls_pq::{Builder, Group};
+
+/// Every base that is compiled in, by name.
+pub(crate) fn bases() -> Vec<(&'static str, CryptoProvider)> {
+    vec![
+        #[cfg(feature = "graviola")]
+        (
+            "graviola",
+            rustls_pq::base::graviola().expect("the tests run on a CPU that graviola supports"),
+        ),
+        #[cfg(feature = "aws-lc-rs")]
+        ("aws-lc-rs", rustls_pq::base::aws_lc_rs()),
+        ("ring", any_base()),
+    ]
+}
+
+/// Whether `rustls_pq::provider()` has a base to work with.
+pub(crate) const HAS_BASE: bool = cfg!(any(
+    feature = "graviola",
+    feature = "aws-lc-rs",
+    feature = "ring"
+));
+
+/// A base for tests to which the base doesn't matter.
+pub(crate) fn any_base() -> CryptoProvider {
+    rustls::crypto::ring::default_provider()
+}
+
+/// A provider over `base` with exactly these groups.
+pub(crate) fn with_groups(
+    base: &CryptoProvider,
+    groups: impl IntoIterator<Item = Group>,
+) -> CryptoProvider {
+    Builder::new(base.clone())
+        .groups(groups)
+        .build()
+        .expect("the base has these groups")
+}
+
+/// A chain that a peer shows: the leaf, its issuers but the root, and the leaf's key.
+pub(crate) struct Identity {
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    pub(crate) key: PrivateKeyDer<'static>,
+}
+
+impl Clone for Identity {
+    fn clone(&self) -> Self {
+        Self {
+            chain: self.chain.clone(),
+            key: self.key.clone_key(),
+        }
+    }
+}
+
+/// A root, an intermediate, and leaves for a server called `localhost` and for a
+/// client, all of one algorithm.
+pub(crate) struct Pki {
+    pub(crate) root: CertificateDer<'static>,
+    pub(crate) server: Identity,
+    pub(crate) client: Identity,
+}
+
+impl Pki {
+    pub(crate) fn new(algorithm: SignatureAlgorithm) -> Self {
+        let key = || SigningKey::generate(algorithm).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("Test Root"), key()).unwrap();
+        let ca = root
+            .issue_ca(CertificateBuilder::ca("Test CA").path_len(0), key())
+            .unwrap();
+        let identity = |leaf, key: SigningKey| {
+            let leaf = ca.issue(leaf, &key).unwrap();
+            Identity {
+                chain: vec![leaf.into_der(), ca.certificate().der().clone()],
+                key: private_key(&key),
+            }
+        };
+
+        Self {
+            server: identity(CertificateBuilder::server().dns_name("localhost"), key()),
+            client: identity(
+                CertificateBuilder::client().common_name("Test Client"),
+                key(),
+            ),
+            root: root.certificate().der().clone(),
+        }
+    }
+
+    pub(crate) fn roots(&self) -> RootCertStore {
+        roots([self.root.clone()])
+    }
+}
+
+pub(crate) fn roots(
+    certificates: impl IntoIterator<Item = CertificateDer<'static>>,
+) -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates {
+        roots.add(certificate).unwrap();
+    }
+    roots
+}
+
+pub(crate) fn private_key(key: &SigningKey) -> PrivateKeyDer<'static> {
+    PrivatePkcs8KeyDer::from(key.to_pkcs8_der().unwrap().to_vec()).into()
+}
+
+pub(crate) fn server_config(provider: CryptoProvider, identity: &Identity) -> ServerConfig {
+    ServerConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(identity.chain.clone(), identity.key.clone_key())
+        .unwrap()
+}
+
+/// A server that wants a client certificate from one of `roots`.
+pub(crate) fn mutual_server_config(
+    provider: CryptoProvider,
+    identity: &Identity,
+    roots: RootCertStore,
+) -> ServerConfig {
+    let provider = Arc::new(provider);
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+            .build()
+            .unwrap();
+    ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(verifier)
+        .with_single_cert(identity.chain.clone(), identity.key.clone_key())
+        .unwrap()
+}
+
+pub(crate) fn client_config(provider: CryptoProvider, roots: RootCertStore) -> ClientConfig {
+    ClientConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth()
+}
+
+pub(crate) fn mutual_client_config(
+    provider: CryptoProvider,
+    roots: RootCertStore,
+    identity: &Identity,
+) -> ClientConfig {
+    ClientConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_client_auth_cert(identity.chain.clone(), identity.key.clone_key())
+        .unwrap()
+}
+
+/// How a handshake went, seen from one side.
+#[derive(Debug)]
+pub(crate) struct End {
+    /// The first error, if any.
+    pub(crate) result: Result<(), Error>,
+    pub(crate) group: Option<Group>,
+    pub(crate) kind: Option<HandshakeKind>,
+    pub(crate) peer_certificates: usize,
+    /// Everything that this side wrote.
+    pub(crate) sent: Vec<u8>,
+}
+
+/// How a handshake went.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) client: End,
+    pub(crate) server: End,
+}
+
+impl Outcome {
+    /// That both sides finished, used `group`, and got there the way `kind` says.
+    #[track_caller]
+    pub(crate) fn assert_success(&self, group: Group, kind: HandshakeKind) {
+        for end in [&self.client, &self.server] {
+            assert_eq!(end.result, Ok(()));
+            assert_eq!(end.group, Some(group));
+            assert_eq!(end.kind, Some(kind));
+        }
+    }
+}
+
+/// Connects to `localhost`, exchanges a message each way and everything that comes
+/// after the handshake, and reports.
+pub(crate) fn connect(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Outcome {
+    let name = ServerName::try_from("localhost").unwrap();
+    let client = ClientConnection::new(Arc::clone(client), name).unwrap();
+    let server = ServerConnection::new(Arc::clone(server)).unwrap();
+    let mut client = Peer::new(client.into());
+    let mut server = Peer::new(server.into());
+    exchange(&mut client, &mut server);
+
+    if client.result.is_ok() && server.result.is_ok() {
+        client.say(b"ping");
+        server.say(b"pong");
+        exchange(&mut client, &mut server);
+        assert_eq!(server.heard(), *b"ping");
+        assert_eq!(client.heard(), *b"pong");
+    }
+
+    Outcome {
+        client: client.end(),
+        server: server.end(),
+    }
+}
+
+/// Carries bytes both ways until neither side has any more.
+fn exchange(client: &mut Peer, server: &mut Peer) {
+    loop {
+        let from_client = client.send();
+        server.receive(&from_client);
+        let from_server = server.send();
+        client.receive(&from_server);
+        if from_client.is_empty() && from_server.is_empty() {
+            return;
+        }
+    }
+}
+
+struct Peer {
+    connection: Connection,
+    result: Result<(), Error>,
+    sent: Vec<u8>,
+}
+
+impl Peer {
+    fn new(connection: Connection) -> Self {
+        Self {
+            connection,
+            result: Ok(()),
+            sent: Vec::new(),
+        }
+    }
+
+    fn send(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while self.connection.wants_write() {
+            self.connection.write_tls(&mut bytes).unwrap();
+        }
+        self.sent.extend_from_slice(&bytes);
+        bytes
+    }
+
+    fn receive(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() && self.result.is_ok() {
+            self.connection.read_tls(&mut bytes).unwrap();
+            self.result = self.connection.process_new_packets().map(|_| ());
+        }
+    }
+
+    fn say(&mut self, message: &[u8]) {
+        self.connection.writer().write_all(message).unwrap();
+    }
+
+    fn heard(&mut self) -> [u8; 4] {
+        let mut message = [0; 4];
+        self.connection.reader().read_exact(&mut message).unwrap();
+        message
+    }
+
+    fn end(self) -> End {
+        End {
+            group: self
+                .connection
+                .negotiated_key_exchange_group()
+                .map(|group| group.name().into()),
+            kind: self.connection.handshake_kind(),
+            peer_certificates: self.connection.peer_certificates().map_or(0, <[_]>::len),
+            result: self.result,
+            sent: self.sent,
+        }
+    }
+}
