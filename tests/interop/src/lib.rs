@@ -1,0 +1,77 @@
+//! What the interoperability tests stand on.
+//!
+//! The tests in `tests/` hold this project against OpenSSL's command-line program
+//! and against rustls with aws-lc-rs. This library has their tools:
+//!
+//! * [`openssl`] finds or builds an OpenSSL of at least 3.5 and runs it;
+//! * [`process`] keeps child processes bounded;
+//! * [`pki`] issues certificates, and [`endpoint`] configures rustls with them;
+//! * [`tcp`] is rustls on real sockets, [`memory`] two ends of it in one thread;
+//! * [`wire`] rewrites key shares between the ends, [`proxy`] lets it do so on a socket;
+//! * [`vectors`] reads the published examples beside the checkout.
+//!
+//! Two environment variables matter:
+//!
+//! * `OPENSSL` names the OpenSSL program to use; without it, one of at least 3.5 on
+//!   `PATH` is taken, or one is built from source, once, into the target folder;
+//! * `CI`: a test that lacks something from outside (perl, make or a C compiler, the
+//!   vectors beside the checkout) says so and is skipped, but fails where this is set.
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+use std::env;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::thread;
+
+pub mod endpoint;
+pub mod memory;
+pub mod openssl;
+pub mod pki;
+pub mod process;
+pub mod proxy;
+pub mod tcp;
+pub mod vectors;
+pub mod wire;
+
+/// Says that a test is skipped, and why; the caller returns then.
+///
+/// # Panics
+/// In CI (the environment variable `CI` is set and not empty, `0` or `false`), where
+/// a skipped test is a failed test.
+pub fn skip(why: &str) {
+    let in_ci = env::var("CI").is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
+    assert!(!in_ci, "skipping a test is a failure in CI: {why}");
+    // The test harness names its threads after the tests.
+    let thread = thread::current();
+    let test = thread.name().unwrap_or("a test");
+    tell(&format!("SKIPPED {test}: {why}"));
+}
+
+/// Tells the person at the terminal. Not by way of the test harness, which shows what
+/// tests print only when they fail.
+fn tell(what: &str) {
+    // Without a terminal there is nobody to tell.
+    let _ = writeln!(io::stderr(), "interop: {what}");
+}
+
+/// Cargo's target folder, found from the running test program.
+///
+/// # Panics
+/// If the program does not lie in one.
+pub fn target_folder() -> PathBuf {
+    let program = env::current_exe().expect("a program knows where it is");
+    program
+        .ancestors()
+        // cargo marks its target folder with this file, for backup programs
+        .find(|folder| folder.join("CACHEDIR.TAG").exists())
+        .unwrap_or_else(|| {
+            panic!(
+                "{} is not in a target folder of cargo; name an OpenSSL program in the \
+                 environment variable OPENSSL instead",
+                program.display()
+            )
+        })
+        .to_path_buf()
+}

@@ -1,0 +1,173 @@
+//! Building the OpenSSL program from the source that the `openssl-src` crate
+//! carries.
+
+use std::env;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use super::{MINIMUM, Unavailable};
+use crate::{target_folder, tell};
+
+/// The program of the source that `openssl-src` carries, built if no earlier run did so.
+///
+/// Several processes may ask at once: one builds, the others wait for its lock. The
+/// finished program appears under its final name in one step, so that a build that
+/// was cut short is never mistaken for a whole one.
+pub(super) fn cached_program() -> Result<PathBuf, Unavailable> {
+    let target = target_folder();
+    let name = format!("openssl-{}", openssl_src::version());
+    let program = target.join(&name).join("openssl");
+    if program.exists() {
+        return Ok(program);
+    }
+
+    let tools = Tools::find()?;
+    // Released when it is closed, however this process ends.
+    let _lock = lock(&target.join(format!("{name}.lock")))
+        .map_err(|err| Unavailable::Broken(format!("can't lock the OpenSSL build: {err}")))?;
+    if program.exists() {
+        return Ok(program);
+    }
+
+    let log = target.join(format!("{name}.log"));
+    let scratch = target.join(format!("{name}.build"));
+    tell(&format!(
+        "building OpenSSL {} once, which takes some minutes; the log is {}",
+        openssl_src::version(),
+        log.display()
+    ));
+    let start = Instant::now();
+    tools
+        .build(&scratch, &log)
+        .and_then(|built| install(&built, &program))
+        .map_err(|err| {
+            Unavailable::Broken(format!(
+                "building OpenSSL failed: {err}; see {}. To use an OpenSSL of yours, at least \
+                 {MINIMUM}, name its program in the environment variable OPENSSL",
+                log.display()
+            ))
+        })?;
+    // Sixty megabytes of objects that nobody needs again; no harm if they stay.
+    let _ = fs::remove_dir_all(&scratch);
+    tell(&format!("built OpenSSL in {} s", start.elapsed().as_secs()));
+    Ok(program)
+}
+
+fn lock(path: &Path) -> io::Result<File> {
+    let file = File::create(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// What OpenSSL's build asks for.
+struct Tools {
+    perl: &'static str,
+    make: &'static str,
+    compiler: String,
+}
+
+impl Tools {
+    fn find() -> Result<Self, Unavailable> {
+        // Some systems install a perl without the modules that Configure uses.
+        let perl = works(
+            "perl",
+            &["-MFile::Compare", "-MFindBin", "-MIPC::Cmd", "-e1"],
+        )
+        .then_some("perl")
+        .ok_or(Unavailable::Missing("perl with its standard modules"))?;
+        let make = ["gmake", "make"]
+            .into_iter()
+            .find(|name| works(name, &["--version"]))
+            .ok_or(Unavailable::Missing("make"))?;
+        let compiler = env::var("CC")
+            .into_iter()
+            .chain(["cc", "gcc", "clang"].map(String::from))
+            .find(|name| works(name, &["--version"]))
+            .ok_or(Unavailable::Missing("a C compiler"))?;
+        Ok(Self {
+            perl,
+            make,
+            compiler,
+        })
+    }
+
+    /// Configures and builds in `folder`, and returns where the program is.
+    fn build(&self, folder: &Path, log: &Path) -> io::Result<PathBuf> {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder)?;
+        let log = File::create(log)?;
+
+        // Out of tree, so that cargo's copy of the source stays untouched.
+        let mut configure = self.command(self.perl, folder, &log)?;
+        configure
+            .arg(openssl_src::source_dir().join("Configure"))
+            .args(OPTIONS)
+            .env("CC", &self.compiler);
+        run(&mut configure)?;
+
+        let jobs = thread::available_parallelism().map_or(1, |jobs| jobs.get());
+        let mut make = self.command(self.make, folder, &log)?;
+        make.arg(format!("-j{jobs}")).arg("build_programs");
+        run(&mut make)?;
+
+        Ok(folder.join("apps/openssl"))
+    }
+
+    fn command(&self, program: &str, folder: &Path, log: &File) -> io::Result<Command> {
+        let mut command = Command::new(program);
+        command
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log.try_clone()?);
+        // A make above us would hand down a job server that is not ours.
+        for variable in ["CARGO_MAKEFLAGS", "MAKEFLAGS", "MFLAGS"] {
+            command.env_remove(variable);
+        }
+        Ok(command)
+    }
+}
+
+/// Whether `program` starts and ends well with these arguments.
+fn works(program: &str, arguments: &[&str]) -> bool {
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+fn run(command: &mut Command) -> io::Result<()> {
+    let status = command.status()?;
+    if status.success() {
+        return Ok(());
+    }
+    let program = command.get_program().display().to_string();
+    Err(io::Error::other(format!("{program} ended with {status}")))
+}
+
+/// Moves `built` to its final place, whole or not at all.
+fn install(built: &Path, program: &Path) -> io::Result<()> {
+    let folder = program.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    fs::create_dir_all(folder)?;
+    fs::rename(built, program)
+}
+
+/// One program without files beside it. `no-module` and `no-legacy` are needed: a
+/// generated file that modules want is not in the crate.
+const OPTIONS: [&str; 6] = [
+    "no-shared",
+    "no-module",
+    "no-legacy",
+    "no-dso",
+    "no-tests",
+    "no-docs",
+];

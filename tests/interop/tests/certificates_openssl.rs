@@ -1,0 +1,481 @@
+//! Certificate chains: ours under `openssl verify`, OpenSSL's under our validation.
+
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::time::Duration;
+use std::time::SystemTime;
+
+use interop::openssl::Workdir;
+use interop::pki::{NAME, generate, server_leaf};
+use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
+use pq_x509::{
+    Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
+    KeyUsages, SignatureAlgorithm, SigningKey, ValidationError, Validity,
+};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{ServerName, UnixTime};
+
+#[test]
+fn openssl_verifies_our_chains() {
+    let Some(work) = Workdir::new() else { return };
+    for chain in every_chain() {
+        chain.write_to(&work);
+        for purpose in [
+            "-purpose sslserver -verify_hostname localhost",
+            "-purpose sslserver -verify_ip 127.0.0.1",
+            "-purpose sslserver -verify_ip ::1",
+        ] {
+            work.run(&format!("{VERIFY} {purpose} leaf.pem"))
+                .assert_line("leaf.pem: OK");
+        }
+        for (purpose, error) in [
+            ("-verify_hostname example.org", "hostname mismatch"),
+            ("-verify_ip 127.0.0.2", "IP address mismatch"),
+            ("-purpose sslclient", "unsuitable certificate purpose"),
+        ] {
+            work.run_failing(&format!("{VERIFY} {purpose} leaf.pem"))
+                .assert_contains(error);
+        }
+        // The chain says no more than its signatures do.
+        work.run_failing("verify -x509_strict -CAfile root.pem leaf.pem")
+            .assert_contains("unable to get local issuer certificate");
+    }
+}
+
+#[test]
+fn openssl_verifies_client_certificates_of_ours() {
+    let Some(work) = Workdir::new() else { return };
+    let chain = Chain::new([SignatureAlgorithm::MlDsa65; 3], |ca| ca);
+    chain.write_to(&work);
+    let client = chain.issue(CertificateBuilder::client().common_name("someone"));
+    work.write("client.pem", client.to_pem());
+    work.run(&format!("{VERIFY} -purpose sslclient client.pem"));
+    work.run_failing(&format!("{VERIFY} -purpose sslserver client.pem"))
+        .assert_contains("unsuitable certificate purpose");
+}
+
+/// A leaf whose key can't sign: what it is for is in its key usage.
+#[test]
+fn openssl_verifies_our_leaves_for_ml_kem() {
+    let Some(work) = Workdir::new() else { return };
+    let chain = Chain::new([SignatureAlgorithm::MlDsa65; 3], |ca| ca);
+    chain.write_to(&work);
+    for &algorithm in KemAlgorithm::ALL {
+        let key = DecapsulationKey::generate(algorithm).expect("there is randomness");
+        let leaf = chain
+            .intermediate
+            .issue(
+                CertificateBuilder::end_entity()
+                    .common_name("recipient")
+                    .dns_name(NAME),
+                key.encapsulation_key(),
+            )
+            .expect("the leaf can be issued");
+        work.write("kem.pem", leaf.to_pem());
+        work.run(&format!("{VERIFY} -verify_hostname {NAME} kem.pem"));
+        work.run("x509 -in kem.pem -noout -ext keyUsage")
+            .assert_contains("Key Encipherment");
+        work.run("x509 -in kem.pem -noout -pubkey -out kem.pub");
+        assert_eq!(
+            work.read_text("kem.pub"),
+            key.encapsulation_key().to_spki_pem()
+        );
+    }
+}
+
+/// Both agree on what a constrained CA may say.
+#[test]
+fn name_constraints_of_ours_bind_both() {
+    let Some(work) = Workdir::new() else { return };
+    let chain = Chain::new([SignatureAlgorithm::MlDsa44; 3], |ca| {
+        ca.permit_dns("example.org")
+            .exclude_dns("secret.example.org")
+            .permit_ip(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 0)), 8)
+            .exclude_ip(IpAddr::V4(Ipv4Addr::new(10, 1, 0, 0)), 16)
+    });
+    chain.write_to(&work);
+
+    let ip = |a, b, c, d| IpAddr::V4(Ipv4Addr::new(a, b, c, d));
+    let server = CertificateBuilder::server;
+    for (leaf, allowed) in [
+        (server().dns_name("www.example.org"), true),
+        (server().dns_name("example.org"), true),
+        (server().ip_address(ip(10, 2, 3, 4)), true),
+        (server().dns_name("www.example.com"), false),
+        (server().dns_name("a.secret.example.org"), false),
+        (server().ip_address(ip(11, 0, 0, 1)), false),
+        (server().ip_address(ip(10, 1, 2, 3)), false),
+        (
+            server()
+                .dns_name("www.example.org")
+                .dns_name("www.example.com"),
+            false,
+        ),
+    ] {
+        let shown = format!("{leaf:?}");
+        let leaf = chain.issue_unchecked(leaf);
+        work.write("leaf.pem", leaf.to_pem());
+        let name = match (leaf.dns_names().first(), leaf.ip_addresses().first()) {
+            (Some(name), _) => name.to_string(),
+            (None, Some(address)) => address.to_string(),
+            (None, None) => panic!("every leaf has a name"),
+        };
+        let ours = chain.validate(&leaf, &name);
+        if allowed {
+            work.run(&format!("{VERIFY} leaf.pem"));
+            assert!(ours.is_ok(), "{shown}: {ours:?}");
+        } else {
+            let theirs = work.run_failing(&format!("{VERIFY} leaf.pem"));
+            assert!(
+                theirs.stderr().contains("permitted subtree violation")
+                    || theirs.stderr().contains("excluded subtree violation"),
+                "{theirs}"
+            );
+            assert!(
+                matches!(ours, Err(ValidationError::NameConstraintViolation)),
+                "{shown}: {ours:?}"
+            );
+        }
+    }
+}
+
+/// Both agree on when, and how deep.
+#[test]
+fn validity_and_path_length_of_ours_bind_both() {
+    let Some(work) = Workdir::new() else { return };
+    let chain = Chain::new([SignatureAlgorithm::MlDsa44; 3], |ca| ca.path_len(0));
+    chain.write_to(&work);
+
+    let hour = Duration::from_secs(3600);
+    let now = SystemTime::now();
+    let expired = Validity::new(now - 2 * hour, now - hour);
+    let future = Validity::new(now + hour, now + 2 * hour);
+    let leaf = chain.issue(server_leaf().validity(expired));
+    work.write("leaf.pem", leaf.to_pem());
+    work.run_failing(&format!("{VERIFY} leaf.pem"))
+        .assert_contains("certificate has expired");
+    assert!(matches!(
+        chain.validate(&leaf, NAME),
+        Err(ValidationError::Expired { .. })
+    ));
+    let leaf = chain.issue(server_leaf().validity(future));
+    work.write("leaf.pem", leaf.to_pem());
+    work.run_failing(&format!("{VERIFY} leaf.pem"))
+        .assert_contains("certificate is not yet valid");
+    assert!(matches!(
+        chain.validate(&leaf, NAME),
+        Err(ValidationError::NotYetValid { .. })
+    ));
+
+    // A CA below one that may have none below it. We don't issue that: it is a leaf made
+    // into a CA afterwards.
+    let key = generate(SignatureAlgorithm::MlDsa44);
+    let mut below = chain
+        .intermediate
+        .prepare(CertificateBuilder::end_entity().common_name("Below"), &key)
+        .expect("the certificate can be described");
+    let ca = BasicConstraints {
+        ca: true,
+        path_len_constraint: None,
+    };
+    below
+        .set_extension(true, &ca)
+        .and_then(|()| below.set_extension(true, &KeyUsage(KeyUsages::KeyCertSign.into())))
+        .expect("the extensions can be encoded");
+    let below = below
+        .sign(chain.intermediate.signer())
+        .expect("the intermediate signs");
+    let below = Issuer::new(below, key).expect("the key is the certificate's");
+    let key = generate(SignatureAlgorithm::MlDsa44);
+    let leaf = below
+        .issue(server_leaf(), &key)
+        .expect("the leaf can be issued");
+    work.write("leaf.pem", leaf.to_pem());
+    work.write("below.pem", below.certificate().to_pem());
+    work.run_failing(&format!("{VERIFY} -untrusted below.pem leaf.pem"))
+        .assert_contains("path length constraint exceeded");
+    let validator = ChainValidator::new([chain.root.clone()]).expect("the root is one");
+    let result = validator.validate_server(
+        &[&leaf, below.certificate(), chain.intermediate.certificate()],
+        &server_name(NAME),
+        UnixTime::now(),
+    );
+    assert!(
+        matches!(result, Err(ValidationError::PathLengthExceeded)),
+        "{result:?}"
+    );
+}
+
+#[test]
+fn we_validate_chains_of_openssl() {
+    let Some(work) = Workdir::new() else { return };
+    for [root, intermediate, leaf] in every_combination() {
+        OpensslChain::new(&work, &format!("-newkey {root}"), "").issue(
+            &format!("-newkey {intermediate}"),
+            &format!("-newkey {leaf}"),
+        );
+        let (root, chain) = read_chain(&work);
+        let validator = ChainValidator::new([root]).expect("the root is one");
+
+        for name in ["localhost", "127.0.0.1", "::1"] {
+            let valid = validator
+                .validate_server(&chain, &server_name(name), UnixTime::now())
+                .unwrap_or_else(|err| panic!("{name}: {err}"));
+            assert_eq!(valid.certificates().len(), 3);
+        }
+        for name in ["example.org", "127.0.0.2", "::2"] {
+            assert!(matches!(
+                validator.validate_server(&chain, &server_name(name), UnixTime::now()),
+                Err(ValidationError::NameMismatch { .. })
+            ));
+        }
+        assert!(matches!(
+            validator.validate_client(&chain, UnixTime::now()),
+            Err(ValidationError::WrongPurpose)
+        ));
+        assert!(matches!(
+            validator.validate_server(&chain[..1], &server_name("localhost"), UnixTime::now()),
+            Err(ValidationError::UnknownIssuer)
+        ));
+    }
+}
+
+/// A classical root over post-quantum leaves, with another's verification algorithms.
+#[test]
+fn we_validate_mixed_chains_of_openssl() {
+    let Some(work) = Workdir::new() else { return };
+    let p256 = "-newkey EC -pkeyopt group:P-256";
+    let ml_dsa = "-newkey ML-DSA-65";
+    let classical = aws_lc_rs::default_provider()
+        .signature_verification_algorithms
+        .all;
+    for [root, intermediate, leaf] in [
+        [p256, ml_dsa, ml_dsa],
+        [p256, p256, ml_dsa],
+        [ml_dsa, p256, p256],
+    ] {
+        OpensslChain::new(&work, root, "").issue(intermediate, leaf);
+        let (root, chain) = read_chain(&work);
+        let validator = ChainValidator::new([root]).expect("the root is one");
+
+        let name = server_name("localhost");
+        validator
+            .clone()
+            .with_algorithms(classical)
+            .validate_server(&chain, &name, UnixTime::now())
+            .expect("the chain is valid");
+        // Without those algorithms it can't be.
+        validator
+            .validate_server(&chain, &name, UnixTime::now())
+            .expect_err("the chain has ECDSA signatures");
+    }
+}
+
+#[test]
+fn name_constraints_of_openssl_bind_us() {
+    let Some(work) = Workdir::new() else { return };
+    for (constraint, valid) in [
+        (
+            "permitted;DNS:localhost,permitted;IP:127.0.0.0/255.0.0.0,permitted;IP:::1/ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            true,
+        ),
+        ("excluded;DNS:example.org", true),
+        ("permitted;DNS:example.org", false),
+        ("excluded;DNS:localhost", false),
+        ("excluded;IP:127.0.0.0/255.255.255.0", false),
+    ] {
+        let constraint = format!("nameConstraints=critical,{constraint}");
+        OpensslChain::new(&work, "-newkey ML-DSA-44", &constraint)
+            .issue("-newkey ML-DSA-44", "-newkey ML-DSA-44");
+        let (root, chain) = read_chain(&work);
+        let result = ChainValidator::new([root])
+            .expect("the root is one")
+            .validate_server(&chain, &server_name("localhost"), UnixTime::now());
+        if valid {
+            assert!(result.is_ok(), "{constraint}: {result:?}");
+        } else {
+            assert!(
+                matches!(result, Err(ValidationError::NameConstraintViolation)),
+                "{constraint}: {result:?}"
+            );
+        }
+    }
+}
+
+/// The way to an ML-KEM certificate with OpenSSL: there is no request for one.
+#[test]
+fn we_read_leaves_of_openssl_for_ml_kem() {
+    let Some(work) = Workdir::new() else { return };
+    work.run(
+        "req -x509 -newkey ML-DSA-65 -noenc -keyout ca.key -subj /CN=ca -out ca.pem \
+         -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign",
+    );
+    for &algorithm in KemAlgorithm::ALL {
+        work.run(&format!(
+            "genpkey -algorithm {algorithm} -out kem.key -outpubkey kem.pub"
+        ));
+        work.write(
+            "kem.ext",
+            "keyUsage=critical,keyEncipherment\nsubjectAltName=DNS:localhost\n",
+        );
+        work.run(
+            "x509 -new -force_pubkey kem.pub -subj /CN=recipient -extfile kem.ext \
+             -CA ca.pem -CAkey ca.key -out kem.pem",
+        );
+        let leaf = Certificate::from_pem(&work.read_text("kem.pem")).expect("a certificate");
+        let key = DecapsulationKey::from_pkcs8_pem(&work.read_text("kem.key")).expect("a key");
+        let public = leaf.public_key().expect("a key that we know");
+        assert_eq!(public.to_spki_der(), key.encapsulation_key().to_spki_der());
+
+        let ca = Certificate::from_pem(&work.read_text("ca.pem")).expect("a certificate");
+        ChainValidator::new([ca])
+            .expect("the root is one")
+            .validate_server(&[&leaf], &server_name("localhost"), UnixTime::now())
+            .expect("the chain is valid");
+    }
+}
+
+/// A root, an intermediate and a server's leaf, issued by us.
+struct Chain {
+    root: Certificate,
+    intermediate: Issuer<SigningKey>,
+    leaf: Certificate,
+}
+
+impl Chain {
+    fn new(
+        [root, intermediate, leaf]: [SignatureAlgorithm; 3],
+        describe: impl FnOnce(CertificateBuilder<pq_x509::Ca>) -> CertificateBuilder<pq_x509::Ca>,
+    ) -> Self {
+        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), generate(root))
+            .expect("the root can be issued");
+        let intermediate = root
+            .issue_ca(
+                describe(CertificateBuilder::ca("Intermediate")),
+                generate(intermediate),
+            )
+            .expect("the intermediate can be issued");
+        let leaf_key = generate(leaf);
+        let leaf = intermediate
+            .prepare(leaf_builder(), &leaf_key)
+            .expect("the leaf can be described")
+            .sign(intermediate.signer())
+            .expect("the intermediate signs");
+        Self {
+            root: root.certificate().clone(),
+            intermediate,
+            leaf,
+        }
+    }
+
+    fn write_to(&self, work: &Workdir) {
+        work.write("root.pem", self.root.to_pem());
+        work.write("intermediate.pem", self.intermediate.certificate().to_pem());
+        work.write("leaf.pem", self.leaf.to_pem());
+    }
+
+    fn issue(&self, builder: CertificateBuilder<pq_x509::EndEntity>) -> Certificate {
+        let key = generate(SignatureAlgorithm::MlDsa44);
+        self.intermediate
+            .issue(builder, &key)
+            .expect("the leaf can be issued")
+    }
+
+    /// Like [`issue`](Self::issue), of what the intermediate must not say, too.
+    fn issue_unchecked(&self, builder: CertificateBuilder<pq_x509::EndEntity>) -> Certificate {
+        let key = generate(SignatureAlgorithm::MlDsa44);
+        self.intermediate
+            .prepare(builder, &key)
+            .expect("the leaf can be described")
+            .sign(self.intermediate.signer())
+            .expect("the intermediate signs")
+    }
+
+    fn validate(
+        &self,
+        leaf: &Certificate,
+        name: &str,
+    ) -> Result<pq_x509::ValidatedChain, ValidationError> {
+        ChainValidator::new([self.root.clone()])?.validate_server(
+            &[leaf, self.intermediate.certificate()],
+            &server_name(name),
+            UnixTime::now(),
+        )
+    }
+}
+
+/// The like, issued by OpenSSL.
+struct OpensslChain<'a> {
+    work: &'a Workdir,
+}
+
+impl<'a> OpensslChain<'a> {
+    /// `key` is how `openssl req` is asked for the root's key; the intermediate will get
+    /// the extension `constraint`.
+    fn new(work: &'a Workdir, key: &str, constraint: &str) -> Self {
+        work.write(
+            "intermediate.ext",
+            format!(
+                "basicConstraints=critical,CA:true,pathlen:0\n\
+                 keyUsage=critical,keyCertSign,cRLSign\n{constraint}\n"
+            ),
+        );
+        work.write(
+            "leaf.ext",
+            "basicConstraints=critical,CA:false\n\
+             keyUsage=critical,digitalSignature\n\
+             extendedKeyUsage=serverAuth\n\
+             subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\n",
+        );
+        work.run(&format!(
+            "req -x509 {key} -noenc -keyout root.key -subj /CN=root -out root.pem \
+             -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign"
+        ));
+        Self { work }
+    }
+
+    fn issue(&self, intermediate_key: &str, leaf_key: &str) {
+        for (issuer, subject, key) in [
+            ("root", "intermediate", intermediate_key),
+            ("intermediate", "leaf", leaf_key),
+        ] {
+            self.work.run(&format!(
+                "req -new {key} -noenc -keyout {subject}.key -subj /CN={subject} -out {subject}.req"
+            ));
+            self.work.run(&format!(
+                "x509 -req -in {subject}.req -CA {issuer}.pem -CAkey {issuer}.key \
+                 -extfile {subject}.ext -out {subject}.pem"
+            ));
+        }
+    }
+}
+
+/// The root, and the chain without it, that OpenSSL issued.
+fn read_chain(work: &Workdir) -> (Certificate, [Certificate; 2]) {
+    let [root, leaf, intermediate] = ["root.pem", "leaf.pem", "intermediate.pem"].map(|name| {
+        Certificate::from_pem(&work.read_text(name)).unwrap_or_else(|err| panic!("{name}: {err}"))
+    });
+    (root, [leaf, intermediate])
+}
+
+fn every_chain() -> impl Iterator<Item = Chain> {
+    every_combination().map(|algorithms| Chain::new(algorithms, |ca| ca.path_len(0)))
+}
+
+/// Every set everywhere, and the three sets in turn.
+fn every_combination() -> impl Iterator<Item = [SignatureAlgorithm; 3]> {
+    use SignatureAlgorithm::{MlDsa44, MlDsa65, MlDsa87};
+    SignatureAlgorithm::ALL
+        .iter()
+        .map(|&algorithm| [algorithm; 3])
+        .chain([[MlDsa87, MlDsa65, MlDsa44], [MlDsa44, MlDsa87, MlDsa65]])
+}
+
+fn leaf_builder() -> CertificateBuilder<pq_x509::EndEntity> {
+    server_leaf().ip_address(IpAddr::V6(Ipv6Addr::LOCALHOST))
+}
+
+fn server_name(name: &str) -> ServerName<'static> {
+    ServerName::try_from(name.to_owned()).expect("tests name their servers well")
+}
+
+const VERIFY: &str = "verify -x509_strict -CAfile root.pem -untrusted intermediate.pem";
