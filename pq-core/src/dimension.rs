@@ -1,5 +1,6 @@
 //! Arrays whose length a parameter set chooses.
 
+use crate::Error;
 use crate::sealed::Sealed;
 
 /// A number of elements, as a type: the k and ℓ of a parameter set, or the
@@ -19,6 +20,12 @@ pub trait Dimension: Copy + Sealed + 'static {
 
 /// `[T; N]` for the dimension `D` with `N` elements.
 pub type Array<D, T> = <D as Dimension>::Of<T>;
+
+/// `bytes`, if there are as many as the dimension `D` says.
+pub(crate) fn array<D: Dimension>(bytes: &[u8]) -> Result<Array<D, u8>, Error> {
+    Error::check_length(D::N, bytes)?;
+    Ok(D::from_fn(|i| bytes[i]))
+}
 
 /// What an [`Array`] may hold.
 pub trait Element: Clone + Send + Sync + 'static {}

@@ -6,7 +6,7 @@ use core::fmt;
 pub enum Error {
     /// A key, ciphertext, signature or digest has the wrong number of bytes.
     WrongLength {
-        /// The length that the parameter set asks for, in bytes.
+        /// The length that the parameter set or hash function asks for, in bytes.
         expected: usize,
         /// The length of the input, in bytes.
         actual: usize,
@@ -27,6 +27,18 @@ pub enum Error {
     ContextTooLong,
     /// The signature is not valid for this key, message and context.
     InvalidSignature,
+}
+
+impl Error {
+    /// Refuses `bytes` unless there are `expected` of them.
+    pub(crate) fn check_length(expected: usize, bytes: &[u8]) -> Result<(), Self> {
+        let actual = bytes.len();
+        if actual == expected {
+            Ok(())
+        } else {
+            Err(Self::WrongLength { expected, actual })
+        }
+    }
 }
 
 impl fmt::Display for Error {

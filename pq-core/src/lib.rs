@@ -30,11 +30,12 @@ pub mod arch;
 mod dimension;
 mod error;
 mod hash;
+mod hex;
 mod kernel;
 pub mod ml_dsa;
 pub mod ml_kem;
 mod sealed;
-mod wipe;
+mod secret;
 
 pub use dimension::{Array, Dim, Dimension, Element};
 pub use error::Error;

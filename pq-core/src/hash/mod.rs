@@ -1,4 +1,4 @@
-//! The hash functions of the three standards.
+//! The hash functions of the standards.
 //!
 //! [`sha3`] computes one SHA-3 or SHAKE at a time; [`lanes`] keeps all Keccak lanes
 //! of the CPU busy with independent ones; [`sha2`] is SHA-2.

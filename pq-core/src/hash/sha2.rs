@@ -4,7 +4,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::arch::Backend;
 use crate::kernel::sha2::{Compress, SQUARE_ROOTS, Word};
-use crate::wipe::wipe;
+use crate::secret::wipe;
 
 /// The hash functions of FIPS 180-4, SHA-1 apart.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

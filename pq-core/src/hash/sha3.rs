@@ -1,9 +1,10 @@
 //! SHA-3 and SHAKE (FIPS 202), one sponge at a time.
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::ZeroizeOnDrop;
 
 use crate::arch::{Backend, Portable};
 use crate::kernel::keccak::KeccakF1600;
+use crate::secret::wipe;
 
 /// Rate of SHAKE128 in bytes.
 pub(crate) const SHAKE128_RATE: usize = 168;
@@ -18,43 +19,40 @@ pub(crate) const SHA3_SUFFIX: u8 = 0x06;
 pub(crate) const SHAKE_SUFFIX: u8 = 0x1f;
 
 /// SHA3-256 of the concatenation of `parts`; `H` of FIPS 203.
-pub(crate) fn sha3_256<B: Backend>(b: B, parts: &[&[u8]]) -> [u8; 32] {
-    digest(b, SHAKE256_RATE, SHA3_SUFFIX, parts)
+pub(crate) fn sha3_256<B: Backend>(b: B, parts: &[&[u8]], output: &mut [u8; 32]) {
+    hash(b, SHAKE256_RATE, SHA3_SUFFIX, parts, output);
 }
 
 /// SHA3-512 of the concatenation of `parts`; `G` of FIPS 203.
-pub(crate) fn sha3_512<B: Backend>(b: B, parts: &[&[u8]]) -> [u8; 64] {
-    digest(b, SHA3_512_RATE, SHA3_SUFFIX, parts)
+pub(crate) fn sha3_512<B: Backend>(b: B, parts: &[&[u8]], output: &mut [u8; 64]) {
+    hash(b, SHA3_512_RATE, SHA3_SUFFIX, parts, output);
 }
 
-/// The first `N` bytes of SHAKE256 of the concatenation of `parts`; `J` of
-/// FIPS 203, `H` of FIPS 204.
-pub(crate) fn shake256<B: Backend, const N: usize>(b: B, parts: &[&[u8]]) -> [u8; N] {
-    digest(b, SHAKE256_RATE, SHAKE_SUFFIX, parts)
+/// SHAKE256 of the concatenation of `parts`, as long as `output`; `H` of FIPS 204.
+pub(crate) fn shake256<B: Backend>(b: B, parts: &[&[u8]], output: &mut [u8]) {
+    hash(b, SHAKE256_RATE, SHAKE_SUFFIX, parts, output);
 }
 
-/// Any function of FIPS 202 on the concatenation of `parts`.
-pub(crate) fn digest<B: Backend, const N: usize>(
-    b: B,
-    rate: usize,
-    suffix: u8,
-    parts: &[&[u8]],
-) -> [u8; N] {
+/// Any function of FIPS 202 on the concatenation of `parts`, as long as `output`.
+pub(crate) fn hash<B: Backend>(b: B, rate: usize, suffix: u8, parts: &[&[u8]], output: &mut [u8]) {
     let mut sponge = Sponge::new(b, rate);
     for part in parts {
         sponge.absorb(part);
     }
-    let mut output = [0; N];
-    sponge.finish(suffix).squeeze(&mut output);
-    output
+    sponge.finish(suffix);
+    sponge.squeeze(output);
 }
 
-/// A sponge that takes its message.
+/// A sponge, which takes its message and then gives its output. Wiped when dropped.
+///
+/// It changes from one to the other in place: a move would leave a copy of the state
+/// behind, and with it of a short message.
 pub(crate) struct Sponge<B> {
     b: B,
     state: State,
     rate: usize,
-    /// Bytes taken into the current block, less than `rate`.
+    /// Bytes taken into the current block, or given of it; less than `rate` while the
+    /// sponge takes, `rate` when the next block of output is due.
     position: usize,
 }
 
@@ -69,6 +67,7 @@ impl<B: Backend> Sponge<B> {
         }
     }
 
+    /// Takes the next bytes of the message, before [`finish`](Self::finish).
     pub(crate) fn absorb(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let take = bytes.len().min(self.rate - self.position);
@@ -84,29 +83,13 @@ impl<B: Backend> Sponge<B> {
     }
 
     /// Pads the message, whose end `suffix` marks.
-    pub(crate) fn finish(mut self, suffix: u8) -> Reader<B> {
+    pub(crate) fn finish(&mut self, suffix: u8) {
         self.state.xor(self.position, &[suffix]);
         self.state.xor(self.rate - 1, &[0x80]);
-        Reader {
-            b: self.b,
-            state: self.state,
-            rate: self.rate,
-            position: self.rate,
-        }
+        self.position = self.rate;
     }
-}
 
-/// A sponge that gives its output.
-pub(crate) struct Reader<B> {
-    b: B,
-    state: State,
-    rate: usize,
-    /// Bytes given of the current block; `rate` when the next is due.
-    position: usize,
-}
-
-impl<B: Backend> Reader<B> {
-    /// Fills `output` with the next bytes.
+    /// Fills `output` with the next bytes, after [`finish`](Self::finish).
     pub(crate) fn squeeze(&mut self, mut output: &mut [u8]) {
         while !output.is_empty() {
             if self.position == self.rate {
@@ -171,7 +154,7 @@ impl State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        self.0.zeroize();
+        wipe(&mut self.0);
     }
 }
 
@@ -182,32 +165,49 @@ mod tests {
     use sha3::Digest;
     use sha3::digest::{ExtendableOutput, Update, XofReader};
 
-    use super::{SHA3_SUFFIX, SHAKE_SUFFIX, Sponge, digest, sha3_256, sha3_512, shake256};
+    use super::{
+        SHA3_512_RATE, SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, Sponge, hash,
+    };
     use crate::arch::Portable;
 
-    /// Every length around the rates, whole and in two parts, against the crate `sha3`.
+    /// Every length around the rates, whole and in two parts, against other crates.
     #[test]
-    fn digests_match_independent_crate() {
+    fn hashes_match_independent_crates() {
+        fn check(rate: usize, suffix: u8, parts: &[&[u8]], expected: &[u8]) {
+            let mut output = [0; 400];
+            let output = &mut output[..expected.len()];
+            hash(Portable, rate, suffix, parts, output);
+            assert_eq!(output, expected);
+        }
+
         let message: [u8; 400] = core::array::from_fn(|i| (i * 7) as u8);
         for len in 0..message.len() {
             let message = &message[..len];
             let (start, end) = message.split_at(len / 3);
             let parts = [start, end];
-            assert_eq!(sha3_256(Portable, &parts), *sha3::Sha3_256::digest(message));
-            assert_eq!(sha3_512(Portable, &parts), *sha3::Sha3_512::digest(message));
-            assert_eq!(
-                digest::<_, 28>(Portable, 144, SHA3_SUFFIX, &parts),
-                *sha3::Sha3_224::digest(message)
+            check(
+                SHAKE256_RATE,
+                SHA3_SUFFIX,
+                &parts,
+                &sha3::Sha3_256::digest(message),
             );
-            assert_eq!(
-                digest::<_, 48>(Portable, 104, SHA3_SUFFIX, &parts),
-                *sha3::Sha3_384::digest(message)
+            check(
+                SHA3_512_RATE,
+                SHA3_SUFFIX,
+                &parts,
+                &sha3::Sha3_512::digest(message),
             );
-            let mut expected = [0; 300];
+            check(144, SHA3_SUFFIX, &parts, &sha3::Sha3_224::digest(message));
+            check(104, SHA3_SUFFIX, &parts, &sha3::Sha3_384::digest(message));
+            let mut expected = [0; 400];
+            shake::Shake128::default()
+                .chain(message)
+                .finalize_xof_into(&mut expected);
+            check(SHAKE128_RATE, SHAKE_SUFFIX, &parts, &expected);
             shake::Shake256::default()
                 .chain(message)
                 .finalize_xof_into(&mut expected);
-            assert_eq!(shake256::<_, 300>(Portable, &parts), expected);
+            check(SHAKE256_RATE, SHAKE_SUFFIX, &parts, &expected);
         }
     }
 
@@ -222,11 +222,11 @@ mod tests {
         for step in [1, 7, 8, 9, 167, 168, 169, 1000] {
             let mut sponge = Sponge::new(Portable, 168);
             sponge.absorb(b"pq");
-            let mut reader = sponge.finish(SHAKE_SUFFIX);
+            sponge.finish(SHAKE_SUFFIX);
             for expected in expected.chunks(step) {
                 let mut output = [0; 1000];
                 let output = &mut output[..expected.len()];
-                reader.squeeze(output);
+                sponge.squeeze(output);
                 assert_eq!(output, expected);
             }
         }

@@ -121,7 +121,8 @@ impl Digest {
         let sha3 = |rate, suffix, output: &mut [u8]| {
             let mut sponge = Sponge::new(b, rate);
             sponge.absorb(message);
-            sponge.finish(suffix).squeeze(output);
+            sponge.finish(suffix);
+            sponge.squeeze(output);
         };
         match hash {
             PreHash::Sha224 => sha2(Variant::Sha224, output),
@@ -142,12 +143,7 @@ impl Digest {
 
     /// A digest that was computed elsewhere.
     pub(super) fn from_bytes(hash: PreHash, digest: &[u8]) -> Result<Self, Error> {
-        if digest.len() != hash.digest_len() {
-            return Err(Error::WrongLength {
-                expected: hash.digest_len(),
-                actual: digest.len(),
-            });
-        }
+        Error::check_length(hash.digest_len(), digest)?;
         let mut bytes = [0; 64];
         bytes[..digest.len()].copy_from_slice(digest);
         Ok(Self { bytes, hash })
@@ -192,13 +188,16 @@ pub(super) fn representative<B: Backend>(b: B, tr: &[u8; 64], message: &[&[u8]])
         sponge.absorb(part);
     }
     let mut mu = [0; 64];
-    sponge.finish(SHAKE_SUFFIX).squeeze(&mut mu);
+    sponge.finish(SHAKE_SUFFIX);
+    sponge.squeeze(&mut mu);
     mu
 }
 
 /// H(bytes, 64), which is tr if `bytes` are a verifying key.
 pub(super) fn h64<B: Backend>(b: B, bytes: &[u8]) -> [u8; 64] {
-    shake256(b, &[bytes])
+    let mut hash = [0; 64];
+    shake256(b, &[bytes], &mut hash);
+    hash
 }
 
 #[cfg(test)]

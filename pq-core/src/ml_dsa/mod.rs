@@ -45,11 +45,6 @@ mod signing_key;
 mod verification;
 mod verifying_key;
 
-use core::fmt;
-
-use crate::Error;
-use crate::dimension::{Array, Dimension};
-
 pub use message::PreHash;
 pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 pub use signature::Signature;
@@ -58,17 +53,3 @@ pub use verifying_key::{ExpandedVerifyingKey, VerifyingKey};
 
 /// Length of a seed ξ in bytes.
 pub const SEED_LEN: usize = 32;
-
-fn array<D: Dimension>(bytes: &[u8]) -> Result<Array<D, u8>, Error> {
-    if bytes.len() != D::N {
-        return Err(Error::WrongLength {
-            expected: D::N,
-            actual: bytes.len(),
-        });
-    }
-    Ok(D::from_fn(|i| bytes[i]))
-}
-
-fn hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-}

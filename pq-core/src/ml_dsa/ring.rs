@@ -1,13 +1,11 @@
 //! R_q and T_q (FIPS 204, section 2.3), their vectors and matrices, and their
 //! encodings (section 7.1).
 
-use core::ops::{Deref, DerefMut};
-
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, Zeroizing};
 
 use super::params::ParameterSet;
 use crate::arch::Backend;
-use crate::dimension::{Array, Dimension, Element};
+use crate::dimension::{Array, Dimension};
 use crate::kernel::ml_dsa::encoding::{BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack};
 use crate::kernel::ml_dsa::multiplication::{Multiply, MultiplyAccumulate, OverRadix, Reduce};
 use crate::kernel::ml_dsa::rounding::{
@@ -15,7 +13,7 @@ use crate::kernel::ml_dsa::rounding::{
     UseHint,
 };
 use crate::kernel::ntt::{InverseNtt, Ntt, Q8380417};
-use crate::wipe::wipe;
+use crate::secret::{Zero, wipe};
 
 /// Length of an encoded polynomial of **t**₁ in bytes.
 pub(super) const T1_LEN: usize = 320;
@@ -50,7 +48,7 @@ impl<P: ParameterSet> Matrix<P> {
     }
 }
 
-impl Polynomial for Rq {
+impl Zero for Rq {
     const ZERO: Self = Self([0; 256]);
 }
 
@@ -231,7 +229,7 @@ impl Rq {
     }
 }
 
-impl Polynomial for Tq {
+impl Zero for Tq {
     const ZERO: Self = Self([0; 256]);
 }
 
@@ -278,41 +276,3 @@ impl Zeroize for Sums {
         wipe(&mut self.0);
     }
 }
-
-/// An element of R_q or T_q.
-pub(super) trait Polynomial: Element + Zeroize {
-    const ZERO: Self;
-}
-
-/// A vector over R_q or T_q that is wiped when dropped.
-#[derive(Clone)]
-pub(super) struct Secret<D: Dimension, T: Polynomial>(Array<D, T>);
-
-impl<D: Dimension, T: Polynomial> Secret<D, T> {
-    /// All elements zero, to be written over.
-    pub(super) fn zero() -> Self {
-        Self(D::from_fn(|_| T::ZERO))
-    }
-}
-
-impl<D: Dimension, T: Polynomial> Deref for Secret<D, T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        self.0.as_ref()
-    }
-}
-
-impl<D: Dimension, T: Polynomial> DerefMut for Secret<D, T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        self.0.as_mut()
-    }
-}
-
-impl<D: Dimension, T: Polynomial> Drop for Secret<D, T> {
-    fn drop(&mut self) {
-        self.0.as_mut().iter_mut().zeroize();
-    }
-}
-
-impl<D: Dimension, T: Polynomial> ZeroizeOnDrop for Secret<D, T> {}

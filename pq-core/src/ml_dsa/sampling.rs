@@ -104,15 +104,15 @@ pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], 
     c.0.fill(0);
     let mut sponge = Sponge::new(b, SHAKE256_RATE);
     sponge.absorb(c_tilde);
-    let mut reader = sponge.finish(SHAKE_SUFFIX);
+    sponge.finish(SHAKE_SUFFIX);
     let mut signs = [0; 8];
-    reader.squeeze(&mut signs);
+    sponge.squeeze(&mut signs);
     let mut signs = u64::from_le_bytes(signs);
     // 6-12
     for i in 256 - P::TAU..256 {
         let j = loop {
             let mut j = [0];
-            reader.squeeze(&mut j);
+            sponge.squeeze(&mut j);
             let j = usize::from(j[0]);
             if j <= i {
                 break j;
@@ -196,7 +196,7 @@ struct Masks([[u8; 640]; 7]);
 
 impl Zeroize for Masks {
     fn zeroize(&mut self) {
-        crate::wipe::wipe(self.0.as_flattened_mut());
+        crate::secret::wipe(self.0.as_flattened_mut());
     }
 }
 
@@ -207,8 +207,9 @@ mod tests {
     use super::{expand_mask, sample_in_ball};
     use crate::arch::Portable;
     use crate::dimension::Dimension;
-    use crate::ml_dsa::ring::{Polynomial, Rq};
+    use crate::ml_dsa::ring::Rq;
     use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+    use crate::secret::Zero;
 
     fn h(parts: &[&[u8]]) -> impl XofReader + use<> {
         let mut hash = shake::Shake256::default();

@@ -1,9 +1,9 @@
 use core::fmt;
 
 use super::params::ParameterSet;
-use super::{array, hex};
 use crate::Error;
-use crate::dimension::{Array, Dimension};
+use crate::dimension::{Array, Dimension, array};
+use crate::hex::Hex;
 
 /// A signature: any bytes of the right length.
 ///
@@ -57,9 +57,7 @@ impl<P: ParameterSet> PartialEq for Signature<P> {
 
 impl<P: ParameterSet> fmt::Debug for Signature<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Signature<{}>(", P::NAME)?;
-        hex(f, self.as_bytes())?;
-        f.write_str(")")
+        write!(f, "Signature<{}>({:?})", P::NAME, Hex(self.as_bytes()))
     }
 }
 

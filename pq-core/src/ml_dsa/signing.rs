@@ -3,13 +3,14 @@
 use zeroize::{Zeroize, Zeroizing};
 
 use super::params::ParameterSet;
-use super::ring::{Polynomial, Rq, Secret, Sums, Tq};
+use super::ring::{Rq, Sums, Tq};
 use super::sampling;
 use super::signature::{Signature, encode_hints};
 use super::signing_key::SigningKey;
 use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, Sponge, shake256};
+use crate::secret::{Secret, Zero};
 
 /// Steps 7 to 33 of ML-DSA.Sign_internal.
 ///
@@ -24,7 +25,8 @@ pub(super) fn sign_mu<P: ParameterSet, B: Backend>(
     rnd: &[u8; 32],
 ) -> Signature<P> {
     // 7: ρ″ ← H(K ‖ rnd ‖ µ, 64)
-    let rho_2prime = Zeroizing::new(shake256::<B, 64>(b, &[key.k(), rnd, mu]));
+    let mut rho_2prime = Zeroizing::new([0; 64]);
+    shake256(b, &[key.k(), rnd, mu], &mut *rho_2prime);
     let mut signature = Signature::zero();
     let mut attempt = Attempt::<P>::new();
     // 8
@@ -109,7 +111,8 @@ impl<P: ParameterSet> Attempt<P> {
             w.decompose::<P, B>(b, w1);
             w1.with_encoded_w1::<P, B>(b, |encoded| sponge.absorb(encoded));
         }
-        sponge.finish(SHAKE_SUFFIX).squeeze(c_tilde);
+        sponge.finish(SHAKE_SUFFIX);
+        sponge.squeeze(c_tilde);
         // 16: c ← SampleInBall(c̃); 17: ĉ ← NTT(c)
         sampling::sample_in_ball::<P, B>(b, c_tilde, c);
         c.ntt(b, c_hat);

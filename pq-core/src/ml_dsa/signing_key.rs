@@ -5,7 +5,7 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::message::{Context, Digest, PreHash, h64};
 use super::params::ParameterSet;
-use super::ring::{Matrix, Polynomial, Rq, Secret, Sums, T0_LEN, T1_LEN, Tq};
+use super::ring::{Matrix, Rq, Sums, T0_LEN, T1_LEN, Tq};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use super::{SEED_LEN, internal, sampling, signing};
@@ -14,7 +14,7 @@ use crate::arch::{Backend, dispatch};
 use crate::dimension::{Array, Dimension};
 use crate::hash::lanes;
 use crate::hash::sha3::shake256;
-use crate::wipe::wipe;
+use crate::secret::{Secret, Zero, wipe};
 
 /// A signing key, whose parts belong together. Wiped when dropped.
 ///
@@ -57,7 +57,8 @@ impl<P: ParameterSet> SigningKey<P> {
         key.secrets.seed = Some(*xi);
         // 1: (ρ, ρ′, K) ← H(ξ ‖ k ‖ ℓ, 128)
         let dimensions = [P::K::N as u8, P::L::N as u8];
-        let expanded = Zeroizing::new(shake256::<B, 128>(b, &[xi, &dimensions]));
+        let mut expanded = Zeroizing::new([0; 128]);
+        shake256(b, &[xi, &dimensions], &mut *expanded);
         let (rho, rest) = expanded.split_first_chunk().expect("32 of 128 bytes");
         let (rho_prime, k) = rest.split_first_chunk().expect("64 of 96 bytes");
         key.secrets.k.copy_from_slice(k);
@@ -92,17 +93,11 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// skDecode (algorithm 25) with its checks and ours.
     fn from_expanded_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
-        let wrong_length = Error::WrongLength {
-            expected: P::SIGNING_KEY_LEN,
-            actual: bytes.len(),
-        };
-        if bytes.len() != P::SIGNING_KEY_LEN {
-            return Err(wrong_length);
-        }
+        Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
         // ρ ‖ K ‖ tr ‖ s₁ ‖ s₂ ‖ t₀
-        let (rho, rest) = bytes.split_first_chunk().ok_or(wrong_length)?;
-        let (k, rest) = rest.split_first_chunk::<32>().ok_or(wrong_length)?;
-        let (tr, rest) = rest.split_first_chunk::<64>().ok_or(wrong_length)?;
+        let (rho, rest) = bytes.split_first_chunk().expect("the first 32 bytes");
+        let (k, rest) = rest.split_first_chunk::<32>().expect("32 bytes of K");
+        let (tr, rest) = rest.split_first_chunk::<64>().expect("64 bytes of tr");
         let (s1_encoded, rest) = rest.split_at(s_len::<P>() * P::L::N);
         let (s2_encoded, t0_encoded) = rest.split_at(s_len::<P>() * P::K::N);
         let mut s1 = Secret::<P::L, Rq>::zero();

@@ -2,12 +2,13 @@
 
 use super::message::representative;
 use super::params::ParameterSet;
-use super::ring::{Polynomial, Rq, Sums, Tq};
+use super::ring::{Rq, Sums, Tq};
 use super::sampling;
 use super::signature::{Hints, Signature};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, Sponge};
+use crate::secret::Zero;
 
 /// What was signed.
 #[derive(Clone, Copy)]
@@ -89,7 +90,8 @@ pub(super) fn verify<P: ParameterSet, B: Backend>(
     }
     let mut c_tilde_again = [0; 64];
     let c_tilde_again = &mut c_tilde_again[..P::LAMBDA / 4];
-    sponge.finish(SHAKE_SUFFIX).squeeze(c_tilde_again);
+    sponge.finish(SHAKE_SUFFIX);
+    sponge.squeeze(c_tilde_again);
     // 13
     c_tilde == c_tilde_again
 }

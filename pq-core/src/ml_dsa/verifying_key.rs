@@ -2,15 +2,16 @@ use core::fmt;
 
 use super::message::{Context, Digest, PreHash, h64, representative};
 use super::params::ParameterSet;
-use super::ring::{Matrix, Polynomial, Rq, Sums, T1_LEN, Tq};
+use super::ring::{Matrix, Rq, Sums, T1_LEN, Tq};
 use super::sampling;
 use super::signature::Signature;
 use super::verification::{self, Message, Verifier};
-use super::{array, hex};
 use crate::Error;
 use crate::arch::{Backend, dispatch};
-use crate::dimension::{Array, Dimension};
+use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
+use crate::hex::Hex;
+use crate::secret::Zero;
 
 /// A verifying key: any bytes of the right length.
 ///
@@ -148,9 +149,7 @@ impl<P: ParameterSet> PartialEq for VerifyingKey<P> {
 
 impl<P: ParameterSet> fmt::Debug for VerifyingKey<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "VerifyingKey<{}>(", P::NAME)?;
-        hex(f, self.as_bytes())?;
-        f.write_str(")")
+        write!(f, "VerifyingKey<{}>({:?})", P::NAME, Hex(self.as_bytes()))
     }
 }
 

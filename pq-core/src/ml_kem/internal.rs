@@ -7,13 +7,15 @@
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
+use super::k_pke;
 use super::keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
 use super::params::ParameterSet;
-use super::ring::zero_matrix;
-use super::{SEED_LEN, k_pke, sampling};
+use super::ring::Matrix;
+use super::sampling::{self, G};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
-use crate::hash::{lanes, sha3};
+use crate::hash::lanes;
+use crate::secret::wipe;
 
 /// ML-KEM.KeyGen_internal (algorithm 16).
 pub fn keygen<P: ParameterSet, B: Backend>(
@@ -21,19 +23,7 @@ pub fn keygen<P: ParameterSet, B: Backend>(
     d: &[u8; 32],
     z: &[u8; 32],
 ) -> DecapsulationKey<P> {
-    let pair = k_pke::key_gen::<P, B>(b, d);
-    let encapsulation_key = EncapsulationKey::new(b, pair.t_hat, &pair.rho);
-    let mut seed = [0; SEED_LEN];
-    seed[..32].copy_from_slice(d);
-    seed[32..].copy_from_slice(z);
-    DecapsulationKey {
-        matrix: pair.matrix,
-        h: sha3::sha3_256(b, &[encapsulation_key.as_bytes()]),
-        encapsulation_key,
-        s_hat: pair.s_hat,
-        z: *z,
-        seed: Some(seed),
-    }
+    DecapsulationKey::from_seed_with(b, d, z)
 }
 
 /// ML-KEM.Encaps_internal (algorithm 17).
@@ -42,26 +32,20 @@ pub fn encaps<P: ParameterSet, B: Backend>(
     encapsulation_key: &EncapsulationKey<P>,
     m: &[u8; 32],
 ) -> (Ciphertext<P>, SharedSecret) {
+    let ek = encapsulation_key;
     // H(ek) is the longest chain, so it starts first, and Â is sampled beside it.
     let mut h = [0; 32];
-    let mut matrix = zero_matrix::<P>();
-    let hash = sampling::h(encapsulation_key.as_bytes(), &mut h);
-    let entries = sampling::matrix::<B, P>(b, encapsulation_key.rho(), &mut matrix);
+    let mut matrix = Matrix::<P>::zero();
+    let hash = sampling::h(ek.as_bytes(), &mut h);
+    let entries = sampling::matrix(b, ek.rho(), &mut matrix);
     lanes::run(b, [hash].into_iter().chain(entries));
 
     // 1: (K, r) ← G(m ‖ H(ek))
-    let (k, r) = sampling::g(b, &[m, &h]);
+    let k_r = G::new(b, &[m, &h]);
+    let [k, r] = k_r.halves();
     // 2: c ← K-PKE.Encrypt(ek, m, r)
     let mut c = P::CiphertextLen::from_fn(|_| 0);
-    k_pke::encrypt::<P, B>(
-        b,
-        &matrix,
-        &encapsulation_key.t_hat,
-        m,
-        &r,
-        None,
-        c.as_mut(),
-    );
+    k_pke::encrypt(b, &matrix, &ek.t_hat, m, r, None, c.as_mut());
     (Ciphertext(c), SharedSecret(*k))
 }
 
@@ -72,7 +56,7 @@ pub fn decaps<P: ParameterSet, B: Backend>(
     ciphertext: &Ciphertext<P>,
 ) -> SharedSecret {
     let DecapsulationKey {
-        encapsulation_key,
+        encapsulation_key: ek,
         matrix,
         h,
         s_hat,
@@ -81,26 +65,21 @@ pub fn decaps<P: ParameterSet, B: Backend>(
     } = decapsulation_key;
     let c = ciphertext.as_bytes();
     // 5: m′ ← K-PKE.Decrypt(dkPKE, c)
-    let m = k_pke::decrypt::<P, B>(b, s_hat, c);
+    let mut m = Zeroizing::new([0; 32]);
+    k_pke::decrypt::<P, B>(b, s_hat, c, &mut m);
     // 6: (K′, r′) ← G(m′ ‖ h)
-    let (k, r) = sampling::g(b, &[&*m, h]);
+    let k_r = G::new(b, &[&*m, h]);
+    let [k, r] = k_r.halves();
     // 7-8: K̄ ← J(z ‖ c), beside c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
     let mut rejected = Zeroizing::new([0; 32]);
     let mut c_again = P::CiphertextLen::from_fn(|_| 0);
-    k_pke::encrypt::<P, B>(
-        b,
-        matrix,
-        &encapsulation_key.t_hat,
-        &m,
-        &r,
-        Some(sampling::j(z, c, &mut rejected)),
-        c_again.as_mut(),
-    );
+    let j = sampling::j(z, c, &mut rejected);
+    k_pke::encrypt(b, matrix, &ek.t_hat, &m, r, Some(j), c_again.as_mut());
     // 9-11: the choice is secret, and so is c′ where it differs
     let accept = c.ct_eq(c_again.as_ref());
-    crate::wipe::wipe(c_again.as_mut());
+    wipe(c_again.as_mut());
     let mut secret = SharedSecret([0; 32]);
-    for ((chosen, k), rejected) in secret.0.iter_mut().zip(&*k).zip(&*rejected) {
+    for ((chosen, k), rejected) in secret.0.iter_mut().zip(k).zip(&*rejected) {
         *chosen = u8::conditional_select(rejected, k, accept);
     }
     secret

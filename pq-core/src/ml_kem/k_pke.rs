@@ -1,53 +1,44 @@
 //! K-PKE, the public-key encryption scheme inside (FIPS 203, section 5).
 
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::params::{ETA2, ParameterSet};
-use super::ring::{MatrixT, Multiplier, Rq, VectorR, VectorT, zero_matrix, zero_vector_r};
-use super::sampling::{self, Sampling};
+use super::ring::{Matrix, Multiplier, Rq, Tq, VectorR, VectorT, ntt};
+use super::sampling::{self, G, Sampling};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::lanes;
+use crate::secret::Zero;
 
-/// What key generation makes.
-pub(super) struct KeyPair<P: ParameterSet> {
-    pub(super) rho: [u8; 32],
-    pub(super) matrix: MatrixT<P>,
-    pub(super) s_hat: VectorT<P>,
-    pub(super) t_hat: VectorT<P>,
-}
-
-/// K-PKE.KeyGen (algorithm 13).
-pub(super) fn key_gen<P: ParameterSet, B: Backend>(b: B, d: &[u8; 32]) -> KeyPair<P> {
+/// K-PKE.KeyGen (algorithm 13), into `rho`, `matrix`, `s_hat` and `t_hat`.
+pub(super) fn key_gen<P: ParameterSet, B: Backend>(
+    b: B,
+    d: &[u8; 32],
+    rho: &mut [u8; 32],
+    matrix: &mut Matrix<P>,
+    s_hat: &mut VectorT<P>,
+    t_hat: &mut VectorT<P>,
+) {
     // 1: (ρ, σ) ← G(d ‖ k)
-    let (rho, sigma) = sampling::g(b, &[d, &[P::K::N as u8]]);
+    let rho_sigma = G::new(b, &[d, &[P::K::N as u8]]);
+    let [rho_of_g, sigma] = rho_sigma.halves();
+    rho.copy_from_slice(rho_of_g);
 
     // 3-15: Â, s and e, all sponges side by side
-    let mut matrix = zero_matrix::<P>();
-    let mut s = zero_vector_r::<P>();
-    let mut e = zero_vector_r::<P>();
-    let noise = s.as_mut().iter_mut().chain(e.as_mut()).zip(0..);
-    let noise = noise.map(|(f, n)| sampling::noise(b, &sigma, n, P::ETA1, f));
-    lanes::run(
-        b,
-        sampling::matrix::<B, P>(b, &rho, &mut matrix).chain(noise),
-    );
+    let mut s = VectorR::<P>::zero();
+    let mut e = VectorR::<P>::zero();
+    let noise = s.iter_mut().chain(e.iter_mut()).zip(0..);
+    let noise = noise.map(|(f, n)| sampling::noise(b, sigma, n, P::ETA1, f));
+    lanes::run(b, sampling::matrix(b, rho, matrix).chain(noise));
 
     // 16-18: t̂ ← Â ∘ ŝ + ê
-    let s = Multiplier::<P>::new(b, ntt::<P, B>(b, &mut s));
-    let t_hat = P::K::from_fn(|i| {
-        let row = matrix.as_ref()[i].as_ref();
-        let mut e = e.as_mut()[i].take_ntt(b);
-        let mut t = s.inner_product(b, |j| &row[j]);
-        t.add(b, &e);
-        e.zeroize();
-        t
-    });
-    KeyPair {
-        rho: *rho,
-        matrix,
-        s_hat: s.vector().clone(),
-        t_hat,
+    ntt(b, &s, s_hat);
+    let s_hat = Multiplier::<P>::new(b, s_hat);
+    let mut e_hat = Zeroizing::new(Tq::ZERO);
+    for (i, (e, t_hat)) in e.iter().zip(t_hat.iter_mut()).enumerate() {
+        e.ntt(b, &mut e_hat);
+        s_hat.inner_product(b, |j| matrix.entry(i, j), t_hat);
+        t_hat.add_to_product(b, &e_hat);
     }
 }
 
@@ -55,75 +46,75 @@ pub(super) fn key_gen<P: ParameterSet, B: Backend>(b: B, d: &[u8; 32]) -> KeyPai
 /// `beside` on the lanes that its own sampling leaves free.
 pub(super) fn encrypt<'a, P: ParameterSet, B: Backend>(
     b: B,
-    matrix: &MatrixT<P>,
-    t_hat: &VectorT<P>,
+    matrix: &Matrix<P>,
+    t_hat: &[Tq],
     m: &[u8; 32],
     r: &'a [u8; 32],
     beside: Option<Sampling<'a, B>>,
     c: &mut [u8],
 ) {
     // 9-17: y, e₁ and e₂, all sponges side by side
-    let mut y = zero_vector_r::<P>();
-    let mut e1 = zero_vector_r::<P>();
-    let mut e2 = Rq::ZERO;
+    let mut y = VectorR::<P>::zero();
+    let mut e1 = VectorR::<P>::zero();
+    let mut e2 = Zeroizing::new(Rq::ZERO);
     {
-        let y = y.as_mut().iter_mut().map(|f| (f, P::ETA1));
-        let e1 = e1.as_mut().iter_mut().map(|f| (f, ETA2));
-        let noise = y.chain(e1).chain([(&mut e2, ETA2)]).zip(0..);
+        let y = y.iter_mut().map(|f| (f, P::ETA1));
+        let e1 = e1.iter_mut().map(|f| (f, ETA2));
+        let noise = y.chain(e1).chain([(&mut *e2, ETA2)]).zip(0..);
         let noise = noise.map(|((f, eta), n)| sampling::noise(b, r, n, eta, f));
         lanes::run(b, beside.into_iter().chain(noise));
     }
 
     // 18: ŷ ← NTT(y)
-    let y = Multiplier::<P>::new(b, ntt::<P, B>(b, &mut y));
+    let mut y_hat = VectorT::<P>::zero();
+    ntt(b, &y, &mut y_hat);
+    let y_hat = Multiplier::<P>::new(b, &y_hat);
+    let mut product = Zeroizing::new(Tq::ZERO);
     let (c1, c2) = c.split_at_mut(32 * P::DU * P::K::N);
     // 19, 22: u ← NTT⁻¹(Âᵀ ∘ ŷ) + e₁
-    let e1 = e1.as_mut().iter_mut();
-    for (i, (e1, c1)) in e1.zip(c1.chunks_exact_mut(32 * P::DU)).enumerate() {
-        let mut product = y.inner_product(b, |j| &matrix.as_ref()[j].as_ref()[i]);
-        let mut u = product.take_inverse_ntt(b);
+    let mut u = Zeroizing::new(Rq::ZERO);
+    let encoded = c1.chunks_exact_mut(32 * P::DU);
+    for (i, (e1, c1)) in e1.iter().zip(encoded).enumerate() {
+        y_hat.inner_product(b, |j| matrix.entry(j, i), &mut product);
+        u.set_product(b, &product);
         u.add(e1);
         u.compress_encode(b, P::DU, c1);
-        u.zeroize();
-        e1.zeroize();
     }
     // 20-21, 23: v ← NTT⁻¹(t̂ᵀ ∘ ŷ) + e₂ + µ
-    let mut product = y.inner_product(b, |j| &t_hat.as_ref()[j]);
-    let mut v = product.take_inverse_ntt(b);
-    let mut mu = Rq::decode_decompress(b, 1, m);
+    let mut v = u;
+    let mut mu = Zeroizing::new(Rq::ZERO);
+    y_hat.inner_product(b, |j| &t_hat[j], &mut product);
+    v.set_product(b, &product);
+    mu.decode_message(b, m);
     v.add(&e2);
     v.add(&mu);
     v.compress_encode(b, P::DV, c2);
-    v.zeroize();
-    mu.zeroize();
-    e2.zeroize();
 }
 
-/// K-PKE.Decrypt (algorithm 15) of the ciphertext `c`.
+/// K-PKE.Decrypt (algorithm 15) of the ciphertext `c`, into `m`.
 pub(super) fn decrypt<P: ParameterSet, B: Backend>(
     b: B,
     s_hat: &VectorT<P>,
     c: &[u8],
-) -> Zeroizing<[u8; 32]> {
+    m: &mut [u8; 32],
+) {
     let (c1, c2) = c.split_at(32 * P::DU * P::K::N);
-    // 3: u′
-    let mut u = zero_vector_r::<P>();
-    let encoded = c1.chunks_exact(32 * P::DU);
-    for (u, c1) in u.as_mut().iter_mut().zip(encoded) {
-        *u = Rq::decode_decompress(b, P::DU, c1);
+    // 3: u′; 6: NTT(u′)
+    let mut w = Zeroizing::new(Rq::ZERO);
+    let mut u_hat = VectorT::<P>::zero();
+    for (u_hat, c1) in u_hat.iter_mut().zip(c1.chunks_exact(32 * P::DU)) {
+        w.decode_decompress(b, P::DU, c1);
+        w.ntt(b, u_hat);
     }
     // 4, 6: w ← v′ − NTT⁻¹(ŝᵀ ∘ NTT(u′))
-    let u = Multiplier::<P>::new(b, ntt::<P, B>(b, &mut u));
-    let mut product = u.inner_product(b, |i| &s_hat.as_ref()[i]);
-    let mut product = product.take_inverse_ntt(b);
-    let mut w = Rq::decode_decompress(b, P::DV, c2);
+    let mut product_hat = Zeroizing::new(Tq::ZERO);
+    let mut product = Zeroizing::new(Rq::ZERO);
+    Multiplier::<P>::new(b, &u_hat).inner_product(b, |i| &s_hat[i], &mut product_hat);
+    product.set_product(b, &product_hat);
+    w.decode_decompress(b, P::DV, c2);
     w.subtract(&product);
     // 7: m ← ByteEncode₁(Compress₁(w))
-    let mut m = Zeroizing::new([0; 32]);
-    w.compress_encode(b, 1, &mut *m);
-    w.zeroize();
-    product.zeroize();
-    m
+    w.compress_encode(b, 1, m);
 }
 
 /// Whether **ŝ** belongs to **t̂**: whether **s** and **e** = **t** − **As** are as
@@ -132,27 +123,110 @@ pub(super) fn decrypt<P: ParameterSet, B: Backend>(
 /// In constant time but for the answer.
 pub(super) fn is_consistent<P: ParameterSet, B: Backend>(
     b: B,
-    matrix: &MatrixT<P>,
+    matrix: &Matrix<P>,
     s_hat: &VectorT<P>,
-    t_hat: &VectorT<P>,
+    t_hat: &[Tq],
 ) -> bool {
-    let multiplier = Multiplier::<P>::new(b, s_hat.clone());
+    let multiplier = Multiplier::<P>::new(b, s_hat);
+    let mut product = Zeroizing::new(Tq::ZERO);
+    let mut a_s = Zeroizing::new(Rq::ZERO);
+    let mut f = Zeroizing::new(Rq::ZERO);
     let mut consistent = true;
-    for (i, row) in matrix.as_ref().iter().enumerate() {
-        let mut product = multiplier.inner_product(b, |j| &row.as_ref()[j]);
-        let mut a_s = product.take_inverse_ntt(b);
-        let mut e = t_hat.as_ref()[i].clone().take_plain_inverse_ntt(b);
-        let mut s = s_hat.as_ref()[i].clone().take_plain_inverse_ntt(b);
-        e.subtract(&a_s);
-        consistent &= e.is_small(b, P::ETA1) & s.is_small(b, P::ETA1);
-        a_s.zeroize();
-        e.zeroize();
-        s.zeroize();
+    for (i, (s_hat, t_hat)) in s_hat.iter().zip(t_hat).enumerate() {
+        multiplier.inner_product(b, |j| matrix.entry(i, j), &mut product);
+        a_s.set_product(b, &product);
+        f.set_inverse_ntt(b, t_hat);
+        f.subtract(&a_s);
+        consistent &= f.is_small(b, P::ETA1);
+        f.set_inverse_ntt(b, s_hat);
+        consistent &= f.is_small(b, P::ETA1);
     }
     consistent
 }
 
-/// The transforms of `vector`, which leave zeros behind.
-fn ntt<P: ParameterSet, B: Backend>(b: B, vector: &mut VectorR<P>) -> VectorT<P> {
-    P::K::from_fn(|i| vector.as_mut()[i].take_ntt(b))
+#[cfg(test)]
+mod tests {
+    use super::{Multiplier, is_consistent};
+    use crate::arch::wide::Wide;
+    use crate::arch::{Backend, Portable};
+    use crate::dimension::Dimension;
+    use crate::ml_kem::internal::keygen;
+    use crate::ml_kem::ring::{Rq, Tq};
+    use crate::ml_kem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet};
+    use crate::secret::{Secret, Zero};
+
+    /// One coefficient of **s** or **e** at the edges of what key generation makes.
+    #[test]
+    fn consistency_ends_at_eta() {
+        fn check<P: ParameterSet, B: Backend>(b: B) {
+            let eta = P::ETA1 as i16;
+            for (i, c) in [(0, 0), (P::K::N - 1, 255)] {
+                for (x, small) in [
+                    (-eta - 1, false),
+                    (-eta, true),
+                    (eta, true),
+                    (eta + 1, false),
+                ] {
+                    let key = keygen::<P, B>(b, &[1; 32], &[2; 32]);
+                    let ek = &key.encapsulation_key;
+                    // e: t̂ changes by the transform of a change to one coefficient
+                    let change = x - error::<P, B>(b, &key, i)[c];
+                    let mut t_hat = ek.t_hat.clone();
+                    add(b, &mut t_hat[i], change, c);
+                    assert_eq!(is_consistent(b, &key.matrix, &key.s_hat, &t_hat), small);
+
+                    // s: and t̂ by Â times that, so that e stays
+                    let mut s = Rq::ZERO;
+                    s.set_inverse_ntt(b, &key.s_hat[i]);
+                    let change = x - centred(s.0[c]);
+                    let (mut s_hat, mut t_hat) = (key.s_hat.clone(), ek.t_hat.clone());
+                    add(b, &mut s_hat[i], change, c);
+                    let mut change_hat = Secret::<P::K, Tq>::zero();
+                    add(b, &mut change_hat[i], change, c);
+                    let multiplier = Multiplier::<P>::new(b, &change_hat);
+                    for (row, t_hat) in t_hat.iter_mut().enumerate() {
+                        let mut product = Tq::ZERO;
+                        multiplier.inner_product(b, |j| key.matrix.entry(row, j), &mut product);
+                        product.add_to_product(b, t_hat);
+                        *t_hat = product;
+                    }
+                    assert_eq!(is_consistent(b, &key.matrix, &s_hat, &t_hat), small);
+                }
+            }
+        }
+
+        /// Element i of **t** − **As**.
+        fn error<P: ParameterSet, B: Backend>(
+            b: B,
+            key: &DecapsulationKey<P>,
+            i: usize,
+        ) -> [i16; 256] {
+            let multiplier = Multiplier::<P>::new(b, &key.s_hat);
+            let (mut product, mut a_s, mut e) = (Tq::ZERO, Rq::ZERO, Rq::ZERO);
+            multiplier.inner_product(b, |j| key.matrix.entry(i, j), &mut product);
+            a_s.set_product(b, &product);
+            e.set_inverse_ntt(b, &key.encapsulation_key.t_hat[i]);
+            e.subtract(&a_s);
+            e.0.map(centred)
+        }
+
+        /// f̂ ← f̂ + NTT(change · X^c)
+        fn add<B: Backend>(b: B, f_hat: &mut Tq, change: i16, c: usize) {
+            let (mut f, mut change_hat) = (Rq::ZERO, Tq::ZERO);
+            f.0[c] = change;
+            f.ntt(b, &mut change_hat);
+            for (x, y) in f_hat.0.iter_mut().zip(&change_hat.0) {
+                *x = (*x + y).rem_euclid(3329);
+            }
+        }
+
+        fn centred(x: i16) -> i16 {
+            (x + 1664).rem_euclid(3329) - 1664
+        }
+
+        check::<MlKem512, _>(Portable);
+        check::<MlKem768, _>(Portable);
+        check::<MlKem1024, _>(Portable);
+        check::<MlKem768, _>(Wide);
+    }
 }

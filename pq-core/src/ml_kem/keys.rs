@@ -1,16 +1,18 @@
 use core::fmt;
 
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::params::ParameterSet;
-use super::ring::{ENCODED_LEN, MatrixT, Tq, VectorT, zero_matrix, zero_vector_t};
+use super::ring::{ENCODED_LEN, Matrix, VectorT, decode, encode};
 use super::{SEED_LEN, SHARED_SECRET_LEN, internal, k_pke, sampling};
 use crate::Error;
 use crate::arch::{Backend, dispatch};
-use crate::dimension::{Array, Dimension};
+use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
-use crate::wipe::wipe;
+use crate::hash::sha3::sha3_256;
+use crate::hex::Hex;
+use crate::secret::wipe;
 
 /// An encapsulation key, which passed the input checks of FIPS 203, section 7.2.
 #[derive(Clone)]
@@ -33,21 +35,30 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     }
 
     fn from_bytes_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
-        let bytes = array::<P::EncapsulationKeyLen>(bytes)?;
-        let (t_hat, reduced) = decode::<P, B>(b, bytes.as_ref());
-        if !reduced {
-            return Err(Error::UnreducedCoefficient);
+        let mut key = Self {
+            bytes: array::<P::EncapsulationKeyLen>(bytes)?,
+            t_hat: VectorT::<P>::zero(),
+        };
+        if decode(b, key.bytes.as_ref(), &mut key.t_hat) {
+            Ok(key)
+        } else {
+            Err(Error::UnreducedCoefficient)
         }
-        Ok(Self { bytes, t_hat })
     }
 
-    /// The key that `t_hat` and ρ make.
-    pub(super) fn new<B: Backend>(b: B, t_hat: VectorT<P>, rho: &[u8; 32]) -> Self {
-        let mut bytes = P::EncapsulationKeyLen::from_fn(|_| 0);
-        let (encoded, tail) = bytes.as_mut().split_at_mut(ENCODED_LEN * P::K::N);
-        encode::<P, B>(b, &t_hat, encoded);
+    /// A key of zeros, to be written over.
+    fn zero() -> Self {
+        Self {
+            bytes: P::EncapsulationKeyLen::from_fn(|_| 0),
+            t_hat: VectorT::<P>::zero(),
+        }
+    }
+
+    /// Encodes **t̂** and ρ.
+    fn set_bytes<B: Backend>(&mut self, b: B, rho: &[u8; 32]) {
+        let (t_hat, tail) = self.bytes.as_mut().split_at_mut(ENCODED_LEN * P::K::N);
+        encode(b, &self.t_hat, t_hat);
         tail.copy_from_slice(rho);
-        Self { bytes, t_hat }
     }
 
     /// The key as the standard encodes it.
@@ -82,9 +93,12 @@ impl<P: ParameterSet> PartialEq for EncapsulationKey<P> {
 
 impl<P: ParameterSet> fmt::Debug for EncapsulationKey<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "EncapsulationKey<{}>(", P::NAME)?;
-        hex(f, self.as_bytes())?;
-        f.write_str(")")
+        write!(
+            f,
+            "EncapsulationKey<{}>({:?})",
+            P::NAME,
+            Hex(self.as_bytes())
+        )
     }
 }
 
@@ -95,7 +109,7 @@ impl<P: ParameterSet> fmt::Debug for EncapsulationKey<P> {
 #[derive(Clone)]
 pub struct DecapsulationKey<P: ParameterSet> {
     pub(super) encapsulation_key: EncapsulationKey<P>,
-    pub(super) matrix: MatrixT<P>,
+    pub(super) matrix: Matrix<P>,
     /// H(ek)
     pub(super) h: [u8; 32],
     pub(super) s_hat: VectorT<P>,
@@ -109,10 +123,43 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// To generate a key, pass 64 fresh bytes from a cryptographic random
     /// number generator; to load a stored one, pass the same bytes again.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
-        let (d, z) = seed.split_at(32);
-        let d = d.first_chunk().expect("a seed begins with 32 bytes of d");
-        let z = z.first_chunk().expect("a seed ends with 32 bytes of z");
+        let [d, z] = sampling::halves(seed);
         dispatch!(b => internal::keygen(b, d, z))
+    }
+
+    /// ML-KEM.KeyGen_internal (FIPS 203, algorithm 16).
+    pub(super) fn from_seed_with<B: Backend>(b: B, d: &[u8; 32], z: &[u8; 32]) -> Self {
+        let mut key = Self::zero();
+        key.z = *z;
+        let seed = key.seed.insert([0; SEED_LEN]);
+        seed[..32].copy_from_slice(d);
+        seed[32..].copy_from_slice(z);
+        // 1: (ekPKE, dkPKE) ← K-PKE.KeyGen(d)
+        let mut rho = [0; 32];
+        let Self {
+            encapsulation_key: ek,
+            matrix,
+            h,
+            s_hat,
+            ..
+        } = &mut key;
+        k_pke::key_gen(b, d, &mut rho, matrix, s_hat, &mut ek.t_hat);
+        ek.set_bytes(b, &rho);
+        // 3: H(ek), part of dk
+        sha3_256(b, &[ek.as_bytes()], h);
+        key
+    }
+
+    /// A key of zeros, to be written over: so that nothing secret is moved about.
+    fn zero() -> Self {
+        Self {
+            encapsulation_key: EncapsulationKey::zero(),
+            matrix: Matrix::zero(),
+            h: [0; 32],
+            s_hat: VectorT::<P>::zero(),
+            z: [0; 32],
+            seed: None,
+        }
     }
 
     /// Reads and checks an expanded key of
@@ -133,48 +180,30 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     }
 
     fn from_expanded_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
-        if bytes.len() != P::DECAPSULATION_KEY_LEN {
-            return Err(Error::WrongLength {
-                expected: P::DECAPSULATION_KEY_LEN,
-                actual: bytes.len(),
-            });
-        }
+        Error::check_length(P::DECAPSULATION_KEY_LEN, bytes)?;
         // dk = ByteEncode₁₂(ŝ) ‖ ek ‖ H(ek) ‖ z
         let (s_hat, rest) = bytes.split_at(ENCODED_LEN * P::K::N);
         let (ek, rest) = rest.split_at(P::ENCAPSULATION_KEY_LEN);
         let (h, z) = rest.split_at(32);
 
-        let mut key = Self {
-            encapsulation_key: EncapsulationKey::from_bytes_with(b, ek)?,
-            matrix: zero_matrix::<P>(),
-            h: [0; 32],
-            s_hat: zero_vector_t::<P>(),
-            z: [0; 32],
-            seed: None,
-        };
+        let mut key = Self::zero();
+        key.encapsulation_key = EncapsulationKey::from_bytes_with(b, ek)?;
         key.z.copy_from_slice(z);
-        lanes::run(
-            b,
-            [sampling::h(ek, &mut key.h)]
-                .into_iter()
-                .chain(sampling::matrix::<B, P>(
-                    b,
-                    key.encapsulation_key.rho(),
-                    &mut key.matrix,
-                )),
-        );
+        let hash = sampling::h(ek, &mut key.h);
+        let entries = sampling::matrix(b, key.encapsulation_key.rho(), &mut key.matrix);
+        lanes::run(b, [hash].into_iter().chain(entries));
         if key.h != h {
             return Err(Error::HashMismatch);
         }
-        let reduced;
-        (key.s_hat, reduced) = decode::<P, B>(b, s_hat);
-        if !reduced {
+        if !decode(b, s_hat, &mut key.s_hat) {
             return Err(Error::SecretOutOfRange);
         }
-        if !k_pke::is_consistent::<P, B>(b, &key.matrix, &key.s_hat, &key.encapsulation_key.t_hat) {
-            return Err(Error::InconsistentKey);
+        let t_hat = &key.encapsulation_key.t_hat;
+        if k_pke::is_consistent(b, &key.matrix, &key.s_hat, t_hat) {
+            Ok(key)
+        } else {
+            Err(Error::InconsistentKey)
         }
-        Ok(key)
     }
 
     /// The seed d ‖ z, if the key was made from one: an expanded key does not tell.
@@ -188,7 +217,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         let (s_hat, rest) = bytes.as_mut().split_at_mut(ENCODED_LEN * P::K::N);
         let (ek, rest) = rest.split_at_mut(P::ENCAPSULATION_KEY_LEN);
         let (h, z) = rest.split_at_mut(32);
-        dispatch!(b => encode::<P, _>(b, &self.s_hat, s_hat));
+        dispatch!(b => encode(b, &self.s_hat, s_hat));
         ek.copy_from_slice(self.encapsulation_key.as_bytes());
         h.copy_from_slice(&self.h);
         z.copy_from_slice(&self.z);
@@ -213,9 +242,10 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 
 impl<P: ParameterSet> Drop for DecapsulationKey<P> {
     fn drop(&mut self) {
-        self.s_hat.as_mut().iter_mut().zeroize();
-        self.z.zeroize();
-        self.seed.zeroize();
+        wipe(&mut self.z);
+        if let Some(seed) = &mut self.seed {
+            wipe(seed);
+        }
     }
 }
 
@@ -257,9 +287,7 @@ impl<P: ParameterSet> PartialEq for Ciphertext<P> {
 
 impl<P: ParameterSet> fmt::Debug for Ciphertext<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ciphertext<{}>(", P::NAME)?;
-        hex(f, self.as_bytes())?;
-        f.write_str(")")
+        write!(f, "Ciphertext<{}>({:?})", P::NAME, Hex(self.as_bytes()))
     }
 }
 
@@ -300,38 +328,4 @@ impl fmt::Debug for SharedSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SharedSecret(..)")
     }
-}
-
-fn array<D: Dimension>(bytes: &[u8]) -> Result<Array<D, u8>, Error> {
-    if bytes.len() != D::N {
-        return Err(Error::WrongLength {
-            expected: D::N,
-            actual: bytes.len(),
-        });
-    }
-    Ok(D::from_fn(|i| bytes[i]))
-}
-
-/// ByteEncode₁₂ of each element.
-fn encode<P: ParameterSet, B: Backend>(b: B, vector: &VectorT<P>, output: &mut [u8]) {
-    let outputs = output.chunks_exact_mut(ENCODED_LEN);
-    for (element, output) in vector.as_ref().iter().zip(outputs) {
-        element.encode(b, output);
-    }
-}
-
-/// ByteDecode₁₂ of the first elements of `input`, and whether all coefficients are
-/// reduced. If not, the vector must not be used.
-fn decode<P: ParameterSet, B: Backend>(b: B, input: &[u8]) -> (VectorT<P>, bool) {
-    let mut all_reduced = true;
-    let vector = P::K::from_fn(|i| {
-        let (element, reduced) = Tq::decode(b, &input[ENCODED_LEN * i..][..ENCODED_LEN]);
-        all_reduced &= reduced;
-        element
-    });
-    (vector, all_reduced)
-}
-
-fn hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }

@@ -6,18 +6,18 @@ use super::params::ParameterSet;
 use crate::arch::Backend;
 use crate::dimension::{Array, Dimension};
 use crate::kernel::ml_kem::compression::{
-    Canonicalise, CompressEncode, Decode12, DecodeDecompress, Encode12,
+    Canonicalise, CompressEncode, Decode12, DecodeDecompress, DecodeMessage, Encode12,
 };
 use crate::kernel::ml_kem::multiplication::{
     Factor, InnerProduct, OverRadix, TimesGamma, TimesRadix,
 };
 use crate::kernel::ntt::{InverseNtt, Ntt, Q3329};
-use crate::wipe::wipe;
+use crate::secret::{Secret, Zero, wipe};
 
 /// Length of ByteEncode₁₂ of a polynomial in bytes.
 pub(super) const ENCODED_LEN: usize = 384;
 
-/// An element of R_q: a polynomial. |x| ≤ q.
+/// An element of R_q: a polynomial.
 #[derive(Clone)]
 pub(super) struct Rq(pub(super) [i16; 256]);
 
@@ -25,35 +25,66 @@ pub(super) struct Rq(pub(super) [i16; 256]);
 #[derive(Clone)]
 pub(super) struct Tq(pub(super) [i16; 256]);
 
-/// A vector over R_q.
-pub(super) type VectorR<P> = Array<<P as ParameterSet>::K, Rq>;
-/// A vector over T_q.
-pub(super) type VectorT<P> = Array<<P as ParameterSet>::K, Tq>;
-/// A matrix over T_q, by rows.
-pub(super) type MatrixT<P> = Array<<P as ParameterSet>::K, VectorT<P>>;
+/// A vector over R_q, wiped when dropped.
+pub(super) type VectorR<P> = Secret<<P as ParameterSet>::K, Rq>;
+/// A vector over T_q, wiped when dropped.
+pub(super) type VectorT<P> = Secret<<P as ParameterSet>::K, Tq>;
 
-/// A k by k matrix of zeros.
-pub(super) fn zero_matrix<P: ParameterSet>() -> MatrixT<P> {
-    P::K::from_fn(|_| zero_vector_t::<P>())
+/// A k by k matrix over T_q, by rows.
+#[derive(Clone)]
+pub(super) struct Matrix<P: ParameterSet>(Array<P::K, Array<P::K, Tq>>);
+
+impl<P: ParameterSet> Matrix<P> {
+    /// All entries zero, to be written over.
+    pub(super) fn zero() -> Self {
+        Self(P::K::from_fn(|_| P::K::from_fn(|_| Tq::ZERO)))
+    }
+
+    /// The entry in row i and column j.
+    pub(super) fn entry(&self, i: usize, j: usize) -> &Tq {
+        &self.0.as_ref()[i].as_ref()[j]
+    }
+
+    /// Every entry with the indices of its row and column.
+    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = ((u8, u8), &mut Tq)> {
+        let rows = self.0.as_mut().iter_mut().zip(0..);
+        rows.flat_map(|(row, i)| {
+            let entries = row.as_mut().iter_mut().zip(0..);
+            entries.map(move |(entry, j)| ((i, j), entry))
+        })
+    }
 }
 
-pub(super) fn zero_vector_r<P: ParameterSet>() -> VectorR<P> {
-    P::K::from_fn(|_| Rq::ZERO)
+impl Zero for Rq {
+    const ZERO: Self = Self([0; 256]);
 }
 
-pub(super) fn zero_vector_t<P: ParameterSet>() -> VectorT<P> {
-    P::K::from_fn(|_| Tq::ZERO)
+impl Zeroize for Rq {
+    fn zeroize(&mut self) {
+        wipe(&mut self.0);
+    }
 }
 
 impl Rq {
-    pub(super) const ZERO: Self = Self([0; 256]);
+    /// output ← NTT(self) (algorithm 9); |x| ≤ q.
+    pub(super) fn ntt<B: Backend>(&self, b: B, output: &mut Tq) {
+        output.0.copy_from_slice(&self.0);
+        b.run(Ntt::<Q3329>(&mut output.0));
+    }
 
-    /// NTT (algorithm 9), which leaves zeros behind.
-    pub(super) fn take_ntt<B: Backend>(&mut self, b: B) -> Tq {
-        b.run(Ntt::<Q3329>(&mut self.0));
-        let transformed = Tq(self.0);
-        self.zeroize();
-        transformed
+    /// self ← NTT⁻¹(f) (algorithm 10) for a result f of [`Multiplier::inner_product`];
+    /// gives |x| < q.
+    pub(super) fn set_product<B: Backend>(&mut self, b: B, f: &Tq) {
+        self.0.copy_from_slice(&f.0);
+        b.run(InverseNtt::<Q3329>(&mut self.0));
+    }
+
+    /// self ← NTT⁻¹(f) (algorithm 10) for any other f; gives |x| < q.
+    pub(super) fn set_inverse_ntt<B: Backend>(&mut self, b: B, f: &Tq) {
+        self.0.copy_from_slice(&f.0);
+        // takes out the factor R that the inverse transform brings
+        b.run(OverRadix(&mut self.0));
+        b.run(InverseNtt::<Q3329>(&mut self.0));
     }
 
     /// Adds `other`; the caller's bounds exclude overflow.
@@ -70,7 +101,8 @@ impl Rq {
         }
     }
 
-    /// Whether all coefficients lie in ±`eta` modulo q. Runs in constant time.
+    /// Whether all coefficients lie in ±`eta` modulo q; leaves them changed. Runs in
+    /// constant time. |x| ≤ 7q.
     pub(super) fn is_small<B: Backend>(&mut self, b: B, eta: usize) -> bool {
         let eta = eta as i16;
         for x in &mut self.0 {
@@ -82,7 +114,7 @@ impl Rq {
         excess >= 0
     }
 
-    /// ByteEncode_D(Compress_D(·)).
+    /// ByteEncode_D(Compress_D(self)), |x| ≤ 8q.
     pub(super) fn compress_encode<B: Backend>(&self, b: B, d: usize, output: &mut [u8]) {
         let f = &self.0;
         match d {
@@ -90,47 +122,44 @@ impl Rq {
             4 => b.run(CompressEncode::<4> { f, output }),
             5 => b.run(CompressEncode::<5> { f, output }),
             10 => b.run(CompressEncode::<10> { f, output }),
-            _ => b.run(CompressEncode::<11> { f, output }),
+            11 => b.run(CompressEncode::<11> { f, output }),
+            _ => debug_assert!(false, "no parameter set compresses to {d} bits"),
         }
     }
 
-    /// Decompress_D(ByteDecode_D(·)).
-    pub(super) fn decode_decompress<B: Backend>(b: B, d: usize, input: &[u8]) -> Self {
-        let mut f = Self::ZERO;
+    /// self ← Decompress_D(ByteDecode_D(input)), 0 ≤ x < q.
+    pub(super) fn decode_decompress<B: Backend>(&mut self, b: B, d: usize, input: &[u8]) {
+        let f = &mut self.0;
         match d {
-            1 => b.run(DecodeDecompress::<1> { input, f: &mut f.0 }),
-            4 => b.run(DecodeDecompress::<4> { input, f: &mut f.0 }),
-            5 => b.run(DecodeDecompress::<5> { input, f: &mut f.0 }),
-            10 => b.run(DecodeDecompress::<10> { input, f: &mut f.0 }),
-            _ => b.run(DecodeDecompress::<11> { input, f: &mut f.0 }),
+            4 => b.run(DecodeDecompress::<4> { input, f }),
+            5 => b.run(DecodeDecompress::<5> { input, f }),
+            10 => b.run(DecodeDecompress::<10> { input, f }),
+            11 => b.run(DecodeDecompress::<11> { input, f }),
+            _ => debug_assert!(false, "no parameter set compresses to {d} bits"),
         }
-        f
+    }
+
+    /// self ← Decompress₁(ByteDecode₁(m)), 0 ≤ x < q, in constant time.
+    pub(super) fn decode_message<B: Backend>(&mut self, b: B, m: &[u8; 32]) {
+        let f = &mut self.0;
+        b.run(DecodeMessage { m, f });
+    }
+}
+
+impl Zero for Tq {
+    const ZERO: Self = Self([0; 256]);
+}
+
+impl Zeroize for Tq {
+    fn zeroize(&mut self) {
+        wipe(&mut self.0);
     }
 }
 
 impl Tq {
-    pub(super) const ZERO: Self = Self([0; 256]);
-
-    /// NTT⁻¹ (algorithm 10) of a result of [`Multiplier::inner_product`], which leaves
-    /// zeros behind.
-    pub(super) fn take_inverse_ntt<B: Backend>(&mut self, b: B) -> Rq {
-        b.run(InverseNtt::<Q3329>(&mut self.0));
-        let transformed = Rq(self.0);
-        self.zeroize();
-        transformed
-    }
-
-    /// NTT⁻¹ (algorithm 10) of anything else.
-    pub(super) fn take_plain_inverse_ntt<B: Backend>(&mut self, b: B) -> Rq {
-        // The inverse transform brings a factor R, which one product takes out.
-        let mut f = self.take_inverse_ntt(b);
-        b.run(OverRadix(&mut f.0));
-        f
-    }
-
-    /// `self` + `other` for a result of [`Multiplier::inner_product`] that stays
-    /// in T_q.
-    pub(super) fn add<B: Backend>(&mut self, b: B, other: &Self) {
+    /// Adds `other` to a result of [`Multiplier::inner_product`] that stays in T_q.
+    pub(super) fn add_to_product<B: Backend>(&mut self, b: B, other: &Self) {
+        // makes up for the factor R⁻¹ of the product
         b.run(TimesRadix(&mut self.0));
         for (x, y) in self.0.iter_mut().zip(&other.0) {
             *x += y;
@@ -138,79 +167,81 @@ impl Tq {
         b.run(Canonicalise(&mut self.0));
     }
 
-    /// ByteEncode₁₂, into 384 bytes.
+    /// ByteEncode₁₂(self), into 384 bytes.
     pub(super) fn encode<B: Backend>(&self, b: B, output: &mut [u8]) {
         b.run(Encode12 { f: &self.0, output });
     }
 
-    /// ByteDecode₁₂ of 384 bytes, and whether all coefficients were reduced. If not,
-    /// the element breaks its bound and must not be used.
-    pub(super) fn decode<B: Backend>(b: B, input: &[u8]) -> (Self, bool) {
-        let mut f = Self::ZERO;
-        let reduced = b.run(Decode12 { input, f: &mut f.0 });
-        (f, reduced)
+    /// self ← ByteDecode₁₂(input), and whether all coefficients were reduced. If not,
+    /// the element breaks its bound and must not be used. Runs in constant time.
+    pub(super) fn decode<B: Backend>(&mut self, b: B, input: &[u8]) -> bool {
+        let f = &mut self.0;
+        b.run(Decode12 { input, f })
     }
 }
 
-/// A vector over T_q, ready to be multiplied. Wiped when dropped.
-pub(super) struct Multiplier<P: ParameterSet> {
-    vector: VectorT<P>,
+/// ByteEncode₁₂ of each element.
+pub(super) fn encode<B: Backend>(b: B, vector: &[Tq], output: &mut [u8]) {
+    for (element, output) in vector.iter().zip(output.chunks_exact_mut(ENCODED_LEN)) {
+        element.encode(b, output);
+    }
+}
+
+/// ByteDecode₁₂ of each element, and whether all coefficients were reduced. If not,
+/// the vector must not be used. Runs in constant time.
+pub(super) fn decode<B: Backend>(b: B, input: &[u8], vector: &mut [Tq]) -> bool {
+    let elements = vector.iter_mut().zip(input.chunks_exact(ENCODED_LEN));
+    elements.fold(true, |reduced, (element, input)| {
+        reduced & element.decode(b, input)
+    })
+}
+
+/// NTT of each element.
+pub(super) fn ntt<B: Backend>(b: B, vector: &[Rq], output: &mut [Tq]) {
+    for (element, output) in vector.iter().zip(output) {
+        element.ntt(b, output);
+    }
+}
+
+/// A vector over T_q, ready to be multiplied.
+pub(super) struct Multiplier<'a, P: ParameterSet> {
+    vector: &'a [Tq],
     gammas: Array<P::K, [i16; 128]>,
 }
 
-impl<P: ParameterSet> Multiplier<P> {
-    pub(super) fn new<B: Backend>(b: B, vector: VectorT<P>) -> Self {
-        let gammas = P::K::from_fn(|i| {
-            let mut output = [0; 128];
-            b.run(TimesGamma {
-                b: &vector.as_ref()[i].0,
-                output: &mut output,
-            });
-            output
-        });
+impl<'a, P: ParameterSet> Multiplier<'a, P> {
+    pub(super) fn new<B: Backend>(b: B, vector: &'a VectorT<P>) -> Self {
+        let mut gammas = P::K::from_fn(|_| [0; 128]);
+        for (element, output) in vector.iter().zip(gammas.as_mut()) {
+            let b_ = &element.0;
+            b.run(TimesGamma { b: b_, output });
+        }
         Self { vector, gammas }
     }
 
-    /// The vector itself.
-    pub(super) fn vector(&self) -> &VectorT<P> {
-        &self.vector
-    }
-
-    /// The sum over i of `term(i)` · self\[i\] · R⁻¹.
-    pub(super) fn inner_product<'a, B: Backend>(&self, b: B, term: impl Fn(usize) -> &'a Tq) -> Tq {
-        let mut output = Tq::ZERO;
+    /// output ← the sum over i of `term(i)` · self\[i\] · R⁻¹
+    pub(super) fn inner_product<'t, B: Backend>(
+        &self,
+        b: B,
+        term: impl Fn(usize) -> &'t Tq,
+        output: &mut Tq,
+    ) {
         b.run(InnerProduct {
             len: P::K::N,
             term: |i: usize| {
                 let factor = Factor {
-                    b: &self.vector.as_ref()[i].0,
+                    b: &self.vector[i].0,
                     b1_gamma: &self.gammas.as_ref()[i],
                 };
                 (&term(i).0, factor)
             },
             output: &mut output.0,
         });
-        output
     }
 }
 
-impl<P: ParameterSet> Drop for Multiplier<P> {
+impl<P: ParameterSet> Drop for Multiplier<'_, P> {
     fn drop(&mut self) {
-        self.vector.as_mut().iter_mut().zeroize();
-        for gammas in self.gammas.as_mut() {
-            wipe(gammas);
-        }
-    }
-}
-
-impl Zeroize for Rq {
-    fn zeroize(&mut self) {
-        wipe(&mut self.0);
-    }
-}
-
-impl Zeroize for Tq {
-    fn zeroize(&mut self) {
-        wipe(&mut self.0);
+        wipe(self.gammas.as_mut().as_flattened_mut());
     }
 }

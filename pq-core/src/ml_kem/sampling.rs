@@ -4,44 +4,56 @@
 use zeroize::Zeroizing;
 
 use super::params::ParameterSet;
-use super::ring::{MatrixT, Rq};
+use super::ring::{Matrix, Rq};
 use crate::arch::Backend;
 use crate::hash::lanes::{Consumer, Demand, Job, Message};
 use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, sha3_512};
 use crate::kernel::ml_kem::sampling::{CentredBinomial, RejectUniform};
-use crate::wipe::wipe;
+use crate::secret::wipe;
 
 /// A sponge whose output becomes part of a key or ciphertext.
 pub(super) type Sampling<'a, B> = Job<'a, Sampler<'a, B>>;
 
-/// G of the concatenation of `parts`, in halves.
-pub(super) fn g<B: Backend>(b: B, parts: &[&[u8]]) -> (Zeroizing<[u8; 32]>, Zeroizing<[u8; 32]>) {
-    let hash = Zeroizing::new(sha3_512(b, parts));
-    let mut halves = (Zeroizing::new([0; 32]), Zeroizing::new([0; 32]));
-    halves.0.copy_from_slice(&hash[..32]);
-    halves.1.copy_from_slice(&hash[32..]);
-    halves
+/// G(·), which gives two values of 32 bytes. Wiped when dropped.
+pub(super) struct G(Zeroizing<[u8; 64]>);
+
+impl G {
+    /// G of the concatenation of `parts`.
+    pub(super) fn new<B: Backend>(b: B, parts: &[&[u8]]) -> Self {
+        let mut g = Self(Zeroizing::new([0; 64]));
+        sha3_512(b, parts, &mut g.0);
+        g
+    }
+
+    pub(super) fn halves(&self) -> [&[u8; 32]; 2] {
+        halves(&self.0)
+    }
+}
+
+/// Two values of 32 bytes that are stored together.
+pub(super) fn halves(bytes: &[u8; 64]) -> [&[u8; 32]; 2] {
+    [
+        bytes.first_chunk().expect("64 bytes begin with 32"),
+        bytes.last_chunk().expect("64 bytes end with 32"),
+    ]
 }
 
 /// The jobs that sample **Â** from ρ: entry (i, j) is SampleNTT(ρ ‖ j ‖ i).
-pub(super) fn matrix<'a, B: Backend, P: ParameterSet>(
+pub(super) fn matrix<'a, P: ParameterSet, B: Backend>(
     b: B,
     rho: &'a [u8; 32],
-    matrix: &'a mut MatrixT<P>,
+    matrix: &'a mut Matrix<P>,
 ) -> impl Iterator<Item = Sampling<'a, B>> {
-    let rows = matrix.as_mut().iter_mut().zip(0..);
-    rows.flat_map(move |(row, i)| {
-        let entries = row.as_mut().iter_mut().zip(0..);
-        entries.map(move |(entry, j)| Job {
-            rate: SHAKE128_RATE,
-            suffix: SHAKE_SUFFIX,
-            message: Message::indexed2(rho, [j, i]),
-            consumer: Sampler::Uniform {
-                b,
-                f: &mut entry.0,
-                filled: 0,
-            },
-        })
+    let entries = matrix.entries_mut();
+    entries.map(move |((i, j), entry)| Job {
+        rate: SHAKE128_RATE,
+        suffix: SHAKE_SUFFIX,
+        message: Message::indexed2(rho, [j, i]),
+        consumer: Sampler::Uniform {
+            b,
+            f: &mut entry.0,
+            filled: 0,
+        },
     })
 }
 

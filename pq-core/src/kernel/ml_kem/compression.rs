@@ -1,8 +1,10 @@
 //! Compression (FIPS 203, section 4.2.1) joined with ByteEncode and ByteDecode
 //! (algorithms 5 and 6).
 
+use core::hint;
+
 use crate::arch::{Backend, Kernel, Portable};
-use crate::kernel::ntt::{Q3329, Ring};
+use crate::kernel::ntt::{Q3329, Ring, within};
 use crate::kernel::packing::{Pack, Unpack};
 
 const Q: u32 = 3329;
@@ -20,6 +22,7 @@ impl<B: Backend, const D: usize> Kernel<B> for CompressEncode<'_, D> {
 
     #[inline(always)]
     fn run(self, b: B) {
+        debug_assert!(within::<Q3329>(self.f, 8));
         let pack = Pack::<D, _> {
             coefficient: |i| compress::<D>(canonical(self.f[i]) as u32),
             output: self.output,
@@ -28,7 +31,7 @@ impl<B: Backend, const D: usize> Kernel<B> for CompressEncode<'_, D> {
     }
 }
 
-/// Decompress_D(ByteDecode_D(input)), D < 12, from 32 · D bytes.
+/// Decompress_D(ByteDecode_D(input)), 1 < D < 12, from 32 · D bytes.
 ///
 /// Gives 0 ≤ x < q.
 pub(crate) struct DecodeDecompress<'a, const D: usize> {
@@ -49,6 +52,34 @@ impl<B: Backend, const D: usize> Kernel<B> for DecodeDecompress<'_, D> {
     }
 }
 
+/// Decompress₁(ByteDecode₁(m)), the polynomial of a message.
+///
+/// Gives 0 or ⌈q / 2⌋.
+pub(crate) struct DecodeMessage<'a> {
+    pub(crate) m: &'a [u8; 32],
+    pub(crate) f: &'a mut [i16; 256],
+}
+
+impl<B: Backend> Kernel<B> for DecodeMessage<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, b: B) {
+        // Messages are secret. A compiler that knows a bit for a bit may choose
+        // by a branch between the two coefficients; this zero, of which it knows
+        // nothing, keeps it from knowing.
+        let zero = hint::black_box(0);
+        let unpack = Unpack::<1, _> {
+            input: self.m,
+            coefficient: |i, bit| {
+                let mask = -(bit as i16 ^ zero);
+                self.f[i] = mask & 1665 /* round(q / 2) */;
+            },
+        };
+        unpack.run(b);
+    }
+}
+
 /// ByteEncode₁₂(f) into 384 bytes.
 ///
 /// Takes |x| ≤ 8q.
@@ -62,6 +93,7 @@ impl<B: Backend> Kernel<B> for Encode12<'_> {
 
     #[inline(always)]
     fn run(self, b: B) {
+        debug_assert!(within::<Q3329>(self.f, 8));
         let pack = Pack::<12, _> {
             coefficient: |i| canonical(self.f[i]) as u32,
             output: self.output,
@@ -78,6 +110,7 @@ impl<B: Backend> Kernel<B> for Canonicalise<'_> {
 
     #[inline(always)]
     fn run(self, _: B) {
+        debug_assert!(within::<Q3329>(self.0, 8));
         for x in self.0 {
             *x = canonical(*x);
         }
@@ -140,7 +173,8 @@ fn decompress<const D: usize>(y: u32) -> i16 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Q, canonical, compress, decompress};
+    use super::{DecodeMessage, Q, canonical, compress, decompress};
+    use crate::arch::{Backend, Portable};
 
     #[test]
     fn compression_is_exact() {
@@ -162,6 +196,20 @@ mod tests {
         check::<5>();
         check::<10>();
         check::<11>();
+    }
+
+    #[test]
+    fn messages_are_decompressed() {
+        for byte in 0..=255 {
+            let mut f = [0; 256];
+            Portable.run(DecodeMessage {
+                m: &[byte; 32],
+                f: &mut f,
+            });
+            for (i, x) in f.iter().enumerate() {
+                assert_eq!(*x, decompress::<1>(u32::from(byte) >> (i % 8) & 1));
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use crate::arch::{Backend, Coefficients, Kernel, Vector};
 use crate::kernel::ntt::{Q3329, Ring, within};
+use crate::secret::wipe;
 
 /// b₁γ for the 128 residues of `b`.
 ///
@@ -82,6 +83,8 @@ where
             *x = montgomery_reduce(*sum);
         }
         debug_assert!(within::<Q3329>(self.output, 1));
+        // With Â public, a product with a secret vector tells the vector.
+        wipe(sums.as_flattened_mut());
     }
 }
 
@@ -132,7 +135,8 @@ fn montgomery_reduce(x: i32) -> i16 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Factor, InnerProduct, TimesGamma, TimesRadix, montgomery_reduce};
+    use super::{Factor, InnerProduct, OverRadix, TimesGamma, TimesRadix, montgomery_reduce};
+    use crate::arch::wide::Wide;
     use crate::arch::{Backend, Portable};
 
     const Q: i64 = 3329;
@@ -162,15 +166,22 @@ mod tests {
 
     #[test]
     fn radix_over_every_input() {
-        for start in (i16::MIN..=i16::MAX).step_by(256) {
-            let input: [i16; 256] = core::array::from_fn(|i| start + i as i16);
-            let mut f = input;
-            Portable.run(TimesRadix(&mut f));
-            for (x, y) in input.iter().zip(f) {
-                assert!(i64::from(y).abs() < Q);
-                assert_eq!((i64::from(*x) * 65536 - i64::from(y)) % Q, 0);
+        fn check<B: Backend>(b: B) {
+            for start in (i16::MIN..=i16::MAX).step_by(256) {
+                let input: [i16; 256] = core::array::from_fn(|i| start + i as i16);
+                let (mut times, mut over) = (input, input);
+                b.run(TimesRadix(&mut times));
+                b.run(OverRadix(&mut over));
+                for (x, (times, over)) in input.iter().zip(times.iter().zip(over)) {
+                    assert!(i64::from(*times).abs() < Q && i64::from(over).abs() < Q);
+                    assert_eq!((i64::from(*x) * 65536 - i64::from(*times)) % Q, 0);
+                    assert_eq!((i64::from(over) * 65536 - i64::from(*x)) % Q, 0);
+                }
             }
         }
+
+        check(Portable);
+        check(Wide);
     }
 
     /// Against algorithms 11 and 12 with `%`.
@@ -218,12 +229,17 @@ mod tests {
             }
         }
 
-        check(Portable, &mut || 3329);
-        check(Portable, &mut || -3329);
-        let mut state = 1u32;
-        check(Portable, &mut || {
-            state = state.wrapping_mul(0x915f_77f5).wrapping_add(1);
-            ((state >> 16) % 6659) as i16 - 3329
-        });
+        fn check_all<B: Backend>(b: B) {
+            check(b, &mut || 3329);
+            check(b, &mut || -3329);
+            let mut state = 1u32;
+            check(b, &mut || {
+                state = state.wrapping_mul(0x915f_77f5).wrapping_add(1);
+                ((state >> 16) % 6659) as i16 - 3329
+            });
+        }
+
+        check_all(Portable);
+        check_all(Wide);
     }
 }

@@ -1,0 +1,54 @@
+//! What is secret is wiped when it is done with.
+
+use core::ops::{Deref, DerefMut};
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::dimension::{Array, Dimension, Element};
+
+/// Overwrites `secret` with zeros, in a way the compiler does not remove.
+///
+/// Does what `zeroize` does on slices, with plain stores that the compiler may merge
+/// into wide ones: that crate's volatile stores take one instruction an element.
+pub(crate) fn wipe<T: Copy + Default>(secret: &mut [T]) {
+    secret.fill(T::default());
+    zeroize::optimization_barrier(secret);
+}
+
+/// What can be made in place: of zeros, to be written over.
+pub(crate) trait Zero: Element + Zeroize {
+    const ZERO: Self;
+}
+
+/// An array that is wiped when dropped.
+#[derive(Clone)]
+pub(crate) struct Secret<D: Dimension, T: Zero>(Array<D, T>);
+
+impl<D: Dimension, T: Zero> Secret<D, T> {
+    /// All elements zero, to be written over.
+    pub(crate) fn zero() -> Self {
+        Self(D::from_fn(|_| T::ZERO))
+    }
+}
+
+impl<D: Dimension, T: Zero> Deref for Secret<D, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.0.as_ref()
+    }
+}
+
+impl<D: Dimension, T: Zero> DerefMut for Secret<D, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.0.as_mut()
+    }
+}
+
+impl<D: Dimension, T: Zero> Drop for Secret<D, T> {
+    fn drop(&mut self) {
+        self.0.as_mut().iter_mut().zeroize();
+    }
+}
+
+impl<D: Dimension, T: Zero> ZeroizeOnDrop for Secret<D, T> {}
