@@ -1,0 +1,288 @@
+//! ML-KEM: what an implementation is, and what is timed.
+
+use core::fmt;
+use core::hint::black_box;
+
+use pq_core::ml_kem::{
+    Ciphertext, DecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet, SEED_LEN,
+    SHARED_SECRET_LEN,
+};
+
+use crate::inputs::{INPUTS, bytes, several};
+use crate::{Passes, peers};
+
+/// One implementation of one parameter set.
+///
+/// Keys and ciphertexts are bytes, in and out, since that is what they are on the wire.
+/// Copying them costs every implementation the same few nanoseconds.
+pub trait Kem {
+    /// A decapsulation key in memory, in the form that decapsulates fastest.
+    type Key;
+
+    /// Whether the implementation draws its own randomness in key generation and
+    /// encapsulation, because its interface takes none.
+    const DRAWS_RANDOMNESS: bool = false;
+
+    /// Whether encapsulation makes the modulus check of FIPS 203, section 7.2.
+    const CHECKS_MODULUS: bool = true;
+
+    /// The name of the row.
+    fn name(&self) -> String;
+
+    /// Generates a key pair from d ‖ z, if it can, and writes the encapsulation key.
+    fn generate(&self, seed: &[u8; SEED_LEN], encapsulation_key: &mut [u8]) -> Self::Key;
+
+    /// The same key pair every time, from d ‖ z or from the expanded key. Not timed.
+    fn load(&self, seed: &[u8; SEED_LEN], expanded: &[u8]) -> Self::Key;
+
+    /// Reads and checks the encapsulation key, encapsulates m to it, if it can, and
+    /// writes the ciphertext. `None` if the key is refused.
+    fn encapsulate(
+        &self,
+        encapsulation_key: &[u8],
+        m: &[u8; 32],
+        ciphertext: &mut [u8],
+    ) -> Option<[u8; SHARED_SECRET_LEN]>;
+
+    /// Decapsulates.
+    fn decapsulate(&self, key: &Self::Key, ciphertext: &[u8]) -> [u8; SHARED_SECRET_LEN];
+}
+
+/// What is timed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Operation {
+    /// From the seed to the key in memory and the encapsulation key's bytes.
+    KeyGeneration,
+    /// From the encapsulation key's bytes to the ciphertext's: what a TLS server does.
+    Encapsulation,
+    /// From the ciphertext's bytes to the secret, with the key in memory.
+    Decapsulation,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::KeyGeneration,
+        Self::Encapsulation,
+        Self::Decapsulation,
+    ];
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::KeyGeneration => "key-generation",
+            Self::Encapsulation => "encapsulation",
+            Self::Decapsulation => "decapsulation",
+        })
+    }
+}
+
+/// One parameter set: its implementations and their inputs.
+pub struct Set {
+    /// The standard's name, such as `ML-KEM-768`.
+    pub name: &'static str,
+    inputs: Inputs,
+    rows: Vec<Box<dyn Row>>,
+}
+
+impl Set {
+    /// The three of the standard.
+    pub fn all() -> [Self; 3] {
+        [
+            Self::new::<MlKem512>(peers::ml_kem_512()),
+            Self::new::<MlKem768>(peers::ml_kem_768()),
+            Self::new::<MlKem1024>(peers::ml_kem_1024()),
+        ]
+    }
+
+    fn new<P: ParameterSet>(rows: Vec<Box<dyn Row>>) -> Self {
+        Self {
+            name: P::NAME,
+            inputs: Inputs::new::<P>(),
+            rows,
+        }
+    }
+
+    /// Holds every implementation against the inputs, which pq-core made.
+    ///
+    /// # Panics
+    ///
+    /// If one disagrees: there is no point in timing it.
+    pub fn check(&self) {
+        for row in &self.rows {
+            row.check(&self.inputs);
+        }
+    }
+
+    /// The rows of a group: the implementations' names and what to time.
+    pub fn passes(&self, operation: Operation) -> impl Iterator<Item = (String, Passes<'_>)> {
+        self.rows
+            .iter()
+            .map(move |row| (row.name(), row.passes(operation, &self.inputs)))
+    }
+}
+
+/// [`Kem`] without its types, so that implementations can stand in one list.
+pub(crate) trait Row {
+    /// [`Kem::name`].
+    fn name(&self) -> String;
+
+    /// Panics if the implementation disagrees with the inputs.
+    fn check(&self, inputs: &Inputs);
+
+    /// Passes of `operation` over all inputs.
+    fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Passes<'a>;
+}
+
+impl<K: Kem> Row for K {
+    fn name(&self) -> String {
+        Kem::name(self)
+    }
+
+    fn check(&self, inputs: &Inputs) {
+        let name = Kem::name(self);
+        let mut ek = inputs.empty_encapsulation_key();
+        let mut ciphertext = inputs.empty_ciphertext();
+        let key = self.load(&inputs.seeds[0], &inputs.expanded);
+
+        for (i, expected) in inputs.secrets.iter().enumerate() {
+            let generated = self.generate(&inputs.seeds[i], &mut ek);
+            let secret = self
+                .encapsulate(&ek, &inputs.messages[i], &mut ciphertext)
+                .unwrap_or_else(|| panic!("{name} refuses its own key"));
+            assert_eq!(self.decapsulate(&generated, &ciphertext), secret, "{name}");
+            if !K::DRAWS_RANDOMNESS {
+                assert_eq!(ek, inputs.encapsulation_keys[i], "{name}");
+            }
+
+            // to pq-core's key
+            let ek = &inputs.encapsulation_keys[0];
+            let secret = self
+                .encapsulate(ek, &inputs.messages[i], &mut ciphertext)
+                .unwrap_or_else(|| panic!("{name} refuses a key of pq-core"));
+            assert_eq!((inputs.decapsulate)(&ciphertext), secret, "{name}");
+            if !K::DRAWS_RANDOMNESS {
+                assert_eq!(ciphertext, inputs.ciphertexts[i], "{name}");
+            }
+
+            // from pq-core
+            let ciphertext = &inputs.ciphertexts[i];
+            assert_eq!(self.decapsulate(&key, ciphertext), *expected, "{name}");
+        }
+
+        let rejected = self.decapsulate(&key, &inputs.forged_ciphertext);
+        assert_eq!(
+            rejected,
+            (inputs.decapsulate)(&inputs.forged_ciphertext),
+            "{name}"
+        );
+
+        let accepts = self
+            .encapsulate(&inputs.unreduced_key, &inputs.messages[0], &mut ciphertext)
+            .is_some();
+        assert_eq!(accepts, !K::CHECKS_MODULUS, "{name}'s modulus check");
+    }
+
+    fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Passes<'a> {
+        match operation {
+            Operation::KeyGeneration => {
+                let mut ek = inputs.empty_encapsulation_key();
+                Passes::new(INPUTS, move || {
+                    for seed in &inputs.seeds {
+                        black_box(self.generate(black_box(seed), &mut ek));
+                        black_box(&ek);
+                    }
+                })
+            }
+            Operation::Encapsulation => {
+                let mut ciphertext = inputs.empty_ciphertext();
+                Passes::new(INPUTS, move || {
+                    for (ek, m) in inputs.encapsulation_keys.iter().zip(&inputs.messages) {
+                        black_box(self.encapsulate(black_box(ek), black_box(m), &mut ciphertext));
+                        black_box(&ciphertext);
+                    }
+                })
+            }
+            Operation::Decapsulation => {
+                let key = self.load(&inputs.seeds[0], &inputs.expanded);
+                Passes::new(INPUTS, move || {
+                    for ciphertext in &inputs.ciphertexts {
+                        black_box(self.decapsulate(&key, black_box(ciphertext)));
+                    }
+                })
+            }
+        }
+    }
+}
+
+/// What all implementations of a set are given, and what must come out.
+pub(crate) struct Inputs {
+    seeds: Vec<[u8; SEED_LEN]>,
+    messages: Vec<[u8; 32]>,
+    /// Of each of the seeds.
+    encapsulation_keys: Vec<Vec<u8>>,
+    /// The first decapsulation key.
+    expanded: Vec<u8>,
+    /// Of each of the messages, to the first key.
+    ciphertexts: Vec<Vec<u8>>,
+    /// What the ciphertexts carry.
+    secrets: Vec<[u8; SHARED_SECRET_LEN]>,
+    /// pq-core's decapsulation with the first key.
+    decapsulate: Box<Decapsulate>,
+    /// Of the right length, and made for nobody.
+    forged_ciphertext: Vec<u8>,
+    /// The first encapsulation key, with q for its first coefficient.
+    unreduced_key: Vec<u8>,
+}
+
+/// The secret in a ciphertext.
+type Decapsulate = dyn Fn(&[u8]) -> [u8; SHARED_SECRET_LEN];
+
+impl Inputs {
+    fn new<P: ParameterSet>() -> Self {
+        let seeds = several("seed");
+        let messages = several("m");
+        let keys: Vec<_> = seeds.iter().map(DecapsulationKey::<P>::from_seed).collect();
+        let encapsulation_keys: Vec<_> = keys
+            .iter()
+            .map(|key| key.encapsulation_key().as_bytes().to_vec())
+            .collect();
+        let key = keys[0].clone();
+        let (ciphertexts, secrets) = messages
+            .iter()
+            .map(|m| {
+                let (ciphertext, secret) = key.encapsulation_key().encapsulate(m);
+                (ciphertext.as_bytes().to_vec(), *secret.as_bytes())
+            })
+            .unzip();
+
+        let forged_ciphertext = bytes::<{ MlKem1024::CIPHERTEXT_LEN }>("forged", 0);
+        let mut unreduced_key = encapsulation_keys[0].clone();
+        // 12 bits, little-endian: q = 0xd01
+        unreduced_key[0] = 0x01;
+        unreduced_key[1] = unreduced_key[1] & 0xf0 | 0x0d;
+        Self {
+            expanded: key.to_expanded().as_ref().to_vec(),
+            decapsulate: Box::new(move |ciphertext| {
+                let ciphertext = Ciphertext::from_bytes(ciphertext).expect("of the right length");
+                *key.decapsulate(&ciphertext).as_bytes()
+            }),
+            forged_ciphertext: forged_ciphertext[..P::CIPHERTEXT_LEN].to_vec(),
+            unreduced_key,
+            seeds,
+            messages,
+            encapsulation_keys,
+            ciphertexts,
+            secrets,
+        }
+    }
+
+    fn empty_encapsulation_key(&self) -> Vec<u8> {
+        vec![0; self.encapsulation_keys[0].len()]
+    }
+
+    fn empty_ciphertext(&self) -> Vec<u8> {
+        vec![0; self.ciphertexts[0].len()]
+    }
+}

@@ -1,0 +1,73 @@
+//! The implementations, one file each, and the lists of them.
+//!
+//! To add one: implement [`Kem`](crate::ml_kem::Kem) or [`Dsa`](crate::ml_dsa::Dsa) for
+//! a unit type for each parameter set, and name it in the list below. RustCrypto comes
+//! right after pq-core, since the two are held against each other and neighbours are
+//! measured closest in time.
+
+mod aws_lc_rs;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod graviola;
+mod libcrux;
+mod pq_core;
+mod pqclean;
+mod rustcrypto;
+
+use crate::{ml_dsa, ml_kem};
+
+/// Evaluates `$body` for each backend of pq-core that this machine can run, with
+/// `$backend` bound to its token.
+///
+/// The one list of backends. One that the machine may lack joins as
+/// `if let Some($backend) = Token::detect() { $body }`.
+macro_rules! on_each_backend {
+    ($backend:ident => $body:expr) => {{
+        let $backend = ::pq_core::arch::Portable;
+        $body
+    }};
+}
+
+/// The rows that every parameter set has.
+macro_rules! common {
+    ($module:ident::$set:ident) => {{
+        let mut rows: Vec<Box<dyn $module::Row>> = Vec::new();
+        on_each_backend!(backend => {
+            let row = pq_core::OnBackend::<::pq_core::$module::$set, _>::new(backend);
+            rows.push(Box::new(row));
+        });
+        rows.push(Box::new(rustcrypto::$set));
+        rows.push(Box::new(libcrux::$set));
+        rows.push(Box::new(pqclean::$set));
+        rows.push(Box::new(aws_lc_rs::$set));
+        rows
+    }};
+}
+
+macro_rules! lists {
+    ($($name:ident: $module:ident::$set:ident $(, $(#[$cfg:meta])? $maybe:path)*;)+) => {$(
+        pub(crate) fn $name() -> Vec<Box<dyn $module::Row>> {
+            #[allow(unused_mut, reason = "not every set and CPU has more rows")]
+            let mut rows = common!($module::$set);
+            $($(#[$cfg])? {
+                if let Some(row) = $maybe() {
+                    rows.push(Box::new(row));
+                }
+            })*
+            rows
+        }
+    )+};
+}
+
+// A set, and the constructors of rows that not every set or machine has.
+lists! {
+    ml_kem_512: ml_kem::MlKem512,
+        #[cfg(target_arch = "x86_64")] libcrux::avx2_unpacked::MlKem512::detect;
+    ml_kem_768: ml_kem::MlKem768,
+        #[cfg(target_arch = "x86_64")] libcrux::avx2_unpacked::MlKem768::detect,
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))] graviola::MlKem768::detect;
+    ml_kem_1024: ml_kem::MlKem1024,
+        #[cfg(target_arch = "x86_64")] libcrux::avx2_unpacked::MlKem1024::detect;
+    ml_dsa_44: ml_dsa::MlDsa44;
+    ml_dsa_65: ml_dsa::MlDsa65;
+    ml_dsa_87: ml_dsa::MlDsa87;
+}

@@ -1,0 +1,110 @@
+//! pq-core, on a named backend.
+
+use core::marker::PhantomData;
+
+use pq_core::arch::Backend;
+use pq_core::{ml_dsa, ml_kem};
+
+use crate::ml_dsa::Dsa;
+use crate::ml_kem::Kem;
+
+pub(super) struct OnBackend<P, B> {
+    backend: B,
+    parameter_set: PhantomData<P>,
+}
+
+impl<P, B: Backend> OnBackend<P, B> {
+    pub(super) fn new(backend: B) -> Self {
+        Self {
+            backend,
+            parameter_set: PhantomData,
+        }
+    }
+}
+
+impl<P: ml_kem::ParameterSet, B: Backend> Kem for OnBackend<P, B> {
+    type Key = ml_kem::DecapsulationKey<P>;
+
+    fn name(&self) -> String {
+        name::<B>()
+    }
+
+    fn generate(&self, seed: &[u8; 64], encapsulation_key: &mut [u8]) -> Self::Key {
+        let (d, z) = seed.split_first_chunk().expect("64 bytes");
+        let z = z.first_chunk().expect("32 bytes");
+        let key = ml_kem::internal::keygen::<P, B>(self.backend, d, z);
+        encapsulation_key.copy_from_slice(key.encapsulation_key().as_bytes());
+        key
+    }
+
+    fn load(&self, seed: &[u8; 64], _: &[u8]) -> Self::Key {
+        ml_kem::DecapsulationKey::from_seed(seed)
+    }
+
+    fn encapsulate(
+        &self,
+        encapsulation_key: &[u8],
+        m: &[u8; 32],
+        ciphertext: &mut [u8],
+    ) -> Option<[u8; 32]> {
+        let key = ml_kem::EncapsulationKey::<P>::from_bytes(encapsulation_key).ok()?;
+        let (encapsulated, secret) = ml_kem::internal::encaps(self.backend, &key, m);
+        ciphertext.copy_from_slice(encapsulated.as_bytes());
+        Some(*secret.as_bytes())
+    }
+
+    fn decapsulate(&self, key: &Self::Key, ciphertext: &[u8]) -> [u8; 32] {
+        let ciphertext = ml_kem::Ciphertext::from_bytes(ciphertext).expect("of the right length");
+        *ml_kem::internal::decaps(self.backend, key, &ciphertext).as_bytes()
+    }
+}
+
+impl<P: ml_dsa::ParameterSet, B: Backend> Dsa for OnBackend<P, B> {
+    type SigningKey = ml_dsa::SigningKey<P>;
+    type VerifyingKey = ml_dsa::ExpandedVerifyingKey<P>;
+
+    fn name(&self) -> String {
+        name::<B>()
+    }
+
+    fn generate(&self, xi: &[u8; 32], verifying_key: &mut [u8]) -> Self::SigningKey {
+        let key = ml_dsa::internal::keygen::<P, B>(self.backend, xi);
+        verifying_key.copy_from_slice(key.verifying_key().as_bytes());
+        key
+    }
+
+    fn load(&self, xi: &[u8; 32], _: &[u8]) -> Self::SigningKey {
+        ml_dsa::SigningKey::from_seed(xi)
+    }
+
+    fn sign(&self, key: &Self::SigningKey, message: &[u8], rnd: &[u8; 32], signature: &mut [u8]) {
+        let made = ml_dsa::internal::sign(self.backend, key, &[&NO_CONTEXT, message], rnd);
+        signature.copy_from_slice(made.as_bytes());
+    }
+
+    fn verify(&self, verifying_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+        let key =
+            ml_dsa::VerifyingKey::<P>::from_bytes(verifying_key).expect("of the right length");
+        let signature = ml_dsa::Signature::from_bytes(signature).expect("of the right length");
+        ml_dsa::internal::verify(self.backend, &key, &[&NO_CONTEXT, message], &signature)
+    }
+
+    fn expand(&self, verifying_key: &[u8]) -> Option<Self::VerifyingKey> {
+        let key =
+            ml_dsa::VerifyingKey::<P>::from_bytes(verifying_key).expect("of the right length");
+        Some(key.expand())
+    }
+
+    fn verify_expanded(&self, key: &Self::VerifyingKey, message: &[u8], signature: &[u8]) -> bool {
+        let signature = ml_dsa::Signature::from_bytes(signature).expect("of the right length");
+        key.verify(message, b"", &signature).is_ok()
+    }
+}
+
+/// What stands before M in M′ when the context is empty: 0 ‖ |ctx| ‖ ctx (FIPS 204,
+/// algorithm 2).
+const NO_CONTEXT: [u8; 2] = [0, 0];
+
+fn name<B: Backend>() -> String {
+    format!("pq-core/{}", B::NAME)
+}
