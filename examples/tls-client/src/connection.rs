@@ -1,0 +1,311 @@
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use std::time::Instant;
+
+use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
+use hyper_util::rt::TokioIo;
+use pq_x509::Certificate;
+use rustls::ClientConfig;
+use rustls::client::WebPkiServerVerifier;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::ServerName;
+use rustls::sign::SingleCertAndKey;
+use rustls_pq::Group;
+use tls_server::{Identity, Negotiated};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::chain::CertificateSummary;
+use crate::counted::Counted;
+use crate::diagnosis::{Diagnosis, Facts, tls_cause};
+use crate::failure::{Failure, Phase};
+use crate::observer::Observer;
+use crate::report::{ByteCounts, Report, Response, Times};
+use crate::target::Target;
+use crate::trust::Trust;
+
+/// What to fetch and how to connect for it.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) target: Target,
+    /// Where to connect, whatever the target's host resolves to.
+    pub(crate) address: Option<SocketAddr>,
+    /// What the certificate has to be for, if not for the target's host.
+    pub(crate) server_name: Option<ServerName<'static>>,
+    pub(crate) trust: Trust,
+    /// None means the default ones.
+    pub(crate) groups: Vec<Group>,
+    pub(crate) client: Option<ClientIdentity>,
+    /// For each phase.
+    pub(crate) timeout: Duration,
+}
+
+/// PEM files with the client's chain and private key.
+#[derive(Debug)]
+pub(crate) struct ClientIdentity {
+    pub(crate) cert: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+/// Connects, fetches, and reports.
+pub(crate) async fn fetch(request: Request) -> Result<Report, Failure> {
+    let session = Session::prepare(request)?;
+    let request = &session.request;
+    let target = &request.target;
+
+    let (addresses, resolve) = session.timed(Phase::Resolve, resolve(request)).await?;
+    let ((tcp, address), connect) = session
+        .timed(Phase::Connect, connect(target, &addresses))
+        .await?;
+    let (tcp, counter) = Counted::new(tcp);
+    let (tls, handshake) = session
+        .timed(Phase::Handshake, session.shake_hands(tcp))
+        .await?;
+    let handshake_bytes = counter.read();
+    let negotiated = Negotiated::new(tls.get_ref().1, session.observer.scheme());
+
+    let (mut sender, connection) = http1::handshake(TokioIo::new(tls))
+        .await
+        .map_err(Failure::Http)?;
+    let mut connection = tokio::spawn(connection);
+    let head = async {
+        match sender.send_request(get(target)?).await {
+            Ok(head) => Ok(head),
+            // What ended the connection says more than that it has ended.
+            Err(error) => match (&mut connection).await {
+                Ok(Err(cause)) => Err(session.http_failure(cause)),
+                _ => Err(session.http_failure(error)),
+            },
+        }
+    };
+    let (head, first_byte) = session.timed(Phase::Request, head).await?;
+    let (head, incoming) = head.into_parts();
+    let (body, body_time) = session
+        .timed(Phase::Body, session.read_body(incoming))
+        .await?;
+    // Our close_notify counts too. That it may fail changes nothing.
+    let _ = timeout(request.timeout, connection).await;
+    let bytes = ByteCounts {
+        handshake: handshake_bytes,
+        total: counter.read(),
+    };
+
+    let chain = session.chain();
+    Ok(Report {
+        introduction: None,
+        url: target.to_string(),
+        address,
+        negotiated,
+        trust_anchor: session.trust_anchor(&chain),
+        trusted_from: request.trust.source.clone(),
+        certificates: chain.iter().map(CertificateSummary::from).collect(),
+        bytes,
+        times: Times {
+            resolve,
+            connect,
+            handshake,
+            first_byte,
+            body: body_time,
+        },
+        response: Response {
+            status: head.status.to_string(),
+            content_type: head
+                .headers
+                .get(CONTENT_TYPE)
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()),
+            body,
+        },
+    })
+}
+
+/// A page that is larger is refused and not held in memory.
+const MAX_BODY: usize = 16 << 20;
+
+/// A request with the configuration made for it.
+struct Session {
+    request: Request,
+    provider: Arc<CryptoProvider>,
+    observer: Arc<Observer>,
+    config: Arc<ClientConfig>,
+}
+
+impl Session {
+    fn prepare(request: Request) -> Result<Self, Failure> {
+        let builder = rustls_pq::Builder::with_default_base()?;
+        let provider = Arc::new(match request.groups.as_slice() {
+            [] => builder.build()?,
+            groups => builder.groups(groups.iter().copied()).build()?,
+        });
+        let roots = Arc::new(request.trust.to_store()?);
+        let observer = Arc::new(Observer::new(
+            WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build()?,
+        ));
+
+        // `dangerous` because a verifier of one's own can verify badly; this one asks
+        // webpki. Without it, give the roots to `with_root_certificates`.
+        let config = ClientConfig::builder_with_provider(provider.clone())
+            .with_protocol_versions(&[&rustls::version::TLS13])?
+            .dangerous()
+            .with_custom_certificate_verifier(observer.clone());
+        let mut config = match &request.client {
+            Some(ClientIdentity { cert, key }) => {
+                let key = Identity::from_pem_files(cert, key)?.certified_key(&provider)?;
+                config.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(key)))
+            }
+            None => config.with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![b"http/1.1".into()];
+
+        Ok(Self {
+            request,
+            provider,
+            observer,
+            config: Arc::new(config),
+        })
+    }
+
+    /// Runs a phase, within the time that it may take.
+    async fn timed<T>(
+        &self,
+        phase: Phase,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<(T, Duration), Failure> {
+        let limit = self.request.timeout;
+        let start = Instant::now();
+        match timeout(limit, work).await {
+            Ok(done) => Ok((done?, start.elapsed())),
+            Err(_) => Err(Failure::TimedOut { phase, limit }),
+        }
+    }
+
+    async fn shake_hands(
+        &self,
+        tcp: Counted<TcpStream>,
+    ) -> Result<TlsStream<Counted<TcpStream>>, Failure> {
+        let name = match &self.request.server_name {
+            Some(name) => name,
+            None => &self.request.target.server_name,
+        };
+        TlsConnector::from(self.config.clone())
+            .connect(name.clone(), tcp)
+            .await
+            .map_err(|error| match tls_cause(&error) {
+                Some(cause) => self.diagnose(cause),
+                None => Failure::Handshake(error),
+            })
+    }
+
+    async fn read_body(&self, body: Incoming) -> Result<Vec<u8>, Failure> {
+        match Limited::new(body, MAX_BODY).collect().await {
+            Ok(body) => Ok(body.to_bytes().into()),
+            Err(error) => Err(match error.downcast::<hyper::Error>() {
+                Ok(error) => self.http_failure(*error),
+                Err(error) if error.is::<LengthLimitError>() => {
+                    Failure::TooLarge { limit: MAX_BODY }
+                }
+                Err(error) => Failure::Body(error),
+            }),
+        }
+    }
+
+    fn http_failure(&self, error: hyper::Error) -> Failure {
+        match tls_cause(&error) {
+            Some(cause) => self.diagnose(cause),
+            None => Failure::Http(error),
+        }
+    }
+
+    fn diagnose(&self, error: &rustls::Error) -> Failure {
+        let groups = self.provider.kx_groups.iter();
+        Failure::Tls(Box::new(Diagnosis {
+            error: error.clone(),
+            facts: Facts {
+                server: self.request.target.authority(),
+                offered: groups.map(|group| group.name().into()).collect(),
+                roots: self.request.trust.subjects(),
+                roots_from: self.request.trust.source.clone(),
+                chain: self.chain().iter().map(CertificateSummary::from).collect(),
+                is_chain_good: self.observer.scheme().is_some(),
+                has_client_certificate: self.request.client.is_some(),
+            },
+        }))
+    }
+
+    /// The certificates that the server sent. One that pq-x509 can't read isn't shown;
+    /// whether to trust the chain is webpki's decision.
+    fn chain(&self) -> Vec<Certificate> {
+        self.observer
+            .chain()
+            .iter()
+            .filter_map(|der| Certificate::from_der(der).ok())
+            .collect()
+    }
+
+    /// The root under the chain: webpki doesn't say which one it ended at.
+    fn trust_anchor(&self, chain: &[Certificate]) -> Option<CertificateSummary> {
+        let algorithms = self.provider.signature_verification_algorithms.all;
+        chain
+            .iter()
+            .find_map(|certificate| self.request.trust.issuer_of(certificate, algorithms))
+            .map(CertificateSummary::from)
+    }
+}
+
+async fn resolve(request: &Request) -> Result<Vec<SocketAddr>, Failure> {
+    if let Some(address) = request.address {
+        return Ok(vec![address]);
+    }
+    let target = &request.target;
+    let host = target.server_name.to_str().into_owned();
+    let addresses = tokio::net::lookup_host((host.as_str(), target.port)).await;
+    match addresses.map(Iterator::collect::<Vec<_>>) {
+        Ok(addresses) if addresses.is_empty() => Err(Failure::NoAddress { host }),
+        Ok(addresses) => Ok(addresses),
+        Err(source) => Err(Failure::Resolve { host, source }),
+    }
+}
+
+/// Connects to the first address that answers.
+async fn connect(
+    target: &Target,
+    addresses: &[SocketAddr],
+) -> Result<(TcpStream, SocketAddr), Failure> {
+    let mut attempts = Vec::with_capacity(addresses.len());
+    for &address in addresses {
+        match connect_to(address).await {
+            Ok(tcp) => return Ok((tcp, address)),
+            Err(error) => attempts.push((address, error)),
+        }
+    }
+    Err(Failure::Connect {
+        server: target.authority(),
+        attempts,
+    })
+}
+
+async fn connect_to(address: SocketAddr) -> io::Result<TcpStream> {
+    let tcp = TcpStream::connect(address).await?;
+    tcp.set_nodelay(true)?;
+    Ok(tcp)
+}
+
+fn get(target: &Target) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
+    hyper::Request::get(&target.path)
+        .header(HOST, target.authority())
+        .header(
+            USER_AGENT,
+            concat!("tls-client/", env!("CARGO_PKG_VERSION")),
+        )
+        .header(ACCEPT, "*/*")
+        .header(CONNECTION, "close")
+        .body(Empty::new())
+        .map_err(Failure::Request)
+}

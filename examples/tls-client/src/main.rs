@@ -1,0 +1,166 @@
+//! An HTTPS client that reports what protected its connection.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    reason = "programs have std, and so has the code that this is copied into"
+)]
+
+mod chain;
+mod connection;
+mod counted;
+mod demonstration;
+mod diagnosis;
+mod failure;
+mod observer;
+mod report;
+mod target;
+mod trust;
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use rustls::pki_types::ServerName;
+use rustls_pq::Group;
+
+use crate::connection::{ClientIdentity, Request};
+use crate::failure::Failure;
+use crate::report::Report;
+use crate::target::Target;
+use crate::trust::Trust;
+
+/// An HTTPS client that reports what protected its connection.
+///
+/// Given a URL and a CA file, it connects, fetches the page, and prints what was
+/// negotiated, the server's certificates, the bytes each way and the time of each phase;
+/// then the page. Given no URL, it starts a server of its own on a loopback port with
+/// fresh certificates, and does the same with that.
+#[derive(Debug, Parser)]
+#[command(version, after_long_help = EXAMPLES)]
+struct Arguments {
+    /// What to fetch, such as https://localhost:8443/
+    #[arg(requires = "ca")]
+    url: Option<Target>,
+
+    /// PEM file with the root certificates to trust
+    #[arg(long, value_name = "FILE", requires = "url")]
+    ca: Option<PathBuf>,
+
+    #[arg(
+        long,
+        value_name = "GROUP,...",
+        value_delimiter = ',',
+        help = "Key exchange groups to offer, the preferred one first [default: see --help]",
+        long_help = tls_server::groups_help(
+            "Key exchange groups to offer, the preferred one first"
+        ),
+    )]
+    groups: Vec<Group>,
+
+    /// Connect to this address, whatever the URL's host resolves to
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "url")]
+    connect: Option<SocketAddr>,
+
+    /// Name or address to expect in the server's certificate [default: the URL's host]
+    #[arg(long, value_name = "NAME", value_parser = target::server_name, requires = "url")]
+    server_name: Option<ServerName<'static>>,
+
+    /// PEM file with a certificate chain to present, leaf first
+    #[arg(long, value_name = "FILE", requires_all = ["client_key", "url"])]
+    client_cert: Option<PathBuf>,
+
+    /// PEM file with the private key of the client's leaf
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    client_key: Option<PathBuf>,
+
+    /// How long each phase may take
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
+    timeout: u64,
+
+    /// Print the report as JSON, with the page in it
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Watch a handshake with X25519MLKEM768 and ML-DSA-65:
+    tls-client
+
+  The same with another group:
+    tls-client --groups SecP384r1MLKEM1024
+
+  Connect to the server of this repository, started in another terminal:
+    tls-client https://localhost:8443/ --ca pki/root.pem
+
+  Connect with a client certificate:
+    tls-client https://localhost:8443/ --ca pki/root.pem \\
+        --client-cert pki/client.pem --client-key pki/client.key
+
+Exit status:
+  0  the server answered, whatever the status of its answer
+  1  no answer; standard error says why
+  2  the command line is wrong";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> Result<(), Failure> {
+    let json = arguments.json;
+    let timeout = Duration::from_secs(arguments.timeout);
+    let report = match (arguments.url, arguments.ca) {
+        (Some(target), Some(ca)) => {
+            let request = Request {
+                address: arguments.connect,
+                server_name: arguments.server_name,
+                groups: arguments.groups,
+                client: match (arguments.client_cert, arguments.client_key) {
+                    (Some(cert), Some(key)) => Some(ClientIdentity { cert, key }),
+                    _ => None,
+                },
+                timeout,
+                trust: Trust::from_pem_file(&ca)?,
+                target,
+            };
+            connection::fetch(request).await?
+        }
+        _ => demonstration::run(arguments.groups, timeout).await?,
+    };
+    match print(&report, json) {
+        // Whoever reads, `head` perhaps, has read enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed.map_err(Failure::Output),
+    }
+}
+
+fn print(report: &Report, json: bool) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match json {
+        true => {
+            serde_json::to_writer_pretty(&mut out, report)?;
+            writeln!(out)?;
+        }
+        false => {
+            write!(out, "{report}")?;
+            out.write_all(&report.response.body)?;
+        }
+    }
+    out.flush()
+}

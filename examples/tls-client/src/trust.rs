@@ -1,0 +1,86 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pq_x509::{Certificate, CertificateError};
+use rustls::RootCertStore;
+use rustls::pki_types::SignatureVerificationAlgorithm;
+
+/// The roots to trust, and where they are from.
+#[derive(Debug)]
+pub(crate) struct Trust {
+    roots: Vec<Certificate>,
+    /// For messages: the file's name, for instance.
+    pub(crate) source: String,
+}
+
+impl Trust {
+    /// Reads all certificates of a PEM file.
+    pub(crate) fn from_pem_file(path: &Path) -> Result<Self, TrustError> {
+        let text = fs::read_to_string(path).map_err(|source| TrustError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let roots = Certificate::chain_from_pem(&text).map_err(|source| TrustError::Parse {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            roots,
+            source: path.display().to_string(),
+        })
+    }
+
+    /// Trusts one certificate that is at hand.
+    pub(crate) fn only(root: Certificate, source: impl Into<String>) -> Self {
+        Self {
+            roots: vec![root],
+            source: source.into(),
+        }
+    }
+
+    /// The roots in the form that rustls takes.
+    pub(crate) fn to_store(&self) -> Result<RootCertStore, rustls::Error> {
+        let mut store = RootCertStore::empty();
+        for root in &self.roots {
+            store.add(root.der().clone())?;
+        }
+        Ok(store)
+    }
+
+    /// The root that issued a certificate.
+    pub(crate) fn issuer_of(
+        &self,
+        certificate: &Certificate,
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+    ) -> Option<&Certificate> {
+        self.roots.iter().find(|root| {
+            root.subject() == certificate.issuer()
+                && certificate.verify_signature(root, algorithms).is_ok()
+        })
+    }
+
+    /// The names of the roots, for messages.
+    pub(crate) fn subjects(&self) -> String {
+        let names: Vec<_> = self
+            .roots
+            .iter()
+            .map(|root| root.subject().to_string())
+            .collect();
+        names.join("; ")
+    }
+}
+
+/// Why a file gives no roots.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TrustError {
+    #[error("can't read the CA file {}: {source}", .path.display())]
+    Read {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("the CA file {} can't be used: {source}", .path.display())]
+    Parse {
+        path: PathBuf,
+        source: CertificateError,
+    },
+}

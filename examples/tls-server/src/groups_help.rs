@@ -1,0 +1,28 @@
+use rustls_pq::{Builder, Group};
+
+/// The help text of an option that takes groups: what it does, and which there are.
+pub fn groups_help(purpose: &str) -> String {
+    let Ok(builder) = Builder::with_default_base() else {
+        // Running the program says why.
+        return purpose.into();
+    };
+    let available = builder.available_groups();
+    let default: Vec<Group> = builder.build().map_or_else(
+        |_| Vec::new(),
+        |provider| {
+            let groups = provider.kx_groups.iter();
+            groups.map(|group| group.name().into()).collect()
+        },
+    );
+    format!(
+        "{purpose}\n\navailable: {}\ndefault: {}",
+        list(&available, ", "),
+        list(&default, ", ")
+    )
+}
+
+/// The names of the groups with something between them.
+pub(crate) fn list(groups: &[Group], separator: &str) -> String {
+    let names: Vec<_> = groups.iter().map(Group::to_string).collect();
+    names.join(separator)
+}

@@ -1,0 +1,43 @@
+//! An HTTPS server with post-quantum key exchange and certificates.
+//!
+//! The program `tls-server` is this library behind a command line. Run in-process it
+//! takes four lines:
+//!
+//! ```
+//! use tls_server::{Identity, Limits, Pki, Server, Tls};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let pki = Pki::issue(&["localhost".try_into()?])?;
+//! let tls = Tls::new(Identity::try_from(&pki.server)?, &[], None)?;
+//! let server = Server::bind("127.0.0.1:0", tls, Limits::default()).await?;
+//! println!("https://localhost:{}/", server.local_addr().port());
+//! server.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What to copy for a server of your own: [`Tls`] is the rustls configuration, and
+//! [`Server`] is how to accept connections so that no client can stop or exhaust it.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    reason = "programs have std, and so has the code that this is copied into"
+)]
+
+mod answer;
+mod groups_help;
+mod instructions;
+mod media_type;
+mod negotiated;
+mod pki;
+mod server;
+mod tls;
+
+pub use groups_help::groups_help;
+pub use instructions::Instructions;
+pub use negotiated::{Negotiated, scheme_name};
+pub use pki::{Issued, Pki, PkiError, PkiFiles};
+pub use server::{Drained, Limits, Server};
+pub use tls::{Identity, Tls, TlsError, roots_from_pem_file};

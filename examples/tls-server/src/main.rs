@@ -1,0 +1,328 @@
+//! The command line of the server.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    reason = "programs have std, and so has the code that this is copied into"
+)]
+
+use std::io::{self, IsTerminal, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Parser, ValueEnum};
+use pq_x509::Certificate;
+use rustls::RootCertStore;
+use rustls::pki_types::ServerName;
+use rustls_pq::Group;
+use tls_server::{
+    Identity, Instructions, Limits, Pki, Server, Tls, groups_help, roots_from_pem_file,
+};
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing::{info, warn};
+use tracing_subscriber::EnvFilter;
+
+/// An HTTPS server with post-quantum key exchange and certificates.
+///
+/// Without arguments it issues a fresh ML-DSA-65 root and leaf for localhost, serves
+/// them on 127.0.0.1:8443, and prints the commands that connect. GET / answers what was
+/// negotiated, as text or, with `Accept: application/json`, as JSON. Stop it with
+/// Ctrl-C.
+#[derive(Debug, Parser)]
+#[command(version, after_long_help = EXAMPLES)]
+struct Arguments {
+    /// Address and port to listen on; port 0 lets the system choose
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8443")]
+    listen: SocketAddr,
+
+    /// PEM file with the certificate chain to serve, leaf first
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "key",
+        help_heading = "Certificates"
+    )]
+    cert: Option<PathBuf>,
+
+    /// PEM file with the leaf's private key: ML-DSA in any PKCS#8 form, or classical
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "cert",
+        help_heading = "Certificates"
+    )]
+    key: Option<PathBuf>,
+
+    /// Directory for the fresh certificates, where no --cert is given
+    #[arg(
+        long,
+        value_name = "DIRECTORY",
+        default_value = "pki",
+        conflicts_with = "cert",
+        help_heading = "Certificates"
+    )]
+    pki_dir: PathBuf,
+
+    /// One more DNS name or address for the fresh certificate; can be repeated
+    #[arg(
+        long = "name",
+        value_name = "NAME",
+        value_parser = server_name,
+        conflicts_with = "cert",
+        help_heading = "Certificates"
+    )]
+    names: Vec<ServerName<'static>>,
+
+    /// Require client certificates that a CA in this PEM file issued
+    #[arg(long, value_name = "FILE", help_heading = "Client certificates")]
+    client_ca: Option<PathBuf>,
+
+    /// Require client certificates of the fresh root, and issue one to connect with
+    #[arg(
+        long,
+        conflicts_with_all = ["cert", "client_ca"],
+        help_heading = "Client certificates"
+    )]
+    issue_client: bool,
+
+    #[arg(
+        long,
+        value_name = "GROUP,...",
+        value_delimiter = ',',
+        help = "Key exchange groups to accept [default: see --help]",
+        long_help = groups_help(
+            "Key exchange groups to accept; the client's preference decides among them"
+        ),
+    )]
+    groups: Vec<Group>,
+
+    /// How to write the log, which goes to standard error
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Serve fresh certificates for this machine's name to everyone:
+    tls-server --listen 0.0.0.0:8443 --name myhost.example
+
+  Serve a chain of your own:
+    tls-server --cert chain.pem --key leaf.key
+
+  Require a client certificate, and accept nothing below ML-KEM-1024:
+    tls-server --issue-client --groups SecP384r1MLKEM1024,MLKEM1024
+
+Environment:
+  RUST_LOG    what to log, such as `debug` or `tls_server=debug` [default: info]";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    start_log(arguments.log_format);
+    match run(arguments).await {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let setup = match (&arguments.cert, &arguments.key) {
+        (Some(cert), Some(key)) => Setup::from_files(cert, key)?,
+        _ => Setup::fresh(&arguments)?,
+    };
+    let client_roots = match &arguments.client_ca {
+        Some(file) => Some(roots_from_pem_file(file)?),
+        None => setup.client_roots,
+    };
+    let client_files = match &arguments.client_ca {
+        Some(_) => Some(("CLIENT.pem".into(), "CLIENT.key".into())),
+        None => setup.client_files,
+    };
+
+    let tls = Tls::new(setup.identity, &arguments.groups, client_roots)?;
+    let limits = Limits::default();
+    let server = Server::bind(arguments.listen, tls, limits)
+        .await
+        .with_context(|| {
+            format!(
+                "can't listen on {}; choose another address or port with --listen",
+                arguments.listen
+            )
+        })?;
+
+    let instructions = Instructions {
+        client: client_files,
+        groups: arguments.groups,
+        ..Instructions::new(server.local_addr(), &setup.leaf, setup.ca)
+    };
+    // Before anyone is told that the server is there.
+    let mut stop = StopSignals::catch().context("can't catch signals")?;
+    print_welcome(&server, &instructions, &setup.notes)?;
+
+    stop.next().await?;
+    info!(
+        "stopping; running requests have {:?} to finish, or until Ctrl-C is pressed again",
+        limits.grace
+    );
+    tokio::select! {
+        drained = server.shutdown() => {
+            if drained.cut_off > 0 {
+                warn!(connections = drained.cut_off, "cut off what was still running");
+            }
+            info!("stopped");
+            Ok(ExitCode::SUCCESS)
+        }
+        again = stop.next() => {
+            again?;
+            warn!("stopped without waiting any longer");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// What to serve, and what clients need for it.
+struct Setup {
+    identity: Identity,
+    leaf: Certificate,
+    ca: PathBuf,
+    client_roots: Option<RootCertStore>,
+    client_files: Option<(PathBuf, PathBuf)>,
+    notes: String,
+}
+
+impl Setup {
+    fn from_files(cert: &Path, key: &Path) -> anyhow::Result<Self> {
+        let identity = Identity::from_pem_files(cert, key)?;
+        let parse = |der: &[u8]| {
+            Certificate::from_der(der).with_context(|| format!("reading {}", cert.display()))
+        };
+        let leaf = parse(&identity.chain[0])?;
+        let top = parse(&identity.chain[identity.chain.len() - 1])?;
+        Ok(Self {
+            notes: format!("ROOT.pem is the certificate of {}.\n", top.issuer()),
+            leaf,
+            identity,
+            ca: "ROOT.pem".into(),
+            client_roots: None,
+            client_files: None,
+        })
+    }
+
+    fn fresh(arguments: &Arguments) -> anyhow::Result<Self> {
+        let names = names_for(arguments)?;
+        let pki = match arguments.issue_client {
+            true => Pki::issue_with_client(&names)?,
+            false => Pki::issue(&names)?,
+        };
+        let files = pki.write(&arguments.pki_dir)?;
+        Ok(Self {
+            identity: Identity::try_from(&pki.server)?,
+            client_roots: match pki.client {
+                Some(_) => Some(pki.roots()?),
+                None => None,
+            },
+            notes: format!(
+                "Fresh ML-DSA-65 certificates, root and leaf, are in {}.\n",
+                arguments.pki_dir.display()
+            ),
+            leaf: pki.server.certificate,
+            ca: files.root,
+            client_files: files.client,
+        })
+    }
+}
+
+/// The names for the fresh certificate: this machine's, the address that it listens on,
+/// and those asked for.
+fn names_for(arguments: &Arguments) -> anyhow::Result<Vec<ServerName<'static>>> {
+    let mut names = Vec::new();
+    for name in ["localhost", "127.0.0.1", "::1"] {
+        names.push(server_name(name)?);
+    }
+    let listens_on: IpAddr = arguments.listen.ip();
+    if !listens_on.is_unspecified() {
+        names.push(ServerName::IpAddress(listens_on.into()));
+    }
+    names.extend(arguments.names.iter().cloned());
+    let mut seen = Vec::new();
+    names.retain(|name| {
+        let is_new = !seen.contains(name);
+        seen.push(name.clone());
+        is_new
+    });
+    Ok(names)
+}
+
+fn server_name(text: &str) -> anyhow::Result<ServerName<'static>> {
+    ServerName::try_from(text.to_owned())
+        .with_context(|| format!("{text:?} is neither a DNS name nor an IP address"))
+}
+
+/// Prints on standard output; programs read the URL from the first line.
+fn print_welcome(server: &Server, instructions: &Instructions, notes: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    write!(
+        out,
+        "Serving {} on {}\n{notes}\nConnect from another terminal, in this directory:\n\n\
+         {instructions}",
+        instructions.url(),
+        server.local_addr(),
+    )?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Ctrl-C and, on Unix, SIGTERM.
+struct StopSignals {
+    #[cfg(unix)]
+    interrupt: Signal,
+    #[cfg(unix)]
+    terminate: Signal,
+}
+
+impl StopSignals {
+    /// Catches the signals from now on, where the system has such a thing.
+    fn catch() -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            interrupt: signal(SignalKind::interrupt())?,
+            #[cfg(unix)]
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for the next one.
+    async fn next(&mut self) -> io::Result<()> {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+        #[cfg(not(unix))]
+        tokio::signal::ctrl_c().await?;
+        Ok(())
+    }
+}
+
+fn start_log(format: LogFormat) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr);
+    match format {
+        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Json => log.json().init(),
+    }
+}

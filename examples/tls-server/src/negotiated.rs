@@ -1,0 +1,88 @@
+use rustls::{CommonState, HandshakeKind, ProtocolVersion, SignatureScheme};
+use rustls_pq::Group;
+use serde::Serialize;
+
+/// What the two sides of a connection agreed on.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Negotiated {
+    /// The protocol version, such as `TLS 1.3`.
+    pub protocol: String,
+    /// How the handshake went: `full`, `full with HelloRetryRequest` or `resumed`.
+    pub handshake: &'static str,
+    /// The key exchange group by its IANA name, such as `X25519MLKEM768`.
+    pub group: String,
+    /// What the server signed the handshake with, such as `ML-DSA-65`. A resumed
+    /// handshake isn't signed.
+    pub signature_scheme: Option<String>,
+    /// The cipher suite by its IANA name, such as `TLS_AES_256_GCM_SHA384`.
+    pub cipher_suite: String,
+    /// The application protocol, such as `http/1.1`.
+    pub alpn: Option<String>,
+}
+
+impl Negotiated {
+    /// Reads a connection whose handshake is complete, of either side.
+    ///
+    /// rustls doesn't say which scheme signed the handshake, so the caller does.
+    pub fn new(connection: &CommonState, signed_with: Option<SignatureScheme>) -> Self {
+        let kind = connection.handshake_kind();
+        Self {
+            protocol: or_none(connection.protocol_version(), version_name),
+            handshake: match kind {
+                Some(HandshakeKind::Full) => "full",
+                Some(HandshakeKind::FullWithHelloRetryRequest) => "full with HelloRetryRequest",
+                Some(HandshakeKind::Resumed) => "resumed",
+                None => NONE,
+            },
+            group: or_none(connection.negotiated_key_exchange_group(), |group| {
+                Group::from(group.name()).to_string()
+            }),
+            signature_scheme: signed_with
+                .filter(|_| kind != Some(HandshakeKind::Resumed))
+                .map(scheme_name),
+            // rustls marks the suites of TLS 1.3 where the registry does not.
+            cipher_suite: or_none(connection.negotiated_cipher_suite(), |suite| {
+                format!("{:?}", suite.suite()).replace("TLS13_", "TLS_")
+            }),
+            alpn: connection
+                .alpn_protocol()
+                .map(|name| String::from_utf8_lossy(name).into_owned()),
+        }
+    }
+
+    /// Labels and values, in the order to show them in.
+    pub fn rows(&self) -> [(&'static str, &str); 6] {
+        [
+            ("protocol", &self.protocol),
+            ("handshake", self.handshake),
+            ("key exchange group", &self.group),
+            ("signature scheme", value(&self.signature_scheme)),
+            ("cipher suite", &self.cipher_suite),
+            ("application protocol", value(&self.alpn)),
+        ]
+    }
+}
+
+/// The name of a signature scheme as standards write it: `ML-DSA-65` for mldsa65.
+pub fn scheme_name(scheme: SignatureScheme) -> String {
+    format!("{scheme:?}").replace('_', "-")
+}
+
+const NONE: &str = "none";
+
+fn version_name(version: ProtocolVersion) -> String {
+    match version {
+        ProtocolVersion::TLSv1_3 => "TLS 1.3".into(),
+        ProtocolVersion::TLSv1_2 => "TLS 1.2".into(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn or_none<T>(value: Option<T>, name: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NONE.into(), name)
+}
+
+/// The value of something that there need not be.
+pub(crate) fn value(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or(NONE)
+}

@@ -1,0 +1,248 @@
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use pq_x509::{
+    Certificate, CertificateBuilder, EndEntity, IssueError, Issuer, KeyError, SignatureAlgorithm,
+    SigningKey,
+};
+use rustls::RootCertStore;
+use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
+
+use crate::{Identity, TlsError};
+
+/// Certificates for a demonstration: a fresh root and a server's leaf, both ML-DSA-65.
+///
+/// The root's key is gone once this is issued, so the root can't issue anything else.
+#[derive(Debug)]
+pub struct Pki {
+    /// What clients have to trust.
+    pub root: Certificate,
+    /// The server's certificate and key.
+    pub server: Issued,
+    /// A client's, if [`Pki::issue_with_client`] made this.
+    pub client: Option<Issued>,
+}
+
+impl Pki {
+    /// Issues a root, and a leaf for a server with these names.
+    ///
+    /// # Errors
+    ///
+    /// [`PkiError::Issue`] if there is no name, or one can't stand in a certificate.
+    pub fn issue(names: &[ServerName<'static>]) -> Result<Self, PkiError> {
+        Self::issue_from(&new_root()?, names)
+    }
+
+    /// The same, and a client's certificate from the same root.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pki::issue`].
+    pub fn issue_with_client(names: &[ServerName<'static>]) -> Result<Self, PkiError> {
+        let root = new_root()?;
+        let client = CertificateBuilder::client().common_name("tls-client");
+        Ok(Self {
+            client: Some(Issued::new(&root, client)?),
+            ..Self::issue_from(&root, names)?
+        })
+    }
+
+    /// The root as the one to trust for client certificates.
+    ///
+    /// # Errors
+    ///
+    /// [`TlsError::Rustls`] if rustls doesn't take it.
+    pub fn roots(&self) -> Result<RootCertStore, TlsError> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.root.der().clone())?;
+        Ok(roots)
+    }
+
+    /// Writes the files into a directory, which is made if there is none.
+    ///
+    /// Files that an earlier call wrote are replaced; a directory with files of anyone
+    /// else is left alone. On Unix, private keys can be read by their owner only.
+    ///
+    /// # Errors
+    ///
+    /// [`PkiError::NotOurs`] if the directory holds other files, [`PkiError::Write`] if
+    /// a file can't be written.
+    pub fn write(&self, directory: &Path) -> Result<PkiFiles, PkiError> {
+        claim(directory)?;
+        let write_issued = |issued: &Issued, name: &str| -> Result<_, PkiError> {
+            let chain = directory.join(format!("{name}.pem"));
+            let key = directory.join(format!("{name}.key"));
+            write(&chain, Access::Public, &issued.certificate.to_pem())?;
+            write(&key, Access::Private, &issued.key.to_pkcs8_pem()?)?;
+            Ok((chain, key))
+        };
+        let root = directory.join("root.pem");
+        write(&root, Access::Public, &self.root.to_pem())?;
+        Ok(PkiFiles {
+            root,
+            server: write_issued(&self.server, "server")?,
+            client: self
+                .client
+                .as_ref()
+                .map(|client| write_issued(client, "client"))
+                .transpose()?,
+        })
+    }
+
+    fn issue_from(
+        root: &Issuer<SigningKey>,
+        names: &[ServerName<'static>],
+    ) -> Result<Self, PkiError> {
+        let mut server = CertificateBuilder::server();
+        if let Some(name) = names.first() {
+            server = server.common_name(name.to_str());
+        }
+        for name in names {
+            server = match name {
+                ServerName::IpAddress(address) => server.ip_address(IpAddr::from(*address)),
+                name => server.dns_name(name.to_str()),
+            };
+        }
+        Ok(Self {
+            root: root.certificate().clone(),
+            server: Issued::new(root, server)?,
+            client: None,
+        })
+    }
+}
+
+/// A certificate and its private key.
+#[derive(Debug)]
+pub struct Issued {
+    /// The certificate, which the root issued itself: the whole chain to send.
+    pub certificate: Certificate,
+    /// Its private key.
+    pub key: SigningKey,
+}
+
+impl Issued {
+    fn new(
+        root: &Issuer<SigningKey>,
+        builder: CertificateBuilder<EndEntity>,
+    ) -> Result<Self, PkiError> {
+        let key = SigningKey::generate(ALGORITHM)?;
+        Ok(Self {
+            certificate: root.issue(builder, &key)?,
+            key,
+        })
+    }
+}
+
+impl TryFrom<&Issued> for Identity {
+    type Error = KeyError;
+
+    fn try_from(issued: &Issued) -> Result<Self, KeyError> {
+        let key = issued.key.to_pkcs8_der()?;
+        Ok(Self {
+            chain: vec![issued.certificate.der().clone()],
+            key: PrivatePkcs8KeyDer::from(key.to_vec()).into(),
+        })
+    }
+}
+
+/// Where [`Pki::write`] put things.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PkiFiles {
+    /// The root's certificate.
+    pub root: PathBuf,
+    /// The server's certificate and private key.
+    pub server: (PathBuf, PathBuf),
+    /// The client's certificate and private key, if there are.
+    pub client: Option<(PathBuf, PathBuf)>,
+}
+
+/// Why there are no fresh certificates.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PkiError {
+    /// A key could not be made or written.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// A certificate could not be issued.
+    #[error(transparent)]
+    Issue(#[from] IssueError),
+    /// The directory holds files of somebody else.
+    #[error(
+        "{} holds files that this program didn't write, and it leaves them alone; choose another \
+         directory for the fresh certificates, or serve what is there with --cert and --key",
+        .0.display()
+    )]
+    NotOurs(PathBuf),
+    /// A file or directory could not be written.
+    #[error("can't write {}: {source}", .path.display())]
+    Write {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+}
+
+const ALGORITHM: SignatureAlgorithm = SignatureAlgorithm::MlDsa65;
+
+/// Tells people what the directory is, and [`claim`] that it may replace what is in it.
+const MARKER: &str = "README.txt";
+const MARKER_TEXT: &str = "\
+tls-server wrote these files for a demonstration, and replaces them each time it
+starts without --cert. The root's private key was never stored.
+";
+
+fn new_root() -> Result<Issuer<SigningKey>, PkiError> {
+    let root = CertificateBuilder::ca("tls-server demonstration root").path_len(0);
+    Ok(Issuer::self_signed(root, SigningKey::generate(ALGORITHM)?)?)
+}
+
+/// Makes sure that the directory exists and that its files are ours to replace.
+fn claim(directory: &Path) -> Result<(), PkiError> {
+    let failed = |source| PkiError::Write {
+        path: directory.to_owned(),
+        source,
+    };
+    fs::create_dir_all(directory).map_err(failed)?;
+    let marker = directory.join(MARKER);
+    if fs::read_to_string(&marker).is_ok_and(|text| text == MARKER_TEXT) {
+        return Ok(());
+    }
+    if fs::read_dir(directory).map_err(failed)?.next().is_some() {
+        return Err(PkiError::NotOurs(directory.to_owned()));
+    }
+    write(&marker, Access::Public, MARKER_TEXT)
+}
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Access {
+    Public,
+    Private,
+}
+
+/// Writes a new file in place of an old one, so that neither the old one's permissions
+/// nor a link in its place matter.
+fn write(path: &Path, access: Access, text: &str) -> Result<(), PkiError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if access == Access::Private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = access;
+
+    let write = || {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        options.open(path)?.write_all(text.as_bytes())
+    };
+    write().map_err(|source| PkiError::Write {
+        path: path.to_owned(),
+        source,
+    })
+}

@@ -1,0 +1,362 @@
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use pq_x509::Certificate;
+use rustls::server::{Acceptor, ClientHello};
+use rustls::{CommonState, SignatureScheme};
+use rustls_pq::Group;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::server::TlsStream;
+use tracing::{Instrument, debug, error, info, info_span, warn};
+
+use crate::answer::{Page, answer};
+use crate::{Negotiated, Tls};
+
+/// A server that listens, until it is shut down or dropped.
+#[derive(Debug)]
+pub struct Server {
+    local_addr: SocketAddr,
+    stop: watch::Sender<()>,
+    accepting: JoinHandle<Drained>,
+}
+
+impl Server {
+    /// Listens on `address` and starts to serve. Port 0 lets the system choose one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system, such as an address that is in use.
+    pub async fn bind(address: impl ToSocketAddrs, tls: Tls, limits: Limits) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let local_addr = listener.local_addr()?;
+        let (stop, stopped) = watch::channel(());
+        Ok(Self {
+            local_addr,
+            stop,
+            accepting: tokio::spawn(accept_until(stopped, listener, tls, limits)),
+        })
+    }
+
+    /// The address that the server listens on.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Stops accepting, lets running requests finish for up to [`Limits::grace`], and
+    /// then closes what is left.
+    pub async fn shutdown(self) -> Drained {
+        let Self {
+            stop, accepting, ..
+        } = self;
+        drop(stop);
+        accepting.await.unwrap_or_else(|error| {
+            error!(%error, "the accept loop failed");
+            Drained { cut_off: 0 }
+        })
+    }
+}
+
+/// How a shutdown went.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Drained {
+    /// Connections that were cut off when the time of grace was over.
+    pub cut_off: usize,
+}
+
+/// What bounds the time and memory that clients can take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Connections at a time; others wait in the listener's backlog.
+    pub connections: usize,
+    /// For the TLS handshake.
+    pub handshake: Duration,
+    /// For the head of a request, counted from the end of the one before.
+    pub request_head: Duration,
+    /// For a connection as a whole.
+    pub connection: Duration,
+    /// For the requests that run when the server shuts down.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 1024,
+            handshake: Duration::from_secs(10),
+            request_head: Duration::from_secs(10),
+            connection: Duration::from_secs(300),
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Accepts until `stopped` changes or its sender is gone.
+async fn accept_until(
+    mut stopped: watch::Receiver<()>,
+    listener: TcpListener,
+    tls: Tls,
+    limits: Limits,
+) -> Drained {
+    let slots = Arc::new(Semaphore::new(limits.connections));
+    let mut connections = JoinSet::new();
+    loop {
+        let (tcp, peer, slot) = tokio::select! {
+            accepted = accept(&listener, &slots) => accepted,
+            Some(ended) = connections.join_next() => {
+                report_panic(ended);
+                continue;
+            }
+            _ = stopped.changed() => break,
+        };
+        let connection = Connection {
+            tls: tls.clone(),
+            limits,
+            stopped: stopped.clone(),
+        };
+        let serve = async move {
+            match connection.serve(tcp).await {
+                Ok(()) => debug!("closed"),
+                Err(error) => info!(%error, "closed"),
+            }
+            drop(slot);
+        };
+        connections.spawn(serve.instrument(info_span!("connection", %peer)));
+    }
+
+    drop(listener);
+    let drained = timeout(limits.grace, async {
+        while let Some(ended) = connections.join_next().await {
+            report_panic(ended);
+        }
+    });
+    match drained.await {
+        Ok(()) => Drained { cut_off: 0 },
+        // Dropping the set aborts them.
+        Err(_) => Drained {
+            cut_off: connections.len(),
+        },
+    }
+}
+
+/// Waits for a free slot and then for a client. It never fails: errors of accept(2)
+/// concern one client, or pass when others leave and free their descriptors.
+async fn accept(
+    listener: &TcpListener,
+    slots: &Arc<Semaphore>,
+) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+    let slot = slots
+        .clone()
+        .acquire_owned()
+        .await
+        .expect("nobody closes the semaphore");
+    let mut pause = Duration::from_millis(5);
+    loop {
+        match listener.accept().await {
+            Ok((tcp, peer)) => return (tcp, peer, slot),
+            Err(error) if is_about_one_client(&error) => debug!(%error, "a client left early"),
+            Err(error) => {
+                warn!(%error, ?pause, "can't accept connections for now");
+                sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(1));
+            }
+        }
+    }
+}
+
+fn is_about_one_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    [ConnectionAborted, ConnectionReset, Interrupted].contains(&error.kind())
+}
+
+fn report_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        error!(%error, "serving a connection failed");
+    }
+}
+
+/// What it takes to serve one client.
+struct Connection {
+    tls: Tls,
+    limits: Limits,
+    stopped: watch::Receiver<()>,
+}
+
+impl Connection {
+    async fn serve(self, tcp: TcpStream) -> Result<(), ConnectionError> {
+        // Answers are small: they should not wait for more to send.
+        tcp.set_nodelay(true).map_err(ConnectionError::Handshake)?;
+        let mut stopped = self.stopped.clone();
+
+        let (stream, signed_with) = tokio::select! {
+            shaken = timeout(self.limits.handshake, self.shake_hands(tcp)) => {
+                shaken.map_err(|_| ConnectionError::HandshakeTimeout)??
+            }
+            // No request is running.
+            _ = stopped.changed() => return Ok(()),
+        };
+
+        let page = page(&stream, signed_with);
+        info!(
+            group = page.negotiated.group,
+            handshake = page.negotiated.handshake,
+            client = page.client_certificate,
+            "connected"
+        );
+
+        let service = service_fn(|request| {
+            let response = answer(&request, &page);
+            info!(
+                method = %request.method(),
+                path = request.uri().path(),
+                status = response.status().as_u16(),
+                "answered"
+            );
+            async { Ok::<_, Infallible>(response) }
+        });
+        let mut http = pin!(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(self.limits.request_head)
+                .serve_connection(TokioIo::new(stream), service)
+        );
+        let served = timeout(self.limits.connection, async {
+            tokio::select! {
+                served = http.as_mut() => served,
+                _ = stopped.changed() => {
+                    http.as_mut().graceful_shutdown();
+                    http.await
+                }
+            }
+        });
+        Ok(served.await.map_err(|_| ConnectionError::TooLong)??)
+    }
+
+    /// Performs the handshake, and says which scheme it is signed with.
+    async fn shake_hands(
+        &self,
+        tcp: TcpStream,
+    ) -> Result<(TlsStream<TcpStream>, Option<SignatureScheme>), ConnectionError> {
+        let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), tcp));
+        let start = match acceptor.as_mut().await {
+            Ok(start) => start,
+            Err(error) => {
+                if let Some(tcp) = acceptor.take_io() {
+                    close_gently(tcp).await;
+                }
+                return Err(ConnectionError::Handshake(error));
+            }
+        };
+
+        let hello = start.client_hello();
+        let offered = offered_groups(&hello);
+        // rustls asks the key the same question.
+        let signed_with = self
+            .tls
+            .certified_key
+            .key
+            .choose_scheme(hello.signature_schemes())
+            .map(|signer| signer.scheme());
+
+        let accept = start.into_stream(self.tls.config.clone());
+        match accept.into_fallible().await {
+            Ok(stream) => Ok((stream, signed_with)),
+            Err((error, tcp)) => {
+                close_gently(tcp).await;
+                Err(match is_no_shared_group(&error) {
+                    true => ConnectionError::NoSharedGroup {
+                        offered,
+                        accepted: self.accepted_groups(),
+                    },
+                    false => ConnectionError::Handshake(error),
+                })
+            }
+        }
+    }
+
+    fn accepted_groups(&self) -> Vec<Group> {
+        let groups = &self.tls.config.crypto_provider().kx_groups;
+        groups.iter().map(|group| group.name().into()).collect()
+    }
+}
+
+fn page(stream: &TlsStream<TcpStream>, signed_with: Option<SignatureScheme>) -> Page {
+    let (_, connection) = stream.get_ref();
+    Page {
+        negotiated: Negotiated::new(connection, signed_with),
+        server_name: connection.server_name().map(str::to_owned),
+        client_certificate: client_subject(connection),
+    }
+}
+
+/// The subject of the certificate that the client proved to own.
+fn client_subject(connection: &CommonState) -> Option<String> {
+    let leaf = connection.peer_certificates()?.first()?;
+    Some(match Certificate::from_der(leaf) {
+        Ok(certificate) if certificate.subject().is_empty() => certificate.dns_names().join(", "),
+        Ok(certificate) => certificate.subject().to_string(),
+        Err(error) => format!("unreadable: {error}"),
+    })
+}
+
+fn offered_groups(hello: &ClientHello<'_>) -> Vec<Group> {
+    let groups = hello.named_groups().unwrap_or_default();
+    groups.iter().copied().map(Group::from).collect()
+}
+
+fn is_no_shared_group(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|e| e.downcast_ref());
+    matches!(
+        cause,
+        Some(rustls::Error::PeerIncompatible(
+            rustls::PeerIncompatible::NoKxGroupsInCommon
+        ))
+    )
+}
+
+/// Closes a connection after the alert was sent. Closing at once, with bytes of the
+/// client still unread, would reset the connection, and the client might never see the
+/// alert.
+async fn close_gently(mut tcp: TcpStream) {
+    let closed = timeout(Duration::from_secs(1), async {
+        tcp.shutdown().await?;
+        let mut rest = [0; 1024];
+        while tcp.read(&mut rest).await? > 0 {}
+        io::Result::Ok(())
+    });
+    if let Ok(Err(error)) = closed.await {
+        debug!(%error, "the client closed first");
+    }
+}
+
+/// Why a connection ended before its time. None of these concerns other connections.
+#[derive(Debug, thiserror::Error)]
+enum ConnectionError {
+    #[error("the handshake failed: {0}")]
+    Handshake(#[source] io::Error),
+    #[error("the handshake took too long")]
+    HandshakeTimeout,
+    #[error(
+        "no shared key exchange group: the client offers {offered:?}, this server accepts \
+         {accepted:?}"
+    )]
+    NoSharedGroup {
+        offered: Vec<Group>,
+        accepted: Vec<Group>,
+    },
+    #[error("{0}")]
+    Http(#[from] hyper::Error),
+    #[error("the connection lasted too long")]
+    TooLong,
+}

@@ -1,0 +1,72 @@
+use rustls::AlertDescription;
+use rustls_pq::Group;
+use serde_json::Value;
+
+use crate::harness::{Harness, Options, tls_error};
+
+#[tokio::test]
+async fn every_group_that_is_asked_for() {
+    let available = rustls_pq::Builder::with_default_base()
+        .unwrap()
+        .available_groups();
+    assert!(available.len() >= Group::POST_QUANTUM.len());
+    for group in available {
+        let server = Harness::with(Options {
+            groups: vec![group],
+            ..Options::default()
+        })
+        .await;
+        let page = server.client_with_groups(&[group]).page().await.unwrap();
+        assert_eq!(page["group"], group.to_string());
+        assert_eq!(page["handshake"], "full");
+    }
+}
+
+#[tokio::test]
+async fn no_shared_group() {
+    let server = Harness::with(Options {
+        groups: vec![Group::MLKEM1024],
+        ..Options::default()
+    })
+    .await;
+    let client = server.client_with_groups(&[Group::X25519MLKEM768, Group::X25519]);
+    let error = client.connect().await.unwrap_err();
+    assert_eq!(
+        *tls_error(&error),
+        rustls::Error::AlertReceived(AlertDescription::HandshakeFailure)
+    );
+}
+
+#[tokio::test]
+async fn asks_for_another_share() {
+    let server = Harness::with(Options {
+        groups: vec![Group::SECP384R1MLKEM1024],
+        ..Options::default()
+    })
+    .await;
+    let client = server.client_with_groups(&[Group::X25519MLKEM768, Group::SECP384R1MLKEM1024]);
+    let page = client.page().await.unwrap();
+    assert_eq!(page["group"], "SecP384r1MLKEM1024");
+    assert_eq!(page["handshake"], "full with HelloRetryRequest");
+}
+
+#[tokio::test]
+async fn resumes() {
+    let server = Harness::start().await;
+    let client = server.client();
+
+    let page = client.page().await.unwrap();
+    assert_eq!(page["handshake"], "full");
+    assert_eq!(page["signature_scheme"], "ML-DSA-65");
+
+    // More often than there are tickets in the first handshake.
+    for _ in 0..5 {
+        let page = client.page().await.unwrap();
+        assert_eq!(page["handshake"], "resumed");
+        assert_eq!(page["group"], "X25519MLKEM768");
+        assert_eq!(page["signature_scheme"], Value::Null);
+    }
+
+    let page = client.without_resumption().page().await.unwrap();
+    assert_eq!(page["handshake"], "full");
+}

@@ -1,0 +1,226 @@
+//! What the tests share: a server with fresh certificates, and clients for it.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pq_x509::Certificate;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_pq::Group;
+use serde_json::Value;
+use tls_server::{Drained, Identity, Issued, Limits, Pki, Server, Tls};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// Nothing in the tests should take this long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server in this process.
+pub(crate) struct Harness {
+    pub(crate) pki: Pki,
+    server: Server,
+}
+
+impl Harness {
+    pub(crate) async fn start() -> Self {
+        Self::with(Options::default()).await
+    }
+
+    pub(crate) async fn with(options: Options) -> Self {
+        let names = ["localhost".try_into().unwrap()];
+        let (pki, client_roots) = match options.client_certificates {
+            true => {
+                let pki = Pki::issue_with_client(&names).unwrap();
+                let roots = pki.roots().unwrap();
+                (pki, Some(roots))
+            }
+            false => (Pki::issue(&names).unwrap(), None),
+        };
+        let identity = Identity::try_from(&pki.server).unwrap();
+        let tls = Tls::new(identity, &options.groups, client_roots).unwrap();
+        let server = Server::bind((Ipv4Addr::LOCALHOST, 0), tls, options.limits)
+            .await
+            .unwrap();
+        Self { pki, server }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.server.local_addr()
+    }
+
+    /// A TCP connection that has said nothing yet.
+    pub(crate) async fn tcp(&self) -> TcpStream {
+        TcpStream::connect(self.address()).await.unwrap()
+    }
+
+    /// A client that trusts the server.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(self.address(), &self.pki.root, &[], None)
+    }
+
+    pub(crate) fn client_with_groups(&self, groups: &[Group]) -> Client {
+        Client::new(self.address(), &self.pki.root, groups, None)
+    }
+
+    pub(crate) fn client_with_certificate(&self, issued: &Issued) -> Client {
+        Client::new(self.address(), &self.pki.root, &[], Some(issued))
+    }
+
+    pub(crate) async fn shutdown(self) -> Drained {
+        timeout(PATIENCE, self.server.shutdown())
+            .await
+            .expect("shutting down takes no longer than the grace")
+    }
+}
+
+/// What a server can be started with.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) groups: Vec<Group>,
+    pub(crate) client_certificates: bool,
+    pub(crate) limits: Limits,
+}
+
+/// Connects as often as it is asked, and resumes where the server lets it.
+#[derive(Clone)]
+pub(crate) struct Client {
+    address: SocketAddr,
+    config: Arc<ClientConfig>,
+}
+
+impl Client {
+    pub(crate) fn new(
+        address: SocketAddr,
+        root: &Certificate,
+        groups: &[Group],
+        certificate: Option<&Issued>,
+    ) -> Self {
+        let builder = rustls_pq::Builder::with_default_base().unwrap();
+        let provider = match groups {
+            [] => builder.build(),
+            _ => builder.groups(groups.iter().copied()).build(),
+        };
+        let mut roots = RootCertStore::empty();
+        roots.add(root.der().clone()).unwrap();
+        let config = ClientConfig::builder_with_provider(provider.unwrap().into())
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_root_certificates(roots);
+        let config = match certificate {
+            Some(issued) => {
+                let Identity { chain, key } = Identity::try_from(issued).unwrap();
+                config.with_client_auth_cert(chain, key).unwrap()
+            }
+            None => config.with_no_client_auth(),
+        };
+        Self {
+            address,
+            config: config.into(),
+        }
+    }
+
+    /// The same client, which makes a full handshake each time.
+    pub(crate) fn without_resumption(self) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        config.resumption = rustls::client::Resumption::disabled();
+        Self {
+            config: config.into(),
+            ..self
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn config(&self) -> Arc<ClientConfig> {
+        self.config.clone()
+    }
+
+    pub(crate) async fn connect(&self) -> io::Result<TlsStream<TcpStream>> {
+        let connected = timeout(PATIENCE, async {
+            let tcp = TcpStream::connect(self.address).await?;
+            TlsConnector::from(self.config.clone())
+                .connect("localhost".try_into().unwrap(), tcp)
+                .await
+        });
+        connected.await.expect("connecting takes no time")
+    }
+
+    /// Connects, sends a request and returns the whole answer. The request's head is
+    /// given without `Host`, `Connection` and the empty line.
+    pub(crate) async fn ask(&self, head: &str) -> io::Result<Answer> {
+        let mut tls = self.connect().await?;
+        let request = format!("{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        tls.write_all(request.as_bytes()).await?;
+        read_answer(&mut tls).await
+    }
+
+    /// What the server's page says as JSON.
+    pub(crate) async fn page(&self) -> io::Result<Value> {
+        let answer = self
+            .ask("GET / HTTP/1.1\r\nAccept: application/json")
+            .await?;
+        Ok(serde_json::from_str(&answer.body).expect("the page is JSON"))
+    }
+}
+
+/// Reads an answer up to the end of the connection.
+pub(crate) async fn read_answer(tls: &mut TlsStream<TcpStream>) -> io::Result<Answer> {
+    let mut bytes = Vec::new();
+    timeout(PATIENCE, tls.read_to_end(&mut bytes))
+        .await
+        .expect("the server answers and closes")?;
+    let text = String::from_utf8(bytes).expect("answers are UTF-8");
+    let (head, body) = text
+        .split_once("\r\n\r\n")
+        .ok_or(io::ErrorKind::UnexpectedEof)?;
+    Ok(Answer {
+        head: head.to_ascii_lowercase(),
+        body: body.into(),
+    })
+}
+
+/// An answer of HTTP.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// In lower case.
+    head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn status(&self) -> &str {
+        self.head.split(' ').nth(1).expect("a status line")
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (found, value) = line.split_once(": ")?;
+            (found == name).then_some(value)
+        })
+    }
+}
+
+/// The error of rustls in one of I/O.
+pub(crate) fn tls_error(error: &io::Error) -> &rustls::Error {
+    error
+        .get_ref()
+        .and_then(|error| error.downcast_ref())
+        .unwrap_or_else(|| panic!("not an error of TLS: {error:?}"))
+}
+
+/// Waits for the server to close a connection, and returns what it sent before.
+pub(crate) async fn until_closed(mut stream: impl AsyncRead + Unpin) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let closed = timeout(PATIENCE, stream.read_to_end(&mut bytes)).await;
+    // A reset closes, too, and so does the end of TCP without that of TLS.
+    let _ = closed.expect("the server closes the connection");
+    bytes
+}

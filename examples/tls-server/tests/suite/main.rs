@@ -1,0 +1,17 @@
+//! Tests of the server over real TCP, in-process and as a program.
+#![allow(
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    reason = "programs have std"
+)]
+
+mod handshakes;
+mod harness;
+mod hostile;
+mod http;
+mod mutual_tls;
+#[cfg(unix)]
+mod program;
+mod shutdown;
+#[cfg(target_os = "linux")]
+mod soak;

@@ -1,0 +1,67 @@
+use rustls::AlertDescription;
+use tls_server::Pki;
+
+use crate::harness::{Client, Harness, Options, tls_error};
+
+#[tokio::test]
+async fn names_the_client() {
+    let server = start().await;
+    let certificate = server.pki.client.as_ref().unwrap();
+    let client = server.client_with_certificate(certificate);
+
+    let page = client.page().await.unwrap();
+    assert_eq!(page["client_certificate"], "CN=tls-client");
+    assert_eq!(page["handshake"], "full");
+
+    // A resumed session is still the same client's.
+    let page = client.page().await.unwrap();
+    assert_eq!(page["client_certificate"], "CN=tls-client");
+    assert_eq!(page["handshake"], "resumed");
+}
+
+#[tokio::test]
+async fn refuses_a_client_without_certificate() {
+    let server = start().await;
+    assert_eq!(
+        alert(&server.client()).await,
+        AlertDescription::CertificateRequired
+    );
+}
+
+#[tokio::test]
+async fn refuses_the_certificate_of_another_root() {
+    let server = start().await;
+    let stranger = Pki::issue_with_client(&["localhost".try_into().unwrap()]).unwrap();
+    let client = server.client_with_certificate(&stranger.client.unwrap());
+    // The roots have the same name, so it is the signature that is wrong.
+    assert_eq!(alert(&client).await, AlertDescription::DecryptError);
+}
+
+#[tokio::test]
+async fn refuses_the_certificate_of_a_server() {
+    let server = start().await;
+    let client = server.client_with_certificate(&server.pki.server);
+    assert_eq!(
+        alert(&client).await,
+        AlertDescription::UnsupportedCertificate
+    );
+}
+
+async fn start() -> Harness {
+    Harness::with(Options {
+        client_certificates: true,
+        ..Options::default()
+    })
+    .await
+}
+
+/// The alert that the server answers with. In TLS 1.3 the client's side of the handshake
+/// is complete before the server has seen the certificate, so the alert arrives in place
+/// of the answer.
+async fn alert(client: &Client) -> AlertDescription {
+    let error = client.ask("GET / HTTP/1.1").await.unwrap_err();
+    match tls_error(&error) {
+        rustls::Error::AlertReceived(alert) => *alert,
+        other => panic!("{other}"),
+    }
+}

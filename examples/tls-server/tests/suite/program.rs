@@ -1,0 +1,343 @@
+//! The program `tls-server`, started as people start it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::thread::{self, JoinHandle};
+
+use pq_x509::{Certificate, SigningKey};
+use tempfile::TempDir;
+use tls_server::Issued;
+use tokio::net::TcpStream;
+
+use crate::harness::Client;
+
+#[tokio::test]
+async fn without_arguments_but_the_port() {
+    let program = Program::start(&[]);
+    let page = program.client().page().await.unwrap();
+    assert_eq!(page["group"], "X25519MLKEM768");
+    assert_eq!(page["signature_scheme"], "ML-DSA-65");
+
+    let port = program.address.port();
+    let (welcome, log, code) = program.stop("INT");
+    assert_eq!(code, Some(0), "{log}");
+    for command in [
+        format!("tls-client -- https://localhost:{port}/ --ca pki/root.pem\n"),
+        format!("openssl s_client -connect localhost:{port} "),
+        format!("curl --cacert pki/root.pem https://localhost:{port}/\n"),
+    ] {
+        assert!(welcome.contains(&command), "{welcome}");
+    }
+    assert!(
+        log.contains("connected") && log.contains("stopped"),
+        "{log}"
+    );
+}
+
+#[tokio::test]
+async fn stops_at_sigterm() {
+    let (_, log, code) = Program::start(&[]).stop("TERM");
+    assert_eq!(code, Some(0), "{log}");
+}
+
+#[tokio::test]
+async fn issues_a_client_certificate() {
+    let program = Program::start(&["--issue-client"]);
+    let pki = program.directory.path().join("pki");
+    let issued = Issued {
+        certificate: certificate(&pki.join("client.pem")),
+        key: SigningKey::from_pkcs8_pem(&fs::read_to_string(pki.join("client.key")).unwrap())
+            .unwrap(),
+    };
+    let root = certificate(&pki.join("root.pem"));
+    let client = Client::new(program.address, &root, &[], Some(&issued));
+    assert_eq!(
+        client.page().await.unwrap()["client_certificate"],
+        "CN=tls-client"
+    );
+    program.client().page().await.unwrap_err();
+
+    let (welcome, _, _) = program.stop("INT");
+    assert!(
+        welcome.contains("--client-cert pki/client.pem --client-key pki/client.key"),
+        "{welcome}"
+    );
+}
+
+#[tokio::test]
+async fn serves_files_to_clients_of_a_ca() {
+    // The files of one server, to be served by another.
+    let first = Program::start(&["--issue-client"]);
+    let pki = first.directory.path().join("pki");
+    let file = |name: &str| pki.join(name).to_str().unwrap().to_owned();
+    let second = Program::start(&[
+        "--cert",
+        &file("server.pem"),
+        "--key",
+        &file("server.key"),
+        "--client-ca",
+        &file("root.pem"),
+    ]);
+    assert!(!second.directory.path().join("pki").exists());
+
+    let root = certificate(&pki.join("root.pem"));
+    let issued = Issued {
+        certificate: certificate(&pki.join("client.pem")),
+        key: SigningKey::from_pkcs8_pem(&fs::read_to_string(pki.join("client.key")).unwrap())
+            .unwrap(),
+    };
+    let client = Client::new(second.address, &root, &[], Some(&issued));
+    let page = client.page().await.unwrap();
+    assert_eq!(page["client_certificate"], "CN=tls-client");
+
+    let (welcome, _, _) = second.stop("INT");
+    assert!(
+        welcome.contains("ROOT.pem is the certificate of CN=tls-server demonstration root"),
+        "{welcome}"
+    );
+}
+
+#[test]
+fn private_keys_are_for_their_owner_alone() {
+    let program = Program::start(&["--issue-client"]);
+    for name in ["server.key", "client.key"] {
+        let file = program.directory.path().join("pki").join(name);
+        let mode = fs::metadata(file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn replaces_its_own_files_only() {
+    let directory = TempDir::new().unwrap();
+    let pki = directory.path().join("pki");
+    let (_, log, code) = Program::start_in(&directory, &[]).stop("INT");
+    assert_eq!(code, Some(0), "{log}");
+    let first = fs::read(pki.join("root.pem")).unwrap();
+    let (_, log, code) = Program::start_in(&directory, &[]).stop("INT");
+    assert_eq!(code, Some(0), "{log}");
+    assert_ne!(fs::read(pki.join("root.pem")).unwrap(), first);
+
+    fs::remove_file(pki.join("README.txt")).unwrap();
+    fs::write(pki.join("server.key"), "precious").unwrap();
+    let output = run_in(&directory, &["--listen", "127.0.0.1:0"]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.contains("pki holds files that this program didn't write"),
+        "{message}"
+    );
+    assert_eq!(
+        fs::read_to_string(pki.join("server.key")).unwrap(),
+        "precious"
+    );
+}
+
+#[test]
+fn says_what_is_wrong() {
+    let directory = TempDir::new().unwrap();
+    let (_, _, code) = Program::start_in(&directory, &["--issue-client"]).stop("INT");
+    assert_eq!(code, Some(0));
+    let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+
+    for (arguments, code, expected) in [
+        (
+            &["--cert", "pki/server.pem", "--key", "pki/client.key"][..],
+            1,
+            "the private key is not the one of the certificate",
+        ),
+        (
+            &["--cert", "pki/server.pem", "--key", "pki/root.pem"],
+            1,
+            "no private key could be read from pki/root.pem",
+        ),
+        (
+            &["--cert", "pki/server.key", "--key", "pki/server.key"],
+            1,
+            "no certificate could be read from pki/server.key",
+        ),
+        (
+            &["--cert", "none.pem", "--key", "pki/server.key"],
+            1,
+            "no certificate could be read from none.pem",
+        ),
+        (&["--client-ca", "none.pem"], 1, "none.pem"),
+        (&["--listen", &address], 1, "choose another address or port"),
+        (
+            &["--groups", "Kyber768"],
+            2,
+            "the known ones are X25519MLKEM768",
+        ),
+        (&["--groups", "x448"], 1, "the group x448 is not available"),
+        (
+            &["--name", "not a name"],
+            2,
+            "neither a DNS name nor an IP address",
+        ),
+        (&["--cert", "pki/server.pem"], 2, "--key"),
+    ] {
+        let output = run_in(&directory, arguments);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn logs_as_json() {
+    let program = Program::start(&["--log-format", "json"]);
+    program.client().page().await.unwrap();
+    let (_, log, _) = program.stop("INT");
+    let lines: Vec<serde_json::Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect();
+    let connected = lines
+        .iter()
+        .find(|line| line["fields"]["message"] == "connected")
+        .expect(&log);
+    assert_eq!(connected["fields"]["group"], "X25519MLKEM768");
+}
+
+#[tokio::test]
+async fn says_why_no_group_is_shared() {
+    let program = Program::start(&["--groups", "MLKEM1024"]);
+    program.client().page().await.unwrap_err();
+    let (_, log, _) = program.stop("INT");
+    assert!(
+        log.contains("the client offers [X25519MLKEM768, ")
+            && log.contains("this server accepts [MLKEM1024]"),
+        "{log}"
+    );
+}
+
+/// Running out of file descriptors is not the end.
+#[tokio::test]
+async fn survives_more_clients_than_descriptors() {
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 40 && exec \"$0\" \"$@\"", PROGRAM]);
+    let program = Program::spawn(limited, TempDir::new().unwrap(), &[]);
+
+    let mut silent = Vec::new();
+    for _ in 0..60 {
+        silent.push(TcpStream::connect(program.address).await.unwrap());
+    }
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    drop(silent);
+    let page = program.client().page().await.unwrap();
+    assert_eq!(page["handshake"], "full");
+
+    let (_, log, code) = program.stop("INT");
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("can't accept connections for now"), "{log}");
+}
+
+/// The server as a process of its own, which ends with this value.
+pub(crate) struct Program {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    welcome: String,
+    /// Reads the log, lest the program wait for a reader.
+    log: Option<JoinHandle<String>>,
+    pub(crate) address: SocketAddr,
+    directory: TempDir,
+}
+
+impl Program {
+    /// Starts the program in a new directory, on a port of the system's choice.
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::spawn(Command::new(PROGRAM), TempDir::new().unwrap(), arguments)
+    }
+
+    fn start_in(directory: &TempDir, arguments: &[&str]) -> Self {
+        let own = TempDir::new_in(directory.path()).unwrap();
+        let mut command = Command::new(PROGRAM);
+        command.arg("--pki-dir").arg(directory.path().join("pki"));
+        Self::spawn(command, own, arguments)
+    }
+
+    fn spawn(mut command: Command, directory: TempDir, arguments: &[&str]) -> Self {
+        let mut child = command
+            .args(["--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .current_dir(directory.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let log = thread::spawn(move || {
+            let mut log = String::new();
+            stderr.read_to_string(&mut log).unwrap();
+            log
+        });
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut welcome = String::new();
+        stdout.read_line(&mut welcome).unwrap();
+        let address = welcome
+            .trim_end()
+            .rsplit_once(' ')
+            .and_then(|(_, address)| address.parse().ok());
+        let Some(address) = address else {
+            panic!("the server did not start: {welcome}{}", log.join().unwrap());
+        };
+        Self {
+            child,
+            stdout,
+            welcome,
+            log: Some(log),
+            address,
+            directory,
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A client that trusts the program's fresh root.
+    pub(crate) fn client(&self) -> Client {
+        let root = certificate(&self.directory.path().join("pki/root.pem"));
+        Client::new(self.address, &root, &[], None)
+    }
+
+    /// Sends a signal, and returns what the program printed, its log and its exit code.
+    pub(crate) fn stop(mut self, signal: &str) -> (String, String, Option<i32>) {
+        let sent = Command::new("kill")
+            .args(["-s", signal, &self.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+        let mut welcome = std::mem::take(&mut self.welcome);
+        self.stdout.read_to_string(&mut welcome).unwrap();
+        let log = self.log.take().unwrap().join().unwrap();
+        (welcome, log, self.child.wait().unwrap().code())
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Fails where it has been waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-server");
+
+fn run_in(directory: &TempDir, arguments: &[&str]) -> Output {
+    Command::new(PROGRAM)
+        .args(arguments)
+        .current_dir(directory.path())
+        .output()
+        .unwrap()
+}
+
+fn certificate(path: &Path) -> Certificate {
+    Certificate::from_pem(&fs::read_to_string(path).unwrap()).unwrap()
+}

@@ -1,0 +1,81 @@
+use std::time::Duration;
+use std::time::Instant;
+
+use tls_server::{Drained, Limits};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::sleep;
+
+use crate::harness::{Harness, Options, read_answer};
+
+#[tokio::test]
+async fn a_running_request_is_finished() {
+    let server = Harness::start().await;
+    let address = server.address();
+    let mut tls = server.client().connect().await.unwrap();
+    tls.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+        .await
+        .unwrap();
+    // For the server to have taken up the request.
+    sleep(Duration::from_millis(500)).await;
+
+    let shutdown = tokio::spawn(server.shutdown());
+    while TcpStream::connect(address).await.is_ok() {
+        sleep(Duration::from_millis(5)).await;
+    }
+    assert!(!shutdown.is_finished());
+
+    tls.write_all(b"\r\n").await.unwrap();
+    let answer = read_answer(&mut tls).await.unwrap();
+    assert_eq!(answer.status(), "200");
+    assert_eq!(answer.header("connection"), Some("close"));
+    assert_eq!(shutdown.await.unwrap(), Drained { cut_off: 0 });
+}
+
+#[tokio::test]
+async fn nobody_else_is_waited_for() {
+    let server = Harness::start().await;
+    let _silent = server.tcp().await;
+    let mut idle = server.client().connect().await.unwrap();
+    idle.write_all(b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .unwrap();
+    idle.read_u8().await.unwrap();
+
+    let start = Instant::now();
+    assert_eq!(server.shutdown().await, Drained { cut_off: 0 });
+    assert!(start.elapsed() < Limits::default().grace / 2);
+}
+
+#[tokio::test]
+async fn grace_has_an_end() {
+    let grace = Duration::from_millis(300);
+    let server = Harness::with(Options {
+        limits: Limits {
+            grace,
+            ..Limits::default()
+        },
+        ..Options::default()
+    })
+    .await;
+    let mut tls = server.client().connect().await.unwrap();
+    tls.write_all(b"GET / HTTP/1.1\r\n").await.unwrap();
+    sleep(Duration::from_millis(500)).await;
+
+    let start = Instant::now();
+    assert_eq!(server.shutdown().await, Drained { cut_off: 1 });
+    assert!(start.elapsed() >= grace);
+    let mut rest = Vec::new();
+    // Cut off: no close_notify.
+    assert!(tls.read_to_end(&mut rest).await.is_err());
+}
+
+#[tokio::test]
+async fn a_dropped_server_stops() {
+    let server = Harness::start().await;
+    let address = server.address();
+    drop(server);
+    while TcpStream::connect(address).await.is_ok() {
+        sleep(Duration::from_millis(5)).await;
+    }
+}
