@@ -36,6 +36,8 @@ pub mod ml_dsa;
 pub mod ml_kem;
 mod sealed;
 mod secret;
+#[cfg(test)]
+mod test_random;
 
 pub use dimension::{Array, Dim, Dimension, Element};
 pub use error::Error;

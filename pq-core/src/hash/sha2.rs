@@ -1,10 +1,10 @@
 //! SHA-2 (FIPS 180-4), one message at a time.
-
-use zeroize::{Zeroize, ZeroizeOnDrop};
+//!
+//! It hashes the messages of HashML-DSA and nothing else. Messages are public, so
+//! nothing is wiped.
 
 use crate::arch::Backend;
 use crate::kernel::sha2::{Compress, SQUARE_ROOTS, Word};
-use crate::secret::wipe;
 
 /// The hash functions of FIPS 180-4, SHA-1 apart.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -71,7 +71,7 @@ const fn words32(start: usize, shift: u32) -> [u32; 8] {
     words
 }
 
-/// A hash function that takes its message. Wiped when dropped.
+/// A hash function that takes its message.
 struct Hasher<B, W: Word> {
     b: B,
     state: [W; 8],
@@ -147,15 +147,6 @@ impl<B: Backend, W: Word> Hasher<B, W> {
         self.position = 0;
     }
 }
-
-impl<B, W: Word> Drop for Hasher<B, W> {
-    fn drop(&mut self) {
-        wipe(&mut self.state);
-        self.block.zeroize();
-    }
-}
-
-impl<B, W: Word> ZeroizeOnDrop for Hasher<B, W> {}
 
 #[cfg(test)]
 mod tests {

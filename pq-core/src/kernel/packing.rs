@@ -80,18 +80,19 @@ impl<B: Backend, const D: usize, F: FnMut(usize, u32)> Kernel<B> for Unpack<'_, 
 #[cfg(test)]
 mod tests {
     use super::{Pack, Unpack};
+    use crate::arch::wide::Wide;
     use crate::arch::{Backend, Portable};
+    use crate::test_random::Random;
 
     /// Every width in use, against the standards' definition by single bits.
     #[test]
     fn packs_bits_in_order() {
-        fn check<const D: usize>() {
-            let coefficients: [u32; 256] = core::array::from_fn(|i| {
-                (i as u32).wrapping_mul(0x9e37_79b9).rotate_left(7) % (1 << D)
-            });
+        fn check<B: Backend, const D: usize>(b: B) {
+            let mut random = Random::new(1);
+            let coefficients: [u32; 256] = core::array::from_fn(|_| random.below(1 << D));
             let mut storage = [0; 32 * 20];
             let packed = &mut storage[..32 * D];
-            Portable.run(Pack::<D, _> {
+            b.run(Pack::<D, _> {
                 coefficient: |i| coefficients[i],
                 output: packed,
             });
@@ -100,23 +101,28 @@ mod tests {
                 assert_eq!(bit, coefficients[i / D] >> (i % D) & 1);
             }
             let mut unpacked = [0; 256];
-            Portable.run(Unpack::<D, _> {
+            b.run(Unpack::<D, _> {
                 input: packed,
                 coefficient: |i, c| unpacked[i] = c,
             });
             assert_eq!(unpacked, coefficients);
         }
 
-        check::<1>();
-        check::<3>();
-        check::<4>();
-        check::<5>();
-        check::<6>();
-        check::<10>();
-        check::<11>();
-        check::<12>();
-        check::<13>();
-        check::<18>();
-        check::<20>();
+        fn check_all<B: Backend>(b: B) {
+            check::<_, 1>(b);
+            check::<_, 3>(b);
+            check::<_, 4>(b);
+            check::<_, 5>(b);
+            check::<_, 6>(b);
+            check::<_, 10>(b);
+            check::<_, 11>(b);
+            check::<_, 12>(b);
+            check::<_, 13>(b);
+            check::<_, 18>(b);
+            check::<_, 20>(b);
+        }
+
+        check_all(Portable);
+        check_all(Wide);
     }
 }

@@ -1,5 +1,5 @@
 //! The compression functions of SHA-2 (FIPS 180-4, section 6), written once for
-//! words of 32 and 64 bits.
+//! words of 32 and 64 bits. What they hash is public.
 
 use core::ops::{BitAnd, BitXor, Not};
 

@@ -30,7 +30,8 @@ pub fn sign<P: ParameterSet, B: Backend>(
     signing::sign_mu(b, signing_key, &mu, rnd)
 }
 
-/// ML-DSA.Verify_internal (algorithm 8).
+/// ML-DSA.Verify_internal (algorithm 8): whether the signature is valid.
+#[must_use = "only the result tells whether the signature is valid"]
 pub fn verify<P: ParameterSet, B: Backend>(
     b: B,
     verifying_key: &VerifyingKey<P>,

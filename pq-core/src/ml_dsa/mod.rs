@@ -34,9 +34,11 @@
 //! of the message. HashML-DSA ([`SigningKey::hash_sign`]) signs a digest, and its
 //! signatures are its own.
 
+mod encoding;
 pub mod internal;
 mod message;
 mod params;
+mod prehash;
 mod ring;
 mod sampling;
 mod signature;
@@ -45,8 +47,8 @@ mod signing_key;
 mod verification;
 mod verifying_key;
 
-pub use message::PreHash;
 pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+pub use prehash::PreHash;
 pub use signature::Signature;
 pub use signing_key::SigningKey;
 pub use verifying_key::{ExpandedVerifyingKey, VerifyingKey};

@@ -47,6 +47,17 @@ pub trait ParameterSet: Sealed + Copy + Debug + Eq + Send + Sync + 'static {
     type SignatureLen: Dimension;
 }
 
+/// Chooses by a constant of the parameter set, which must be one of two: whatever else it
+/// is does not compile. Kernels take such constants as const generics, to which those of a
+/// generic parameter set can't be passed.
+macro_rules! match_constant {
+    ($constant:expr => { $a:pat => $with_a:expr, $b:pat => $with_b:expr, }) => {{
+        const { assert!(matches!($constant, $a | $b), "no kernel for this parameter") };
+        if let $a = $constant { $with_a } else { $with_b }
+    }};
+}
+pub(super) use match_constant;
+
 macro_rules! parameter_set {
     (
         $(#[$doc:meta])*

@@ -1,24 +1,17 @@
-//! R_q and T_q (FIPS 204, section 2.3), their vectors and matrices, and their
-//! encodings (section 7.1).
+//! R_q and T_q (FIPS 204, section 2.3), their vectors and matrices.
 
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
-use super::params::ParameterSet;
+use super::params::{ParameterSet, match_constant};
 use crate::arch::Backend;
 use crate::dimension::{Array, Dimension};
-use crate::kernel::ml_dsa::encoding::{BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack};
 use crate::kernel::ml_dsa::multiplication::{Multiply, MultiplyAccumulate, OverRadix, Reduce};
 use crate::kernel::ml_dsa::rounding::{
-    AddCentred, AddPower2Round, Below, Centre, D, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint,
+    AddCentred, AddPower2Round, Below, Centre, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint,
     UseHint,
 };
 use crate::kernel::ntt::{InverseNtt, Ntt, Q8380417};
 use crate::secret::{Zero, wipe};
-
-/// Length of an encoded polynomial of **t**₁ in bytes.
-pub(super) const T1_LEN: usize = 320;
-/// Length of an encoded polynomial of **t**₀ in bytes.
-pub(super) const T0_LEN: usize = 32 * D as usize;
 
 /// An element of R_q: a polynomial.
 #[derive(Clone)]
@@ -104,37 +97,40 @@ impl Rq {
     /// (high, self) ← Decompose(self); |x| ≤ q.
     pub(super) fn decompose<P: ParameterSet, B: Backend>(&mut self, b: B, high: &mut Self) {
         let (f, high) = (&mut self.0, &mut high.0);
-        match P::GAMMA2 {
+        match_constant!(P::GAMMA2 => {
             GAMMA2_44 => b.run(Decompose::<GAMMA2_44> { f, high }),
-            _ => b.run(Decompose::<GAMMA2_65_87> { f, high }),
-        }
+            GAMMA2_65_87 => b.run(Decompose::<GAMMA2_65_87> { f, high }),
+        })
     }
 
     /// self ← UseHint(hint, self), where the hint is 1 at `hints`; |x| ≤ q.
     pub(super) fn use_hint<P: ParameterSet, B: Backend>(&mut self, b: B, hints: &[u8]) {
         let f = &mut self.0;
-        match P::GAMMA2 {
+        match_constant!(P::GAMMA2 => {
             GAMMA2_44 => b.run(UseHint::<GAMMA2_44> { f, hints }),
-            _ => b.run(UseHint::<GAMMA2_65_87> { f, hints }),
-        }
+            GAMMA2_65_87 => b.run(UseHint::<GAMMA2_65_87> { f, hints }),
+        })
     }
 
     /// Puts MakeHint(−ct₀, w − cs₂ + ct₀) in the place of LowBits(w − cs₂), where
-    /// `high` is HighBits(w − cs₂), and counts its ones; nothing if ‖ct₀‖∞ ≥ γ₂.
+    /// `high` is HighBits(w − cs₂); gives the number of its ones, and whether ‖ct₀‖∞ < γ₂.
+    /// If not, the hint means nothing.
+    #[must_use]
     pub(super) fn make_hint<P: ParameterSet, B: Backend>(
         &mut self,
         b: B,
         high: &Self,
         ct0: &Self,
-    ) -> Option<usize> {
+    ) -> (usize, bool) {
         let (f, high, ct0) = (&mut self.0, &high.0, &ct0.0);
-        match P::GAMMA2 {
+        match_constant!(P::GAMMA2 => {
             GAMMA2_44 => b.run(MakeHint::<GAMMA2_44> { f, high, ct0 }),
-            _ => b.run(MakeHint::<GAMMA2_65_87> { f, high, ct0 }),
-        }
+            GAMMA2_65_87 => b.run(MakeHint::<GAMMA2_65_87> { f, high, ct0 }),
+        })
     }
 
     /// self ← self + g mod±, and whether ‖self‖∞ < `bound` then.
+    #[must_use]
     pub(super) fn add<B: Backend>(&mut self, b: B, g: &Self, bound: i32) -> bool {
         b.run(AddCentred::<false> {
             f: &mut self.0,
@@ -144,6 +140,7 @@ impl Rq {
     }
 
     /// self ← self − g mod±, and whether ‖self‖∞ < `bound` then.
+    #[must_use]
     pub(super) fn subtract<B: Backend>(&mut self, b: B, g: &Self, bound: i32) -> bool {
         b.run(AddCentred::<true> {
             f: &mut self.0,
@@ -153,79 +150,9 @@ impl Rq {
     }
 
     /// Whether ‖self‖∞ < `bound`.
+    #[must_use]
     pub(super) fn below<B: Backend>(&self, b: B, bound: i32) -> bool {
         b.run(Below { f: &self.0, bound })
-    }
-
-    /// SimpleBitPack(self, 2^10 − 1), for **t**₁.
-    pub(super) fn encode_t1<B: Backend>(&self, b: B, output: &mut [u8]) {
-        b.run(SimpleBitPack::<10> { f: &self.0, output });
-    }
-
-    /// SimpleBitUnpack(input, 2^10 − 1) · 2^d, for **t**₁.
-    pub(super) fn decode_t1<B: Backend>(&mut self, b: B, input: &[u8]) {
-        let f = &mut self.0;
-        b.run(SimpleBitUnpack::<10, D> { input, f });
-    }
-
-    /// BitPack(self, 2^(d−1) − 1, 2^(d−1)), for **t**₀.
-    pub(super) fn encode_t0<B: Backend>(&self, b: B, output: &mut [u8]) {
-        b.run(BitPack::<{ D as usize }> {
-            f: &self.0,
-            top: 1 << (D - 1),
-            output,
-        });
-    }
-
-    /// BitPack(self, η, η), for **s**₁ and **s**₂.
-    pub(super) fn encode_s<P: ParameterSet, B: Backend>(&self, b: B, output: &mut [u8]) {
-        let (f, top) = (&self.0, P::ETA);
-        match P::ETA {
-            2 => b.run(BitPack::<3> { f, top, output }),
-            _ => b.run(BitPack::<4> { f, top, output }),
-        }
-    }
-
-    /// BitUnpack(input, η, η), for **s**₁ and **s**₂, and whether all coefficients are
-    /// in −η ..= η. Runs in constant time.
-    pub(super) fn decode_s<P: ParameterSet, B: Backend>(&mut self, b: B, input: &[u8]) -> bool {
-        let (f, top) = (&mut self.0, P::ETA);
-        match P::ETA {
-            2 => b.run(BitUnpack::<3> { input, top, f }),
-            _ => b.run(BitUnpack::<4> { input, top, f }),
-        }
-        self.below(b, P::ETA + 1)
-    }
-
-    /// BitPack(self, γ₁ − 1, γ₁), for **z**.
-    pub(super) fn encode_z<P: ParameterSet, B: Backend>(&self, b: B, output: &mut [u8]) {
-        let (f, top) = (&self.0, P::GAMMA1);
-        match P::GAMMA1.ilog2() {
-            17 => b.run(BitPack::<18> { f, top, output }),
-            _ => b.run(BitPack::<20> { f, top, output }),
-        }
-    }
-
-    /// BitUnpack(input, γ₁ − 1, γ₁), for **y** and **z**.
-    pub(super) fn decode_z<P: ParameterSet, B: Backend>(&mut self, b: B, input: &[u8]) {
-        let (f, top) = (&mut self.0, P::GAMMA1);
-        match P::GAMMA1.ilog2() {
-            17 => b.run(BitUnpack::<18> { input, top, f }),
-            _ => b.run(BitUnpack::<20> { input, top, f }),
-        }
-    }
-
-    /// Hands SimpleBitPack(self, (q − 1) / 2γ₂ − 1), for **w**₁, to `f`. It says nothing
-    /// that a hash of it does not.
-    pub(super) fn with_encoded_w1<P: ParameterSet, B: Backend>(&self, b: B, f: impl FnOnce(&[u8])) {
-        let mut encoded = Zeroizing::new([0; 32 * 6]);
-        let width = if P::GAMMA2 == GAMMA2_44 { 6 } else { 4 };
-        let output = &mut encoded[..32 * width];
-        match width {
-            6 => b.run(SimpleBitPack::<6> { f: &self.0, output }),
-            _ => b.run(SimpleBitPack::<4> { f: &self.0, output }),
-        }
-        f(&encoded[..32 * width]);
     }
 }
 

@@ -1,11 +1,13 @@
 //! What is sampled from sponges (FIPS 204, section 7.3), side by side where the
 //! sponges are independent.
 
+use core::marker::PhantomData;
 use core::mem;
 
 use zeroize::{Zeroize, Zeroizing};
 
-use super::params::ParameterSet;
+use super::encoding::{MAX_Z_LEN, z_len};
+use super::params::{ParameterSet, match_constant};
 use super::ring::{Matrix, Rq, Tq};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
@@ -14,26 +16,26 @@ use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, Sponge};
 use crate::kernel::ml_dsa::sampling::{RejectBounded, RejectUniform};
 
 /// A sponge whose output becomes part of a key or signature.
-pub(super) type Sampling<'a, B> = Job<'a, Sampler<'a, B>>;
+pub(super) type Sampling<'a, P, B> = Job<'a, Sampler<'a, P, B>>;
 
 /// The jobs of ExpandA (algorithm 32): entry (r, s) is RejNTTPoly(ρ ‖ s ‖ r).
 pub(super) fn expand_a<'a, P: ParameterSet, B: Backend>(
     b: B,
     rho: &'a [u8; 32],
     matrix: &'a mut Matrix<P>,
-) -> impl Iterator<Item = Sampling<'a, B>> {
+) -> impl Iterator<Item = Sampling<'a, P, B>> {
     let entries = matrix.entries_mut();
-    entries.map(move |((r, s), entry)| entry_of_a(b, rho, r, s, entry))
+    entries.map(move |((r, s), entry)| entry_of_a::<P, B>(b, rho, r, s, entry))
 }
 
 /// The job that samples entry (r, s) of **Â**.
-pub(super) fn entry_of_a<'a, B: Backend>(
+pub(super) fn entry_of_a<'a, P: ParameterSet, B: Backend>(
     b: B,
     rho: &'a [u8; 32],
     r: u8,
     s: u8,
     entry: &'a mut Tq,
-) -> Sampling<'a, B> {
+) -> Sampling<'a, P, B> {
     Job {
         rate: SHAKE128_RATE,
         suffix: SHAKE_SUFFIX,
@@ -53,7 +55,7 @@ pub(super) fn expand_s<'a, P: ParameterSet, B: Backend>(
     rho_prime: &'a [u8; 64],
     s1: &'a mut [Rq],
     s2: &'a mut [Rq],
-) -> impl Iterator<Item = Sampling<'a, B>> {
+) -> impl Iterator<Item = Sampling<'a, P, B>> {
     let elements = s1.iter_mut().chain(s2).zip(0u16..);
     elements.map(move |(element, r)| Job {
         rate: SHAKE256_RATE,
@@ -61,9 +63,9 @@ pub(super) fn expand_s<'a, P: ParameterSet, B: Backend>(
         message: Message::indexed2(rho_prime, r.to_le_bytes()),
         consumer: Sampler::Bounded {
             b,
-            eta: P::ETA,
             f: &mut element.0,
             filled: 0,
+            set: PhantomData,
         },
     })
 }
@@ -75,30 +77,31 @@ pub(super) fn expand_mask<P: ParameterSet, B: Backend>(
     kappa: u16,
     y: &mut [Rq],
 ) {
-    let mut bytes = Zeroizing::new(Masks([[0; 640]; 7]));
-    let len = 32 * (1 + P::GAMMA1.ilog2() as usize);
+    let mut bytes = Zeroizing::new(Masks([[0; MAX_Z_LEN]; 7]));
+    let len = z_len::<P>();
     let jobs = bytes.0[..P::L::N].iter_mut().zip(0u16..);
     let jobs = jobs.map(|(v, r)| {
         let index = kappa.wrapping_add(r).to_le_bytes();
         h(Message::indexed2(rho_2prime, index), &mut v[..len])
     });
-    lanes::run::<B, Sampler<'_, B>>(b, jobs);
+    lanes::run::<B, Sampler<'_, P, B>>(b, jobs);
     for (y, v) in y.iter_mut().zip(&bytes.0) {
         y.decode_z::<P, B>(b, &v[..len]);
     }
 }
 
 /// The job that computes H(pk), as long as `tr`.
-pub(super) fn tr<'a, B: Backend>(pk: &'a [u8], tr: &'a mut [u8; 64]) -> Sampling<'a, B> {
+pub(super) fn tr<'a, P: ParameterSet, B: Backend>(
+    pk: &'a [u8],
+    tr: &'a mut [u8; 64],
+) -> Sampling<'a, P, B> {
     h(Message::joined(pk, &[]), tr)
 }
 
 /// SampleInBall (algorithm 29): c with τ coefficients ±1 and no others but zeros.
 ///
-/// Branches and indexes by c̃, which is public once it is part of a signature. In
-/// attempts that are rejected c̃ is commonly taken as public as well, by the reference
-/// implementation too: it is a hash of **w**₁, and says nothing about the key without
-/// the **z** that is thrown away.
+/// Branches and indexes by c̃, in rejected attempts too; [`signing`](super::signing) says
+/// why that may show.
 pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], c: &mut Rq) {
     // 1-5: the first 8 bytes of H(c̃) are the signs
     c.0.fill(0);
@@ -124,7 +127,10 @@ pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], 
     }
 }
 
-fn h<'a, B: Backend>(message: Message<'a>, output: &'a mut [u8]) -> Sampling<'a, B> {
+fn h<'a, P: ParameterSet, B: Backend>(
+    message: Message<'a>,
+    output: &'a mut [u8],
+) -> Sampling<'a, P, B> {
     Job {
         rate: SHAKE256_RATE,
         suffix: SHAKE_SUFFIX,
@@ -134,7 +140,7 @@ fn h<'a, B: Backend>(message: Message<'a>, output: &'a mut [u8]) -> Sampling<'a,
 }
 
 /// What becomes of the output.
-pub(super) enum Sampler<'a, B> {
+pub(super) enum Sampler<'a, P, B> {
     /// RejNTTPoly (algorithm 30). Everything here is public.
     Uniform {
         b: B,
@@ -144,15 +150,16 @@ pub(super) enum Sampler<'a, B> {
     /// RejBoundedPoly (algorithm 31).
     Bounded {
         b: B,
-        eta: i32,
         f: &'a mut [i32; 256],
         filled: usize,
+        /// whose η bounds the coefficients
+        set: PhantomData<P>,
     },
     /// As it is, until this is full.
     Bytes(&'a mut [u8]),
 }
 
-impl<B: Backend> Consumer for Sampler<'_, B> {
+impl<P: ParameterSet, B: Backend> Consumer for Sampler<'_, P, B> {
     fn take(&mut self, block: &[u8]) -> Demand {
         match self {
             Self::Uniform { b, f, filled } => {
@@ -163,21 +170,18 @@ impl<B: Backend> Consumer for Sampler<'_, B> {
                 });
                 Demand::more_if(*filled < 256)
             }
-            Self::Bounded { b, eta, f, filled } => {
-                let already = *filled;
-                *filled = match eta {
-                    2 => b.run(RejectBounded::<2> {
-                        block,
-                        f,
-                        filled: already,
-                    }),
-                    _ => b.run(RejectBounded::<4> {
-                        block,
-                        f,
-                        filled: already,
-                    }),
-                };
-                Demand::more_if(*filled < 256)
+            Self::Bounded {
+                b,
+                f,
+                filled: so_far,
+                ..
+            } => {
+                let filled = *so_far;
+                *so_far = match_constant!(P::ETA => {
+                    2 => b.run(RejectBounded::<2> { block, f, filled }),
+                    4 => b.run(RejectBounded::<4> { block, f, filled }),
+                });
+                Demand::more_if(*so_far < 256)
             }
             Self::Bytes(output) => {
                 let take = block.len().min(output.len());
@@ -192,7 +196,7 @@ impl<B: Backend> Consumer for Sampler<'_, B> {
 
 /// The hash output that **y** is unpacked from: at most ℓ = 7 times 20 bits for
 /// each coefficient.
-struct Masks([[u8; 640]; 7]);
+struct Masks([[u8; MAX_Z_LEN]; 7]);
 
 impl Zeroize for Masks {
     fn zeroize(&mut self) {

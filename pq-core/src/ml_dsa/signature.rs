@@ -1,5 +1,6 @@
 use core::fmt;
 
+use super::encoding::z_len;
 use super::params::ParameterSet;
 use crate::Error;
 use crate::dimension::{Array, Dimension, array};
@@ -61,11 +62,6 @@ impl<P: ParameterSet> fmt::Debug for Signature<P> {
     }
 }
 
-/// Length of an encoded element of **z** in bytes.
-pub(super) fn z_len<P: ParameterSet>() -> usize {
-    32 * (1 + P::GAMMA1.ilog2() as usize)
-}
-
 /// A decoded hint **h**: for each of its k polynomials where the ones are.
 pub(super) struct Hints<'a> {
     indices: &'a [u8],
@@ -124,6 +120,7 @@ pub(super) fn encode_hints<'a, P: ParameterSet>(
 mod tests {
     use super::{Hints, encode_hints};
     use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+    use crate::test_random::Random;
 
     /// Algorithm 21 as it stands, with a set of bits for each polynomial.
     fn textbook(omega: usize, k: usize, y: &[u8]) -> Option<[[i32; 256]; 8]> {
@@ -148,11 +145,8 @@ mod tests {
 
     fn check<P: ParameterSet>(k: usize) {
         let len = P::OMEGA + k;
-        let mut state = 1u32;
-        let mut random = move |limit: u32| {
-            state = state.wrapping_mul(0x915f_77f5).wrapping_add(1);
-            ((u64::from(state) * u64::from(limit)) >> 32) as u8
-        };
+        let mut random = Random::new(1);
+        let mut random = move |limit: u32| random.below(limit) as u8;
         let mut accepted = 0;
         for round in 0..20_000 {
             // a valid hint, and often one change to it

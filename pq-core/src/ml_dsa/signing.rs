@@ -1,7 +1,28 @@
 //! Signing (FIPS 204, algorithm 7), from µ on.
+//!
+//! # What the rejection of attempts shows
+//!
+//! How many attempts there were, and which check refused each, shows in the time taken, and so
+//! does c̃ of every attempt (SampleInBall branches and indexes by it). Which
+//! coefficient was too large, or how large, does not show. This is public because:
+//!
+//! * ‖**z**‖∞ is below its bound equally often for every key, by construction: **y** is
+//!   uniform over an interval around 0, c comes from a hash modelled as a random oracle, and
+//!   |c**s**₁| ≤ β, so that every **z** within γ₁ − β has the same probability. An accepted
+//!   **z** is uniform for the same reason.
+//! * Given an accepted **z**, everything checked after it follows from **z**, c, **Â** and
+//!   **t** (w − cs₂ = Az − ct), and the standard's security analysis takes all of **t** as
+//!   public, **t**₀ included.
+//! * That ‖**r**₀‖∞ is refused equally often for every key, even if **z** was not looked
+//!   at (here **r**₀ is checked first), and that c̃ of a refused attempt says nothing, are not
+//!   theorems but the accepted heuristics of Fiat–Shamir with aborts: **w**₀ is as good
+//!   as uniform over its interval, and c̃ is a hash of **w**₁, which nobody can guess. The
+//!   authors' reference implementation rests on the latter too (section 5.5 of the
+//!   round-3 specification of CRYSTALS-Dilithium).
 
 use zeroize::{Zeroize, Zeroizing};
 
+use super::encoding::{MAX_W1_LEN, w1_len};
 use super::params::ParameterSet;
 use super::ring::{Rq, Sums, Tq};
 use super::sampling;
@@ -31,10 +52,7 @@ pub(super) fn sign_mu<P: ParameterSet, B: Backend>(
     let mut attempt = Attempt::<P>::new();
     // 8
     let mut kappa = 0u16;
-    // 10: public rejection. Whether an attempt is refused is independent of the key:
-    // that is what the checks are for. So it may show in the time taken how many
-    // attempts there were and which check refused each. Which coefficient was too
-    // large, or how large, does not show.
+    // 10: public rejection, as the head of this file explains
     while !attempt.run(b, key, mu, &rho_2prime, kappa, &mut signature) {
         // 31
         kappa = kappa.wrapping_add(P::L::N as u16);
@@ -104,12 +122,15 @@ impl<P: ParameterSet> Attempt<P> {
         }
         let mut sponge = Sponge::new(b, SHAKE256_RATE);
         sponge.absorb(mu);
+        let mut w1_encoded = Zeroizing::new([0; MAX_W1_LEN]);
+        let w1_encoded = &mut w1_encoded[..w1_len::<P>()];
         let rows = w.iter_mut().zip(w1.iter_mut()).zip(key.rows());
         for ((w, w1), row) in rows {
             sums.set_inner_product(b, row, y_hat);
             w.set_sums(b, sums);
             w.decompose::<P, B>(b, w1);
-            w1.with_encoded_w1::<P, B>(b, |encoded| sponge.absorb(encoded));
+            w1.encode_w1::<P, B>(b, w1_encoded);
+            sponge.absorb(w1_encoded);
         }
         sponge.finish(SHAKE_SUFFIX);
         sponge.squeeze(c_tilde);
@@ -148,10 +169,9 @@ impl<P: ParameterSet> Attempt<P> {
         let mut ones = 0;
         for ((r0, w1), t0_hat) in w.iter_mut().zip(w1.iter()).zip(key.t0_hat()) {
             product.set_product(b, c_hat, t0_hat);
-            match r0.make_hint::<P, B>(b, w1, product) {
-                Some(more) => ones += more,
-                None => accepted = false,
-            }
+            let (more, within_bound) = r0.make_hint::<P, B>(b, w1, product);
+            ones += more;
+            accepted &= within_bound;
         }
         // 28: public rejection
         if !accepted || ones > P::OMEGA {

@@ -1,5 +1,6 @@
 //! Verification (FIPS 204, algorithm 8).
 
+use super::encoding::{MAX_W1_LEN, w1_len};
 use super::message::representative;
 use super::params::ParameterSet;
 use super::ring::{Rq, Sums, Tq};
@@ -34,6 +35,7 @@ pub(super) trait Verifier<P: ParameterSet> {
 }
 
 /// ML-DSA.Verify_internal. Everything here is public.
+#[must_use]
 pub(super) fn verify<P: ParameterSet, B: Backend>(
     b: B,
     key: &impl Verifier<P>,
@@ -65,17 +67,13 @@ pub(super) fn verify<P: ParameterSet, B: Backend>(
     f.ntt(b, &mut minus_c_hat);
 
     // 9: w′ ← NTT⁻¹(Â ∘ NTT(z) − NTT(c) ∘ NTT(t₁ · 2^d)); 10: w₁′ ← UseHint(h, w′)
-    let mut w1_encoded = [[0; 32 * 6]; 8];
-    let mut len = 0;
+    let mut w1_encoded = [[0; MAX_W1_LEN]; 8];
     let mut tr = [0; 64];
     let wanted = matches!(message, Message::Formatted(_)).then_some(&mut tr);
     key.for_each_row(b, z_hat.as_ref(), &minus_c_hat, wanted, |i, sums| {
         f.set_sums(b, sums);
         f.use_hint::<P, B>(b, hints.of(i));
-        f.with_encoded_w1::<P, B>(b, |encoded| {
-            len = encoded.len();
-            w1_encoded[i][..len].copy_from_slice(encoded);
-        });
+        f.encode_w1::<P, B>(b, &mut w1_encoded[i][..w1_len::<P>()]);
     });
     // 7: µ ← H(tr ‖ M′, 64)
     let mu = match message {
@@ -86,7 +84,7 @@ pub(super) fn verify<P: ParameterSet, B: Backend>(
     let mut sponge = Sponge::new(b, SHAKE256_RATE);
     sponge.absorb(mu);
     for encoded in &w1_encoded[..P::K::N] {
-        sponge.absorb(&encoded[..len]);
+        sponge.absorb(&encoded[..w1_len::<P>()]);
     }
     let mut c_tilde_again = [0; 64];
     let c_tilde_again = &mut c_tilde_again[..P::LAMBDA / 4];

@@ -1,8 +1,10 @@
 use core::fmt;
 
-use super::message::{Context, Digest, PreHash, h64, representative};
+use super::encoding::T1_LEN;
+use super::message::{Context, h64, representative};
 use super::params::ParameterSet;
-use super::ring::{Matrix, Rq, Sums, T1_LEN, Tq};
+use super::prehash::{Digest, PreHash};
+use super::ring::{Matrix, Rq, Sums, Tq};
 use super::sampling;
 use super::signature::Signature;
 use super::verification::{self, Message, Verifier};
@@ -107,7 +109,8 @@ impl<P: ParameterSet> Verifier<P> for VerifyingKey<P> {
             let (mut next_r, mut next_s) = (r, s);
             let window = &mut window[..WINDOW.min(P::L::N * (P::K::N - r) - s)];
             let entries = window.iter_mut().map(|entry| {
-                let job = sampling::entry_of_a(b, self.rho(), next_r as u8, next_s as u8, entry);
+                let job =
+                    sampling::entry_of_a::<P, B>(b, self.rho(), next_r as u8, next_s as u8, entry);
                 (next_r, next_s) = successor::<P>(next_r, next_s);
                 job
             });

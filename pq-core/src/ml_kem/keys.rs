@@ -106,6 +106,23 @@ impl<P: ParameterSet> fmt::Debug for EncapsulationKey<P> {
 ///
 /// It keeps what decapsulation would otherwise compute anew: 512 bytes for each
 /// entry of the k by k matrix **Â**, and the transformed secret.
+///
+/// # Memory
+///
+/// Put a key into a `Box` or an `Arc` as soon as it is made, and don't move it again: while
+/// it wipes itself where it is dropped, a move copies it and leaves the old bytes behind.
+/// Making a key works in place and wipes its temporaries, but ends with such a move, to
+/// the caller: a copy can stay on the stack until it is written over. The same goes
+/// for a [`SharedSecret`].
+///
+/// In KiB, with stack use at its peak as measured on x86-64 with optimisation (without it is
+/// more), and a key put into a `Box`:
+///
+/// | | size of a key | stack: `from_seed` | `from_expanded` | `encapsulate` | `decapsulate` |
+/// |---|---|---|---|---|---|
+/// | [`MlKem512`](super::MlKem512) | 5 | 17 | 23 | 13 | 13 |
+/// | [`MlKem768`](super::MlKem768) | 9 | 26 | 35 | 18 | 16 |
+/// | [`MlKem1024`](super::MlKem1024) | 14 | 37 | 51 | 24 | 18 |
 #[derive(Clone)]
 pub struct DecapsulationKey<P: ParameterSet> {
     pub(super) encapsulation_key: EncapsulationKey<P>,

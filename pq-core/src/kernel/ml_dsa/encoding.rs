@@ -96,36 +96,36 @@ impl<B: Backend, const D: usize> Kernel<B> for BitUnpack<'_, D> {
 #[cfg(test)]
 mod tests {
     use super::{BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack};
+    use crate::arch::wide::Wide;
     use crate::arch::{Backend, Portable};
+    use crate::test_random::Random;
 
     /// Algorithms 16 to 19, bit by bit: each of `f` as D bits of `top − x`, or of x.
-    fn check<const D: usize>(top: Option<i32>) {
+    fn check<B: Backend, const D: usize>(b: B, top: Option<i32>) {
         let mut storage = [0; 32 * 20];
         let packed = &mut storage[..32 * D];
-        for seed in 0..50i32 {
-            let stored: [i32; 256] = core::array::from_fn(|i| {
-                let random = (seed << 8 | i as i32).wrapping_mul(0x5851_f42d);
-                (random as u32 >> (32 - D)) as i32
-            });
+        let mut random = Random::new(1);
+        for _ in 0..50 {
+            let stored: [i32; 256] = core::array::from_fn(|_| random.below(1 << D) as i32);
             let mut unpacked = [0; 256];
             let f = stored.map(|x| top.map_or(x, |top| top - x));
             if let Some(top) = top {
-                Portable.run(BitPack::<D> {
+                b.run(BitPack::<D> {
                     f: &f,
                     top,
                     output: packed,
                 });
-                Portable.run(BitUnpack::<D> {
+                b.run(BitUnpack::<D> {
                     input: packed,
                     top,
                     f: &mut unpacked,
                 });
             } else {
-                Portable.run(SimpleBitPack::<D> {
+                b.run(SimpleBitPack::<D> {
                     f: &f,
                     output: packed,
                 });
-                Portable.run(SimpleBitUnpack::<D, 0> {
+                b.run(SimpleBitUnpack::<D, 0> {
                     input: packed,
                     f: &mut unpacked,
                 });
@@ -140,28 +140,38 @@ mod tests {
 
     #[test]
     fn encodings_match_textbook() {
-        check::<4>(None); // w₁, γ₂ = (q − 1) / 32
-        check::<6>(None); // w₁, γ₂ = (q − 1) / 88
-        check::<10>(None); // t₁
-        check::<3>(Some(2)); // s₁, s₂
-        check::<4>(Some(4)); // s₁, s₂
-        check::<13>(Some(1 << 12)); // t₀
-        check::<18>(Some(1 << 17)); // z
-        check::<20>(Some(1 << 19)); // z
+        fn check_all<B: Backend>(b: B) {
+            check::<_, 4>(b, None); // w₁, γ₂ = (q − 1) / 32
+            check::<_, 6>(b, None); // w₁, γ₂ = (q − 1) / 88
+            check::<_, 10>(b, None); // t₁
+            check::<_, 3>(b, Some(2)); // s₁, s₂
+            check::<_, 4>(b, Some(4)); // s₁, s₂
+            check::<_, 13>(b, Some(1 << 12)); // t₀
+            check::<_, 18>(b, Some(1 << 17)); // z
+            check::<_, 20>(b, Some(1 << 19)); // z
+        }
+
+        check_all(Portable);
+        check_all(Wide);
     }
 
     #[test]
     fn shifted_unpacking() {
-        let packed: [u8; 320] = core::array::from_fn(|i| (i * 89) as u8);
-        let (mut plain, mut shifted) = ([0; 256], [0; 256]);
-        Portable.run(SimpleBitUnpack::<10, 0> {
-            input: &packed,
-            f: &mut plain,
-        });
-        Portable.run(SimpleBitUnpack::<10, 13> {
-            input: &packed,
-            f: &mut shifted,
-        });
-        assert_eq!(plain.map(|x| x * 8192), shifted);
+        fn check<B: Backend>(b: B) {
+            let packed: [u8; 320] = Random::new(1).bytes();
+            let (mut plain, mut shifted) = ([0; 256], [0; 256]);
+            b.run(SimpleBitUnpack::<10, 0> {
+                input: &packed,
+                f: &mut plain,
+            });
+            b.run(SimpleBitUnpack::<10, 13> {
+                input: &packed,
+                f: &mut shifted,
+            });
+            assert_eq!(plain.map(|x| x * 8192), shifted);
+        }
+
+        check(Portable);
+        check(Wide);
     }
 }

@@ -7,7 +7,8 @@ use crate::kernel::ntt::{Q8380417, Ring, within};
 
 /// sums + a ∘ b, in place.
 ///
-/// Takes |a|, |b| ≤ 9q: each product adds at most 81q² to the bound of `sums`.
+/// Takes |a|, |b| ≤ 9q: each product adds at most 81q² to the bound of `sums`, which
+/// stay below 2³¹ q.
 pub(crate) struct MultiplyAccumulate<'a> {
     pub(crate) a: &'a [i32; 256],
     pub(crate) b: &'a [i32; 256],
@@ -22,6 +23,7 @@ impl<B: Backend> Kernel<B> for MultiplyAccumulate<'_> {
         debug_assert!(within::<Q8380417>(self.a, 9) && within::<Q8380417>(self.b, 9));
         for ((sum, a), b) in self.sums.iter_mut().zip(self.a).zip(self.b) {
             *sum += i64::from(*a) * i64::from(*b);
+            debug_assert!(sum.abs() < SUM_BOUND);
         }
     }
 }
@@ -64,6 +66,7 @@ impl<B: Backend> Kernel<B> for Multiply<'_> {
         for ((x, a), b) in self.output.iter_mut().zip(self.a).zip(self.b) {
             *x = montgomery_reduce(i64::from(*a) * i64::from(*b));
         }
+        debug_assert!(within::<Q8380417>(self.output, 1));
     }
 }
 
@@ -77,17 +80,21 @@ impl<B: Backend> Kernel<B> for OverRadix<'_> {
 
     #[inline(always)]
     fn run(self, _: B) {
-        for x in self.0 {
+        for x in self.0.iter_mut() {
             *x = montgomery_reduce(i64::from(*x));
         }
+        debug_assert!(within::<Q8380417>(self.0, 1));
     }
 }
+
+/// What reduction takes: 2³¹ q.
+const SUM_BOUND: i64 = (Q8380417::Q as i64) << 31;
 
 /// x · R⁻¹ mod q for |x| < 2³¹ q (FIPS 204, algorithm 49); |result| < q.
 #[inline(always)]
 fn montgomery_reduce(x: i64) -> i32 {
     const Q_INVERSE: i32 = 58_728_449 /* q⁻¹ mod± R */;
-    debug_assert!(x.abs() < i64::from(Q8380417::Q) << 31);
+    debug_assert!(x.abs() < SUM_BOUND);
     let m = (x as i32).wrapping_mul(Q_INVERSE);
     ((x - i64::from(m) * i64::from(Q8380417::Q)) >> 32) as i32
 }
@@ -95,7 +102,9 @@ fn montgomery_reduce(x: i64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::{Multiply, MultiplyAccumulate, OverRadix, Reduce, montgomery_reduce};
+    use crate::arch::wide::Wide;
     use crate::arch::{Backend, Portable};
+    use crate::test_random::Random;
 
     const Q: i64 = 8_380_417;
 
@@ -168,16 +177,16 @@ mod tests {
             }
         }
 
-        check(Portable, &mut || 9 * Q as i32);
-        check(Portable, &mut || -9 * Q as i32);
-        let mut state = 1u64;
-        for _ in 0..100 {
-            check(Portable, &mut || {
-                state = state
-                    .wrapping_mul(0x5851_f42d_4c95_7f2d)
-                    .wrapping_add(0x1405_7b7e_f767_814f);
-                ((state >> 33) as i64 % (18 * Q + 1) - 9 * Q) as i32
-            });
+        fn check_all<B: Backend>(b: B) {
+            check(b, &mut || 9 * Q as i32);
+            check(b, &mut || -9 * Q as i32);
+            let mut random = Random::new(1);
+            for _ in 0..100 {
+                check(b, &mut || random.within(9 * Q as i32));
+            }
         }
+
+        check_all(Portable);
+        check_all(Wide);
     }
 }

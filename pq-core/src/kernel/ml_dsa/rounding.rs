@@ -3,6 +3,8 @@
 //! `GAMMA2` is (q − 1) / 88 or (q − 1) / 32. There are no divisions, and no
 //! branches: signing rounds secrets.
 
+use core::ops::RangeInclusive;
+
 use crate::arch::{Backend, Kernel};
 use crate::kernel::ntt::{Q8380417, Ring, within};
 
@@ -19,7 +21,7 @@ pub(crate) const D: u32 = 13;
 /// Power2Round (algorithm 35) of f + g: leaves the low part in `f` and puts the high
 /// part in `high`.
 ///
-/// Takes |f| ≤ q and |g| ≤ η; gives −2¹² < low ≤ 2¹² and 0 ≤ high < 2¹⁰.
+/// Takes |f| ≤ q and |g| ≤ η ≤ 4; gives −2¹² < low ≤ 2¹² and 0 ≤ high < 2¹⁰.
 pub(crate) struct AddPower2Round<'a> {
     pub(crate) f: &'a mut [i32; 256],
     pub(crate) g: &'a [i32; 256],
@@ -31,9 +33,12 @@ impl<B: Backend> Kernel<B> for AddPower2Round<'_> {
 
     #[inline(always)]
     fn run(self, _: B) {
-        for ((f, g), high) in self.f.iter_mut().zip(self.g).zip(self.high) {
+        debug_assert!(within::<Q8380417>(self.f, 1) && all_in(self.g, -4..=4));
+        for ((f, g), high) in self.f.iter_mut().zip(self.g).zip(self.high.iter_mut()) {
             (*high, *f) = power2round(canonical(*f + g));
         }
+        debug_assert!(all_in(self.f, 1 - (1 << (D - 1))..=1 << (D - 1)));
+        debug_assert!(all_in(self.high, 0..=(1 << 10) - 1));
     }
 }
 
@@ -52,9 +57,11 @@ impl<B: Backend, const GAMMA2: i32> Kernel<B> for Decompose<'_, GAMMA2> {
     #[inline(always)]
     fn run(self, _: B) {
         debug_assert!(within::<Q8380417>(self.f, 1));
-        for (f, high) in self.f.iter_mut().zip(self.high) {
+        for (f, high) in self.f.iter_mut().zip(self.high.iter_mut()) {
             (*high, *f) = decompose::<GAMMA2>(canonical(*f));
         }
+        debug_assert!(all_in(self.f, -GAMMA2..=GAMMA2));
+        debug_assert!(all_in(self.high, 0..=top::<GAMMA2>()));
     }
 }
 
@@ -83,6 +90,7 @@ impl<B: Backend, const GAMMA2: i32> Kernel<B> for UseHint<'_, GAMMA2> {
         for (hinted, i) in hinted.iter().zip(self.hints) {
             self.f[usize::from(*i)] = *hinted;
         }
+        debug_assert!(all_in(self.f, 0..=top::<GAMMA2>()));
     }
 }
 
@@ -102,7 +110,7 @@ impl<B: Backend, const SUBTRACT: bool> Kernel<B> for AddCentred<'_, SUBTRACT> {
 
     #[inline(always)]
     fn run(self, _: B) -> bool {
-        debug_assert!(within::<Q8380417>(self.g, 1));
+        debug_assert!(within::<Q8380417>(self.g, 1) && all_in(self.f, BELOW_2_30));
         let mut excess = 0;
         for (f, g) in self.f.iter_mut().zip(self.g) {
             let g = centred(*g);
@@ -142,6 +150,7 @@ impl<B: Backend> Kernel<B> for Below<'_> {
 
     #[inline(always)]
     fn run(self, _: B) -> bool {
+        debug_assert!(all_in(self.f, BELOW_2_30));
         let mut excess = 0;
         for x in self.f {
             excess |= mask_not_below(*x, self.bound);
@@ -150,11 +159,13 @@ impl<B: Backend> Kernel<B> for Below<'_> {
     }
 }
 
-/// MakeHint (algorithm 39) of −ct₀ and w − cs₂ + ct₀; gives the number of ones, or
-/// nothing if ‖ct₀‖∞ ≥ γ₂.
+/// MakeHint (algorithm 39) of −ct₀ and w − cs₂ + ct₀; gives the number of ones, and
+/// whether ‖ct₀‖∞ < γ₂.
 ///
 /// Takes the low part of w − cs₂ in `f`, |f| ≤ γ₂, and leaves the hint in its place; its
-/// high part in `high`; and |ct₀| ≤ q with |ct₀ mod± q| < 2²¹.
+/// high part in `high`, 0 ≤ high < (q − 1) / 2γ₂; and |ct₀| ≤ q with |ct₀ mod± q| < 2²¹.
+/// If ‖ct₀‖∞ ≥ γ₂, which ML-DSA-44 allows (its ‖ct₀‖∞ is at most τ · 2¹² = 159744), the
+/// signature is refused and the hint, though 0s and 1s, means nothing.
 pub(crate) struct MakeHint<'a, const GAMMA2: i32> {
     pub(crate) f: &'a mut [i32; 256],
     pub(crate) high: &'a [i32; 256],
@@ -162,11 +173,12 @@ pub(crate) struct MakeHint<'a, const GAMMA2: i32> {
 }
 
 impl<B: Backend, const GAMMA2: i32> Kernel<B> for MakeHint<'_, GAMMA2> {
-    type Output = Option<usize>;
+    type Output = (usize, bool);
 
     #[inline(always)]
-    fn run(self, _: B) -> Option<usize> {
-        debug_assert!(within::<Q8380417>(self.ct0, 1));
+    fn run(self, _: B) -> (usize, bool) {
+        debug_assert!(within::<Q8380417>(self.ct0, 1) && all_in(self.f, -GAMMA2..=GAMMA2));
+        debug_assert!(all_in(self.high, 0..=top::<GAMMA2>()));
         let mut excess = 0;
         let mut ones = 0;
         for ((f, high), ct0) in self.f.iter_mut().zip(self.high).zip(self.ct0) {
@@ -175,8 +187,21 @@ impl<B: Backend, const GAMMA2: i32> Kernel<B> for MakeHint<'_, GAMMA2> {
             *f = make_hint::<GAMMA2>(*high, *f + ct0);
             ones += *f;
         }
-        (excess == 0).then_some(ones as usize)
+        (ones as usize, excess == 0)
     }
+}
+
+/// |x| < 2³⁰
+const BELOW_2_30: RangeInclusive<i32> = 1 - (1 << 30)..=(1 << 30) - 1;
+
+/// Whether all coefficients are in `range`.
+fn all_in(f: &[i32; 256], range: RangeInclusive<i32>) -> bool {
+    f.iter().all(|x| range.contains(x))
+}
+
+/// (q − 1) / 2γ₂ − 1, the greatest high part.
+const fn top<const GAMMA2: i32>() -> i32 {
+    (Q - 1) / (2 * GAMMA2) - 1
 }
 
 /// Power2Round (algorithm 35): (r₁, r₀) with r = r₁ · 2^d + r₀ for 0 ≤ r < q.
@@ -202,19 +227,18 @@ fn decompose<const GAMMA2: i32>(r: i32) -> (i32, i32) {
         (x * 32801/* ceil(2^25 / 1023) */) >> 25
     };
     // Where r − r₀ = q − 1, r₁ = 0 and r₀ is one less.
-    let top = ((Q - 1) / (2 * GAMMA2) - 1 - r1) >> 31;
-    (r1 & !top, r - r1 * (2 * GAMMA2) + top)
+    let wraps = (top::<GAMMA2>() - r1) >> 31;
+    (r1 & !wraps, r - r1 * (2 * GAMMA2) + wraps)
 }
 
 /// UseHint (algorithm 40) with hint 1, for 0 ≤ r < q.
 #[inline(always)]
 fn use_hint<const GAMMA2: i32>(r: i32) -> i32 {
-    let m = (Q - 1) / (2 * GAMMA2);
+    let top = top::<GAMMA2>();
     let (r1, r0) = decompose::<GAMMA2>(r);
-    let next = if r0 > 0 { r1 + 1 } else { r1 - 1 };
-    match next {
-        -1 => m - 1,
-        next if next == m => 0,
+    match if r0 > 0 { r1 + 1 } else { r1 - 1 } {
+        -1 => top,
+        next if next > top => 0,
         next => next,
     }
 }
@@ -224,6 +248,9 @@ fn use_hint<const GAMMA2: i32>(r: i32) -> i32 {
 ///
 /// It has the same if −γ₂ < a ≤ γ₂. At a = −γ₂ it falls to the multiple of 2γ₂ below,
 /// unless r₁ = 0: there r = q − γ₂, where Decompose rounds up to q − 1 and wraps to 0.
+///
+/// For greater |a|, which only signatures to be refused have, the result is 1 and nothing
+/// overflows below 2³⁰: |a| ≤ γ₂ + τ · 2¹², which is 254976 for ML-DSA-44.
 #[inline(always)]
 fn make_hint<const GAMMA2: i32>(r1: i32, a: i32) -> i32 {
     let above = (GAMMA2 - a) >> 31;
@@ -270,9 +297,11 @@ mod tests {
         Q, UseHint, canonical, centred, decompose, make_hint, mask_not_below, power2round,
         use_hint,
     };
+    use crate::arch::wide::Wide;
     use crate::arch::{Backend, Portable};
+    use crate::test_random::Random;
 
-    /// r mod± m: in −⌈m/2⌉ < r' ≤ ⌊m/2⌋.
+    /// r mod± m: in −m/2 < r' ≤ m/2.
     fn mod_plus_minus(r: i32, m: i32) -> i32 {
         let r = r.rem_euclid(m);
         if r > m / 2 { r - m } else { r }
@@ -379,18 +408,11 @@ mod tests {
         }
     }
 
-    fn random(state: &mut u64, limit: i32) -> i32 {
-        *state = state
-            .wrapping_mul(0x5851_f42d_4c95_7f2d)
-            .wrapping_add(0x1405_7b7e_f767_814f);
-        ((*state >> 33) as i64 % (2 * i64::from(limit) + 1) - i64::from(limit)) as i32
-    }
-
     #[test]
     fn kernels_match_textbook() {
-        fn check<B: Backend, const GAMMA2: i32>(backend: B, state: &mut u64) {
-            let input: [i32; 256] = core::array::from_fn(|_| random(state, Q));
-            let small: [i32; 256] = core::array::from_fn(|_| random(state, 4));
+        fn check<B: Backend, const GAMMA2: i32>(backend: B, random: &mut Random) {
+            let mut random = |limit| core::array::from_fn(|_| random.within(limit));
+            let (input, small): ([i32; 256], [i32; 256]) = (random(Q), random(4));
             let (mut f, mut high) = (input, [0; 256]);
             backend.run(AddPower2Round {
                 f: &mut f,
@@ -430,7 +452,7 @@ mod tests {
             }
 
             // the same residues as a mod± q, up to one q away
-            let centred: [i32; 256] = core::array::from_fn(|_| random(state, GAMMA2 - 1));
+            let centred: [i32; 256] = random(GAMMA2 - 1);
             let mut far = centred;
             for (i, x) in far.iter_mut().enumerate() {
                 *x += match i % 2 {
@@ -463,8 +485,8 @@ mod tests {
                 assert_eq!((difference, below), (centred.map(|x| -x), expected));
             }
 
-            let low: [i32; 256] = core::array::from_fn(|_| random(state, GAMMA2 - 200));
-            let high: [i32; 256] = core::array::from_fn(|_| random(state, 15).abs());
+            let low: [i32; 256] = random(GAMMA2 - 200);
+            let high = random(15).map(i32::abs);
             let mut hint = low;
             let ones = backend.run(MakeHint::<GAMMA2> {
                 f: &mut hint,
@@ -478,20 +500,60 @@ mod tests {
                 assert_eq!(hint[i], i32::from(changed));
                 expected += usize::from(changed);
             }
-            assert_eq!(ones, Some(expected));
-            far[9] = GAMMA2;
-            let refused = backend.run(MakeHint::<GAMMA2> {
-                f: &mut hint,
-                high: &high,
-                ct0: &far,
-            });
-            assert_eq!(refused, None);
+            assert_eq!(ones, (expected, true));
         }
 
-        let mut state = 1;
-        for _ in 0..100 {
-            check::<_, GAMMA2_44>(Portable, &mut state);
-            check::<_, GAMMA2_65_87>(Portable, &mut state);
+        fn check_all<B: Backend>(b: B) {
+            let mut random = Random::new(1);
+            for _ in 0..100 {
+                check::<_, GAMMA2_44>(b, &mut random);
+                check::<_, GAMMA2_65_87>(b, &mut random);
+            }
         }
+
+        check_all(Portable);
+        check_all(Wide);
+    }
+
+    /// One ct₀ that is too large is found wherever it is and however large: nothing
+    /// overflows, and the other coefficients are worked on all the same.
+    #[test]
+    fn large_ct0_is_found() {
+        fn check<B: Backend, const GAMMA2: i32>(b: B) {
+            // the third is the most of ML-DSA-44, the last the most that the kernel takes
+            for large in [GAMMA2, GAMMA2 + 1, 39 << 12, (1 << 21) - 1] {
+                for ct0 in [large, -large, large - Q, Q - large] {
+                    for (edge, i) in [(-GAMMA2, 0), (GAMMA2, 255)] {
+                        let mut coefficients = [1; 256];
+                        coefficients[i] = ct0;
+                        let mut f = [GAMMA2; 256];
+                        f[i] = edge;
+                        let result = b.run(MakeHint::<GAMMA2> {
+                            f: &mut f,
+                            high: &[1; 256],
+                            ct0: &coefficients,
+                        });
+                        assert!([0, 1].contains(&f[i]));
+                        assert_eq!(result, (255 + f[i] as usize, large < GAMMA2));
+                        f[i] = 1;
+                        assert_eq!(f, [1; 256]);
+                    }
+                }
+            }
+            for a in [2 * GAMMA2, GAMMA2 + (1 << 21), (1 << 30) - 1] {
+                for r1 in [0, 1, 15] {
+                    assert_eq!(make_hint::<GAMMA2>(r1, a), 1);
+                    assert_eq!(make_hint::<GAMMA2>(r1, -a), 1);
+                }
+            }
+        }
+
+        fn check_all<B: Backend>(b: B) {
+            check::<_, GAMMA2_44>(b);
+            check::<_, GAMMA2_65_87>(b);
+        }
+
+        check_all(Portable);
+        check_all(Wide);
     }
 }

@@ -25,14 +25,13 @@ impl<B: Backend> Kernel<B> for RejectUniform<'_> {
         } = self;
         debug_assert_eq!(block.len() % 3, 0);
         for [b0, b1, b2] in block.as_chunks().0 {
-            let Some(x) = f.get_mut(filled) else {
-                return filled;
-            };
+            let Some(x) = f.get_mut(filled) else { break };
             // CoeffFromThreeBytes (algorithm 14); a coefficient that is not accepted
             // is overwritten by the next
             *x = i32::from_le_bytes([*b0, *b1, *b2 & 0x7f, 0]);
             filled += usize::from(*x < Q8380417::Q);
         }
+        debug_assert!(f[..filled].iter().all(|x| (0..Q8380417::Q).contains(x)));
         filled
     }
 }
@@ -59,16 +58,17 @@ impl<B: Backend, const ETA: i32> Kernel<B> for RejectBounded<'_, ETA> {
             f,
             mut filled,
         } = self;
-        for byte in block {
+        'block: for byte in block {
             for half in [i32::from(*byte & 0x0f), i32::from(*byte >> 4)] {
                 let Some(x) = f.get_mut(filled) else {
-                    return filled;
+                    break 'block;
                 };
                 let (value, accepted) = coefficient_from_half_byte::<ETA>(half);
                 *x = value;
                 filled += accepted;
             }
         }
+        debug_assert!(f[..filled].iter().all(|x| x.abs() <= ETA));
         filled
     }
 }
@@ -93,14 +93,9 @@ fn coefficient_from_half_byte<const ETA: i32>(half: i32) -> (i32, usize) {
 #[cfg(test)]
 mod tests {
     use super::{RejectBounded, RejectUniform, coefficient_from_half_byte};
+    use crate::arch::wide::Wide;
     use crate::arch::{Backend, Portable};
-
-    fn pseudorandom<const N: usize>(mut state: u32) -> [u8; N] {
-        core::array::from_fn(|_| {
-            state = state.wrapping_mul(0x915f_77f5).wrapping_add(1);
-            (state >> 24) as u8
-        })
-    }
+    use crate::test_random::Random;
 
     /// Algorithm 14.
     fn textbook_three_bytes(b: &[u8]) -> Option<i32> {
@@ -130,18 +125,18 @@ mod tests {
 
     #[test]
     fn uniform_rejection_matches_textbook() {
-        for seed in 0..200 {
-            let mut bytes = pseudorandom::<{ 6 * 168 }>(seed);
+        fn check<B: Backend>(b: B, seed: u64) {
+            let mut bytes: [u8; 6 * 168] = Random::new(seed).bytes();
             // coefficients about q, so that many are refused
             for (i, c) in bytes.chunks_exact_mut(3).enumerate().take(200) {
-                if seed % 3 != 0 && i % 7 < 4 {
+                if !seed.is_multiple_of(3) && i % 7 < 4 {
                     c.copy_from_slice(&[c[0] & 3, 0xe0, 0x7f | c[2]]);
                 }
             }
             let mut f = [0; 256];
             let mut filled = 0;
             for block in bytes.chunks_exact(168) {
-                filled = Portable.run(RejectUniform {
+                filled = b.run(RejectUniform {
                     block,
                     f: &mut f,
                     filled,
@@ -154,16 +149,21 @@ mod tests {
                 assert_eq!(*actual, expected);
             }
         }
+
+        for seed in 0..200 {
+            check(Portable, seed);
+            check(Wide, seed);
+        }
     }
 
     #[test]
     fn bounded_rejection_matches_textbook() {
-        fn check<const ETA: i32>(seed: u32) {
-            let bytes = pseudorandom::<{ 3 * 136 }>(seed);
+        fn check<B: Backend, const ETA: i32>(b: B, seed: u64) {
+            let bytes: [u8; 3 * 136] = Random::new(seed).bytes();
             let mut f = [0; 256];
             let mut filled = 0;
             for block in bytes.chunks_exact(136) {
-                filled = Portable.run(RejectBounded::<ETA> {
+                filled = b.run(RejectBounded::<ETA> {
                     block,
                     f: &mut f,
                     filled,
@@ -181,8 +181,10 @@ mod tests {
         }
 
         for seed in 0..200 {
-            check::<2>(seed);
-            check::<4>(seed);
+            check::<_, 2>(Portable, seed);
+            check::<_, 4>(Portable, seed);
+            check::<_, 2>(Wide, seed);
+            check::<_, 4>(Wide, seed);
         }
     }
 }

@@ -174,6 +174,7 @@ fn decompress<const D: usize>(y: u32) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::{DecodeMessage, Q, canonical, compress, decompress};
+    use crate::arch::wide::Wide;
     use crate::arch::{Backend, Portable};
 
     #[test]
@@ -200,16 +201,21 @@ mod tests {
 
     #[test]
     fn messages_are_decompressed() {
-        for byte in 0..=255 {
-            let mut f = [0; 256];
-            Portable.run(DecodeMessage {
-                m: &[byte; 32],
-                f: &mut f,
-            });
-            for (i, x) in f.iter().enumerate() {
-                assert_eq!(*x, decompress::<1>(u32::from(byte) >> (i % 8) & 1));
+        fn check<B: Backend>(b: B) {
+            for byte in 0..=255 {
+                let mut f = [0; 256];
+                b.run(DecodeMessage {
+                    m: &[byte; 32],
+                    f: &mut f,
+                });
+                for (i, x) in f.iter().enumerate() {
+                    assert_eq!(*x, decompress::<1>(u32::from(byte) >> (i % 8) & 1));
+                }
             }
         }
+
+        check(Portable);
+        check(Wide);
     }
 
     #[test]

@@ -138,6 +138,7 @@ mod tests {
     use super::{Factor, InnerProduct, OverRadix, TimesGamma, TimesRadix, montgomery_reduce};
     use crate::arch::wide::Wide;
     use crate::arch::{Backend, Portable};
+    use crate::test_random::Random;
 
     const Q: i64 = 3329;
 
@@ -232,11 +233,8 @@ mod tests {
         fn check_all<B: Backend>(b: B) {
             check(b, &mut || 3329);
             check(b, &mut || -3329);
-            let mut state = 1u32;
-            check(b, &mut || {
-                state = state.wrapping_mul(0x915f_77f5).wrapping_add(1);
-                ((state >> 16) % 6659) as i16 - 3329
-            });
+            let mut random = Random::new(1);
+            check(b, &mut || random.within(3329) as i16);
         }
 
         check_all(Portable);

@@ -85,21 +85,16 @@ impl<B: Backend> Kernel<B> for CentredBinomial<'_> {
 #[cfg(test)]
 mod tests {
     use super::{CentredBinomial, RejectUniform};
+    use crate::arch::wide::Wide;
     use crate::arch::{Backend, Portable};
-
-    fn pseudorandom<const N: usize>(mut state: u32) -> [u8; N] {
-        core::array::from_fn(|_| {
-            state = state.wrapping_mul(0x915f_77f5).wrapping_add(1);
-            (state >> 24) as u8
-        })
-    }
+    use crate::test_random::Random;
 
     /// Algorithm 8, bit by bit.
     #[test]
     fn centred_binomial_matches_textbook() {
-        fn check(eta: usize, bytes: &[u8]) {
+        fn check<B: Backend>(b: B, eta: usize, bytes: &[u8]) {
             let mut f = [0; 256];
-            Portable.run(CentredBinomial { bytes, f: &mut f });
+            b.run(CentredBinomial { bytes, f: &mut f });
             let bit = |i: usize| i16::from(bytes[i / 8] >> (i % 8) & 1);
             for (i, actual) in f.iter().enumerate() {
                 let x: i16 = (0..eta).map(|j| bit(2 * i * eta + j)).sum();
@@ -108,23 +103,28 @@ mod tests {
             }
         }
 
-        for seed in 0..500 {
-            check(2, &pseudorandom::<128>(seed));
-            check(3, &pseudorandom::<192>(seed));
+        fn check_all<B: Backend>(b: B) {
+            for seed in 0..500 {
+                check(b, 2, &Random::new(seed).bytes::<128>());
+                check(b, 3, &Random::new(seed).bytes::<192>());
+            }
+            check(b, 2, &[0xff; 128]);
+            check(b, 3, &[0xff; 192]);
         }
-        check(2, &[0xff; 128]);
-        check(3, &[0xff; 192]);
+
+        check_all(Portable);
+        check_all(Wide);
     }
 
     /// Algorithm 7, whose coefficients are taken one block at a time.
     #[test]
     fn rejection_matches_textbook() {
-        for seed in 0..200 {
-            let bytes = pseudorandom::<{ 4 * 168 }>(seed);
+        fn check<B: Backend>(b: B, seed: u64) {
+            let bytes: [u8; 4 * 168] = Random::new(seed).bytes();
             let mut f = [0; 256];
             let mut filled = 0;
             for block in bytes.chunks_exact(168) {
-                filled = Portable.run(RejectUniform {
+                filled = b.run(RejectUniform {
                     block,
                     f: &mut f,
                     filled,
@@ -140,6 +140,11 @@ mod tests {
             for (actual, expected) in f.iter().zip(expected) {
                 assert_eq!(*actual as u16, expected);
             }
+        }
+
+        for seed in 0..200 {
+            check(Portable, seed);
+            check(Wide, seed);
         }
     }
 }
