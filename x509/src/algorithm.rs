@@ -3,6 +3,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use const_oid::ObjectIdentifier;
+use der::{Decode, Header, SliceReader, Tag};
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
 use spki::AlgorithmIdentifierRef;
@@ -124,6 +125,24 @@ impl Algorithm {
             None => Ok(algorithm),
             Some(_) => Err(KeyError::ParametersPresent(algorithm)),
         }
+    }
+
+    /// The algorithm that a PKCS#8 private key claims, if it is one of ours.
+    ///
+    /// This looks at the start alone: the headers of the two outer SEQUENCEs, the version
+    /// and the object identifier. It has no opinion on parameters, on what follows, or on
+    /// lengths that reach beyond the end, so that a damaged key of ours is known for
+    /// ours and reading it tells what is wrong with it.
+    pub fn of_pkcs8_der(der: &[u8]) -> Option<Self> {
+        let mut reader = SliceReader::new(der).ok()?;
+        let enter_sequence = |reader: &mut SliceReader<'_>| {
+            let header = Header::decode(reader).ok()?;
+            header.tag().assert_eq(Tag::Sequence).ok()
+        };
+        enter_sequence(&mut reader)?;
+        u8::decode(&mut reader).ok()?;
+        enter_sequence(&mut reader)?;
+        Self::from_oid(ObjectIdentifier::decode(&mut reader).ok()?)
     }
 
     fn facts(self) -> &'static Facts {
@@ -290,6 +309,8 @@ const fn ml_kem<P: ml_kem::ParameterSet>(oid: &str) -> KemRow {
 
 #[cfg(test)]
 mod tests {
+    use der::Encode;
+
     use super::*;
 
     #[test]
@@ -312,6 +333,29 @@ mod tests {
         }
         let unknown = "ML-KEM-768".parse::<SignatureAlgorithm>().unwrap_err();
         assert!(unknown.to_string().contains("ML-DSA-65"));
+    }
+
+    #[test]
+    fn pkcs8_is_known_by_its_start() {
+        for algorithm in Algorithm::ALL {
+            let identifier = algorithm.identifier().to_der().unwrap();
+            let version = [2, 1, 0];
+            // Of the whole key that the lengths promise, only the start is there.
+            let start = [&[0x30, 0x82, 0x0f, 0xff][..], &version, &identifier].concat();
+            for end in [&[][..], &[5, 0], &[0xff; 40]] {
+                let der = [&start, end].concat();
+                assert_eq!(Algorithm::of_pkcs8_der(&der), Some(*algorithm));
+            }
+            for cut in 0..start.len() {
+                assert_eq!(Algorithm::of_pkcs8_der(&start[..cut]), None, "{cut}");
+            }
+        }
+        // An EC key (id-ecPublicKey), and an EncryptedPrivateKeyInfo's start.
+        let ec = hex::decode("308187020100301306072a8648ce3d0201").unwrap();
+        let encrypted = hex::decode("3081f9305306092a864886f70d01050d").unwrap();
+        for other in [ec, encrypted] {
+            assert_eq!(Algorithm::of_pkcs8_der(&other), None);
+        }
     }
 
     #[test]

@@ -13,7 +13,9 @@ use x509_cert::name::Name;
 
 use crate::issuer::IssueError;
 use crate::key_usage::Role;
-use crate::names::{AlternativeNames, NameError, Subject, Subtree};
+use crate::names::{
+    AlternativeNames, NameError, Subject, Subtree, alternative_name_methods, subject_methods,
+};
 use crate::tbs::encode_extension;
 use crate::validity::Validity;
 
@@ -40,18 +42,7 @@ pub struct CertificateBuilder<K> {
 }
 
 impl<K> CertificateBuilder<K> {
-    /// The subject's common name, of 1 to 64 characters, in place of any other name.
-    pub fn common_name(mut self, name: impl Into<String>) -> Self {
-        self.subject = Subject::CommonName(name.into());
-        self
-    }
-
-    /// The subject's full name, in place of any other. It is read from text such as
-    /// `"CN=Example Root,O=Example,C=SE".parse()?`.
-    pub fn subject(mut self, name: Name) -> Self {
-        self.subject = Subject::Full(name);
-        self
-    }
+    subject_methods!();
 
     /// The time in which the certificate is valid. By default a CA's lasts for 3650 days
     /// and an end entity's for 90, and both start one hour ago.
@@ -152,18 +143,44 @@ impl CertificateBuilder<Ca> {
 
     /// Permits DNS names that are this one or below it, and no others but those
     /// permitted likewise.
+    ///
+    /// Addresses and all other kinds of name stay unconstrained (RFC 5280 section
+    /// 4.2.1.10). To permit no address beside these DNS names, exclude them all:
+    ///
+    /// ```
+    /// # use core::net::{Ipv4Addr, Ipv6Addr};
+    /// # use pq_x509::CertificateBuilder;
+    /// CertificateBuilder::ca("Example CA")
+    ///     .permit_dns("example.org")
+    ///     .exclude_ip(Ipv4Addr::UNSPECIFIED.into(), 0)
+    ///     .exclude_ip(Ipv6Addr::UNSPECIFIED.into(), 0);
+    /// ```
     pub fn permit_dns(mut self, name: impl Into<String>) -> Self {
         self.permitted.push(Subtree::Dns(name.into()));
         self
     }
 
-    /// Excludes DNS names that are this one or below it.
+    /// Excludes DNS names that are this one or below it. Other kinds of name stay
+    /// unconstrained.
     pub fn exclude_dns(mut self, name: impl Into<String>) -> Self {
         self.excluded.push(Subtree::Dns(name.into()));
         self
     }
 
-    /// Permits addresses with this prefix, and no others but those permitted likewise.
+    /// Permits addresses with this prefix, and no others but those permitted likewise,
+    /// whether of IPv4 or IPv6.
+    ///
+    /// DNS names and all other kinds of name stay unconstrained (RFC 5280 section
+    /// 4.2.1.10). To permit no DNS name beside these addresses, permit one that is nobody's
+    /// (RFC 6761 section 6.4), which forbids all others:
+    ///
+    /// ```
+    /// # use core::net::Ipv4Addr;
+    /// # use pq_x509::CertificateBuilder;
+    /// CertificateBuilder::ca("Example CA")
+    ///     .permit_ip(Ipv4Addr::new(192, 0, 2, 0).into(), 24)
+    ///     .permit_dns("none.invalid");
+    /// ```
     pub fn permit_ip(mut self, address: IpAddr, prefix_len: u8) -> Self {
         self.permitted.push(Subtree::Ip {
             address,
@@ -172,7 +189,7 @@ impl CertificateBuilder<Ca> {
         self
     }
 
-    /// Excludes addresses with this prefix.
+    /// Excludes addresses with this prefix. Other kinds of name stay unconstrained.
     pub fn exclude_ip(mut self, address: IpAddr, prefix_len: u8) -> Self {
         self.excluded.push(Subtree::Ip {
             address,
@@ -209,17 +226,7 @@ impl CertificateBuilder<EndEntity> {
         self.purpose(ID_KP_CLIENT_AUTH)
     }
 
-    /// Adds a DNS name to the subject alternative names. The first label may be `*`.
-    pub fn dns_name(mut self, name: impl Into<String>) -> Self {
-        self.names.dns.push(name.into());
-        self
-    }
-
-    /// Adds an address to the subject alternative names.
-    pub fn ip_address(mut self, address: IpAddr) -> Self {
-        self.names.ip.push(address);
-        self
-    }
+    alternative_name_methods!();
 
     pub(crate) fn named(subject: Name, names: AlternativeNames) -> Self {
         Self {

@@ -1,14 +1,16 @@
 use core::fmt;
 use core::net::IpAddr;
 
-use const_oid::AssociatedOid;
+use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::flagset::FlagSet;
 use der::referenced::OwnedToRef;
 use der::{Decode, Encode};
-use pki_types::{CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
+use pki_types::{
+    CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
+};
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{
-    BasicConstraints, KeyUsage, KeyUsages, SubjectAltName, SubjectKeyIdentifier,
+    BasicConstraints, ExtendedKeyUsage, KeyUsage, KeyUsages, SubjectAltName, SubjectKeyIdentifier,
 };
 use x509_cert::name::Name;
 
@@ -37,9 +39,21 @@ impl Certificate {
     /// # Errors
     ///
     /// [`CertificateError::Der`] if the certificate or one of the extensions that this
-    /// type gives access to is malformed.
+    /// type gives access to is malformed, [`CertificateError::AlgorithmsDiffer`] if the
+    /// two places that name the signature algorithm do not agree.
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
         let parsed = x509_cert::Certificate::from_der(der)?;
+        // RFC 5280 section 4.1.1.2. Only the inner one is signed.
+        let (inner, outer) = (
+            parsed.tbs_certificate().signature(),
+            parsed.signature_algorithm(),
+        );
+        if inner != outer {
+            return Err(CertificateError::AlgorithmsDiffer {
+                inner: inner.oid,
+                outer: outer.oid,
+            });
+        }
         Ok(Self {
             facts: Facts::read(&parsed)?,
             der: CertificateDer::from(der).into_owned(),
@@ -169,6 +183,22 @@ impl Certificate {
         signed::verify(&self.der, &spki, algorithms)
     }
 
+    /// The ExtendedKeyUsage extension's purposes, if there is one.
+    pub(crate) fn extended_key_usage(&self) -> Option<&[ObjectIdentifier]> {
+        self.facts.extended_key_usage.as_deref()
+    }
+
+    /// notBefore and notAfter.
+    pub(crate) fn validity(&self) -> (UnixTime, UnixTime) {
+        let validity = self.parsed.tbs_certificate().validity();
+        let unix_time =
+            |time: x509_cert::time::Time| UnixTime::since_unix_epoch(time.to_unix_duration());
+        (
+            unix_time(validity.not_before),
+            unix_time(validity.not_after),
+        )
+    }
+
     /// The subject for messages, where its name may be empty.
     pub(crate) fn describe_subject(&self) -> String {
         if !self.subject().is_empty() {
@@ -230,6 +260,18 @@ pub enum CertificateError {
     /// The bytes are not the DER of a certificate.
     #[error("the certificate is not valid DER: {0}")]
     Der(#[from] der::Error),
+    /// The signature algorithm inside of the signed part is not the one outside of it.
+    #[error(
+        "the signed part names signature algorithm {inner} and the signature is of {outer}, \
+         or their parameters differ (RFC 5280 section 4.1.1.2); the certificate was altered, \
+         or its issuer is faulty"
+    )]
+    AlgorithmsDiffer {
+        /// The algorithm in the signed part.
+        inner: ObjectIdentifier,
+        /// The algorithm beside the signature.
+        outer: ObjectIdentifier,
+    },
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),
@@ -243,6 +285,7 @@ struct Facts {
     spki: Vec<u8>,
     constraints: Option<BasicConstraints>,
     key_usage: Option<FlagSet<KeyUsages>>,
+    extended_key_usage: Option<Vec<ObjectIdentifier>>,
     names: AlternativeNames,
     subject_key_id: Option<Vec<u8>>,
 }
@@ -266,6 +309,7 @@ impl Facts {
                 .to_der()?,
             constraints: extension(certificate)?,
             key_usage: extension::<KeyUsage>(certificate)?.map(|usage| usage.0),
+            extended_key_usage: extension::<ExtendedKeyUsage>(certificate)?.map(|usage| usage.0),
             names: AlternativeNames::from_general_names(names).0,
             subject_key_id: extension::<SubjectKeyIdentifier>(certificate)?
                 .map(|id| id.0.into_bytes().into()),

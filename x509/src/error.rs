@@ -16,7 +16,8 @@ pub enum KeyError {
     /// The key is of an algorithm that this crate does not know.
     #[error(
         "no support for keys of algorithm {0}; this crate reads ML-DSA-44/65/87 and \
-         ML-KEM-512/768/1024, other keys go to the classical provider"
+         ML-KEM-512/768/1024; a key of another algorithm can issue and be certified through \
+         the traits Signer and SubjectKey"
     )]
     UnsupportedAlgorithm(ObjectIdentifier),
     /// The AlgorithmIdentifier carries parameters, which must be absent.

@@ -50,11 +50,16 @@ impl<S: Signer> Issuer<S> {
     ///
     /// # Errors
     ///
-    /// [`IssueError::NotACa`], [`IssueError::KeyUsage`] or [`IssueError::WrongKey`] if
-    /// certificates issued with the two would not be valid.
+    /// [`IssueError::NotACa`], [`IssueError::CaWithoutName`], [`IssueError::KeyUsage`] or
+    /// [`IssueError::WrongKey`] for what its certificate alone tells. Whether it has expired
+    /// or leads to a trusted root is not checked; see
+    /// [`ChainValidator`](crate::ChainValidator).
     pub fn new(certificate: Certificate, signer: S) -> Result<Self, IssueError> {
         if !certificate.is_ca() {
             return Err(IssueError::NotACa(certificate.describe_subject()));
+        }
+        if certificate.subject().is_empty() {
+            return Err(IssueError::CaWithoutName);
         }
         if let Some(usages) = certificate.key_usage() {
             key_usage::check_role(Role::Ca, usages)?;
@@ -160,7 +165,10 @@ pub enum IssueError {
     )]
     Nameless,
     /// A CA has an empty subject.
-    #[error("a CA needs a name (RFC 5280 section 4.1.2.6); add common_name() or subject()")]
+    #[error(
+        "a CA needs a name (RFC 5280 section 4.1.2.6); issue its certificate with \
+         common_name() or subject()"
+    )]
     CaWithoutName,
     /// The certificate given for a CA is not a CA's.
     #[error("the certificate of \"{0}\" is not a CA's, so nothing issued with it would be valid")]

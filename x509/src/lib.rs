@@ -63,8 +63,17 @@
 //!
 //! # Secrets
 //!
-//! Private keys are wiped when dropped, and so is every buffer that this crate writes
-//! them to. Everything random comes from the operating system.
+//! Private keys are wiped when dropped, and so is every buffer that this crate allocates
+//! for them. That is not every copy: a key that is moved by value, as when a new one is
+//! moved into its place on the heap, may leave its bytes behind on the stack until they are
+//! overwritten, and what a caller passes in or takes out is the caller's to wipe.
+//! Everything random comes from the operating system, save what the caller gives to
+//! [`SigningKey::sign_with_randomness`].
+//!
+//! # Limits
+//!
+//! Revocation is not checked: a [`ChainValidator`] reads neither certificate revocation
+//! lists nor OCSP responses.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -73,6 +82,7 @@ mod algorithm;
 mod backend;
 mod builder;
 mod certificate;
+mod diagnosis;
 mod error;
 mod issuer;
 mod key_usage;

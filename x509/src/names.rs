@@ -17,7 +17,7 @@ use x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 pub enum NameError {
     /// Not a DNS name.
     #[error(
-        "{0:?} is not a DNS name: labels of letters, digits and inner hyphens, no final \
+        "{0:?} is not a DNS name: labels of letters, digits, underscores and inner hyphens, no final \
          dot, at most a leading \"*.\"; write names in other scripts as \"xn--...\", and \
          give addresses to ip_address()"
     )]
@@ -69,6 +69,43 @@ impl Subject {
         }
     }
 }
+
+/// How the builders of certificates and of requests are told whose they are.
+macro_rules! subject_methods {
+    () => {
+        /// The subject's common name, of 1 to 64 characters, in place of any other name.
+        pub fn common_name(mut self, name: impl Into<String>) -> Self {
+            self.subject = $crate::names::Subject::CommonName(name.into());
+            self
+        }
+
+        /// The subject's full name, in place of any other. It is read from text such as
+        /// `"CN=Example Root,O=Example,C=SE".parse()?`.
+        pub fn subject(mut self, name: x509_cert::name::Name) -> Self {
+            self.subject = $crate::names::Subject::Full(name);
+            self
+        }
+    };
+}
+pub(crate) use subject_methods;
+
+/// The same for the subject alternative names of end entities.
+macro_rules! alternative_name_methods {
+    () => {
+        /// Adds a DNS name to the subject alternative names. The first label may be `*`.
+        pub fn dns_name(mut self, name: impl Into<String>) -> Self {
+            self.names.dns.push(name.into());
+            self
+        }
+
+        /// Adds an address to the subject alternative names.
+        pub fn ip_address(mut self, address: core::net::IpAddr) -> Self {
+            self.names.ip.push(address);
+            self
+        }
+    };
+}
+pub(crate) use alternative_name_methods;
 
 /// The subject alternative names that this crate writes and reads.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -228,6 +265,7 @@ mod tests {
         for good in [
             "localhost",
             "a.example",
+            "_a.b_c.example",
             "*.example.org",
             "xn--bcher-kva.example",
         ] {

@@ -62,8 +62,24 @@ impl SigningKey {
     ///
     /// [`KeyError::Randomness`] if the operating system gives none to hedge with.
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
+        self.sign_with_randomness(message, &*random::array()?)
+    }
+
+    /// Signs as [`sign`](Self::sign) does, hedged with the caller's randomness instead of
+    /// the operating system's: rnd of FIPS 204, algorithm 2. Draw it anew from a
+    /// cryptographic generator for each signature.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Operation`] if pq-core refuses the input. It only refuses a context that
+    /// is too long, and here that is empty.
+    pub fn sign_with_randomness(
+        &self,
+        message: &[u8],
+        randomness: &[u8; 32],
+    ) -> Result<Vec<u8>, KeyError> {
         self.key
-            .sign(message, &[], &*random::array()?)
+            .sign(message, &[], randomness)
             .map_err(|source| KeyError::Operation {
                 algorithm: self.algorithm().into(),
                 source,

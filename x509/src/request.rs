@@ -15,7 +15,9 @@ use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 use crate::algorithm::Algorithm;
 use crate::builder::{CertificateBuilder, EndEntity};
 use crate::error::{KeyError, PemError};
-use crate::names::{AlternativeNames, NameError, Subject};
+use crate::names::{
+    AlternativeNames, NameError, Subject, alternative_name_methods, subject_methods,
+};
 use crate::pem;
 use crate::public_key::{PublicKey, VerifyingKey};
 use crate::signed::{self, SealError, SignatureError};
@@ -128,29 +130,8 @@ pub struct RequestBuilder {
 }
 
 impl RequestBuilder {
-    /// The subject's common name, of 1 to 64 characters, in place of any other name.
-    pub fn common_name(mut self, name: impl Into<String>) -> Self {
-        self.subject = Subject::CommonName(name.into());
-        self
-    }
-
-    /// The subject's full name, in place of any other.
-    pub fn subject(mut self, name: Name) -> Self {
-        self.subject = Subject::Full(name);
-        self
-    }
-
-    /// Asks for a DNS name among the subject alternative names.
-    pub fn dns_name(mut self, name: impl Into<String>) -> Self {
-        self.names.dns.push(name.into());
-        self
-    }
-
-    /// Asks for an address among the subject alternative names.
-    pub fn ip_address(mut self, address: IpAddr) -> Self {
-        self.names.ip.push(address);
-        self
-    }
+    subject_methods!();
+    alternative_name_methods!();
 
     /// Signs the request with the key that the certificate is to be for.
     ///

@@ -35,8 +35,12 @@ pub struct TbsCertificate {
     pub subject: Name,
     /// The subject's public key.
     pub subject_public_key_info: SubjectPublicKeyInfoOwned,
-    /// The extensions.
-    #[asn1(context_specific = "3", tag_mode = "EXPLICIT")]
+    /// The extensions. Where there are none, the whole field is left out.
+    #[asn1(
+        context_specific = "3",
+        tag_mode = "EXPLICIT",
+        default = "Default::default"
+    )]
     pub extensions: Vec<Extension>,
 }
 

@@ -1,5 +1,7 @@
 use core::cell::RefCell;
 
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use pki_types::{
     CertificateDer, ServerName, SignatureVerificationAlgorithm, TrustAnchor, UnixTime,
 };
@@ -8,6 +10,7 @@ use x509_cert::ext::pkix::KeyUsages;
 
 use crate::algorithm::Algorithm;
 use crate::certificate::Certificate;
+use crate::diagnosis::{self, unprocessed_critical_extension};
 use crate::key_usage::{self, KeyUsageError, Role};
 use crate::validation_error::ValidationError;
 use crate::verification;
@@ -15,8 +18,16 @@ use crate::verification;
 /// Decides whether a chain of certificates leads to a root that is trusted.
 ///
 /// Paths are built and checked by webpki. Added to that are the roots' own validity, path
-/// length and key usage, where webpki takes a root for a mere name and key, and the rules
-/// for key usage of RFC 5280, RFC 9881 and RFC 9935, where webpki has none.
+/// length, key usage, extended key usage and critical extensions, where webpki takes a
+/// root for a mere name, key and name constraints, and the rules for key usage of
+/// RFC 5280, RFC 9881 and RFC 9935, where webpki has none.
+///
+/// **Revocation is not checked**: neither certificate revocation lists nor OCSP. Keep
+/// validities short, or check revocation elsewhere.
+///
+/// Every certificate on a path must also be read by [`Certificate::from_der`], which holds
+/// to the RFC 5280 profile of `x509-cert`. That is stricter than webpki: a negative or
+/// overlong serial number, for example, is refused.
 #[derive(Clone, Debug)]
 pub struct ChainValidator {
     roots: Vec<Certificate>,
@@ -32,7 +43,8 @@ impl ChainValidator {
     /// # Errors
     ///
     /// [`ValidationError::NoRoots`] if there are none, [`ValidationError::RootNotACa`] if
-    /// one is not a CA certificate.
+    /// one is not a CA certificate, [`ValidationError::UnsupportedCriticalExtension`] if
+    /// one has a critical extension that is not processed here.
     pub fn new(roots: impl IntoIterator<Item = Certificate>) -> Result<Self, ValidationError> {
         let roots: Vec<Certificate> = roots.into_iter().collect();
         if roots.is_empty() {
@@ -40,9 +52,18 @@ impl ChainValidator {
         }
         let anchors = roots
             .iter()
-            .map(|root| match root.is_ca() {
-                true => Ok(webpki::anchor_from_trusted_cert(root.der())?.to_owned()),
-                false => Err(ValidationError::RootNotACa(root.describe_subject())),
+            .map(|root| {
+                if !root.is_ca() {
+                    return Err(ValidationError::RootNotACa(root.describe_subject()));
+                }
+                // webpki ignores them in roots.
+                if let Some(oid) = unprocessed_critical_extension(root) {
+                    return Err(ValidationError::UnsupportedCriticalExtension {
+                        subject: Some(root.describe_subject()),
+                        oid: Some(oid),
+                    });
+                }
+                Ok(webpki::anchor_from_trusted_cert(root.der())?.to_owned())
             })
             .collect::<Result<_, _>>()?;
         Ok(Self {
@@ -64,7 +85,7 @@ impl ChainValidator {
     }
 
     /// Accepts key usages that RFC 9881 and RFC 9935 forbid, and end entities that lack
-    /// digitalSignature, for the sake of certificates that others issued carelessly. That
+    /// digitalSignature or have keyCertSign, for the sake of certificates that others issued carelessly. That
     /// CAs need keyCertSign stays.
     #[must_use]
     pub fn relax_key_usage(mut self) -> Self {
@@ -75,7 +96,9 @@ impl ChainValidator {
     /// Validates the chain of a TLS server for the name or address that was dialled.
     ///
     /// The chain starts with the server's certificate; those of CAs follow in any order,
-    /// and the root may be left out.
+    /// and the root may be left out. The server's key must be one that signs: a certificate
+    /// for an ML-KEM key cannot authenticate a TLS server, only [`validate`](Self::validate)
+    /// takes it.
     ///
     /// # Errors
     ///
@@ -86,11 +109,11 @@ impl ChainValidator {
         name: &ServerName<'_>,
         time: UnixTime,
     ) -> Result<ValidatedChain, ValidationError> {
-        self.validate(chain, Purpose::ServerAuth, Some(name), time)
+        signs(self.validate(chain, Purpose::ServerAuth, Some(name), time)?)
     }
 
     /// Validates the chain of a TLS client. Who the client is, the caller reads from the
-    /// first certificate.
+    /// first certificate. Its key must be one that signs, as a server's.
     ///
     /// # Errors
     ///
@@ -100,10 +123,11 @@ impl ChainValidator {
         chain: &[impl AsRef<[u8]>],
         time: UnixTime,
     ) -> Result<ValidatedChain, ValidationError> {
-        self.validate(chain, Purpose::ClientAuth, None, time)
+        signs(self.validate(chain, Purpose::ClientAuth, None, time)?)
     }
 
-    /// Validates a chain for a purpose, for a name if one is given, and at a time.
+    /// Validates a chain for a purpose, for a name if one is given, and at a time. The end
+    /// entity's key may be of any algorithm, ML-KEM included.
     ///
     /// # Errors
     ///
@@ -120,13 +144,14 @@ impl ChainValidator {
             .map(|certificate| CertificateDer::from(certificate.as_ref()))
             .collect();
         let (leaf, intermediates) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
-        let end_entity = EndEntityCert::try_from(leaf)?;
+        let explain = |error| diagnosis::explain(error, &chain, &self.roots, &self.algorithms);
+        let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
 
         // webpki's errors have no room for ours, so the outcome of our own checks on the
         // latest path goes beside them.
         let outcome = RefCell::new(None);
         let check = |path: &VerifiedPath<'_>| {
-            let result = self.check_path(path, time);
+            let result = self.check_path(path, purpose, time);
             let ok = result.is_ok();
             outcome.replace(Some(result));
             // Any error that is not fatal has webpki try the next path.
@@ -147,7 +172,7 @@ impl ChainValidator {
             // A path with sound signatures that our rules refuse says more than whatever
             // kept webpki from finding another.
             (_, Some(result)) => result?,
-            (Err(error), None) => return Err(error.into()),
+            (Err(error), None) => return Err(explain(error)),
             (Ok(()), None) => return Err(ValidationError::Other(webpki::Error::UnknownIssuer)),
         };
         if let Some(name) = name {
@@ -160,6 +185,7 @@ impl ChainValidator {
     fn check_path(
         &self,
         path: &VerifiedPath<'_>,
+        purpose: Purpose,
         time: UnixTime,
     ) -> Result<Vec<Certificate>, ValidationError> {
         // Two roots may have the same name and key, so tell them apart by their place.
@@ -175,7 +201,7 @@ impl ChainValidator {
             .map(|certificate| Certificate::from_der(&certificate.der()))
             .collect::<Result<Vec<_>, _>>()?;
 
-        check_root(root, &intermediates, time)?;
+        check_root(root, &intermediates, purpose, time)?;
         for ca in intermediates.iter().chain([root]) {
             if let Some(usages) = ca.key_usage() {
                 key_usage::check_role(Role::Ca, usages).map_err(of(ca))?;
@@ -205,6 +231,13 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    fn oid(self) -> ObjectIdentifier {
+        match self {
+            Self::ServerAuth => ID_KP_SERVER_AUTH,
+            Self::ClientAuth => ID_KP_CLIENT_AUTH,
+        }
+    }
+
     fn to_webpki(self) -> webpki::KeyUsage {
         match self {
             Self::ServerAuth => webpki::KeyUsage::server_auth(),
@@ -232,18 +265,31 @@ impl ValidatedChain {
 fn check_root(
     root: &Certificate,
     intermediates: &[Certificate],
+    purpose: Purpose,
     time: UnixTime,
 ) -> Result<(), ValidationError> {
-    let validity = root.parsed().tbs_certificate().validity();
-    let unix_time =
-        |time: x509_cert::time::Time| UnixTime::since_unix_epoch(time.to_unix_duration());
-    let not_before = unix_time(validity.not_before);
+    let subject = || Some(root.describe_subject());
+    let (not_before, not_after) = root.validity();
     if time < not_before {
-        return Err(ValidationError::NotYetValid { not_before, time });
+        return Err(ValidationError::NotYetValid {
+            subject: subject(),
+            not_before,
+            time,
+        });
     }
-    let not_after = unix_time(validity.not_after);
     if time > not_after {
-        return Err(ValidationError::Expired { not_after, time });
+        return Err(ValidationError::Expired {
+            subject: subject(),
+            not_after,
+            time,
+        });
+    }
+    // As webpki does below the root: no extension, no limit, and no wildcard.
+    if root
+        .extended_key_usage()
+        .is_some_and(|purposes| !purposes.contains(&purpose.oid()))
+    {
+        return Err(ValidationError::WrongPurpose);
     }
     // RFC 5280 section 4.2.1.9 counts the intermediates that are not self-issued.
     let below = intermediates
@@ -251,7 +297,9 @@ fn check_root(
         .filter(|ca| ca.subject() != ca.issuer())
         .count();
     match root.path_len() {
-        Some(limit) if below > usize::from(limit) => Err(ValidationError::PathLengthExceeded),
+        Some(limit) if below > usize::from(limit) => {
+            Err(ValidationError::PathLengthExceeded { subject: subject() })
+        }
         _ => Ok(()),
     }
 }
@@ -264,12 +312,27 @@ fn check_key_usage(certificates: &[Certificate]) -> Result<(), ValidationError> 
         };
         let algorithm = certificate.key_algorithm();
         key_usage::check_algorithm(algorithm, usages).map_err(of(certificate))?;
+        if index == 0 {
+            key_usage::check_role(Role::EndEntity, usages).map_err(of(certificate))?;
+        }
         let signs = matches!(algorithm, Some(Algorithm::Signature(_)));
         if index == 0 && signs && !usages.contains(KeyUsages::DigitalSignature) {
             return Err(of(certificate)(KeyUsageError::WithoutDigitalSignature));
         }
     }
     Ok(())
+}
+
+/// An end entity authenticates in TLS by signing, which a key for a KEM cannot.
+fn signs(chain: ValidatedChain) -> Result<ValidatedChain, ValidationError> {
+    match chain
+        .certificates
+        .first()
+        .and_then(Certificate::key_algorithm)
+    {
+        Some(Algorithm::Kem(algorithm)) => Err(ValidationError::CannotSign(algorithm)),
+        _ => Ok(chain),
+    }
 }
 
 /// Says whose key usage an error is about.

@@ -2,6 +2,7 @@ use der::{DateTime, Decode, SliceReader};
 use pki_types::{ServerName, UnixTime};
 use spki::ObjectIdentifier;
 
+use crate::algorithm::KemAlgorithm;
 use crate::certificate::CertificateError;
 use crate::key_usage::KeyUsageError;
 
@@ -23,11 +24,14 @@ pub enum ValidationError {
     Certificate(#[from] CertificateError),
     /// A certificate has expired.
     #[error(
-        "a certificate of the chain expired at {}, and it is {}; have it renewed",
+        "{} expired at {}, and it is {}; have it renewed",
+        whose(.subject),
         date(.not_after),
         date(.time)
     )]
     Expired {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
         /// The end of its validity.
         not_after: UnixTime,
         /// The time validated for.
@@ -35,11 +39,14 @@ pub enum ValidationError {
     },
     /// A certificate is not valid yet.
     #[error(
-        "a certificate of the chain is not valid before {}, and it is {}; check the clock",
+        "{} is not valid before {}, and it is {}; check the clock",
+        whose(.subject),
         date(.not_before),
         date(.time)
     )]
     NotYetValid {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
         /// The start of its validity.
         not_before: UnixTime,
         /// The time validated for.
@@ -64,14 +71,27 @@ pub enum ValidationError {
     )]
     UnknownIssuer,
     /// A certificate that is not a CA's was used to issue another.
-    #[error("a certificate that is not a CA's was used to issue another")]
-    NotACa,
+    #[error(
+        "{} is not a CA's and was used to issue another; have the other issued by a CA",
+        whose(.subject)
+    )]
+    NotACa {
+        /// The subject of the certificate that is not a CA's, where known.
+        subject: Option<String>,
+    },
     /// A CA certificate was presented as the end entity's.
     #[error("the first certificate is a CA's; the chain must start with the end entity's own")]
     CaAsEndEntity,
     /// There are more CAs below one than its path length allows.
-    #[error("the chain has more intermediates than the path length of a CA in it allows")]
-    PathLengthExceeded,
+    #[error(
+        "{} allows fewer CAs below it than there are; shorten the chain, or have that CA \
+         issued again with a larger path length",
+        whose(.subject)
+    )]
+    PathLengthExceeded {
+        /// The subject of the CA whose path length it is, where known.
+        subject: Option<String>,
+    },
     /// A name is outside of what a CA may issue for.
     #[error("a name in the certificate is outside of the name constraints of a CA above it")]
     NameConstraintViolation,
@@ -91,10 +111,14 @@ pub enum ValidationError {
     },
     /// A signature does not verify.
     #[error(
-        "a signature in the chain does not verify; the certificate was altered, or issued by \
-         another key of the same name"
+        "the signature on {} does not verify; it was altered, or issued by another key of \
+         the same name",
+        whose(.subject)
     )]
-    BadSignature,
+    BadSignature {
+        /// The subject of the certificate that was signed, where known.
+        subject: Option<String>,
+    },
     /// A signature is of an algorithm for which no verification algorithm was given.
     #[error(
         "a certificate in the chain is signed by an algorithm that was not given to this \
@@ -115,6 +139,31 @@ pub enum ValidationError {
         /// Algorithm of the issuer's key; `None` if it is malformed.
         key: Option<ObjectIdentifier>,
     },
+    /// The end entity's key is for a KEM, which cannot authenticate in TLS.
+    #[error(
+        "the certificate's key is of {0}, which cannot sign, so it cannot authenticate in TLS; \
+         use a certificate for a key that signs, such as ML-DSA-65"
+    )]
+    CannotSign(KemAlgorithm),
+    /// A critical extension is not processed here, so the certificate cannot be relied on.
+    #[error(
+        "{} has a critical extension{} that is not supported; have it issued again without \
+         that extension, or with the extension not critical",
+        whose(.subject),
+        .oid.map_or_else(String::new, |oid| format!(" ({oid})"))
+    )]
+    UnsupportedCriticalExtension {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
+        /// The object identifier of the extension, where known.
+        oid: Option<ObjectIdentifier>,
+    },
+    /// A certificate is not well-formed.
+    #[error(
+        "a certificate of the chain is not well-formed DER; pass certificates in DER (PEM is \
+         read by Certificate::chain_from_pem), or have the certificate issued again"
+    )]
+    Malformed,
     /// webpki refused the chain for another reason.
     #[error("the chain is not valid: {0}")]
     Other(webpki::Error),
@@ -124,8 +173,16 @@ impl From<webpki::Error> for ValidationError {
     fn from(error: webpki::Error) -> Self {
         use webpki::Error;
         match error {
-            Error::CertExpired { time, not_after } => Self::Expired { not_after, time },
-            Error::CertNotValidYet { time, not_before } => Self::NotYetValid { not_before, time },
+            Error::CertExpired { time, not_after } => Self::Expired {
+                subject: None,
+                not_after,
+                time,
+            },
+            Error::CertNotValidYet { time, not_before } => Self::NotYetValid {
+                subject: None,
+                not_before,
+                time,
+            },
             Error::CertNotValidForName(context) => Self::NameMismatch {
                 expected: match &context.expected {
                     ServerName::DnsName(name) => name.as_ref().into(),
@@ -135,12 +192,17 @@ impl From<webpki::Error> for ValidationError {
                 presented: context.presented,
             },
             Error::UnknownIssuer => Self::UnknownIssuer,
-            Error::EndEntityUsedAsCa => Self::NotACa,
+            Error::EndEntityUsedAsCa => Self::NotACa { subject: None },
             Error::CaUsedAsEndEntity => Self::CaAsEndEntity,
-            Error::PathLenConstraintViolated => Self::PathLengthExceeded,
+            Error::PathLenConstraintViolated => Self::PathLengthExceeded { subject: None },
             Error::NameConstraintViolation => Self::NameConstraintViolation,
             Error::RequiredEkuNotFoundContext(_) => Self::WrongPurpose,
-            Error::InvalidSignatureForPublicKey => Self::BadSignature,
+            Error::InvalidSignatureForPublicKey => Self::BadSignature { subject: None },
+            Error::UnsupportedCriticalExtension => Self::UnsupportedCriticalExtension {
+                subject: None,
+                oid: None,
+            },
+            Error::BadDer | Error::TrailingData(_) => Self::Malformed,
             Error::UnsupportedSignatureAlgorithmContext(context) => {
                 Self::UnsupportedAlgorithm(oid(&context.signature_algorithm_id))
             }
@@ -162,6 +224,13 @@ fn oid(contents: &[u8]) -> Option<ObjectIdentifier> {
 
 fn describe(oid: &Option<ObjectIdentifier>) -> String {
     oid.map_or_else(|| "of a malformed identifier".into(), |oid| oid.to_string())
+}
+
+fn whose(subject: &Option<String>) -> String {
+    match subject {
+        Some(subject) => format!("the certificate of {subject}"),
+        None => "a certificate of the chain".into(),
+    }
 }
 
 fn date(time: &UnixTime) -> String {

@@ -16,8 +16,8 @@ use pq_x509::x509_cert::ext::pkix::{
     SubjectAltName, SubjectKeyIdentifier,
 };
 use pq_x509::{
-    Certificate, CertificateBuilder, CertificateError, DecapsulationKey, IssueError, Issuer,
-    KemAlgorithm, KeyError, KeyUsageError, KeyUsages, Name, NameError, PublicKey,
+    Algorithm, Certificate, CertificateBuilder, CertificateError, DecapsulationKey, IssueError,
+    Issuer, KemAlgorithm, KeyError, KeyUsageError, KeyUsages, Name, NameError, PublicKey,
     SignatureAlgorithm, Signer, SigningKey, SubjectKey, Validity, ValidityError, verification,
 };
 use sha2::{Digest, Sha256};
@@ -389,6 +389,51 @@ fn validity_is_what_was_asked_for() {
     assert_eq!(lasts(&issue(Validity::days(7)).unwrap()), 7);
 }
 
+/// RFC 5280 section 4.1.1.2.
+#[test]
+fn both_signature_algorithms_must_agree() {
+    let root = root();
+    let mut der = root.certificate().der().to_vec();
+    let oid = SignatureAlgorithm::MlDsa44.oid().to_der().unwrap();
+    let places: Vec<usize> = (0..der.len())
+        .filter(|at| der[*at..].starts_with(&oid))
+        .collect();
+    // In the signed part, in the key, and beside the signature.
+    let [inner, _, outer] = places[..] else {
+        panic!("{places:?}");
+    };
+    for (at, expected) in [
+        (inner, ("ML-DSA-65", "ML-DSA-44")),
+        (outer, ("ML-DSA-44", "ML-DSA-65")),
+    ] {
+        // The last byte of ML-DSA-65's identifier is one higher.
+        let last = at + oid.len() - 1;
+        der[last] += 1;
+        let Err(CertificateError::AlgorithmsDiffer { inner, outer }) = Certificate::from_der(&der)
+        else {
+            panic!("{at}");
+        };
+        let name = |oid| Algorithm::from_oid(oid).unwrap().name();
+        assert_eq!((name(inner), name(outer)), expected);
+        der[last] -= 1;
+    }
+    assert!(Certificate::from_der(&der).is_ok());
+}
+
+/// RFC 5280 section 4.1: the sequence of extensions, where it is there, is not empty.
+#[test]
+fn no_extensions_are_left_out() {
+    let root = root();
+    let mut tbs = root
+        .prepare(CertificateBuilder::ca("Bare"), &signing_key())
+        .unwrap();
+    tbs.extensions.clear();
+    let bare = tbs.sign(root.signer()).unwrap();
+    assert_eq!(bare.parsed().tbs_certificate().extensions(), None);
+    let verified = bare.verify_signature(root.certificate(), verification::ALL);
+    assert_eq!(verified, Ok(()));
+}
+
 #[test]
 fn an_issuer_is_a_ca_with_its_own_key() {
     let root = root();
@@ -417,6 +462,14 @@ fn an_issuer_is_a_ca_with_its_own_key() {
         .unwrap();
     let verified = leaf.verify_signature(root.certificate(), verification::ALL);
     assert_eq!(verified, Ok(()));
+
+    let mut tbs = root.prepare(CertificateBuilder::ca("No"), &key).unwrap();
+    tbs.subject = Name::default();
+    let nameless = tbs.sign(root.signer()).unwrap();
+    assert!(matches!(
+        Issuer::new(nameless, &key),
+        Err(IssueError::CaWithoutName)
+    ));
 
     let mut tbs = root.prepare(CertificateBuilder::ca("No"), &key).unwrap();
     tbs.set_extension(true, &KeyUsage(KeyUsages::CRLSign.into()))

@@ -211,6 +211,17 @@ fn keys_of_either_form_work_together() {
 }
 
 #[test]
+fn signatures_are_hedged_by_the_randomness_given() {
+    for algorithm in SignatureAlgorithm::ALL {
+        let key = SigningKey::from_seed(*algorithm, &[7; 32]).unwrap();
+        let sign = |byte| key.sign_with_randomness(b"message", &[byte; 32]).unwrap();
+        assert_eq!(sign(1), sign(1));
+        assert_ne!(sign(1), sign(2));
+        assert_eq!(key.verifying_key().verify(b"message", &sign(1)), Ok(()));
+    }
+}
+
+#[test]
 fn generated_keys_differ() {
     let keys = [(); 2].map(|()| SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap());
     assert_ne!(keys[0].seed(), keys[1].seed());

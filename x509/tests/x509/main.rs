@@ -6,6 +6,7 @@ mod classical;
 mod issuance;
 mod keys;
 mod parsers;
+mod pki;
 mod requests;
 mod rfc_vectors;
 mod validation;

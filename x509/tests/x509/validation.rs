@@ -1,116 +1,21 @@
 //! Chains that are valid, and all the ways in which they are not.
 
 use core::net::IpAddr;
-use core::time::Duration;
-use std::time::SystemTime;
 
 use const_oid::AssociatedOid;
+use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_SERVER_AUTH};
 use der::asn1::OctetString;
 use pq_x509::pki_types::{ServerName, UnixTime};
-use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
+use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage};
 use pq_x509::{
-    Ca, Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, EndEntity, Issuer,
-    KemAlgorithm, KeyUsageError, KeyUsages, Purpose, SignatureAlgorithm, SigningKey,
-    TbsCertificate, ValidationError, Validity,
+    Ca, Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
+    KeyUsageError, KeyUsages, Purpose, SignatureAlgorithm, SigningKey, ValidationError, Validity,
 };
 
-/// A root, an intermediate and a leaf for `example.org` and 192.0.2.1.
-struct Pki {
-    root: Issuer<SigningKey>,
-    ca: Issuer<SigningKey>,
-    leaf_key: SigningKey,
-}
-
-impl Pki {
-    fn new() -> Self {
-        Self::with_ca(CertificateBuilder::ca("CA"))
-    }
-
-    fn with_ca(ca: CertificateBuilder<Ca>) -> Self {
-        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key()).unwrap();
-        Self {
-            ca: root.issue_ca(ca, key()).unwrap(),
-            root,
-            leaf_key: key(),
-        }
-    }
-
-    fn leaf(&self) -> Certificate {
-        self.issue(server())
-    }
-
-    fn issue(&self, builder: CertificateBuilder<EndEntity>) -> Certificate {
-        self.ca.issue(builder, &self.leaf_key).unwrap()
-    }
-
-    fn chain(&self, leaf: Certificate) -> Vec<Certificate> {
-        vec![leaf, self.ca.certificate().clone()]
-    }
-
-    fn validator(&self) -> ChainValidator {
-        ChainValidator::new([self.root.certificate().clone()]).unwrap()
-    }
-
-    fn validate(&self, chain: &[Certificate]) -> Result<usize, ValidationError> {
-        self.validate_for("example.org", chain)
-    }
-
-    fn validate_for(&self, name: &str, chain: &[Certificate]) -> Result<usize, ValidationError> {
-        validate_with(&self.validator(), name, chain)
-    }
-
-    /// The intermediate once more, with the same name and key, altered.
-    fn altered_ca(&self, alter: impl FnOnce(&mut TbsCertificate)) -> Certificate {
-        let builder = CertificateBuilder::ca("CA");
-        let mut tbs = self.root.prepare(builder, self.ca.signer()).unwrap();
-        alter(&mut tbs);
-        tbs.sign(self.root.signer()).unwrap()
-    }
-
-    fn altered_leaf(&self, alter: impl FnOnce(&mut TbsCertificate)) -> Certificate {
-        let mut tbs = self.ca.prepare(server(), &self.leaf_key).unwrap();
-        alter(&mut tbs);
-        tbs.sign(self.ca.signer()).unwrap()
-    }
-}
-
-fn key() -> SigningKey {
-    SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
-}
-
-fn server() -> CertificateBuilder<EndEntity> {
-    CertificateBuilder::server()
-        .dns_name("example.org")
-        .ip_address("192.0.2.1".parse().unwrap())
-}
-
-/// The length of the path found.
-fn validate_with(
-    validator: &ChainValidator,
-    name: &str,
-    chain: &[Certificate],
-) -> Result<usize, ValidationError> {
-    let name = ServerName::try_from(name).unwrap();
-    let path = validator.validate_server(chain, &name, UnixTime::now())?;
-    Ok(path.certificates().len())
-}
-
-fn days_from_now(days: i32) -> SystemTime {
-    let shift = Duration::from_secs(u64::from(days.unsigned_abs()) * 24 * 60 * 60);
-    match days >= 0 {
-        true => SystemTime::now() + shift,
-        false => SystemTime::now() - shift,
-    }
-}
-
-fn unix_days_from_now(days: i32) -> UnixTime {
-    let since = days_from_now(days).duration_since(SystemTime::UNIX_EPOCH);
-    UnixTime::since_unix_epoch(since.unwrap())
-}
-
-fn set_usage(tbs: &mut TbsCertificate, usages: KeyUsage) {
-    tbs.set_extension(true, &usages).unwrap();
-}
+use crate::pki::{
+    Pki, bad_signature, days_from_now, key, not_a_ca, path_length_exceeded, server, set_usage,
+    unix_days_from_now, validate_with,
+};
 
 #[test]
 fn good_chains_of_every_algorithm() {
@@ -151,12 +56,25 @@ fn good_chains_of_every_algorithm() {
 }
 
 #[test]
-fn ml_kem_leaves_are_valid() {
+fn ml_kem_leaves_are_valid_but_not_for_tls() {
     let pki = Pki::new();
     for algorithm in KemAlgorithm::ALL {
         let key = DecapsulationKey::generate(*algorithm).unwrap();
-        let leaf = pki.ca.issue(server(), &key).unwrap();
-        assert_eq!(pki.validate(&pki.chain(leaf)), Ok(3));
+        let leaf = pki.ca.issue(server().client_auth(), &key).unwrap();
+        let chain = pki.chain(leaf);
+        let name = ServerName::try_from("example.org").unwrap();
+        let validator = pki.validator();
+        let now = UnixTime::now();
+        for (purpose, name) in [
+            (Purpose::ServerAuth, Some(&name)),
+            (Purpose::ClientAuth, None),
+        ] {
+            assert!(validator.validate(&chain, purpose, name, now).is_ok());
+        }
+        let expected = ValidationError::CannotSign(*algorithm);
+        assert_eq!(pki.validate(&chain), Err(expected.clone()));
+        let client = validator.validate_client(&chain, now);
+        assert_eq!(client.unwrap_err(), expected);
     }
 }
 
@@ -196,10 +114,17 @@ fn times() {
         pki.chain(pki.issue(server().validity(validity)))
     };
     let expired = pki.validate(&lasting(-2, -1)).unwrap_err();
-    assert!(matches!(expired, ValidationError::Expired { .. }));
+    let leaf = "example.org, 192.0.2.1";
+    assert!(matches!(
+        &expired,
+        ValidationError::Expired { subject: Some(subject), .. } if subject == leaf
+    ));
     assert!(expired.to_string().contains("renewed"), "{expired}");
     let early = pki.validate(&lasting(1, 2)).unwrap_err();
-    assert!(matches!(early, ValidationError::NotYetValid { .. }));
+    assert!(matches!(
+        &early,
+        ValidationError::NotYetValid { subject: Some(subject), .. } if subject == leaf
+    ));
     assert!(early.to_string().contains("clock"), "{early}");
     assert_eq!(pki.validate(&lasting(-1, 1)), Ok(3));
 
@@ -222,11 +147,11 @@ fn times() {
     assert_eq!(short_root(-1, 1), Ok(3));
     assert!(matches!(
         short_root(-2, -1),
-        Err(ValidationError::Expired { .. })
+        Err(ValidationError::Expired { subject: Some(subject), .. }) if subject == "CN=Root"
     ));
     assert!(matches!(
         short_root(1, 2),
-        Err(ValidationError::NotYetValid { .. })
+        Err(ValidationError::NotYetValid { subject: Some(subject), .. }) if subject == "CN=Root"
     ));
 }
 
@@ -259,7 +184,7 @@ fn unknown_issuers_and_bad_signatures() {
     let validator = ChainValidator::new([namesake.certificate().clone()]).unwrap();
     assert_eq!(
         validate_with(&validator, "example.org", &pki.chain(leaf.clone())),
-        Err(ValidationError::BadSignature)
+        Err(bad_signature("CN=CA"))
     );
     // A bit of the signature, and a letter of the name that was signed.
     let mut signature = leaf.der().to_vec();
@@ -271,17 +196,14 @@ fn unknown_issuers_and_bad_signatures() {
         let tampered = Certificate::from_der(&der).unwrap();
         assert_eq!(
             pki.validate_for(name, &pki.chain(tampered)),
-            Err(ValidationError::BadSignature)
+            Err(bad_signature(&format!("{name}, 192.0.2.1")))
         );
     }
     // The same in the intermediate.
     let mut der = pki.ca.certificate().der().to_vec();
     *der.last_mut().unwrap() ^= 1;
     let tampered = Certificate::from_der(&der).unwrap();
-    assert_eq!(
-        pki.validate(&[leaf, tampered]),
-        Err(ValidationError::BadSignature)
-    );
+    assert_eq!(pki.validate(&[leaf, tampered]), Err(bad_signature("CN=CA")));
 }
 
 #[test]
@@ -313,7 +235,7 @@ fn a_leaf_is_no_ca() {
     tbs.issuer = issuing_leaf.subject().clone();
     let below = tbs.sign(&pki.leaf_key).unwrap();
     let chain = [below, issuing_leaf, pki.ca.certificate().clone()];
-    assert_eq!(pki.validate(&chain), Err(ValidationError::NotACa));
+    assert_eq!(pki.validate(&chain), Err(not_a_ca("CN=Leaf")));
 
     // And a CA is no server, even with a name.
     assert_eq!(
@@ -328,14 +250,11 @@ fn a_leaf_is_no_ca() {
         };
         tbs.set_extension(true, &constraints).unwrap();
     });
-    assert_eq!(
-        pki.validate(&[pki.leaf(), not_ca]),
-        Err(ValidationError::NotACa)
-    );
+    assert_eq!(pki.validate(&[pki.leaf(), not_ca]), Err(not_a_ca("CN=CA")));
     let unconstrained = pki.altered_ca(|tbs| tbs.remove_extension(BasicConstraints::OID));
     assert_eq!(
         pki.validate(&[pki.leaf(), unconstrained]),
-        Err(ValidationError::NotACa)
+        Err(not_a_ca("CN=CA"))
     );
 }
 
@@ -365,14 +284,11 @@ fn path_length() {
     };
     let with_ca = |ca| pki.validate(&[chain[0].clone(), chain[1].clone(), ca]);
     assert_eq!(with_ca(limited(1)), Ok(4));
-    assert_eq!(
-        with_ca(limited(0)),
-        Err(ValidationError::PathLengthExceeded)
-    );
+    assert_eq!(with_ca(limited(0)), Err(path_length_exceeded("CN=CA")));
     // The root's own limit, which webpki does not see.
     for (path_len, expected) in [
-        (0, Err(ValidationError::PathLengthExceeded)),
-        (1, Err(ValidationError::PathLengthExceeded)),
+        (0, Err(path_length_exceeded("CN=Root"))),
+        (1, Err(path_length_exceeded("CN=Root"))),
         (2, Ok(4)),
     ] {
         let builder = CertificateBuilder::ca("Root").path_len(path_len);
@@ -440,6 +356,68 @@ fn name_constraints() {
     );
 }
 
+/// RFC 5280 section 4.2.1.10: what is permitted of one kind says nothing of another.
+#[test]
+fn name_constraints_of_one_kind_leave_the_others_free() {
+    let dns_only = CertificateBuilder::ca("CA").permit_dns("example.org");
+    let no_addresses = dns_only
+        .clone()
+        .exclude_ip("0.0.0.0".parse().unwrap(), 0)
+        .exclude_ip("::".parse().unwrap(), 0);
+    let ip_only = CertificateBuilder::ca("CA").permit_ip("192.0.2.0".parse().unwrap(), 24);
+    let no_names = ip_only.clone().permit_dns("none.invalid");
+    for (ca, dns_allowed, ip_allowed) in [
+        (dns_only, false, true),
+        (no_addresses, false, false),
+        (ip_only, true, false),
+        (no_names, false, false),
+    ] {
+        let pki = Pki::with_ca(ca);
+        let expected = |allowed| match allowed {
+            true => Ok(3),
+            false => Err(ValidationError::NameConstraintViolation),
+        };
+        let dns = CertificateBuilder::server().dns_name("example.com");
+        let chain = pki.chain(pki.issue(dns));
+        assert_eq!(
+            pki.validate_for("example.com", &chain),
+            expected(dns_allowed)
+        );
+        for address in ["198.51.100.1", "2001:db8::1"] {
+            let ip = CertificateBuilder::server().ip_address(address.parse().unwrap());
+            let chain = pki.chain(pki.issue(ip));
+            assert_eq!(pki.validate_for(address, &chain), expected(ip_allowed));
+        }
+    }
+}
+
+#[test]
+fn purposes_of_the_root() {
+    let pki = Pki::new();
+    let chain = pki.chain(pki.issue(server().client_auth()));
+    for (purposes, for_server, for_client) in [
+        (vec![ID_KP_SERVER_AUTH], true, false),
+        (vec![ID_KP_CLIENT_AUTH], false, true),
+        (vec![ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH], true, true),
+        (vec![ID_KP_CODE_SIGNING], false, false),
+    ] {
+        let root = pki.altered_root(|tbs| {
+            tbs.set_extension(false, &ExtendedKeyUsage(purposes))
+                .unwrap();
+        });
+        let validator = ChainValidator::new([root]).unwrap();
+        let expected = |allowed| match allowed {
+            true => Ok(3),
+            false => Err(ValidationError::WrongPurpose),
+        };
+        let found = validate_with(&validator, "example.org", &chain);
+        assert_eq!(found, expected(for_server));
+        let client = validator.validate_client(&chain, UnixTime::now());
+        let client = client.map(|path| path.certificates().len());
+        assert_eq!(client, expected(for_client));
+    }
+}
+
 #[test]
 fn purposes() {
     let pki = Pki::new();
@@ -475,6 +453,10 @@ fn forbidden_key_usage_of_a_leaf() {
         (KeyUsages::KeyAgreement.into(), "forbidden"),
         (None.into(), "nothing"),
         (KeyUsages::CRLSign.into(), "without"),
+        (
+            KeyUsages::DigitalSignature | KeyUsages::KeyCertSign,
+            "not a CA",
+        ),
     ];
     for (usages, expected) in cases {
         let leaf = pki.altered_leaf(|tbs| set_usage(tbs, KeyUsage(usages)));
@@ -488,6 +470,7 @@ fn forbidden_key_usage_of_a_leaf() {
             KeyUsageError::ForbiddenForSignatureKey { .. } => "forbidden",
             KeyUsageError::NothingToSign(_) => "nothing",
             KeyUsageError::WithoutDigitalSignature => "without",
+            KeyUsageError::KeyCertSignWithoutCa => "not a CA",
             other => panic!("{other:?}"),
         };
         assert_eq!(found, expected);
@@ -534,13 +517,8 @@ fn a_ca_needs_key_cert_sign() {
     }
 
     // The same in a root.
-    let key = pki.root.signer();
-    let mut tbs = pki
-        .root
-        .prepare(CertificateBuilder::ca("Root"), key)
-        .unwrap();
-    set_usage(&mut tbs, KeyUsage(KeyUsages::DigitalSignature.into()));
-    let root = tbs.sign(key).unwrap();
+    let usages = KeyUsage(KeyUsages::DigitalSignature.into());
+    let root = pki.altered_root(|tbs| set_usage(tbs, usages));
     let validator = ChainValidator::new([root]).unwrap();
     assert!(matches!(
         validate_with(&validator, "example.org", &pki.chain(pki.leaf())),
@@ -587,7 +565,7 @@ fn roots_and_chains_that_are_not() {
         let result =
             pki.validator()
                 .validate(&[garbage], Purpose::ClientAuth, None, UnixTime::now());
-        assert!(matches!(result, Err(ValidationError::Other(_))));
+        assert_eq!(result.unwrap_err(), ValidationError::Malformed);
     }
 }
 
@@ -613,6 +591,25 @@ fn unknown_critical_extensions_are_refused() {
             let extension = Unknown(OctetString::new([1]).unwrap());
             tbs.set_extension(critical, &extension).unwrap();
         });
-        assert_eq!(pki.validate(&pki.chain(leaf)).is_ok(), !critical);
+        let expected = |subject: &str, valid| match critical {
+            true => Err(ValidationError::UnsupportedCriticalExtension {
+                subject: Some(subject.into()),
+                oid: Some(Unknown::OID),
+            }),
+            false => Ok(valid),
+        };
+        assert_eq!(
+            pki.validate(&pki.chain(leaf)),
+            expected("example.org, 192.0.2.1", 3)
+        );
+        // webpki itself does not mind it in a root.
+        let root = pki.altered_root(|tbs| {
+            let extension = Unknown(OctetString::new([1]).unwrap());
+            tbs.set_extension(critical, &extension).unwrap();
+        });
+        assert_eq!(
+            ChainValidator::new([root]).map(|_| ()),
+            expected("CN=Root", 3).map(|_| ())
+        );
     }
 }
