@@ -35,8 +35,17 @@ use crate::{Error, Group, base, kx, sign, verify};
 /// rustls wants references that live for ever. What [`build()`](Self::build) makes
 /// is kept for the life of the process, once for each different base and choice of
 /// signature schemes; building the same provider again allocates nothing that
-/// stays.
+/// stays. Bases differ where they hold different references: a program that leaks
+/// a new key provider or group for every connection, and builds on it, grows by what
+/// is kept here, too. Build once, and share the provider.
+///
+/// # FIPS
+///
+/// The result's [`fips()`](CryptoProvider::fips) is `false` over any base, because
+/// ML-KEM, ML-DSA and the loading of keys are this crate's, which is not a
+/// validated module.
 #[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build()` is called"]
 pub struct Builder {
     base: CryptoProvider,
     groups: Choice,
@@ -143,10 +152,18 @@ pub enum Profile {
     /// lists.
     ///
     /// A client sends its X25519 share twice, in the hybrid and on its own, so a
-    /// server without post-quantum groups costs no round trip. Groups at the
-    /// 1024 level are left out: rustls servers take the first group of the client's
-    /// list that they have, share or no share, so a server that lists those
-    /// groups would make clients that merely prefer them start over.
+    /// server without post-quantum groups costs no round trip.
+    ///
+    /// rustls servers take the first group of the *client's* list that they have,
+    /// share or no share. Two choices follow from that.
+    ///
+    /// * x25519 comes before SecP256r1MLKEM768. A server with both of these and without
+    ///   X25519MLKEM768 therefore ends up with x25519, which is not post-quantum.
+    ///   The other order would have every such server ask for a retry, a round trip
+    ///   more. Clients that would rather pay that name the groups in the other order
+    ///   ([`Builder::groups`]), or take [`HighSecurity`](Self::HighSecurity).
+    /// * Groups at the 1024 level are left out: a server that lists them makes clients
+    ///   that merely prefer them start over.
     #[default]
     Default,
     /// Post-quantum groups only, the strongest first: SecP384r1MLKEM1024,
@@ -154,6 +171,26 @@ pub enum Profile {
     ///
     /// For ML-KEM-1024 and nothing else, as CNSA 2.0 asks, name the groups:
     /// [`Builder::groups`].
+    ///
+    /// A profile is about groups. Classical signatures are still accepted, in chains and
+    /// in the handshake; to refuse them as well, name the schemes:
+    ///
+    /// ```
+    /// use rustls::SignatureScheme;
+    /// use rustls_pq::{Builder, Profile};
+    /// # use rustls_pq::Error;
+    ///
+    /// # fn strict(base: rustls::crypto::CryptoProvider) -> Result<(), Error> {
+    /// let provider = Builder::new(base)
+    ///     .profile(Profile::HighSecurity)
+    ///     .signature_schemes([SignatureScheme::ML_DSA_87, SignatureScheme::ML_DSA_65])
+    ///     .build()?;
+    /// # assert_eq!(provider.signature_verification_algorithms.all.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// # strict(rustls::crypto::ring::default_provider())?;
+    /// # Ok::<_, Error>(())
+    /// ```
     HighSecurity,
     /// The default list, then all other groups of this crate and of the base: for
     /// servers and tests that should meet everybody.

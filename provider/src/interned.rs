@@ -8,6 +8,10 @@ use std::sync::{Mutex, PoisonError};
 /// for every distinct base: building the same provider again finds what the first
 /// build made, and what is leaked is bounded by the number of different bases (and
 /// choices of algorithms) of the process, a few hundred bytes each.
+///
+/// A caller whose bases are all different, such as one that leaks a new key provider
+/// for every connection, makes this grow with them: providers are for building
+/// once.
 pub(crate) struct Interned<K, V: ?Sized + 'static> {
     // A list: there are as many entries as there are different bases.
     entries: Mutex<Vec<(K, &'static V)>>,

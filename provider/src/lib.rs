@@ -58,6 +58,27 @@
 //! Both in TLS 1.3 only. [`Builder`] chooses among them, and takes any other
 //! provider as the base.
 //!
+//! # What is not checked by default
+//!
+//! Chains are verified by webpki, as everywhere in rustls. Two things that it leaves to
+//! the application:
+//!
+//! * *Key usage.* webpki passes over the KeyUsage extension in chains: an ML-DSA
+//!   certificate for keyEncipherment only, which RFC 9881 forbids, is accepted, and so is
+//!   an intermediate that may not sign certificates. Wrap the verifier, on either
+//!   side, in [`verify::EnforceKeyUsage`]; its documentation shows how.
+//! * *Revocation.* Nothing is looked up. Give revocation lists to
+//!   [`WebPkiServerVerifier::builder_with_provider`](rustls::client::WebPkiServerVerifier)
+//!   or
+//!   [`WebPkiClientVerifier::builder_with_provider`](rustls::server::WebPkiClientVerifier),
+//!   by `with_crls`.
+//!
+//! # FIPS
+//!
+//! ML-KEM and ML-DSA implement FIPS 203 and FIPS 204 but are not part of a validated
+//! module, so [`CryptoProvider::fips()`] of what this crate makes is `false`, also over
+//! a base for which it is `true`.
+//!
 //! # Features
 //!
 //! * `graviola` (default): the base graviola, pure Rust and inline assembly. It needs
@@ -105,3 +126,8 @@ use rustls::crypto::CryptoProvider;
 pub fn provider() -> Result<CryptoProvider, Error> {
     Builder::with_default_base()?.build()
 }
+
+/// The README's programs, which compile with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -4,16 +4,14 @@ mod ml_dsa;
 
 use alloc::sync::Arc;
 
-use pq_core::ml_dsa::{MlDsa44, MlDsa65, MlDsa87};
-use pq_x509::x509_cert::der::asn1::ObjectIdentifier;
-use pq_x509::x509_cert::der::{Decode, Header, SliceReader};
-use pq_x509::{Algorithm, SignatureAlgorithm};
+use pq_x509::Algorithm;
 use rustls::crypto::{CryptoProvider, SecureRandom};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
 use rustls::{Error, OtherError};
 use zeroize::Zeroizing;
 
+use self::ml_dsa::MlDsaKey;
 use crate::interned::{Interned, Same};
 
 /// Loads ML-DSA private keys, and leaves all others to the base.
@@ -44,18 +42,13 @@ impl rustls::crypto::KeyProvider for KeyProvider {
         // more lenient, or whose error less to the point.
         match &key {
             PrivateKeyDer::Pkcs8(pkcs8)
-                if claimed_algorithm(pkcs8.secret_pkcs8_der()).is_some() => {}
+                if Algorithm::of_pkcs8_der(pkcs8.secret_pkcs8_der()).is_some() => {}
             _ => return self.base.load_private_key(key),
         }
 
         let key = Zeroizing::new(key);
         let key = pq_x509::SigningKey::from_pkcs8_der(key.secret_der()).map_err(other)?;
-        match key.algorithm() {
-            SignatureAlgorithm::MlDsa44 => ml_dsa::load::<MlDsa44>(&key, self.random),
-            SignatureAlgorithm::MlDsa65 => ml_dsa::load::<MlDsa65>(&key, self.random),
-            SignatureAlgorithm::MlDsa87 => ml_dsa::load::<MlDsa87>(&key, self.random),
-            algorithm => Err(other(NoScheme { algorithm })),
-        }
+        Ok(Arc::new(MlDsaKey::new(key, self.random)?))
     }
 }
 
@@ -69,29 +62,6 @@ pub(crate) fn key_provider_over(base: &CryptoProvider) -> &'static dyn rustls::c
     PROVIDERS.find_or_insert((Same(base.key_provider), Same(base.secure_random)), || {
         Box::new(KeyProvider::new(base.key_provider, base.secure_random))
     })
-}
-
-/// The algorithm of [`pq_x509`] that a PKCS#8 document is for, by its object
-/// identifier alone and whatever else is wrong with it.
-fn claimed_algorithm(pkcs8: &[u8]) -> Option<Algorithm> {
-    // OneAsymmetricKey ::= SEQUENCE {
-    //   version INTEGER,
-    //   privateKeyAlgorithm SEQUENCE { algorithm OBJECT IDENTIFIER, .. }, .. }
-    //
-    // Only headers are read, so that lengths may promise more than there is.
-    let mut reader = SliceReader::new(pkcs8).ok()?;
-    Header::decode(&mut reader).ok()?;
-    u8::decode(&mut reader).ok()?;
-    Header::decode(&mut reader).ok()?;
-    let identifier = ObjectIdentifier::decode(&mut reader).ok()?;
-    Algorithm::from_oid(identifier)
-}
-
-/// A private key of an algorithm that signs certificates but has no place in TLS.
-#[derive(Debug, thiserror::Error)]
-#[error("no TLS signature scheme is known for {algorithm}; use an ML-DSA key")]
-struct NoScheme {
-    algorithm: SignatureAlgorithm,
 }
 
 fn other(error: impl core::error::Error + Send + Sync + 'static) -> Error {

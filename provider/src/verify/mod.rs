@@ -1,4 +1,8 @@
-//! Signature verification: ML-DSA beside the base's algorithms.
+//! Verification: signatures, with ML-DSA beside the base's algorithms, and key usage.
+
+mod key_usage;
+
+pub use key_usage::EnforceKeyUsage;
 
 use pq_x509::verification;
 use rustls::SignatureScheme;

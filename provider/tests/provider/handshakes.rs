@@ -2,17 +2,14 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
-use pq_x509::{
-    CertificateBuilder, Issuer, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
-};
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
 use rustls::HandshakeKind::{Full, FullWithHelloRetryRequest, Resumed};
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
-use rustls::{SignatureScheme, version};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::version;
 use rustls_pq::{Builder, Group};
 
 use crate::peers::{
-    HAS_BASE, Identity, Pki, any_base, bases, client_config, connect, mutual_client_config,
+    Ecdsa, HAS_BASE, Identity, Pki, any_base, bases, client_config, connect, mutual_client_config,
     mutual_server_config, private_key, roots, server_config, with_groups,
 };
 
@@ -165,6 +162,30 @@ fn resumption_with_tickets() {
     connect(&client, &server).assert_success(Group::X25519MLKEM768, Resumed);
 }
 
+/// What the order of the default list costs with a server that has SecP256r1MLKEM768
+/// as its only hybrid, and what another order would.
+#[test]
+fn server_with_the_other_hybrid_only() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    let server = with_groups(&any_base(), [Group::SECP256R1MLKEM768, Group::X25519]);
+    let server = Arc::new(server_config(server, &pki.server));
+
+    let default = Builder::new(any_base()).build().unwrap();
+    connect(&client_config(default, pki.roots()).into(), &server)
+        .assert_success(Group::X25519, Full);
+
+    let other_order = with_groups(
+        &any_base(),
+        [
+            Group::X25519MLKEM768,
+            Group::SECP256R1MLKEM768,
+            Group::X25519,
+        ],
+    );
+    connect(&client_config(other_order, pki.roots()).into(), &server)
+        .assert_success(Group::SECP256R1MLKEM768, FullWithHelloRetryRequest);
+}
+
 /// The base's own certificates work as before, in a chain of their own and mixed
 /// with ML-DSA both ways.
 #[test]
@@ -220,58 +241,6 @@ const HYBRIDS: [(Group, Group); 3] = [
     (Group::SECP256R1MLKEM768, Group::SECP256R1),
     (Group::SECP384R1MLKEM1024, Group::SECP384R1),
 ];
-
-/// An ECDSA key on P-256 that issues certificates, by way of ring.
-struct Ecdsa {
-    pkcs8: PrivatePkcs8KeyDer<'static>,
-    key: Arc<dyn rustls::sign::SigningKey>,
-}
-
-impl Ecdsa {
-    fn generate() -> Self {
-        let pkcs8 = ring::signature::EcdsaKeyPair::generate_pkcs8(
-            &ring::signature::ECDSA_P256_SHA256_ASN1_SIGNING,
-            &ring::rand::SystemRandom::new(),
-        )
-        .unwrap();
-        let pkcs8 = PrivatePkcs8KeyDer::from(pkcs8.as_ref().to_vec());
-        Self {
-            key: any_base()
-                .key_provider
-                .load_private_key(pkcs8.clone_key().into())
-                .unwrap(),
-            pkcs8,
-        }
-    }
-
-    fn private_key(&self) -> PrivateKeyDer<'static> {
-        self.pkcs8.clone_key().into()
-    }
-}
-
-impl SubjectKey for Ecdsa {
-    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
-        self.key.public_key().unwrap()
-    }
-}
-
-impl Signer for Ecdsa {
-    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-        AlgorithmIdentifierOwned {
-            // ecdsa-with-SHA256
-            oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
-            parameters: None,
-        }
-    }
-
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        self.key
-            .choose_scheme(&[SignatureScheme::ECDSA_NISTP256_SHA256])
-            .unwrap()
-            .sign(message)
-            .map_err(SignError::new)
-    }
-}
 
 /// An issuer with any kind of key.
 trait Issues {

@@ -6,6 +6,7 @@ extern crate alloc;
 mod builder;
 mod handshakes;
 mod key_exchange;
+mod key_usage;
 mod keys;
 mod peers;
 mod refused_certificates;

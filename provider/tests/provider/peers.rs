@@ -3,13 +3,18 @@
 use alloc::sync::Arc;
 use std::io::{Read, Write};
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
+use pq_x509::{
+    CertificateBuilder, Issuer, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
+};
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
+use rustls::pki_types::{
+    CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, SubjectPublicKeyInfoDer,
+};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{
     ClientConfig, ClientConnection, Connection, Error, HandshakeKind, RootCertStore, ServerConfig,
-    ServerConnection,
+    ServerConnection, SignatureScheme,
 };
 use rustls_pq::{Builder, Group};
 
@@ -115,6 +120,58 @@ pub(crate) fn roots(
 
 pub(crate) fn private_key(key: &SigningKey) -> PrivateKeyDer<'static> {
     PrivatePkcs8KeyDer::from(key.to_pkcs8_der().unwrap().to_vec()).into()
+}
+
+/// An ECDSA key on P-256 that issues certificates, by way of ring.
+pub(crate) struct Ecdsa {
+    pkcs8: PrivatePkcs8KeyDer<'static>,
+    key: Arc<dyn rustls::sign::SigningKey>,
+}
+
+impl Ecdsa {
+    pub(crate) fn generate() -> Self {
+        let pkcs8 = ring::signature::EcdsaKeyPair::generate_pkcs8(
+            &ring::signature::ECDSA_P256_SHA256_ASN1_SIGNING,
+            &ring::rand::SystemRandom::new(),
+        )
+        .unwrap();
+        let pkcs8 = PrivatePkcs8KeyDer::from(pkcs8.as_ref().to_vec());
+        Self {
+            key: any_base()
+                .key_provider
+                .load_private_key(pkcs8.clone_key().into())
+                .unwrap(),
+            pkcs8,
+        }
+    }
+
+    pub(crate) fn private_key(&self) -> PrivateKeyDer<'static> {
+        self.pkcs8.clone_key().into()
+    }
+}
+
+impl SubjectKey for Ecdsa {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.key.public_key().unwrap()
+    }
+}
+
+impl Signer for Ecdsa {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            // ecdsa-with-SHA256
+            oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        self.key
+            .choose_scheme(&[SignatureScheme::ECDSA_NISTP256_SHA256])
+            .unwrap()
+            .sign(message)
+            .map_err(SignError::new)
+    }
 }
 
 pub(crate) fn server_config(provider: CryptoProvider, identity: &Identity) -> ServerConfig {

@@ -3,7 +3,7 @@
 use core::net::{IpAddr, Ipv4Addr};
 
 use pq_x509::{Certificate, CertificateBuilder, EndEntity, Issuer, SignatureAlgorithm, SigningKey};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 
 use crate::openssl::Workdir;
 
@@ -159,6 +159,14 @@ pub fn server_leaf() -> CertificateBuilder<EndEntity> {
         .common_name(NAME)
         .dns_name(NAME)
         .ip_address(IpAddr::V4(Ipv4Addr::LOCALHOST))
+}
+
+/// A name or address as rustls and our validation take it.
+///
+/// # Panics
+/// If it is neither.
+pub fn server_name(name: &str) -> ServerName<'static> {
+    ServerName::try_from(name.to_owned()).expect("tests name their servers well")
 }
 
 /// The name of the servers.

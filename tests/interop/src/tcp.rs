@@ -10,13 +10,14 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::CertificateDer;
 use rustls::{
     ClientConfig, ClientConnection, ConnectionCommon, HandshakeKind, NamedGroup, ServerConfig,
     ServerConnection, SideData,
 };
 
 use crate::openssl::TIME_LIMIT;
+use crate::pki::server_name;
 
 /// What an endpoint says about a connection that worked.
 #[derive(Debug)]
@@ -76,8 +77,7 @@ pub fn connect(
     name: &str,
     line: &str,
 ) -> Result<Report, Failure> {
-    let name = ServerName::try_from(name.to_owned()).expect("tests name their servers well");
-    let connection = ClientConnection::new(Arc::clone(config), name)
+    let connection = ClientConnection::new(Arc::clone(config), server_name(name))
         .expect("tests configure their clients well");
     let socket = TcpStream::connect(address)?;
     converse(connection, socket, |stream| {
@@ -169,16 +169,15 @@ where
     let exchanged = exchange(&mut stream);
     drop(stream);
 
+    let exchanged = exchanged.map_err(|err| match verdict(&mut connection, &mut socket) {
+        Some(verdict) => Failure::Tls(verdict),
+        None => Failure::from(err),
+    });
     if exchanged.is_ok() {
         connection.send_close_notify();
-        while connection.wants_write() {
-            connection.write_tls(&mut socket)?;
-        }
     }
-    // A socket that is closed with unread bytes resets the connection, and that can
-    // overtake what we sent last: an alert, say.
-    socket.shutdown(Shutdown::Write)?;
-    let _ = io::copy(&mut Read::take(&mut socket, DRAIN_LIMIT), &mut io::sink());
+    // How it ended is known by now, and the peer may be gone already.
+    let _ = close(&mut connection, &mut socket);
 
     Ok(Report {
         received: exchanged?,
@@ -196,6 +195,37 @@ where
             .map(|certificate| certificate.clone().into_owned())
             .collect(),
     })
+}
+
+/// What rustls makes of all that has arrived, if it is an error. A socket that the peer
+/// has reset fails to send while the alert that says why is still to be read.
+fn verdict<S: SideData>(
+    connection: &mut ConnectionCommon<S>,
+    socket: &mut TcpStream,
+) -> Option<rustls::Error> {
+    loop {
+        if let Err(err) = connection.process_new_packets() {
+            return Some(err);
+        }
+        match connection.read_tls(socket) {
+            Ok(0) | Err(_) => return None,
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Sends what is left to send, and ends the connection in order.
+fn close<S: SideData>(
+    connection: &mut ConnectionCommon<S>,
+    socket: &mut TcpStream,
+) -> io::Result<()> {
+    while connection.wants_write() {
+        connection.write_tls(socket)?;
+    }
+    // A socket that is closed with unread bytes resets the connection, and that can
+    // overtake what we sent last: an alert, say.
+    socket.shutdown(Shutdown::Write)?;
+    io::copy(&mut Read::take(socket, DRAIN_LIMIT), &mut io::sink()).map(|_| ())
 }
 
 fn read_line(stream: &mut impl BufRead) -> io::Result<String> {

@@ -5,14 +5,14 @@ use core::time::Duration;
 use std::time::SystemTime;
 
 use interop::openssl::Workdir;
-use interop::pki::{NAME, generate, server_leaf};
+use interop::pki::{NAME, generate, server_leaf, server_name};
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
 use pq_x509::{
     Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    KeyUsages, SignatureAlgorithm, SigningKey, ValidationError, Validity,
+    KeyUsages, Purpose, SignatureAlgorithm, SigningKey, ValidationError, Validity,
 };
 use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::{ServerName, UnixTime};
+use rustls::pki_types::UnixTime;
 
 #[test]
 fn openssl_verifies_our_chains() {
@@ -200,7 +200,7 @@ fn validity_and_path_length_of_ours_bind_both() {
         UnixTime::now(),
     );
     assert!(
-        matches!(result, Err(ValidationError::PathLengthExceeded)),
+        matches!(result, Err(ValidationError::PathLengthExceeded { .. })),
         "{result:?}"
     );
 }
@@ -329,7 +329,12 @@ fn we_read_leaves_of_openssl_for_ml_kem() {
         let ca = Certificate::from_pem(&work.read_text("ca.pem")).expect("a certificate");
         ChainValidator::new([ca])
             .expect("the root is one")
-            .validate_server(&[&leaf], &server_name("localhost"), UnixTime::now())
+            .validate(
+                &[&leaf],
+                Purpose::ServerAuth,
+                Some(&server_name("localhost")),
+                UnixTime::now(),
+            )
             .expect("the chain is valid");
     }
 }
@@ -472,10 +477,6 @@ fn every_combination() -> impl Iterator<Item = [SignatureAlgorithm; 3]> {
 
 fn leaf_builder() -> CertificateBuilder<pq_x509::EndEntity> {
     server_leaf().ip_address(IpAddr::V6(Ipv6Addr::LOCALHOST))
-}
-
-fn server_name(name: &str) -> ServerName<'static> {
-    ServerName::try_from(name.to_owned()).expect("tests name their servers well")
 }
 
 const VERIFY: &str = "verify -x509_strict -CAfile root.pem -untrusted intermediate.pem";

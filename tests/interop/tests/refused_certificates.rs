@@ -10,15 +10,15 @@ use std::time::SystemTime;
 use interop::endpoint::{self, ours, roots};
 use interop::memory::{self, End, Outcome};
 use interop::openssl::Workdir;
-use interop::pki::{Identity, NAME, Pki, generate, server_leaf};
-use interop::tcp::{self, Failure, Server};
-use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
+use interop::pki::{Identity, NAME, Pki, generate, server_leaf, server_name};
+use interop::process::Output;
+use interop::tcp::{self, Failure, Report, Server};
 use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, EndEntity, IssueError,
-    KemAlgorithm, KeyUsages, SignatureAlgorithm, SubjectKey, ValidationError, Validity,
+    Certificate, CertificateBuilder, ChainValidator, EndEntity, SignatureAlgorithm,
+    ValidationError, Validity,
 };
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::{ServerName, SubjectPublicKeyInfoDer, UnixTime};
+use rustls::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use rustls::sign::{CertifiedKey, Signer, SigningKey, SingleCertAndKey};
 use rustls::version::TLS13;
 use rustls::{
@@ -118,14 +118,9 @@ fn our_client_refuses_a_tampered_certificate_verify() {
         let pki = Pki::new(algorithm);
         let identity = pki.server(algorithm);
         for tampering in TAMPERINGS {
-            let server = ServerConfig::builder_with_provider(Arc::new(provider()))
-                .with_protocol_versions(&[&TLS13])
-                .expect("TLS 1.3 fits the provider")
-                .with_no_client_auth()
-                .with_cert_resolver(Arc::new(tampering.certified_key(&identity)));
             let outcome = connect(
                 endpoint::client(provider(), pki.root(), None),
-                Arc::new(server),
+                tampering.server(&identity),
             );
             tampering.assert_outcome(&outcome.client, &outcome.server);
         }
@@ -139,13 +134,46 @@ fn our_server_refuses_a_tampered_certificate_verify() {
         let identity = pki.client(algorithm);
         let server = endpoint::server(provider(), &pki.server(algorithm), Some(pki.root()));
         for tampering in TAMPERINGS {
-            let client = ClientConfig::builder_with_provider(Arc::new(provider()))
-                .with_protocol_versions(&[&TLS13])
-                .expect("TLS 1.3 fits the provider")
-                .with_root_certificates(roots(pki.root()))
-                .with_client_cert_resolver(Arc::new(tampering.certified_key(&identity)));
-            let outcome = connect(Arc::new(client), Arc::clone(&server));
+            let outcome = connect(tampering.client(pki.root(), &identity), Arc::clone(&server));
             tampering.assert_outcome(&outcome.server, &outcome.client);
+        }
+    }
+}
+
+/// OpenSSL does not believe them either, and we read its alert.
+#[test]
+fn s_client_refuses_a_tampered_certificate_verify() {
+    let Some(work) = Workdir::new() else { return };
+    for &algorithm in SignatureAlgorithm::ALL {
+        let pki = Pki::new(algorithm);
+        let identity = pki.server(algorithm);
+        work.write("root.pem", pki.root().to_pem());
+        for tampering in TAMPERINGS {
+            let server = Server::start(tampering.server(&identity), 1);
+            let options = "-CAfile root.pem -verify_return_error";
+            let output = work.connect(server.address(), options, "hello");
+            let result = server.finish().remove(0);
+            tampering.assert_openssl_outcome(&output, &result);
+            assert_eq!(output.success(), result.is_ok(), "{output}");
+        }
+    }
+}
+
+#[test]
+fn s_server_refuses_a_tampered_certificate_verify() {
+    let Some(work) = Workdir::new() else { return };
+    for &algorithm in SignatureAlgorithm::ALL {
+        let pki = Pki::new(algorithm);
+        let identity = pki.client(algorithm);
+        let options = pki.server(algorithm).write_to(&work, "server");
+        work.write("root.pem", pki.root().to_pem());
+        for tampering in TAMPERINGS {
+            let server = work.serve(&format!(
+                "{options} -CAfile root.pem -Verify 2 -verify_return_error"
+            ));
+            let config = tampering.client(pki.root(), &identity);
+            let result = tcp::connect(&config, server.address(), NAME, "hello");
+            tampering.assert_openssl_outcome(&server.stop(), &result);
         }
     }
 }
@@ -211,109 +239,6 @@ fn s_client_reads_the_alerts_of_our_server() {
         let result = server.finish().remove(0);
         case.assert_error(&result.map(|_| ()));
     }
-}
-
-/// RFC 9881, section 5, and RFC 9935, section 5: what a key can't do, its certificate
-/// must not claim.
-#[test]
-fn forbidden_key_usage() {
-    let pki = Pki::new(SET);
-    let issuer = pki.intermediate();
-    let signing = generate(SET);
-    let kem = DecapsulationKey::generate(KemAlgorithm::MlKem768).expect("there is randomness");
-    let cases: [(&dyn SubjectKey, KeyUsage); 7] = [
-        (&signing, KeyUsage(KeyUsages::KeyEncipherment.into())),
-        (&signing, KeyUsage(KeyUsages::DataEncipherment.into())),
-        (&signing, KeyUsage(KeyUsages::KeyAgreement.into())),
-        (
-            &signing,
-            KeyUsage(KeyUsages::DigitalSignature | KeyUsages::KeyEncipherment),
-        ),
-        (&signing, KeyUsage(Default::default())),
-        (
-            kem.encapsulation_key(),
-            KeyUsage(KeyUsages::DigitalSignature.into()),
-        ),
-        (
-            kem.encapsulation_key(),
-            KeyUsage(KeyUsages::DigitalSignature | KeyUsages::KeyEncipherment),
-        ),
-    ];
-    for (key, usages) in cases {
-        let refused = issuer.issue(server_leaf().key_usage(usages.0), key);
-        assert!(
-            matches!(refused, Err(IssueError::KeyUsage(_))),
-            "{usages:?}: {refused:?}"
-        );
-
-        // Somebody else may have issued it.
-        let mut tbs = issuer
-            .prepare(server_leaf(), key)
-            .expect("it can be described");
-        tbs.set_extension(true, &usages).expect("it can be encoded");
-        let leaf = tbs.sign(issuer.signer()).expect("the intermediate signs");
-        let chain = [&leaf, issuer.certificate()];
-        let validator = ChainValidator::new([pki.root().clone()]).expect("the root is one");
-        let result = validator.validate_server(&chain, &server_name(NAME), UnixTime::now());
-        assert!(
-            matches!(result, Err(ValidationError::KeyUsage { .. })),
-            "{usages:?}: {result:?}"
-        );
-        validator
-            .relax_key_usage()
-            .validate_server(&chain, &server_name(NAME), UnixTime::now())
-            .expect("nothing else is wrong with it");
-    }
-}
-
-/// A CA that may not sign certificates, by its own.
-#[test]
-fn ca_without_key_cert_sign() {
-    let Some(work) = Workdir::new() else { return };
-    let pki = Pki::new(SET);
-    let key = generate(SET);
-    let mut tbs = pki
-        .intermediate()
-        .prepare(
-            CertificateBuilder::end_entity().common_name("No CA, or is it?"),
-            &key,
-        )
-        .expect("it can be described");
-    tbs.set_extension(
-        true,
-        &BasicConstraints {
-            ca: true,
-            path_len_constraint: None,
-        },
-    )
-    .expect("it can be encoded");
-    let ca = tbs
-        .sign(pki.intermediate().signer())
-        .expect("the intermediate signs");
-    assert!(matches!(
-        pq_x509::Issuer::new(ca.clone(), key.clone()),
-        Err(IssueError::KeyUsage(_))
-    ));
-
-    let leaf_key = generate(SET);
-    let mut tbs = pki
-        .intermediate()
-        .prepare(server_leaf(), &leaf_key)
-        .expect("it can be described");
-    tbs.issuer = ca.subject().clone();
-    let leaf = tbs.sign(&key).expect("the key signs");
-
-    work.write("ca.pem", ca.to_pem());
-    work.write("leaf.pem", leaf.to_pem());
-    work.run_failing("verify -x509_strict -partial_chain -trusted ca.pem leaf.pem");
-    let validator = ChainValidator::new([ca]);
-    let result = validator.and_then(|validator| {
-        validator.validate_server(&[&leaf], &server_name(NAME), UnixTime::now())
-    });
-    assert!(
-        matches!(result, Err(ValidationError::KeyUsage { .. })),
-        "{result:?}"
-    );
 }
 
 /// A chain that must not be believed.
@@ -386,7 +311,7 @@ fn cases(pki: &Pki, role: Role) -> Vec<Case> {
             what: "issuer with the name of the known one",
             identity: Pki::new(SET).issue(role.leaf(), SET),
             error: |error| *error == CertificateError::BadSignature,
-            validation: |error| *error == ValidationError::BadSignature,
+            validation: |error| matches!(error, ValidationError::BadSignature { .. }),
             alert: AlertDescription::DecryptError,
         },
         Case {
@@ -422,14 +347,14 @@ fn cases(pki: &Pki, role: Role) -> Vec<Case> {
             what: "leaf used as a CA",
             identity: below_a_leaf(pki, role.leaf()),
             error: |error| matches!(error, CertificateError::Other(_)),
-            validation: |error| *error == ValidationError::NotACa,
+            validation: |error| matches!(error, ValidationError::NotACa { .. }),
             alert: AlertDescription::CertificateUnknown,
         },
         Case {
             what: "tampered certificate",
             identity: tampered(pki.issue(role.leaf(), SET)),
             error: |error| *error == CertificateError::BadSignature,
-            validation: |error| *error == ValidationError::BadSignature,
+            validation: |error| matches!(error, ValidationError::BadSignature { .. }),
             alert: AlertDescription::DecryptError,
         },
     ]
@@ -482,6 +407,24 @@ const TAMPERINGS: [Tampering; 5] = [
 ];
 
 impl Tampering {
+    fn server(self, identity: &Identity) -> Arc<ServerConfig> {
+        let config = ServerConfig::builder_with_provider(Arc::new(provider()))
+            .with_protocol_versions(&[&TLS13])
+            .expect("TLS 1.3 fits the provider")
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(self.certified_key(identity)));
+        Arc::new(config)
+    }
+
+    fn client(self, root: &Certificate, identity: &Identity) -> Arc<ClientConfig> {
+        let config = ClientConfig::builder_with_provider(Arc::new(provider()))
+            .with_protocol_versions(&[&TLS13])
+            .expect("TLS 1.3 fits the provider")
+            .with_root_certificates(roots(root))
+            .with_client_cert_resolver(Arc::new(self.certified_key(identity)));
+        Arc::new(config)
+    }
+
     fn certified_key(self, identity: &Identity) -> SingleCertAndKey {
         let key = provider()
             .key_provider
@@ -508,6 +451,25 @@ impl Tampering {
             "{self:?}"
         );
         assert_told(other, AlertDescription::DecryptError);
+    }
+
+    /// What OpenSSL, the victim, printed, and what the other end, ours, says.
+    #[track_caller]
+    fn assert_openssl_outcome(self, victim: &Output, other: &Result<Report, Failure>) {
+        if matches!(self, Self::None) {
+            assert!(other.is_ok(), "{other:?}\n{victim}");
+            return;
+        }
+        victim.assert_contains("bad signature");
+        assert!(
+            matches!(
+                other,
+                Err(Failure::Tls(Error::AlertReceived(
+                    AlertDescription::DecryptError
+                )))
+            ),
+            "{self:?}: {other:?}\n{victim}"
+        );
     }
 }
 
@@ -581,10 +543,6 @@ fn connect_to(name: &str, client: Arc<ClientConfig>, server: Arc<ServerConfig>) 
 
 fn provider() -> CryptoProvider {
     ours(&[Group::X25519MLKEM768])
-}
-
-fn server_name(name: &str) -> ServerName<'static> {
-    ServerName::try_from(name.to_owned()).expect("tests name their servers well")
 }
 
 /// How OpenSSL says which alert it was sent.

@@ -19,7 +19,8 @@ use crate::{target_folder, tell};
 /// was cut short is never mistaken for a whole one.
 pub(super) fn cached_program() -> Result<PathBuf, Unavailable> {
     let target = target_folder();
-    let name = format!("openssl-{}", openssl_src::version());
+    // Another version or other options make another program.
+    let name = format!("openssl-{}_{}", openssl_src::version(), OPTIONS.join("_"));
     let program = target.join(&name).join("openssl");
     if program.exists() {
         return Ok(program);
