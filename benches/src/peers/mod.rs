@@ -18,12 +18,35 @@ use crate::{ml_dsa, ml_kem};
 /// Evaluates `$body` for each backend of pq-core that this machine can run, with
 /// `$backend` bound to its token.
 ///
-/// The one list of backends. One that the machine may lack joins as
-/// `if let Some($backend) = Token::detect() { $body }`.
+/// The one list of backends.
 macro_rules! on_each_backend {
     ($backend:ident => $body:expr) => {{
-        let $backend = ::pq_core::arch::Portable;
-        $body
+        {
+            let $backend = ::pq_core::arch::Portable;
+            $body
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some($backend) = ::pq_core::arch::Avx2::detect() {
+                $body
+            }
+            if let Some($backend) = ::pq_core::arch::Avx512::detect() {
+                $body
+            }
+        }
+        #[cfg(all(
+            target_arch = "aarch64",
+            target_feature = "neon",
+            target_endian = "little"
+        ))]
+        {
+            if let Some($backend) = ::pq_core::arch::Neon::detect() {
+                $body
+            }
+            if let Some($backend) = ::pq_core::arch::NeonSha3::detect() {
+                $body
+            }
+        }
     }};
 }
 

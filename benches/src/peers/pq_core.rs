@@ -1,8 +1,9 @@
-//! pq-core, on a named backend.
+//! pq-core's public operations, on a named backend: each call first hides the better
+//! ones, which costs a store.
 
 use core::marker::PhantomData;
 
-use pq_core::arch::Backend;
+use pq_core::arch::{Backend, limit};
 use pq_core::{ml_dsa, ml_kem};
 
 use crate::ml_dsa::Dsa;
@@ -30,9 +31,8 @@ impl<P: ml_kem::ParameterSet, B: Backend> Kem for OnBackend<P, B> {
     }
 
     fn generate(&self, seed: &[u8; 64], encapsulation_key: &mut [u8]) -> Self::Key {
-        let (d, z) = seed.split_first_chunk().expect("64 bytes");
-        let z = z.first_chunk().expect("32 bytes");
-        let key = ml_kem::internal::keygen::<P, B>(self.backend, d, z);
+        limit(self.backend);
+        let key = ml_kem::DecapsulationKey::from_seed(seed);
         encapsulation_key.copy_from_slice(key.encapsulation_key().as_bytes());
         key
     }
@@ -47,15 +47,17 @@ impl<P: ml_kem::ParameterSet, B: Backend> Kem for OnBackend<P, B> {
         m: &[u8; 32],
         ciphertext: &mut [u8],
     ) -> Option<[u8; 32]> {
+        limit(self.backend);
         let key = ml_kem::EncapsulationKey::<P>::from_bytes(encapsulation_key).ok()?;
-        let (encapsulated, secret) = ml_kem::internal::encaps(self.backend, &key, m);
+        let (encapsulated, secret) = key.encapsulate(m);
         ciphertext.copy_from_slice(encapsulated.as_bytes());
         Some(*secret.as_bytes())
     }
 
     fn decapsulate(&self, key: &Self::Key, ciphertext: &[u8]) -> [u8; 32] {
+        limit(self.backend);
         let ciphertext = ml_kem::Ciphertext::from_bytes(ciphertext).expect("of the right length");
-        *ml_kem::internal::decaps(self.backend, key, &ciphertext).as_bytes()
+        *key.decapsulate(&ciphertext).as_bytes()
     }
 }
 
@@ -68,7 +70,8 @@ impl<P: ml_dsa::ParameterSet, B: Backend> Dsa for OnBackend<P, B> {
     }
 
     fn generate(&self, xi: &[u8; 32], verifying_key: &mut [u8]) -> Self::SigningKey {
-        let key = ml_dsa::internal::keygen::<P, B>(self.backend, xi);
+        limit(self.backend);
+        let key = ml_dsa::SigningKey::from_seed(xi);
         verifying_key.copy_from_slice(key.verifying_key().as_bytes());
         key
     }
@@ -78,32 +81,32 @@ impl<P: ml_dsa::ParameterSet, B: Backend> Dsa for OnBackend<P, B> {
     }
 
     fn sign(&self, key: &Self::SigningKey, message: &[u8], rnd: &[u8; 32], signature: &mut [u8]) {
-        let made = ml_dsa::internal::sign(self.backend, key, &[&NO_CONTEXT, message], rnd);
+        limit(self.backend);
+        let made = key.sign(message, b"", rnd).expect("a short context");
         signature.copy_from_slice(made.as_bytes());
     }
 
     fn verify(&self, verifying_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+        limit(self.backend);
         let key =
             ml_dsa::VerifyingKey::<P>::from_bytes(verifying_key).expect("of the right length");
         let signature = ml_dsa::Signature::from_bytes(signature).expect("of the right length");
-        ml_dsa::internal::verify(self.backend, &key, &[&NO_CONTEXT, message], &signature)
+        key.verify(message, b"", &signature).is_ok()
     }
 
     fn expand(&self, verifying_key: &[u8]) -> Option<Self::VerifyingKey> {
+        limit(self.backend);
         let key =
             ml_dsa::VerifyingKey::<P>::from_bytes(verifying_key).expect("of the right length");
         Some(key.expand())
     }
 
     fn verify_expanded(&self, key: &Self::VerifyingKey, message: &[u8], signature: &[u8]) -> bool {
+        limit(self.backend);
         let signature = ml_dsa::Signature::from_bytes(signature).expect("of the right length");
         key.verify(message, b"", &signature).is_ok()
     }
 }
-
-/// What stands before M in M′ when the context is empty: 0 ‖ |ctx| ‖ ctx (FIPS 204,
-/// algorithm 2).
-const NO_CONTEXT: [u8; 2] = [0, 0];
 
 fn name<B: Backend>() -> String {
     format!("pq-core/{}", B::NAME)

@@ -7,14 +7,47 @@
 //!
 //! Nothing here knows what it is used for: `kernel` writes the inner loops.
 
+mod choice;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod instructions;
+mod packing;
 mod portable;
 #[cfg(test)]
 pub(crate) mod wide;
+
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "these call the instructions of the CPU")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "these call the instructions of the CPU")]
+mod avx512;
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
+#[expect(unsafe_code, reason = "these call the instructions of the CPU")]
+mod neon;
 
 use zeroize::Zeroize;
 
 use crate::sealed::Sealed;
 
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512;
+#[cfg(test)]
+pub(crate) use choice::on_each_backend;
+pub(crate) use choice::{Choice, choose, dispatch};
+#[cfg(feature = "limit")]
+pub use choice::{lift_limit, limit};
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
+pub use neon::{Neon, NeonSha3};
 pub use portable::Portable;
 
 /// A CPU that the algorithms can run on.
@@ -30,9 +63,52 @@ pub trait Backend: Copy + Send + Sync + Sealed + 'static {
 
     /// The name in test output and benchmarks.
     const NAME: &'static str;
+    /// Greater for the better of two backends of one architecture.
+    const RANK: u8;
 
     /// Runs a kernel with all instructions of this CPU at hand.
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output;
+
+    /// Runs a kernel in general registers, with what instructions this CPU has for these.
+    ///
+    /// With vectors at hand the compiler puts single lanes of Keccak into them, which
+    /// takes twice as long.
+    #[inline]
+    fn run_scalar<K: Kernel<Portable>>(self, kernel: K) -> K::Output {
+        Portable.run(kernel)
+    }
+
+    /// Writes 16 numbers below 2^`D` as 2 · `D` bytes, the least significant bits first.
+    ///
+    /// For loops of kernels, `D` ≤ 24.
+    #[inline(always)]
+    fn pack<const D: usize>(self, numbers: &[u32; 16], bytes: &mut [u8]) {
+        packing::pack::<D>(numbers, bytes);
+    }
+
+    /// Reads 16 numbers of `D` bits from 2 · `D` bytes, the inverse of
+    /// [`pack`](Self::pack).
+    #[inline(always)]
+    fn unpack<const D: usize>(self, bytes: &[u8]) -> [u32; 16] {
+        packing::unpack::<D>(bytes)
+    }
+
+    /// Appends those of 16 numbers that are below `limit` to the first `filled` elements
+    /// of `output`, in their order and as far as there is room, and returns how many
+    /// elements there are then. What follows them is overwritten. All numbers are
+    /// below 2³¹.
+    ///
+    /// For loops of kernels. How many numbers are below shows in the time taken.
+    #[inline(always)]
+    fn append_below<T: FromNumber>(
+        self,
+        numbers: &[u32; 16],
+        limit: u32,
+        output: &mut [T; 256],
+        filled: usize,
+    ) -> usize {
+        packing::append_below(numbers, limit, output, filled)
+    }
 }
 
 /// An inner loop, the size of a polynomial or of a permutation.
@@ -45,6 +121,32 @@ pub trait Kernel<B: Backend> {
 
     /// Runs to the end.
     fn run(self, b: B) -> Self::Output;
+}
+
+/// What [`Backend::append_below`] makes of a number.
+///
+/// Sealed: coefficients of 16 and of 32 bits.
+pub trait FromNumber: Copy + Sealed + 'static {
+    /// The same number; it fits.
+    fn from_number(number: u32) -> Self;
+}
+
+impl Sealed for i16 {}
+
+impl FromNumber for i16 {
+    #[inline(always)]
+    fn from_number(number: u32) -> Self {
+        number as Self
+    }
+}
+
+impl Sealed for i32 {}
+
+impl FromNumber for i32 {
+    #[inline(always)]
+    fn from_number(number: u32) -> Self {
+        number as Self
+    }
 }
 
 /// A vector register, or one element where there are none.
@@ -80,10 +182,30 @@ pub trait U64s: Vector<Element = u64> {
     fn xor(self, other: Self) -> Self;
     /// `self ⊕ b ⊕ c`.
     fn xor3(self, b: Self, c: Self) -> Self;
+    /// `self ⊕ b` with each lane of `b` rotated to the left by 1.
+    #[inline(always)]
+    fn xor_rotated(self, b: Self) -> Self {
+        self.xor(b.rotate_left::<1>())
+    }
+    /// Each lane of `self ⊕ b` rotated to the left by `N` bits, 0 < `N` < 64.
+    #[inline(always)]
+    fn xor_rotate<const N: i32>(self, b: Self) -> Self {
+        self.xor(b).rotate_left::<N>()
+    }
     /// `self ⊕ (¬b ∧ c)`, the step χ of Keccak.
     fn chi(self, b: Self, c: Self) -> Self;
     /// Rotation of each lane to the left by `N` bits, 0 < `N` < 64.
-    fn rotate_left<const N: u32>(self) -> Self;
+    fn rotate_left<const N: i32>(self) -> Self;
+    /// Sorts 24 vectors by lanes: `blocks[j]` is lane j of each, the least significant
+    /// bytes first. There are as many blocks as lanes.
+    #[inline(always)]
+    fn transpose(_: Self::Token, vectors: &[Self::Array; 24], blocks: &mut [[u8; 192]]) {
+        for (lane, block) in blocks.iter_mut().enumerate() {
+            for (bytes, vector) in block.as_chunks_mut().0.iter_mut().zip(vectors) {
+                *bytes = vector.as_ref()[lane].to_le_bytes();
+            }
+        }
+    }
 }
 
 /// Signed coefficients, for arithmetic modulo a prime in Montgomery form.
@@ -94,10 +216,11 @@ pub trait Coefficients: Vector {
     fn sub(self, other: Self) -> Self;
     /// The low half of the product: `self · other mod± 2^bits`.
     fn mul_low(self, other: Self) -> Self;
-    /// The high half of the product: `⌊self · other / 2^bits⌋`.
+    /// The high half of the product: `⌊self · other / 2^bits⌋`; not both are the least
+    /// number of the type.
     fn mul_high(self, other: Self) -> Self;
     /// Arithmetic shift to the right by `N` bits.
-    fn shift_right<const N: u32>(self) -> Self;
+    fn shift_right<const N: i32>(self) -> Self;
     /// The Montgomery product `self · c mod q` of a constant c with factors
     /// `factor` = c · R mod± q and `factor_over_q` = c · R · q⁻¹ mod± R, R = 2^bits.
     ///
@@ -122,14 +245,170 @@ pub trait I16s: Coefficients<Element = i16> {}
 /// Coefficients of 32 bits.
 pub trait I32s: Coefficients<Element = i32> {}
 
-/// Runs `$body` with `$b` bound to the best backend of this machine.
-///
-/// The only place where a backend is chosen: each public operation passes through
-/// here once, and what it calls is compiled anew for every backend.
-macro_rules! dispatch {
-    ($b:ident => $body:expr) => {{
-        let $b = $crate::arch::Portable;
-        $body
-    }};
+#[cfg(test)]
+mod tests {
+    use core::fmt::Debug;
+
+    use super::{Backend, Coefficients, Kernel, U64s, Vector, on_each_backend};
+
+    /// A kernel that is a function of the backend.
+    struct Run<F>(F);
+
+    impl<B: Backend, F: FnOnce(B)> Kernel<B> for Run<F> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self, b: B) {
+            self.0(b);
+        }
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            self.0 ^ self.0 >> 29
+        }
+    }
+
+    /// A vector whose lane i is `f(i)`.
+    fn vector<V: Vector>(token: V::Token, mut f: impl FnMut(usize) -> V::Element) -> V {
+        let mut array = V::Array::default();
+        for (i, x) in array.as_mut().iter_mut().enumerate() {
+            *x = f(i);
+        }
+        V::load(token, &array)
+    }
+
+    /// Lane i is `f(i)`.
+    fn check_lanes<V: Vector>(v: V, f: impl Fn(usize) -> V::Element)
+    where
+        V::Element: Debug + PartialEq,
+    {
+        let mut array = V::Array::default();
+        v.store(&mut array);
+        assert_eq!(array.as_ref().len(), V::LANES);
+        for (i, x) in array.as_ref().iter().enumerate() {
+            assert_eq!(*x, f(i), "lane {i}");
+        }
+    }
+
+    /// A lane of a vector as a number.
+    fn lane<V: Vector>(v: V, i: usize) -> V::Element {
+        let mut array = V::Array::default();
+        v.store(&mut array);
+        array.as_ref()[i]
+    }
+
+    #[test]
+    fn keccak_lanes() {
+        fn check<V: U64s>(token: V::Token) {
+            let mut random = Random(1);
+            let mut next = || vector::<V>(token, |_| random.next());
+            let (a, b, c) = (next(), next(), next());
+            let of = |v: V| move |i| lane(v, i);
+            let (x, y, z) = (of(a), of(b), of(c));
+            check_lanes(V::splat(token, 7), |_| 7);
+            check_lanes(a.xor(b), |i| x(i) ^ y(i));
+            check_lanes(a.xor3(b, c), |i| x(i) ^ y(i) ^ z(i));
+            check_lanes(a.chi(b, c), |i| x(i) ^ (!y(i) & z(i)));
+            check_lanes(a.xor_rotated(b), |i| x(i) ^ y(i).rotate_left(1));
+            macro_rules! rotations {
+                ($($n:literal)*) => {$(
+                    check_lanes(a.rotate_left::<$n>(), |i| x(i).rotate_left($n));
+                    check_lanes(a.xor_rotate::<$n>(b), |i| (x(i) ^ y(i)).rotate_left($n));
+                )*};
+            }
+            rotations!(1 2 3 6 7 8 10 14 15 18 20 21 25 27 28 31 32 33 36 39 41 43 44 45 55 56 61 62 63);
+        }
+
+        on_each_backend!(b => run_keccak(b));
+        fn run_keccak<B: Backend>(b: B) {
+            b.run(Run(check::<B::U64s>));
+        }
+    }
+
+    /// Arithmetic of every lane, and the orders of lanes, by their definitions.
+    #[test]
+    fn coefficient_lanes() {
+        macro_rules! check_with {
+            ($check:ident, $element:ident, $double:ident, $q:literal) => {
+                fn $check<V: Coefficients<Element = $element>>(token: V::Token) {
+                    const BITS: u32 = $element::BITS;
+                    let mut random = Random(2);
+                    for round in 0..100 {
+                        let mut next = |limit: $element| {
+                            vector::<V>(token, |_| match random.next() {
+                                // the ends of the range too
+                                x if round < 50 && x % 3 == 0 => limit,
+                                x if round < 50 && x % 3 == 1 => -limit,
+                                x => ((x >> 8) as $double % ($double::from(limit) + 1)) as $element,
+                            })
+                        };
+                        let of = |v: V| move |i| lane(v, i);
+                        let (a, b) = (next($element::MAX / 2), next($element::MAX / 2));
+                        let (x, y) = (of(a), of(b));
+                        let product = |i: usize| $double::from(x(i)) * $double::from(y(i));
+                        check_lanes(V::splat(token, -7), |_| -7);
+                        check_lanes(a.add(b), |i| x(i) + y(i));
+                        check_lanes(a.sub(b), |i| x(i) - y(i));
+                        check_lanes(a.mul_low(b), |i| product(i) as $element);
+                        check_lanes(a.mul_high(b), |i| (product(i) >> BITS) as $element);
+                        check_lanes(a.shift_right::<1>(), |i| x(i) >> 1);
+                        check_lanes(a.shift_right::<10>(), |i| x(i) >> 10);
+
+                        let mut q_inverse: $element = 1;
+                        while q_inverse.wrapping_mul($q) != 1 {
+                            // Newton's iteration
+                            const TWO: $element = 2;
+                            let error = TWO.wrapping_sub(q_inverse.wrapping_mul($q));
+                            q_inverse = q_inverse.wrapping_mul(error);
+                        }
+                        let factor = next($q / 2);
+                        let factor_over_q = factor.mul_low(V::splat(token, q_inverse));
+                        let anything = next($element::MAX);
+                        let q = V::splat(token, $q);
+                        let (x, c) = (of(anything), of(factor));
+                        check_lanes(anything.montgomery_product(factor, factor_over_q, q), |i| {
+                            let product = $double::from(x(i)) * $double::from(c(i));
+                            let m = (product as $element).wrapping_mul(q_inverse);
+                            ((product - $double::from(m) * $q) >> BITS) as $element
+                        });
+                    }
+
+                    let lanes = V::LANES;
+                    let a = vector::<V>(token, |i| i as $element);
+                    let b = vector::<V>(token, |i| (lanes + i) as $element);
+                    macro_rules! blocks {
+                        ($len:literal) => {
+                            let len = $len;
+                            if len < lanes {
+                                let block = |i: usize, odd| (2 * (i / len) + odd) * len + i % len;
+                                let (even, odd) = V::deinterleave::<$len>(a, b);
+                                check_lanes(even, |i| block(i, 0) as $element);
+                                check_lanes(odd, |i| block(i, 1) as $element);
+                                let (low, high) = V::interleave::<$len>(even, odd);
+                                check_lanes(low, |i| i as $element);
+                                check_lanes(high, |i| (lanes + i) as $element);
+                            }
+                        };
+                    }
+                    blocks!(1);
+                    blocks!(2);
+                    blocks!(4);
+                    blocks!(8);
+                    blocks!(16);
+                }
+            };
+        }
+        check_with!(check_16, i16, i32, 3329);
+        check_with!(check_32, i32, i64, 8_380_417);
+
+        on_each_backend!(b => run_coefficients(b));
+        fn run_coefficients<B: Backend>(b: B) {
+            b.run(Run(check_16::<B::I16s>));
+            b.run(Run(check_32::<B::I32s>));
+        }
+    }
 }
-pub(crate) use dispatch;

@@ -15,6 +15,7 @@ impl Backend for Portable {
     type I32s = i32;
 
     const NAME: &'static str = "portable";
+    const RANK: u8 = 0;
 
     #[inline(always)]
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
@@ -80,8 +81,8 @@ impl U64s for u64 {
     }
 
     #[inline(always)]
-    fn rotate_left<const N: u32>(self) -> Self {
-        self.rotate_left(N)
+    fn rotate_left<const N: i32>(self) -> Self {
+        self.rotate_left(N as u32)
     }
 }
 
@@ -109,7 +110,7 @@ macro_rules! one_lane_coefficients {
             }
 
             #[inline(always)]
-            fn shift_right<const N: u32>(self) -> Self {
+            fn shift_right<const N: i32>(self) -> Self {
                 self >> N
             }
 

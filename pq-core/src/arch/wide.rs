@@ -16,6 +16,7 @@ impl Backend for Wide {
     type I32s = Lanes<i32, 8>;
 
     const NAME: &'static str = "wide";
+    const RANK: u8 = 0;
 
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         kernel.run(self)
@@ -80,8 +81,8 @@ impl U64s for Lanes<u64, 4> {
         self.xor(b.map2(c, |b, c| !b & c))
     }
 
-    fn rotate_left<const N: u32>(self) -> Self {
-        Self(self.0.map(|x| x.rotate_left(N)))
+    fn rotate_left<const N: i32>(self) -> Self {
+        Self(self.0.map(|x| x.rotate_left(N as u32)))
     }
 }
 
@@ -104,7 +105,7 @@ macro_rules! lanes_of_coefficients {
                 self.map2(other, Coefficients::mul_high)
             }
 
-            fn shift_right<const N: u32>(self) -> Self {
+            fn shift_right<const N: i32>(self) -> Self {
                 Self(self.0.map(|x| x >> N))
             }
 

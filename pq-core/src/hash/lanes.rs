@@ -7,11 +7,11 @@
 
 use core::array;
 
-use zeroize::Zeroizing;
+use zeroize::ZeroizeOnDrop;
 
-use super::sha3::SHAKE128_RATE;
 use crate::arch::{Backend, Vector};
-use crate::kernel::keccak::KeccakF1600;
+use crate::kernel::keccak::{Blocks, KeccakF1600};
+use crate::secret::wipe;
 
 /// A sponge to compute, and who takes its output.
 pub(crate) struct Job<'a, C> {
@@ -110,25 +110,30 @@ pub(crate) fn run<'a, B: Backend, C: Consumer>(b: B, jobs: impl IntoIterator<Ite
         assert!(B::U64s::LANES <= MAX_LANES);
     }
     let mut jobs = jobs.into_iter();
-    let mut states = Zeroizing::new([<B::U64s as Vector>::Array::default(); 25]);
-    let mut block = Zeroizing::new([0; SHAKE128_RATE]);
+    let mut workspace = Workspace::<B>::new();
+    let Workspace { states, blocks } = &mut workspace;
+    let blocks = &mut blocks[..B::U64s::LANES];
     let mut slots: [_; MAX_LANES] = array::from_fn(|_| None);
     let slots = &mut slots[..B::U64s::LANES];
 
     let mut active = 0;
-    for (lane, slot) in slots.iter_mut().enumerate() {
-        *slot = Slot::start::<B>(jobs.next(), &mut states, lane, &mut block);
+    for (lane, (slot, block)) in slots.iter_mut().zip(&mut *blocks).enumerate() {
+        *slot = Slot::start::<B>(jobs.next(), states, lane, block);
         active += usize::from(slot.is_some());
     }
     while active > 0 {
-        b.run(KeccakF1600::<B::U64s> {
-            token: b,
-            states: &mut states,
-        });
-        for (lane, slot) in slots.iter_mut().enumerate() {
+        b.run(KeccakF1600::<B::U64s> { token: b, states });
+        if slots.iter().flatten().any(|slot| slot.squeezing) {
+            b.run(Blocks::<B::U64s> {
+                token: b,
+                states,
+                blocks,
+            });
+        }
+        for (lane, (slot, block)) in slots.iter_mut().zip(&mut *blocks).enumerate() {
             let Some(running) = slot else { continue };
-            if running.step::<B>(&mut states, lane, &mut block) == Demand::Done {
-                *slot = Slot::start::<B>(jobs.next(), &mut states, lane, &mut block);
+            if running.step::<B>(states, lane, block) == Demand::Done {
+                *slot = Slot::start::<B>(jobs.next(), states, lane, block);
                 active -= usize::from(slot.is_none());
             }
         }
@@ -139,6 +144,31 @@ pub(crate) fn run<'a, B: Backend, C: Consumer>(b: B, jobs: impl IntoIterator<Ite
 const MAX_LANES: usize = 8;
 
 type States<B> = [<<B as Backend>::U64s as Vector>::Array; 25];
+
+/// What the lanes are in. Wiped when dropped.
+struct Workspace<B: Backend> {
+    states: States<B>,
+    /// For each lane the block of the message or of the output, and some room.
+    blocks: [[u8; 192]; MAX_LANES],
+}
+
+impl<B: Backend> Workspace<B> {
+    fn new() -> Self {
+        Self {
+            states: [Default::default(); 25],
+            blocks: [[0; 192]; MAX_LANES],
+        }
+    }
+}
+
+impl<B: Backend> Drop for Workspace<B> {
+    fn drop(&mut self) {
+        wipe(&mut self.states);
+        wipe(self.blocks[..B::U64s::LANES].as_flattened_mut());
+    }
+}
+
+impl<B: Backend> ZeroizeOnDrop for Workspace<B> {}
 
 /// A job on its lane.
 struct Slot<'a, C> {
@@ -156,7 +186,7 @@ impl<'a, C: Consumer> Slot<'a, C> {
         job: Option<Job<'a, C>>,
         states: &mut States<B>,
         lane: usize,
-        block: &mut [u8; SHAKE128_RATE],
+        block: &mut [u8; 192],
     ) -> Option<Self> {
         for words in states.iter_mut() {
             words.as_mut()[lane] = 0;
@@ -170,38 +200,30 @@ impl<'a, C: Consumer> Slot<'a, C> {
         Some(slot)
     }
 
-    /// What follows a permutation: the next block of the message, or of the output.
+    /// What follows a permutation: the next block of the message, or of the output, which
+    /// then is in `block`.
     #[inline(always)]
     fn step<B: Backend>(
         &mut self,
         states: &mut States<B>,
         lane: usize,
-        block: &mut [u8; SHAKE128_RATE],
+        block: &mut [u8; 192],
     ) -> Demand {
         if !self.squeezing {
             self.absorb::<B>(states, lane, block);
             return Demand::More;
         }
-        let block = &mut block[..self.job.rate];
-        for (bytes, words) in block.chunks_exact_mut(8).zip(states.iter()) {
-            bytes.copy_from_slice(&words.as_ref()[lane].to_le_bytes());
-        }
-        self.job.consumer.take(block)
+        self.job.consumer.take(&block[..self.job.rate])
     }
 
     #[inline(always)]
-    fn absorb<B: Backend>(
-        &mut self,
-        states: &mut States<B>,
-        lane: usize,
-        block: &mut [u8; SHAKE128_RATE],
-    ) {
+    fn absorb<B: Backend>(&mut self, states: &mut States<B>, lane: usize, block: &mut [u8; 192]) {
+        *block = [0; 192];
         let block = &mut block[..self.job.rate];
         let taken = self.job.message.read(self.absorbed, block);
         self.absorbed += taken;
         // A message that ends with this block's last byte is padded in the next.
         if taken < block.len() {
-            block[taken..].fill(0);
             block[taken] ^= self.job.suffix;
             block[self.job.rate - 1] ^= 0x80;
             self.squeezing = true;
@@ -215,8 +237,7 @@ impl<'a, C: Consumer> Slot<'a, C> {
 #[cfg(test)]
 mod tests {
     use super::{Consumer, Demand, Job, Message, run};
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable};
+    use crate::arch::{Backend, on_each_backend};
     use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, Sponge};
 
     /// Takes `blocks` blocks.
@@ -282,8 +303,7 @@ mod tests {
         }
 
         for count in [0, 1, 3, 4, 5, 100] {
-            check(Portable, count);
-            check(Wide, count);
+            on_each_backend!(b => check(b, count));
         }
     }
 }

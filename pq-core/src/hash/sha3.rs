@@ -110,7 +110,7 @@ struct State([[u64; 1]; 25]);
 
 impl State {
     fn permute<B: Backend>(&mut self, b: B) {
-        b.run(KeccakF1600::<u64> {
+        b.run_scalar(KeccakF1600::<u64> {
             token: Portable,
             states: &mut self.0,
         });

@@ -29,6 +29,30 @@ impl<B: Backend, V: U64s> Kernel<B> for KeccakF1600<'_, V> {
     }
 }
 
+/// The first 24 words of `LANES` states as bytes, a block for each state.
+pub(crate) struct Blocks<'a, V: U64s> {
+    pub(crate) token: V::Token,
+    pub(crate) states: &'a [V::Array; 25],
+    pub(crate) blocks: &'a mut [[u8; 192]],
+}
+
+impl<B: Backend, V: U64s> Kernel<B> for Blocks<'_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: B) {
+        let Self {
+            token,
+            states,
+            blocks,
+        } = self;
+        debug_assert_eq!(blocks.len(), V::LANES);
+        if let Some(words) = states.first_chunk() {
+            V::transpose(token, words, blocks);
+        }
+    }
+}
+
 /// One round: θ, ρ, π, χ, ι.
 #[inline(always)]
 fn round<V: U64s>(a: [V; 25], constant: V) -> [V; 25] {
@@ -38,11 +62,11 @@ fn round<V: U64s>(a: [V; 25], constant: V) -> [V; 25] {
     let c3 = a[3].xor3(a[8], a[13]).xor3(a[18], a[23]);
     let c4 = a[4].xor3(a[9], a[14]).xor3(a[19], a[24]);
 
-    let d0 = c4.xor(c1.rotate_left::<1>());
-    let d1 = c0.xor(c2.rotate_left::<1>());
-    let d2 = c1.xor(c3.rotate_left::<1>());
-    let d3 = c2.xor(c4.rotate_left::<1>());
-    let d4 = c3.xor(c0.rotate_left::<1>());
+    let d0 = c4.xor_rotated(c1);
+    let d1 = c0.xor_rotated(c2);
+    let d2 = c1.xor_rotated(c3);
+    let d3 = c2.xor_rotated(c4);
+    let d4 = c3.xor_rotated(c0);
 
     // Row y of the result of ρ and π, and χ over it.
     macro_rules! row {
@@ -59,38 +83,38 @@ fn round<V: U64s>(a: [V; 25], constant: V) -> [V; 25] {
     }
     let row0 = row!(
         a[0].xor(d0),
-        a[6].xor(d1).rotate_left::<44>(),
-        a[12].xor(d2).rotate_left::<43>(),
-        a[18].xor(d3).rotate_left::<21>(),
-        a[24].xor(d4).rotate_left::<14>()
+        a[6].xor_rotate::<44>(d1),
+        a[12].xor_rotate::<43>(d2),
+        a[18].xor_rotate::<21>(d3),
+        a[24].xor_rotate::<14>(d4)
     );
     let row1 = row!(
-        a[3].xor(d3).rotate_left::<28>(),
-        a[9].xor(d4).rotate_left::<20>(),
-        a[10].xor(d0).rotate_left::<3>(),
-        a[16].xor(d1).rotate_left::<45>(),
-        a[22].xor(d2).rotate_left::<61>()
+        a[3].xor_rotate::<28>(d3),
+        a[9].xor_rotate::<20>(d4),
+        a[10].xor_rotate::<3>(d0),
+        a[16].xor_rotate::<45>(d1),
+        a[22].xor_rotate::<61>(d2)
     );
     let row2 = row!(
-        a[1].xor(d1).rotate_left::<1>(),
-        a[7].xor(d2).rotate_left::<6>(),
-        a[13].xor(d3).rotate_left::<25>(),
-        a[19].xor(d4).rotate_left::<8>(),
-        a[20].xor(d0).rotate_left::<18>()
+        a[1].xor_rotate::<1>(d1),
+        a[7].xor_rotate::<6>(d2),
+        a[13].xor_rotate::<25>(d3),
+        a[19].xor_rotate::<8>(d4),
+        a[20].xor_rotate::<18>(d0)
     );
     let row3 = row!(
-        a[4].xor(d4).rotate_left::<27>(),
-        a[5].xor(d0).rotate_left::<36>(),
-        a[11].xor(d1).rotate_left::<10>(),
-        a[17].xor(d2).rotate_left::<15>(),
-        a[23].xor(d3).rotate_left::<56>()
+        a[4].xor_rotate::<27>(d4),
+        a[5].xor_rotate::<36>(d0),
+        a[11].xor_rotate::<10>(d1),
+        a[17].xor_rotate::<15>(d2),
+        a[23].xor_rotate::<56>(d3)
     );
     let row4 = row!(
-        a[2].xor(d2).rotate_left::<62>(),
-        a[8].xor(d3).rotate_left::<55>(),
-        a[14].xor(d4).rotate_left::<39>(),
-        a[15].xor(d0).rotate_left::<41>(),
-        a[21].xor(d1).rotate_left::<2>()
+        a[2].xor_rotate::<62>(d2),
+        a[8].xor_rotate::<55>(d3),
+        a[14].xor_rotate::<39>(d4),
+        a[15].xor_rotate::<41>(d0),
+        a[21].xor_rotate::<2>(d1)
     );
     [
         row0[0].xor(constant),
@@ -142,9 +166,8 @@ const ROUND_CONSTANTS: [u64; 24] = {
 
 #[cfg(test)]
 mod tests {
-    use super::KeccakF1600;
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable, Vector};
+    use super::{Blocks, KeccakF1600};
+    use crate::arch::{Backend, Vector, on_each_backend};
 
     /// FIPS 202, sections 3.2 and 3.3, by the definitions of its step mappings on the
     /// lanes a(x, y).
@@ -176,6 +199,33 @@ mod tests {
     }
 
     #[test]
+    fn blocks_are_the_lanes() {
+        fn check<B: Backend>(b: B) {
+            let lanes = B::U64s::LANES;
+            let word = |i: usize, lane: usize| ((i as u64 + 1) * 0x01_2345_6789_abcd) << lane;
+            let mut states = [<B::U64s as Vector>::Array::default(); 25];
+            for (i, words) in states.iter_mut().enumerate() {
+                for (lane, x) in words.as_mut().iter_mut().enumerate() {
+                    *x = word(i, lane);
+                }
+            }
+            let mut blocks = [[0; 192]; 8];
+            b.run(Blocks::<B::U64s> {
+                token: b,
+                states: &states,
+                blocks: &mut blocks[..lanes],
+            });
+            for (lane, block) in blocks.iter().enumerate().take(lanes) {
+                for (i, bytes) in block.as_chunks().0.iter().enumerate() {
+                    assert_eq!(u64::from_le_bytes(*bytes), word(i, lane));
+                }
+            }
+        }
+
+        on_each_backend!(b => check(b));
+    }
+
+    #[test]
     fn permutation_matches_textbook() {
         fn check<B: Backend>(b: B) {
             let lanes = B::U64s::LANES;
@@ -199,7 +249,6 @@ mod tests {
             }
         }
 
-        check(Portable);
-        check(Wide);
+        on_each_backend!(b => check(b));
     }
 }

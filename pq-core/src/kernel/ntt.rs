@@ -345,8 +345,7 @@ const fn inverse_scale(q: i64, n: i64, bits: u32) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::{InverseNtt, Ntt, Q3329, Q8380417, Ring, within};
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable};
+    use crate::arch::{Backend, Portable, on_each_backend};
 
     /// The transforms of the standards, with `%`.
     fn textbook_ntt<R: Ring>(f: &mut [i64; 256], zeta: i64) {
@@ -448,8 +447,7 @@ mod tests {
             inverse_inverts::<_, Q8380417>(b, 1753);
         }
 
-        check(Portable);
-        check(Wide);
+        on_each_backend!(b => check(b));
     }
 
     #[test]

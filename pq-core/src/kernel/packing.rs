@@ -16,29 +16,15 @@ impl<B: Backend, const D: usize, F: Fn(usize) -> u32> Kernel<B> for Pack<'_, D, 
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: B) {
+    fn run(self, b: B) {
         debug_assert_eq!(self.output.len(), 32 * D);
-        for (group, bytes) in self.output.as_chunks_mut::<D>().0.iter_mut().enumerate() {
-            let mut c = [0; 8];
-            for (i, c) in c.iter_mut().enumerate() {
-                *c = (self.coefficient)(8 * group + i);
-                debug_assert!(*c < 1 << D);
+        for (group, bytes) in (0..16).zip(self.output.chunks_exact_mut(2 * D)) {
+            let mut numbers = [0; 16];
+            for (i, number) in numbers.iter_mut().enumerate() {
+                *number = (self.coefficient)(16 * group + i);
+                debug_assert!(*number < 1 << D);
             }
-            // Byte j takes its bits from as many coefficients as it touches.
-            for (j, byte) in bytes.iter_mut().enumerate() {
-                let mut bits = 0;
-                for (i, c) in c.iter().enumerate() {
-                    let (first, last) = (i * D, (i + 1) * D);
-                    if first < 8 * (j + 1) && 8 * j < last {
-                        bits |= if first <= 8 * j {
-                            c >> (8 * j - first)
-                        } else {
-                            c << (first - 8 * j)
-                        };
-                    }
-                }
-                *byte = bits as u8;
-            }
+            b.pack::<D>(&numbers, bytes);
         }
     }
 }
@@ -55,23 +41,11 @@ impl<B: Backend, const D: usize, F: FnMut(usize, u32)> Kernel<B> for Unpack<'_, 
     type Output = ();
 
     #[inline(always)]
-    fn run(mut self, _: B) {
+    fn run(mut self, b: B) {
         debug_assert_eq!(self.input.len(), 32 * D);
-        for (group, bytes) in self.input.as_chunks::<D>().0.iter().enumerate() {
-            for i in 0..8 {
-                let (first, last) = (i * D, (i + 1) * D);
-                let mut c = 0;
-                for (j, byte) in bytes.iter().enumerate() {
-                    let byte = u32::from(*byte);
-                    if first < 8 * (j + 1) && 8 * j < last {
-                        c |= if first <= 8 * j {
-                            byte << (8 * j - first)
-                        } else {
-                            byte >> (first - 8 * j)
-                        };
-                    }
-                }
-                (self.coefficient)(8 * group + i, c & ((1 << D) - 1));
+        for (group, bytes) in (0..16).zip(self.input.chunks_exact(2 * D)) {
+            for (i, number) in b.unpack::<D>(bytes).into_iter().enumerate() {
+                (self.coefficient)(16 * group + i, number);
             }
         }
     }
@@ -80,8 +54,7 @@ impl<B: Backend, const D: usize, F: FnMut(usize, u32)> Kernel<B> for Unpack<'_, 
 #[cfg(test)]
 mod tests {
     use super::{Pack, Unpack};
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable};
+    use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
     /// Every width in use, against the standards' definition by single bits.
@@ -122,7 +95,6 @@ mod tests {
             check::<_, 20>(b);
         }
 
-        check_all(Portable);
-        check_all(Wide);
+        on_each_backend!(b => check_all(b));
     }
 }

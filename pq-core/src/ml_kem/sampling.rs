@@ -9,7 +9,6 @@ use crate::arch::Backend;
 use crate::hash::lanes::{Consumer, Demand, Job, Message};
 use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, sha3_512};
 use crate::kernel::ml_kem::sampling::{CentredBinomial, RejectUniform};
-use crate::secret::wipe;
 
 /// A sponge whose output becomes part of a key or ciphertext.
 pub(super) type Sampling<'a, B> = Job<'a, Sampler<'a, B>>;
@@ -69,12 +68,13 @@ pub(super) fn noise<'a, B: Backend>(
         rate: SHAKE256_RATE,
         suffix: SHAKE_SUFFIX,
         message: Message::indexed(seed, n),
-        consumer: Sampler::Noise {
-            b,
-            f: &mut f.0,
-            bytes: [0; 192],
-            filled: 0,
-            len: 64 * eta,
+        consumer: match eta {
+            2 => Sampler::Noise2 { b, f: &mut f.0 },
+            _ => Sampler::Noise3 {
+                b,
+                f: &mut f.0,
+                last: None,
+            },
         },
     }
 }
@@ -111,13 +111,14 @@ pub(super) enum Sampler<'a, B> {
         f: &'a mut [i16; 256],
         filled: usize,
     },
-    /// SamplePolyCBD of the first `len` bytes.
-    Noise {
+    /// SamplePolyCBD₂ of 128 bytes, which are in the first block.
+    Noise2 { b: B, f: &'a mut [i16; 256] },
+    /// SamplePolyCBD₃ of 192 bytes, which are in the first two blocks.
+    Noise3 {
         b: B,
         f: &'a mut [i16; 256],
-        bytes: [u8; 192],
-        filled: usize,
-        len: usize,
+        /// The last byte of the first block, of which the coefficient begins there.
+        last: Option<u8>,
     },
     /// 32 bytes of hash.
     Hash(&'a mut [u8; 32]),
@@ -134,24 +135,29 @@ impl<B: Backend> Consumer for Sampler<'_, B> {
                 });
                 Demand::more_if(*filled < 256)
             }
-            Self::Noise {
-                b,
-                f,
-                bytes,
-                filled,
-                len,
-            } => {
-                let take = block.len().min(*len - *filled);
-                bytes[*filled..*filled + take].copy_from_slice(&block[..take]);
-                *filled += take;
-                if *filled == *len {
-                    b.run(CentredBinomial {
-                        bytes: &bytes[..*len],
-                        f,
-                    });
-                    wipe(bytes);
-                }
-                Demand::more_if(*filled < *len)
+            Self::Noise2 { b, f } => {
+                let bytes = &block[..128];
+                b.run(CentredBinomial::<2> { bytes, f: *f });
+                Demand::Done
+            }
+            Self::Noise3 { b, f, last } => {
+                // Three bytes make four coefficients: 136 = 45 · 3 + 1, and with that
+                // one and 56 more there are 19 · 3.
+                let (start, end) = f.split_at_mut(4 * 45);
+                let Some(first) = last.take() else {
+                    let bytes = &block[..3 * 45];
+                    b.run(CentredBinomial::<3> { bytes, f: start });
+                    *last = Some(block[3 * 45]);
+                    return Demand::More;
+                };
+                let mut bytes = Zeroizing::new([0; 3 * 19]);
+                bytes[0] = first;
+                bytes[1..].copy_from_slice(&block[..3 * 19 - 1]);
+                b.run(CentredBinomial::<3> {
+                    bytes: &*bytes,
+                    f: end,
+                });
+                Demand::Done
             }
             Self::Hash(output) => {
                 output.copy_from_slice(&block[..32]);

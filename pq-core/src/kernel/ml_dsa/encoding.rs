@@ -96,8 +96,7 @@ impl<B: Backend, const D: usize> Kernel<B> for BitUnpack<'_, D> {
 #[cfg(test)]
 mod tests {
     use super::{BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack};
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable};
+    use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
     /// Algorithms 16 to 19, bit by bit: each of `f` as D bits of `top − x`, or of x.
@@ -151,8 +150,7 @@ mod tests {
             check::<_, 20>(b, Some(1 << 19)); // z
         }
 
-        check_all(Portable);
-        check_all(Wide);
+        on_each_backend!(b => check_all(b));
     }
 
     #[test]
@@ -171,7 +169,6 @@ mod tests {
             assert_eq!(plain.map(|x| x * 8192), shifted);
         }
 
-        check(Portable);
-        check(Wide);
+        on_each_backend!(b => check(b));
     }
 }

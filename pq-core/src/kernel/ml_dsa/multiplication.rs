@@ -102,8 +102,7 @@ fn montgomery_reduce(x: i64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::{Multiply, MultiplyAccumulate, OverRadix, Reduce, montgomery_reduce};
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable};
+    use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
     const Q: i64 = 8_380_417;
@@ -186,7 +185,6 @@ mod tests {
             }
         }
 
-        check_all(Portable);
-        check_all(Wide);
+        on_each_backend!(b => check_all(b));
     }
 }

@@ -297,8 +297,7 @@ mod tests {
         Q, UseHint, canonical, centred, decompose, make_hint, mask_not_below, power2round,
         use_hint,
     };
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable};
+    use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
     /// r mod± m: in −m/2 < r' ≤ m/2.
@@ -511,8 +510,7 @@ mod tests {
             }
         }
 
-        check_all(Portable);
-        check_all(Wide);
+        on_each_backend!(b => check_all(b));
     }
 
     /// One ct₀ that is too large is found wherever it is and however large: nothing
@@ -553,7 +551,6 @@ mod tests {
             check::<_, GAMMA2_65_87>(b);
         }
 
-        check_all(Portable);
-        check_all(Wide);
+        on_each_backend!(b => check_all(b));
     }
 }

@@ -6,7 +6,7 @@ use crate::kernel::ntt::{Q8380417, Ring};
 /// One block of RejNTTPoly (algorithm 30): appends to the first `filled`
 /// coefficients of `f` those that `block` yields, and returns how many there are.
 ///
-/// `block` is public and has a multiple of 3 bytes. Gives 0 ≤ x < q.
+/// `block` is public and has a multiple of 24 bytes. Gives 0 ≤ x < q.
 pub(crate) struct RejectUniform<'a> {
     pub(crate) block: &'a [u8],
     pub(crate) f: &'a mut [i32; 256],
@@ -17,19 +17,22 @@ impl<B: Backend> Kernel<B> for RejectUniform<'_> {
     type Output = usize;
 
     #[inline(always)]
-    fn run(self, _: B) -> usize {
+    fn run(self, b: B) -> usize {
         let Self {
             block,
             f,
             mut filled,
         } = self;
-        debug_assert_eq!(block.len() % 3, 0);
-        for [b0, b1, b2] in block.as_chunks().0 {
-            let Some(x) = f.get_mut(filled) else { break };
-            // CoeffFromThreeBytes (algorithm 14); a coefficient that is not accepted
-            // is overwritten by the next
-            *x = i32::from_le_bytes([*b0, *b1, *b2 & 0x7f, 0]);
-            filled += usize::from(*x < Q8380417::Q);
+        // 168 bytes, the rate of SHAKE128, are 56 coefficients.
+        debug_assert_eq!(block.len() % 24, 0);
+        let (groups, rest) = block.as_chunks();
+        // A coefficient of ones is not accepted.
+        let mut padded = [0xff; 48];
+        padded[..rest.len()].copy_from_slice(rest);
+        for bytes in groups.iter().chain((!rest.is_empty()).then_some(&padded)) {
+            // CoeffFromThreeBytes (algorithm 14)
+            let candidates = b.unpack::<24>(bytes).map(|z| z & 0x7f_ffff);
+            filled = b.append_below(&candidates, Q8380417::Q as u32, f, filled);
         }
         debug_assert!(f[..filled].iter().all(|x| (0..Q8380417::Q).contains(x)));
         filled
@@ -52,49 +55,50 @@ impl<B: Backend, const ETA: i32> Kernel<B> for RejectBounded<'_, ETA> {
     type Output = usize;
 
     #[inline(always)]
-    fn run(self, _: B) -> usize {
+    fn run(self, b: B) -> usize {
         let Self {
             block,
             f,
-            mut filled,
+            filled: already,
         } = self;
-        'block: for byte in block {
-            for half in [i32::from(*byte & 0x0f), i32::from(*byte >> 4)] {
-                let Some(x) = f.get_mut(filled) else {
-                    break 'block;
-                };
-                let (value, accepted) = coefficient_from_half_byte::<ETA>(half);
-                *x = value;
-                filled += accepted;
-            }
+        let mut filled = already;
+        // 136 bytes, the rate of SHAKE256, are 17 times 16 half-bytes.
+        debug_assert_eq!(block.len() % 8, 0);
+        for bytes in block.chunks_exact(8) {
+            filled = b.append_below(&b.unpack::<4>(bytes), refused_from::<ETA>(), f, filled);
+        }
+        for x in &mut f[already..filled] {
+            *x = coefficient_from_half_byte::<ETA>(*x);
         }
         debug_assert!(f[..filled].iter().all(|x| x.abs() <= ETA));
         filled
     }
 }
 
-/// CoeffFromHalfByte (algorithm 15): the coefficient, and 1 if there is one, else 0.
+/// The least half-byte that CoeffFromHalfByte (algorithm 15) refuses.
 #[inline(always)]
-fn coefficient_from_half_byte<const ETA: i32>(half: i32) -> (i32, usize) {
+fn refused_from<const ETA: i32>() -> u32 {
     const {
         assert!(ETA == 2 || ETA == 4);
     }
-    // A comparison by its sign bit, so that no compiler makes it a branch.
-    let below = |limit: i32| ((half - limit) as u32 >> 31) as usize;
+    if ETA == 2 { 15 } else { 9 }
+}
+
+/// CoeffFromHalfByte (algorithm 15) of a half-byte that is not refused.
+#[inline(always)]
+fn coefficient_from_half_byte<const ETA: i32>(half: i32) -> i32 {
     if ETA == 2 {
         // half mod 5, by division as multiplication
-        let remainder = half - 5 * ((half * 205/* ceil(2^10 / 5) */) >> 10);
-        (2 - remainder, below(15))
+        2 - (half - 5 * ((half * 205/* ceil(2^10 / 5) */) >> 10))
     } else {
-        (4 - half, below(9))
+        4 - half
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{RejectBounded, RejectUniform, coefficient_from_half_byte};
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable};
+    use super::{RejectBounded, RejectUniform, coefficient_from_half_byte, refused_from};
+    use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
     /// Algorithm 14.
@@ -115,12 +119,16 @@ mod tests {
 
     #[test]
     fn every_half_byte() {
-        for b in 0..16 {
-            let (value, accepted) = coefficient_from_half_byte::<2>(i32::from(b));
-            assert_eq!((accepted == 1).then_some(value), textbook_half_byte(2, b));
-            let (value, accepted) = coefficient_from_half_byte::<4>(i32::from(b));
-            assert_eq!((accepted == 1).then_some(value), textbook_half_byte(4, b));
+        fn check<const ETA: i32>() {
+            for b in 0..16 {
+                let accepted = u32::from(b) < refused_from::<ETA>();
+                let value = coefficient_from_half_byte::<ETA>(b.into());
+                assert_eq!(accepted.then_some(value), textbook_half_byte(ETA, b));
+            }
         }
+
+        check::<2>();
+        check::<4>();
     }
 
     #[test]
@@ -151,8 +159,7 @@ mod tests {
         }
 
         for seed in 0..200 {
-            check(Portable, seed);
-            check(Wide, seed);
+            on_each_backend!(b => check(b, seed));
         }
     }
 
@@ -181,10 +188,10 @@ mod tests {
         }
 
         for seed in 0..200 {
-            check::<_, 2>(Portable, seed);
-            check::<_, 4>(Portable, seed);
-            check::<_, 2>(Wide, seed);
-            check::<_, 4>(Wide, seed);
+            on_each_backend!(b => {
+                check::<_, 2>(b, seed);
+                check::<_, 4>(b, seed);
+            });
         }
     }
 }

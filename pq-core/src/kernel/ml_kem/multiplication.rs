@@ -136,8 +136,7 @@ fn montgomery_reduce(x: i32) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::{Factor, InnerProduct, OverRadix, TimesGamma, TimesRadix, montgomery_reduce};
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable};
+    use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
     const Q: i64 = 3329;
@@ -181,8 +180,7 @@ mod tests {
             }
         }
 
-        check(Portable);
-        check(Wide);
+        on_each_backend!(b => check(b));
     }
 
     /// Against algorithms 11 and 12 with `%`.
@@ -237,7 +235,6 @@ mod tests {
             check(b, &mut || random.within(3329) as i16);
         }
 
-        check_all(Portable);
-        check_all(Wide);
+        on_each_backend!(b => check_all(b));
     }
 }

@@ -6,7 +6,7 @@ use crate::kernel::ntt::{Q3329, Ring};
 /// One block of SampleNTT (algorithm 7): appends to the first `filled`
 /// coefficients of `f` those that `block` yields, and returns how many there are.
 ///
-/// `block` is public and has a multiple of 3 bytes. Gives 0 ≤ x < q.
+/// `block` is public and has a multiple of 24 bytes. Gives 0 ≤ x < q.
 pub(crate) struct RejectUniform<'a> {
     pub(crate) block: &'a [u8],
     pub(crate) f: &'a mut [i16; 256],
@@ -17,43 +17,41 @@ impl<B: Backend> Kernel<B> for RejectUniform<'_> {
     type Output = usize;
 
     #[inline(always)]
-    fn run(self, _: B) -> usize {
+    fn run(self, b: B) -> usize {
         let Self {
             block,
             f,
             mut filled,
         } = self;
-        debug_assert_eq!(block.len() % 3, 0);
-        for [c0, c1, c2] in block.as_chunks().0 {
-            let d1 = i16::from(*c0) | (i16::from(*c1) & 0x0f) << 8;
-            let d2 = i16::from(*c1) >> 4 | i16::from(*c2) << 4;
-            // A coefficient that is not accepted is overwritten by the next.
-            for d in [d1, d2] {
-                let Some(x) = f.get_mut(filled) else {
-                    return filled;
-                };
-                *x = d;
-                filled += usize::from(d < Q3329::Q);
-            }
+        // 168 bytes, the rate of SHAKE128, are seven times 16 coefficients.
+        debug_assert_eq!(block.len() % 24, 0);
+        for bytes in block.chunks_exact(24) {
+            let candidates = b.unpack::<12>(bytes);
+            filled = b.append_below(&candidates, Q3329::Q as u32, f, filled);
         }
         filled
     }
 }
 
-/// SamplePolyCBD_η (algorithm 8) of 64η bytes, η = 2 or 3.
+/// SamplePolyCBD_η (algorithm 8), η = 2 or 3, or consecutive coefficients of it: 8 from
+/// each 4 bytes, or 4 from each 3.
 ///
 /// Gives |x| ≤ η.
-pub(crate) struct CentredBinomial<'a> {
+pub(crate) struct CentredBinomial<'a, const ETA: usize> {
     pub(crate) bytes: &'a [u8],
-    pub(crate) f: &'a mut [i16; 256],
+    pub(crate) f: &'a mut [i16],
 }
 
-impl<B: Backend> Kernel<B> for CentredBinomial<'_> {
+impl<B: Backend, const ETA: usize> Kernel<B> for CentredBinomial<'_, ETA> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, _: B) {
-        if self.bytes.len() == 128 {
+        const {
+            assert!(ETA == 2 || ETA == 3);
+        }
+        debug_assert_eq!(8 * self.bytes.len(), 2 * ETA * self.f.len());
+        if ETA == 2 {
             let (bytes, _) = self.bytes.as_chunks();
             for (f, bytes) in self.f.as_chunks_mut::<8>().0.iter_mut().zip(bytes) {
                 // Each pair of bits becomes their sum, each coefficient the
@@ -66,7 +64,6 @@ impl<B: Backend> Kernel<B> for CentredBinomial<'_> {
                 }
             }
         } else {
-            debug_assert_eq!(self.bytes.len(), 192);
             let (bytes, _) = self.bytes.as_chunks();
             for (f, bytes) in self.f.as_chunks_mut::<4>().0.iter_mut().zip(bytes) {
                 let [b0, b1, b2] = *bytes;
@@ -85,35 +82,33 @@ impl<B: Backend> Kernel<B> for CentredBinomial<'_> {
 #[cfg(test)]
 mod tests {
     use super::{CentredBinomial, RejectUniform};
-    use crate::arch::wide::Wide;
-    use crate::arch::{Backend, Portable};
+    use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
     /// Algorithm 8, bit by bit.
     #[test]
     fn centred_binomial_matches_textbook() {
-        fn check<B: Backend>(b: B, eta: usize, bytes: &[u8]) {
+        fn check<B: Backend, const ETA: usize>(b: B, bytes: &[u8]) {
             let mut f = [0; 256];
-            b.run(CentredBinomial { bytes, f: &mut f });
+            b.run(CentredBinomial::<ETA> { bytes, f: &mut f });
             let bit = |i: usize| i16::from(bytes[i / 8] >> (i % 8) & 1);
             for (i, actual) in f.iter().enumerate() {
-                let x: i16 = (0..eta).map(|j| bit(2 * i * eta + j)).sum();
-                let y: i16 = (0..eta).map(|j| bit(2 * i * eta + eta + j)).sum();
+                let x: i16 = (0..ETA).map(|j| bit(2 * i * ETA + j)).sum();
+                let y: i16 = (0..ETA).map(|j| bit(2 * i * ETA + ETA + j)).sum();
                 assert_eq!(*actual, x - y);
             }
         }
 
         fn check_all<B: Backend>(b: B) {
             for seed in 0..500 {
-                check(b, 2, &Random::new(seed).bytes::<128>());
-                check(b, 3, &Random::new(seed).bytes::<192>());
+                check::<_, 2>(b, &Random::new(seed).bytes::<128>());
+                check::<_, 3>(b, &Random::new(seed).bytes::<192>());
             }
-            check(b, 2, &[0xff; 128]);
-            check(b, 3, &[0xff; 192]);
+            check::<_, 2>(b, &[0xff; 128]);
+            check::<_, 3>(b, &[0xff; 192]);
         }
 
-        check_all(Portable);
-        check_all(Wide);
+        on_each_backend!(b => check_all(b));
     }
 
     /// Algorithm 7, whose coefficients are taken one block at a time.
@@ -143,8 +138,7 @@ mod tests {
         }
 
         for seed in 0..200 {
-            check(Portable, seed);
-            check(Wide, seed);
+            on_each_backend!(b => check(b, seed));
         }
     }
 }

@@ -1,0 +1,558 @@
+//! AVX2 and the bit manipulation instructions: Intel since Haswell, AMD since Zen.
+
+use core::arch::x86_64::*;
+
+use super::instructions::{instructions, vector};
+use super::{
+    Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, U64s, Vector, packing,
+};
+use crate::sealed::Sealed;
+
+cpufeatures::new!(detection, "avx2", "bmi1", "bmi2", "popcnt");
+
+/// The proof that the CPU has AVX2, BMI1, BMI2 and POPCNT.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(());
+
+impl Avx2 {
+    /// The token, if this machine and its operating system support the instructions.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        detection::get().then_some(Self(()))
+    }
+}
+
+impl Sealed for Avx2 {}
+
+impl Backend for Avx2 {
+    type U64s = U64x4;
+    type I16s = I16x16;
+    type I32s = I32x8;
+
+    const NAME: &'static str = "AVX2";
+    const RANK: u8 = 1;
+
+    #[inline]
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+        fn with_features<K: Kernel<Avx2>>(b: Avx2, kernel: K) -> K::Output {
+            kernel.run(b)
+        }
+        // SAFETY: the token exists only where all of these were detected.
+        unsafe { with_features(self, kernel) }
+    }
+
+    #[inline]
+    fn run_scalar<K: Kernel<Portable>>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "bmi1,bmi2")]
+        fn with_features<K: Kernel<Portable>>(kernel: K) -> K::Output {
+            kernel.run(Portable)
+        }
+        // SAFETY: the token exists only where both were detected.
+        unsafe { with_features(kernel) }
+    }
+
+    #[inline(always)]
+    fn pack<const D: usize>(self, numbers: &[u32; 16], bytes: &mut [u8]) {
+        if D > 1 && (D <= 16 || D.is_multiple_of(2)) {
+            // SAFETY: the token proves that the CPU has the instructions.
+            unsafe { pack::<D>(numbers, bytes) }
+        } else {
+            packing::pack::<D>(numbers, bytes);
+        }
+    }
+
+    #[inline(always)]
+    fn unpack<const D: usize>(self, bytes: &[u8]) -> [u32; 16] {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { unpack::<D>(bytes) }
+    }
+
+    #[inline(always)]
+    fn append_below<T: FromNumber>(
+        self,
+        numbers: &[u32; 16],
+        limit: u32,
+        output: &mut [T; 256],
+        mut filled: usize,
+    ) -> usize {
+        for numbers in numbers.as_chunks().0 {
+            // SAFETY: the token proves that the CPU has the instructions.
+            let (below, count) = unsafe { keep_below(numbers, limit) };
+            filled = packing::append(&below, count, output, filled);
+        }
+        filled
+    }
+}
+
+vector! {
+    /// Four Keccak lanes.
+    U64x4: __m256i = [u64; 4] of Avx2,
+    |x| _mm256_set1_epi64x(x.cast_signed()), _mm256_loadu_si256, _mm256_storeu_si256
+}
+
+impl U64s for U64x4 {
+    instructions! {
+        xor => _mm256_xor_si256(other);
+        xor3 => xor3(b, c);
+        chi => chi(b, c);
+    }
+
+    #[inline(always)]
+    fn rotate_left<const N: i32>(self) -> Self {
+        // SAFETY: `self` proves that the CPU has the instructions.
+        Self(unsafe {
+            _mm256_or_si256(
+                _mm256_sll_epi64(self.0, _mm_cvtsi32_si128(N)),
+                _mm256_srl_epi64(self.0, _mm_cvtsi32_si128(64 - N)),
+            )
+        })
+    }
+
+    #[inline(always)]
+    fn transpose(_: Avx2, vectors: &[[u64; 4]; 24], blocks: &mut [[u8; 192]]) {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { transpose(vectors, blocks) }
+    }
+}
+
+/// Six times four vectors.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn transpose(vectors: &[[u64; 4]; 24], blocks: &mut [[u8; 192]]) {
+    for (sixth, four) in vectors.as_chunks::<4>().0.iter().enumerate() {
+        let [a, b, c, d] = four.each_ref().map(|row| read(row));
+        // The even lanes of two vectors, and the odd.
+        let (ab0, ab1) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+        let (cd0, cd1) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+        let (row0, row2) = exchange_halves(ab0, cd0);
+        let (row1, row3) = exchange_halves(ab1, cd1);
+        for (block, row) in blocks.iter_mut().zip([row0, row1, row2, row3]) {
+            let bytes: &mut [u8; 32] = &mut block.as_chunks_mut().0[sixth];
+            // SAFETY: the array has the size of a register.
+            unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), row) }
+        }
+    }
+}
+
+/// a ⊕ b ⊕ c
+#[inline]
+#[target_feature(enable = "avx2")]
+fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+    _mm256_xor_si256(_mm256_xor_si256(a, b), c)
+}
+
+/// a ⊕ (¬b ∧ c)
+#[inline]
+#[target_feature(enable = "avx2")]
+fn chi(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+    _mm256_xor_si256(a, _mm256_andnot_si256(b, c))
+}
+
+vector! {
+    /// 16 coefficients of ML-KEM.
+    I16x16: __m256i = [i16; 16] of Avx2,
+    |x| _mm256_set1_epi16(x), _mm256_loadu_si256, _mm256_storeu_si256
+}
+
+impl Coefficients for I16x16 {
+    instructions! {
+        add => _mm256_add_epi16(other);
+        sub => _mm256_sub_epi16(other);
+        mul_low => _mm256_mullo_epi16(other);
+        mul_high => _mm256_mulhi_epi16(other);
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: i32>(self) -> Self {
+        // SAFETY: `self` proves that the CPU has the instruction.
+        Self(unsafe { _mm256_srai_epi16::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: `a` proves that the CPU has the instructions.
+        let (even, odd) = unsafe {
+            match LEN {
+                1 => deinterleave_words(a.0, b.0),
+                2 => deinterleave_doublewords(a.0, b.0),
+                4 => deinterleave_quadwords(a.0, b.0),
+                _ => exchange_halves(a.0, b.0),
+            }
+        };
+        (Self(even), Self(odd))
+    }
+
+    #[inline(always)]
+    fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: `a` proves that the CPU has the instructions.
+        let (low, high) = unsafe {
+            match LEN {
+                1 => interleave_words(a.0, b.0),
+                2 => interleave_doublewords(a.0, b.0),
+                4 => interleave_quadwords(a.0, b.0),
+                _ => exchange_halves(a.0, b.0),
+            }
+        };
+        (Self(low), Self(high))
+    }
+}
+
+impl I16s for I16x16 {}
+
+vector! {
+    /// Eight coefficients of ML-DSA.
+    I32x8: __m256i = [i32; 8] of Avx2,
+    |x| _mm256_set1_epi32(x), _mm256_loadu_si256, _mm256_storeu_si256
+}
+
+impl Coefficients for I32x8 {
+    instructions! {
+        add => _mm256_add_epi32(other);
+        sub => _mm256_sub_epi32(other);
+        mul_low => _mm256_mullo_epi32(other);
+        mul_high => mul_high(other);
+        montgomery_product => montgomery_product(factor, factor_over_q, q);
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: i32>(self) -> Self {
+        // SAFETY: `self` proves that the CPU has the instruction.
+        Self(unsafe { _mm256_srai_epi32::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: `a` proves that the CPU has the instructions.
+        let (even, odd) = unsafe {
+            match LEN {
+                1 => deinterleave_doublewords(a.0, b.0),
+                2 => deinterleave_quadwords(a.0, b.0),
+                _ => exchange_halves(a.0, b.0),
+            }
+        };
+        (Self(even), Self(odd))
+    }
+
+    #[inline(always)]
+    fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: `a` proves that the CPU has the instructions.
+        let (low, high) = unsafe {
+            match LEN {
+                1 => interleave_doublewords(a.0, b.0),
+                2 => interleave_quadwords(a.0, b.0),
+                _ => exchange_halves(a.0, b.0),
+            }
+        };
+        (Self(low), Self(high))
+    }
+}
+
+impl I32s for I32x8 {}
+
+/// There is no instruction for high halves of 32 bits: products of the even lanes and
+/// of the odd lanes, in 64 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mul_high(a: __m256i, b: __m256i) -> __m256i {
+    let even = _mm256_mul_epi32(a, b);
+    let odd = _mm256_mul_epi32(odd_lanes(a), odd_lanes(b));
+    high_halves(even, odd)
+}
+
+/// As the default method, with the high halves taken after the subtraction, and without
+/// the low products of 32 bits, which take longer than those of 64.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn montgomery_product(x: __m256i, factor: __m256i, factor_over_q: __m256i, q: __m256i) -> __m256i {
+    let (x_odd, factor_odd) = (odd_lanes(x), odd_lanes(factor));
+    let m = _mm256_mul_epi32(x, factor_over_q);
+    let m_odd = _mm256_mul_epi32(x_odd, odd_lanes(factor_over_q));
+    let even = _mm256_sub_epi64(_mm256_mul_epi32(x, factor), _mm256_mul_epi32(m, q));
+    let odd = _mm256_sub_epi64(
+        _mm256_mul_epi32(x_odd, factor_odd),
+        _mm256_mul_epi32(m_odd, q),
+    );
+    high_halves(even, odd)
+}
+
+/// The odd lanes of `even` and `odd` as even and odd lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn high_halves(even: __m256i, odd: __m256i) -> __m256i {
+    _mm256_blend_epi32::<0b1010_1010>(odd_lanes(even), odd)
+}
+
+/// Each odd lane in place of the even lane before it.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn odd_lanes(x: __m256i) -> __m256i {
+    _mm256_shuffle_epi32::<0b11_11_01_01>(x)
+}
+
+/// Takes blocks of half a vector apart, or puts them together.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn exchange_halves(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    (
+        _mm256_permute2x128_si256::<0x20>(a, b),
+        _mm256_permute2x128_si256::<0x31>(a, b),
+    )
+}
+
+/// The second and the third quadword in each other's place: most instructions work on
+/// halves, and this makes them work on the whole.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn swap_middle(x: __m256i) -> __m256i {
+    _mm256_permute4x64_epi64::<0b11_01_10_00>(x)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn deinterleave_quadwords(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    (
+        swap_middle(_mm256_unpacklo_epi64(a, b)),
+        swap_middle(_mm256_unpackhi_epi64(a, b)),
+    )
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn interleave_quadwords(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    let (a, b) = (swap_middle(a), swap_middle(b));
+    (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn deinterleave_doublewords(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+    (
+        swap_middle(_mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(
+            a, b,
+        ))),
+        swap_middle(_mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(
+            a, b,
+        ))),
+    )
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn interleave_doublewords(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    let (a, b) = (swap_middle(a), swap_middle(b));
+    (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn deinterleave_words(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    // In each half the even words first, then the odd.
+    let sorted = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15,
+    ));
+    deinterleave_quadwords(
+        _mm256_shuffle_epi8(a, sorted),
+        _mm256_shuffle_epi8(b, sorted),
+    )
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn interleave_words(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    let (a, b) = (swap_middle(a), swap_middle(b));
+    (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b))
+}
+
+/// Where the bits of packed numbers are: 16 numbers of `D` bits, four to each half of a
+/// vector.
+struct Packed<const D: usize>;
+
+impl<const D: usize> Packed<D> {
+    /// For each byte of four packed numbers the byte of a quadword, of which the second
+    /// is moved by its phase, that has its low bits, and that which has the rest.
+    const PARTS: [[u8; 16]; 2] = {
+        assert!(D <= 24, "two numbers and a phase fit a quadword");
+        let mut parts = [[NONE; 16]; 2];
+        let mut i = 0;
+        while i < (4 * D).div_ceil(8) {
+            let (low, high) = (8 * i / (2 * D), (8 * i + 7) / (2 * D));
+            parts[0][i] = (8 * low + i - 2 * D * low / 8) as u8;
+            if low == 0 && high == 1 {
+                parts[1][i] = 8;
+            }
+            i += 1;
+        }
+        parts
+    };
+
+    /// Where 16 bytes are read that have four packed numbers: from the first bit on, or
+    /// the last that there are.
+    const STARTS: [usize; 4] = {
+        let mut starts = [0; 4];
+        let mut i = 0;
+        while i < 4 && 2 * D >= 16 {
+            starts[i] = D * i / 2;
+            if starts[i] > 2 * D - 16 {
+                starts[i] = 2 * D - 16;
+            }
+            i += 1;
+        }
+        starts
+    };
+
+    /// For each byte of the numbers the byte of those read where it begins.
+    const GATHERED: [[u8; 32]; 2] = {
+        let mut bytes = [[NONE; 32]; 2];
+        let mut i = 0;
+        while i < 64 {
+            let byte = D * (i / 4) / 8 + i % 4 - Self::STARTS[i / 16];
+            if byte < 16 {
+                bytes[i / 32][i % 32] = byte as u8;
+            }
+            i += 1;
+        }
+        bytes
+    };
+
+    /// The bit of its first byte where each number begins.
+    const PHASES: [[u32; 8]; 2] = {
+        let mut phases = [[0; 8]; 2];
+        let mut i = 0;
+        while i < 16 {
+            phases[i / 8][i % 8] = (D * i % 8) as u32;
+            i += 1;
+        }
+        phases
+    };
+}
+
+/// The index of a byte of zeros.
+const NONE: u8 = 0x80;
+
+/// A vector from memory.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn read<T, const N: usize>(lanes: &[T; N]) -> __m256i {
+    const { assert!(size_of::<[T; N]>() == size_of::<__m256i>()) }
+    // SAFETY: the array has the size of a register.
+    unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
+}
+
+/// Half a vector from memory.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn read_half(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: the array has the size of the register.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// The lanes of a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn numbers(x: __m256i) -> [u32; 8] {
+    let mut numbers = [0; 8];
+    // SAFETY: the array has the size of the register.
+    unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), x) }
+    numbers
+}
+
+/// 1 < `D`, and `D` ≤ 16 or even.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pack<const D: usize>(numbers: &[u32; 16], bytes: &mut [u8]) {
+    let low_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D>::PARTS[0]));
+    let high_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D>::PARTS[1]));
+    // The even numbers go to the upper ends of their lanes, and then both down. The
+    // second of two quadwords goes up by the phase of its bits.
+    let alignment = _mm256_set1_epi64x(32 - D as i64);
+    let phase = (2 * D % 8) as i64;
+    let phases = _mm256_setr_epi64x(0, phase, 0, phase);
+    for (numbers, bytes) in numbers.as_chunks().0.iter().zip(bytes.chunks_exact_mut(D)) {
+        let numbers: &[u32; 8] = numbers;
+        let aligned = _mm256_sllv_epi32(read(numbers), alignment);
+        let pairs = _mm256_srl_epi64(aligned, _mm_cvtsi32_si128(32 - D as i32));
+        let pairs = _mm256_sllv_epi64(pairs, phases);
+        let packed = _mm256_or_si256(
+            _mm256_shuffle_epi8(pairs, low_parts),
+            _mm256_shuffle_epi8(pairs, high_parts),
+        );
+        let [first, second] = halves(packed);
+        if D <= 16 {
+            let packed = first | second << (4 * D);
+            bytes.copy_from_slice(&packed.to_le_bytes()[..D]);
+        } else {
+            let (start, end) = bytes.split_at_mut(D / 2);
+            start.copy_from_slice(&first.to_le_bytes()[..D / 2]);
+            end.copy_from_slice(&second.to_le_bytes()[..D / 2]);
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves(x: __m256i) -> [u128; 2] {
+    let mut halves = [0; 2];
+    // SAFETY: the array has the size of the register.
+    unsafe { _mm256_storeu_si256(halves.as_mut_ptr().cast(), x) }
+    halves
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
+    assert_eq!(bytes.len(), 2 * D);
+    let mut padded = [0; 16];
+    let four = |i: usize| {
+        let start = Packed::<D>::STARTS[i];
+        bytes[start..].first_chunk()
+    };
+    let quarters = if 2 * D < 16 {
+        padded[..2 * D].copy_from_slice(bytes);
+        [&padded; 4]
+    } else {
+        [0, 1, 2, 3].map(|i| four(i).unwrap_or(&padded))
+    };
+    let mask = _mm256_set1_epi32((1 << D) - 1);
+    let mut unpacked = [0; 16];
+    for (i, unpacked) in unpacked.as_chunks_mut().0.iter_mut().enumerate() {
+        let x = _mm256_set_m128i(read_half(quarters[2 * i + 1]), read_half(quarters[2 * i]));
+        let gathered = _mm256_shuffle_epi8(x, read(&Packed::<D>::GATHERED[i]));
+        let shifted = _mm256_srlv_epi32(gathered, read(&Packed::<D>::PHASES[i]));
+        *unpacked = numbers(_mm256_and_si256(shifted, mask));
+    }
+    unpacked
+}
+
+/// Those that are below `limit`, in their order, and how many there are.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn keep_below(candidates: &[u32; 8], limit: u32) -> ([u32; 8], usize) {
+    let x = read(candidates);
+    let below = _mm256_cmpgt_epi32(_mm256_set1_epi32(limit.cast_signed()), x);
+    let below = _mm256_movemask_ps(_mm256_castsi256_ps(below)).cast_unsigned();
+    let kept = KEPT_LANES[below as usize & 0xff].to_le_bytes();
+    // SAFETY: the array has the eight bytes that are read.
+    let lanes = unsafe { _mm_loadl_epi64(kept.as_ptr().cast()) };
+    let kept = _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(lanes));
+    (numbers(kept), below.count_ones() as usize)
+}
+
+/// For every choice of lanes their indices, a byte each.
+static KEPT_LANES: [u64; 256] = {
+    let mut lanes = [0; 256];
+    let mut choice = 0;
+    while choice < 256 {
+        let (mut i, mut count) = (0, 0);
+        while i < 8 {
+            if choice >> i & 1 == 1 {
+                lanes[choice] |= i << (8 * count);
+                count += 1;
+            }
+            i += 1;
+        }
+        choice += 1;
+    }
+    lanes
+};

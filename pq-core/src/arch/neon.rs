@@ -1,0 +1,385 @@
+//! NEON, which every 64-bit Arm has, without and with the SHA-3 instructions.
+
+use core::arch::aarch64::*;
+
+use super::instructions::{instructions, vector};
+use super::{Backend, Coefficients, I16s, I32s, Kernel, U64s, Vector};
+use crate::sealed::Sealed;
+
+cpufeatures::new!(detection, "sha3");
+
+/// The proof that the CPU has NEON.
+#[derive(Clone, Copy, Debug)]
+pub struct Neon(());
+
+impl Neon {
+    /// The token. The target has NEON, so there always is one.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        Some(Self(()))
+    }
+}
+
+/// The proof that the CPU has NEON and the SHA-3 instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct NeonSha3(());
+
+impl NeonSha3 {
+    /// The token, if this machine supports the instructions.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        detection::get().then_some(Self(()))
+    }
+}
+
+impl Sealed for Neon {}
+
+impl Backend for Neon {
+    type U64s = U64x2;
+    type I16s = I16x8;
+    type I32s = I32x4;
+
+    const NAME: &'static str = "NEON";
+    const RANK: u8 = 1;
+
+    #[inline]
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+}
+
+impl Sealed for NeonSha3 {}
+
+impl Backend for NeonSha3 {
+    type U64s = U64x2Sha3;
+    type I16s = I16x8Sha3;
+    type I32s = I32x4Sha3;
+
+    const NAME: &'static str = "NEON with SHA-3";
+    const RANK: u8 = 2;
+
+    #[inline]
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "neon,sha3")]
+        fn with_features<K: Kernel<NeonSha3>>(b: NeonSha3, kernel: K) -> K::Output {
+            kernel.run(b)
+        }
+        // SAFETY: the token exists only where both were detected.
+        unsafe { with_features(self, kernel) }
+    }
+}
+
+vector! {
+    /// Two Keccak lanes.
+    U64x2: uint64x2_t = [u64; 2] of Neon,
+    |x| vdupq_n_u64(x), vld1q_u64, vst1q_u64
+}
+
+impl U64s for U64x2 {
+    instructions! {
+        xor => veorq_u64(other);
+        xor3 => xor3(b, c);
+        chi => chi(b, c);
+    }
+
+    #[inline(always)]
+    fn rotate_left<const N: i32>(self) -> Self {
+        // SAFETY: `self` proves that the CPU has the instructions.
+        Self(unsafe { rotate_left::<N>(self.0) })
+    }
+}
+
+vector! {
+    /// Two Keccak lanes, with the SHA-3 instructions.
+    U64x2Sha3: uint64x2_t = [u64; 2] of NeonSha3,
+    |x| vdupq_n_u64(x), vld1q_u64, vst1q_u64
+}
+
+impl U64s for U64x2Sha3 {
+    instructions! {
+        xor => veorq_u64(other);
+        xor3 => xor3_sha3(b, c);
+        chi => chi_sha3(b, c);
+        xor_rotated => xor_rotated(b);
+    }
+
+    #[inline(always)]
+    fn rotate_left<const N: i32>(self) -> Self {
+        // SAFETY: `self` proves that the CPU has the instructions.
+        Self(unsafe { rotate_left::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn xor_rotate<const N: i32>(self, b: Self) -> Self {
+        // SAFETY: `self` proves that the CPU has the instruction.
+        Self(unsafe { xor_rotate::<N>(self.0, b.0) })
+    }
+}
+
+/// Calls a function with the constant 64 − N, which generic code can't write.
+macro_rules! with_complement {
+    ($n:ident, $function:ident($($operand:expr),*)) => {
+        with_complement!(
+            $n, $function, ($($operand),*);
+            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+            32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59
+            60 61 62 63
+        )
+    };
+    ($n:ident, $function:ident, $operands:tt; $($i:literal)*) => {
+        match $n {
+            $($i => with_complement!(@call $function, $i, $operands),)*
+            _ => unreachable!("rotations are by 1 to 63 bits"),
+        }
+    };
+    (@call $function:ident, $i:literal, ($($operand:expr),*)) => {
+        $function::<{ 64 - $i }>($($operand),*)
+    };
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn rotate_left<const N: i32>(x: uint64x2_t) -> uint64x2_t {
+    let high = vshlq_n_u64::<N>(x);
+    with_complement!(N, vsriq_n_u64(high, x))
+}
+
+/// a ⊕ b, rotated to the left by `N` bits.
+#[inline]
+#[target_feature(enable = "neon,sha3")]
+fn xor_rotate<const N: i32>(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    with_complement!(N, vxarq_u64(a, b))
+}
+
+/// a ⊕ b ⊕ c
+#[inline]
+#[target_feature(enable = "neon")]
+fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+    veorq_u64(veorq_u64(a, b), c)
+}
+
+/// a ⊕ (¬b ∧ c)
+#[inline]
+#[target_feature(enable = "neon")]
+fn chi(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+    veorq_u64(a, vbicq_u64(c, b))
+}
+
+/// a ⊕ (¬b ∧ c)
+#[inline]
+#[target_feature(enable = "neon,sha3")]
+fn chi_sha3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+    vbcaxq_u64(a, c, b)
+}
+
+/// a ⊕ b ⊕ c
+#[inline]
+#[target_feature(enable = "neon,sha3")]
+fn xor3_sha3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+    veor3q_u64(a, b, c)
+}
+
+/// a ⊕ b with b rotated to the left by 1.
+#[inline]
+#[target_feature(enable = "neon,sha3")]
+fn xor_rotated(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    vrax1q_u64(a, b)
+}
+
+/// Two instructions for wider lanes.
+macro_rules! wider {
+    ($to:ident, $from:ident, $first:ident, $second:ident, $a:expr, $b:expr) => {{
+        let (a, b) = ($to($a), $to($b));
+        ($from($first(a, b)), $from($second(a, b)))
+    }};
+}
+
+/// Vectors of coefficients, which are the same with both tokens.
+macro_rules! coefficients {
+    ($i16s:ident, $i32s:ident, $token:ty) => {
+        vector! {
+            /// Eight coefficients of ML-KEM.
+            $i16s: int16x8_t = [i16; 8] of $token,
+            |x| vdupq_n_s16(x), vld1q_s16, vst1q_s16
+        }
+
+        impl Coefficients for $i16s {
+            instructions! {
+                add => vaddq_s16(other);
+                sub => vsubq_s16(other);
+                mul_low => vmulq_s16(other);
+                mul_high => mul_high_16(other);
+                montgomery_product => montgomery_product_16(factor, factor_over_q, q);
+            }
+
+            #[inline(always)]
+            fn shift_right<const N: i32>(self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instruction.
+                Self(unsafe { vshrq_n_s16::<N>(self.0) })
+            }
+
+            #[inline(always)]
+            fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+                // SAFETY: `a` proves that the CPU has the instructions.
+                let (even, odd) = unsafe {
+                    match LEN {
+                        1 => (vuzp1q_s16(a.0, b.0), vuzp2q_s16(a.0, b.0)),
+                        2 => wider!(
+                            vreinterpretq_s32_s16,
+                            vreinterpretq_s16_s32,
+                            vuzp1q_s32,
+                            vuzp2q_s32,
+                            a.0,
+                            b.0
+                        ),
+                        _ => wider!(
+                            vreinterpretq_s64_s16,
+                            vreinterpretq_s16_s64,
+                            vuzp1q_s64,
+                            vuzp2q_s64,
+                            a.0,
+                            b.0
+                        ),
+                    }
+                };
+                (Self(even), Self(odd))
+            }
+
+            #[inline(always)]
+            fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+                // SAFETY: `a` proves that the CPU has the instructions.
+                let (low, high) = unsafe {
+                    match LEN {
+                        1 => (vzip1q_s16(a.0, b.0), vzip2q_s16(a.0, b.0)),
+                        2 => wider!(
+                            vreinterpretq_s32_s16,
+                            vreinterpretq_s16_s32,
+                            vzip1q_s32,
+                            vzip2q_s32,
+                            a.0,
+                            b.0
+                        ),
+                        _ => wider!(
+                            vreinterpretq_s64_s16,
+                            vreinterpretq_s16_s64,
+                            vzip1q_s64,
+                            vzip2q_s64,
+                            a.0,
+                            b.0
+                        ),
+                    }
+                };
+                (Self(low), Self(high))
+            }
+        }
+
+        impl I16s for $i16s {}
+
+        vector! {
+            /// Four coefficients of ML-DSA.
+            $i32s: int32x4_t = [i32; 4] of $token,
+            |x| vdupq_n_s32(x), vld1q_s32, vst1q_s32
+        }
+
+        impl Coefficients for $i32s {
+            instructions! {
+                add => vaddq_s32(other);
+                sub => vsubq_s32(other);
+                mul_low => vmulq_s32(other);
+                mul_high => mul_high_32(other);
+                montgomery_product => montgomery_product_32(factor, factor_over_q, q);
+            }
+
+            #[inline(always)]
+            fn shift_right<const N: i32>(self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instruction.
+                Self(unsafe { vshrq_n_s32::<N>(self.0) })
+            }
+
+            #[inline(always)]
+            fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+                // SAFETY: `a` proves that the CPU has the instructions.
+                let (even, odd) = unsafe {
+                    match LEN {
+                        1 => (vuzp1q_s32(a.0, b.0), vuzp2q_s32(a.0, b.0)),
+                        _ => wider!(
+                            vreinterpretq_s64_s32,
+                            vreinterpretq_s32_s64,
+                            vuzp1q_s64,
+                            vuzp2q_s64,
+                            a.0,
+                            b.0
+                        ),
+                    }
+                };
+                (Self(even), Self(odd))
+            }
+
+            #[inline(always)]
+            fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+                // SAFETY: `a` proves that the CPU has the instructions.
+                let (low, high) = unsafe {
+                    match LEN {
+                        1 => (vzip1q_s32(a.0, b.0), vzip2q_s32(a.0, b.0)),
+                        _ => wider!(
+                            vreinterpretq_s64_s32,
+                            vreinterpretq_s32_s64,
+                            vzip1q_s64,
+                            vzip2q_s64,
+                            a.0,
+                            b.0
+                        ),
+                    }
+                };
+                (Self(low), Self(high))
+            }
+        }
+
+        impl I32s for $i32s {}
+    };
+}
+
+coefficients!(I16x8, I32x4, Neon);
+coefficients!(I16x8Sha3, I32x4Sha3, NeonSha3);
+
+/// ⌊⌊2ab / 2^bits⌋ / 2⌋. The doubled product saturates only where a and b both are the
+/// least number there is, which no factor is.
+macro_rules! mul_high {
+    ($name:ident, $vector:ty, $mul:ident, $shift:ident) => {
+        #[inline]
+        #[target_feature(enable = "neon")]
+        fn $name(a: $vector, b: $vector) -> $vector {
+            $shift::<1>($mul(a, b))
+        }
+    };
+}
+mul_high!(mul_high_16, int16x8_t, vqdmulhq_s16, vshrq_n_s16);
+mul_high!(mul_high_32, int32x4_t, vqdmulhq_s32, vshrq_n_s32);
+
+/// As the default method, on doubled high halves, of which half the difference is taken.
+/// That is exact: the low bits of the doubled high halves are the high bits of the low
+/// halves, which are equal.
+macro_rules! montgomery_product {
+    ($name:ident, $vector:ty, $mul_low:ident, $mul_high:ident, $halving_sub:ident) => {
+        #[inline]
+        #[target_feature(enable = "neon")]
+        fn $name(x: $vector, factor: $vector, factor_over_q: $vector, q: $vector) -> $vector {
+            let m = $mul_low(x, factor_over_q);
+            $halving_sub($mul_high(x, factor), $mul_high(m, q))
+        }
+    };
+}
+montgomery_product!(
+    montgomery_product_16,
+    int16x8_t,
+    vmulq_s16,
+    vqdmulhq_s16,
+    vhsubq_s16
+);
+montgomery_product!(
+    montgomery_product_32,
+    int32x4_t,
+    vmulq_s32,
+    vqdmulhq_s32,
+    vhsubq_s32
+);

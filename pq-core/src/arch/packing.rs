@@ -1,0 +1,158 @@
+//! Numbers of D bits as bytes and back, sixteen at a time, on general registers: the
+//! defaults of the methods of [`Backend`](super::Backend).
+
+use super::FromNumber;
+
+/// See [`Backend::pack`](super::Backend::pack).
+#[inline(always)]
+pub(super) fn pack<const D: usize>(numbers: &[u32; 16], bytes: &mut [u8]) {
+    for (c, bytes) in numbers.chunks_exact(8).zip(bytes.chunks_exact_mut(D)) {
+        // Byte j takes its bits from as many numbers as it touches.
+        for (j, byte) in bytes.iter_mut().enumerate() {
+            let mut bits = 0;
+            for (i, c) in c.iter().enumerate() {
+                let (first, last) = (i * D, (i + 1) * D);
+                if first < 8 * (j + 1) && 8 * j < last {
+                    bits |= if first <= 8 * j {
+                        c >> (8 * j - first)
+                    } else {
+                        c << (first - 8 * j)
+                    };
+                }
+            }
+            *byte = bits as u8;
+        }
+    }
+}
+
+/// See [`Backend::unpack`](super::Backend::unpack).
+#[inline(always)]
+pub(super) fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
+    let mut numbers = [0; 16];
+    for (c, bytes) in numbers.chunks_exact_mut(8).zip(bytes.chunks_exact(D)) {
+        for (i, c) in c.iter_mut().enumerate() {
+            let (first, phase) = (i * D / 8, i * D % 8);
+            let mut word = 0;
+            for (j, byte) in bytes[first..].iter().take(4).enumerate() {
+                word |= u32::from(*byte) << (8 * j);
+            }
+            *c = word >> phase & ((1 << D) - 1);
+        }
+    }
+    numbers
+}
+
+/// See [`Backend::append_below`](super::Backend::append_below).
+#[inline(always)]
+pub(super) fn append_below<T: FromNumber>(
+    numbers: &[u32; 16],
+    limit: u32,
+    output: &mut [T; 256],
+    mut filled: usize,
+) -> usize {
+    for number in numbers {
+        let Some(element) = output.get_mut(filled) else {
+            break;
+        };
+        // A number that is not below is overwritten by the next. The comparison is by
+        // its carry, so that no compiler makes it a branch.
+        *element = T::from_number(*number);
+        filled += (number.wrapping_sub(limit) >> 31) as usize;
+    }
+    filled
+}
+
+/// Appends the first `count` of `numbers` to the first `filled` elements of `output`, as
+/// far as there is room, and returns how many there are then.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn append<T: FromNumber, const N: usize>(
+    numbers: &[u32; N],
+    count: usize,
+    output: &mut [T; 256],
+    filled: usize,
+) -> usize {
+    let elements = numbers.map(T::from_number);
+    if let Some(room) = output[filled..].first_chunk_mut() {
+        // What is not to be appended is overwritten by what comes next, if anything does.
+        *room = elements;
+        filled + count
+    } else {
+        let count = count.min(256 - filled);
+        output[filled..filled + count].copy_from_slice(&elements[..count]);
+        filled + count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::arch::{Backend, FromNumber, on_each_backend};
+
+    /// Every width, bit by bit.
+    #[test]
+    fn packs_bits_in_order() {
+        fn check<B: Backend, const D: usize>(b: B) {
+            let mut state = 1u32;
+            for _ in 0..50 {
+                let numbers: [u32; 16] = core::array::from_fn(|_| {
+                    state = state.wrapping_mul(0x915f_77f5).wrapping_add(1);
+                    state >> (32 - D)
+                });
+                let mut storage = [0xa5; 64];
+                b.pack::<D>(&numbers, &mut storage[1..][..2 * D]);
+                assert_eq!(storage[0], 0xa5);
+                assert!(storage[1 + 2 * D..].iter().all(|byte| *byte == 0xa5));
+                for i in 0..16 * D {
+                    let bit = u32::from(storage[1 + i / 8]) >> (i % 8) & 1;
+                    assert_eq!(bit, numbers[i / D] >> (i % D) & 1, "D = {D}");
+                }
+                assert_eq!(b.unpack::<D>(&storage[1..][..2 * D]), numbers, "D = {D}");
+            }
+        }
+
+        macro_rules! check_each {
+            ($b:ident: $($d:literal)*) => { $(check::<_, $d>($b);)* };
+        }
+        on_each_backend!(b => {
+            check_each!(b: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24);
+        });
+    }
+
+    /// Every choice of which are below, wherever they go.
+    #[test]
+    fn appends_what_is_below_in_order() {
+        fn check<T: FromNumber + PartialEq + core::fmt::Debug>(b: impl Backend, limits: &[u32]) {
+            for limit in limits {
+                for below in 0..=u16::MAX {
+                    if limit != &limits[0] && below % 97 != 0 {
+                        continue;
+                    }
+                    let number = |i: u32| match below >> i & 1 {
+                        1 => limit - 1 - i * 7 % limit,
+                        _ => limit + i,
+                    };
+                    let numbers = core::array::from_fn(|i| number(i as u32));
+                    let mut output = [T::from_number(12); 256];
+                    let before = usize::from(below) * 5 % 257;
+                    let filled = b.append_below(&numbers, *limit, &mut output, before);
+                    let accepted = numbers.iter().filter(|number| *number < limit);
+                    let accepted = accepted.map(|number| T::from_number(*number));
+                    assert_eq!(filled, 256.min(before + accepted.clone().count()));
+                    assert_eq!(output[..before], [T::from_number(12); 256][..before]);
+                    let room = 256 - before;
+                    assert!(
+                        output[before..filled]
+                            .iter()
+                            .copied()
+                            .eq(accepted.take(room))
+                    );
+                }
+            }
+        }
+
+        on_each_backend!(b => {
+            check::<i16>(b, &[9, 1, 15, 3329]);
+            check::<i32>(b, &[9, 1, 15, 8_380_417, 1 << 24]);
+        });
+    }
+}
