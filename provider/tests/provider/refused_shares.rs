@@ -61,18 +61,21 @@ fn swapped_halves() {
     }
 }
 
+/// Every group with ML-KEM, and where its part of a share begins.
+const ML_KEM_AT: [(Group, usize); 6] = [
+    (Group::X25519MLKEM768, 0),
+    (Group::SECP256R1MLKEM768, 65),
+    (Group::SECP384R1MLKEM1024, 97),
+    (Group::MLKEM512, 0),
+    (Group::MLKEM768, 0),
+    (Group::MLKEM1024, 0),
+];
+
 #[test]
 fn unreduced_coefficient() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
     for (name, base) in bases() {
-        for (group, ml_kem_at) in [
-            (Group::X25519MLKEM768, 0),
-            (Group::SECP256R1MLKEM768, 65),
-            (Group::SECP384R1MLKEM1024, 97),
-            (Group::MLKEM512, 0),
-            (Group::MLKEM768, 0),
-            (Group::MLKEM1024, 0),
-        ] {
+        for (group, ml_kem_at) in ML_KEM_AT {
             println!("{name}: {group}");
             // q = 3329 = 0xd01, as the first coefficient
             let outcome = tampering_client(&pki, &base, group, move |share: &mut Vec<u8>| {
@@ -132,14 +135,7 @@ fn bad_component_share() {
 fn damaged_ciphertext() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
     for (name, base) in bases() {
-        for (group, ml_kem_at) in [
-            (Group::X25519MLKEM768, 0),
-            (Group::SECP256R1MLKEM768, 65),
-            (Group::SECP384R1MLKEM1024, 97),
-            (Group::MLKEM512, 0),
-            (Group::MLKEM768, 0),
-            (Group::MLKEM1024, 0),
-        ] {
+        for (group, ml_kem_at) in ML_KEM_AT {
             println!("{name}: {group}");
             let outcome = tampering_server(&pki, &base, group, move |share: &mut Vec<u8>| {
                 share[ml_kem_at] ^= 0x80
