@@ -250,6 +250,7 @@ mod tests {
     use core::fmt::Debug;
 
     use super::{Backend, Coefficients, Kernel, U64s, Vector, on_each_backend};
+    use crate::test_random::Random;
 
     /// A kernel that is a function of the backend.
     struct Run<F>(F);
@@ -260,15 +261,6 @@ mod tests {
         #[inline(always)]
         fn run(self, b: B) {
             self.0(b);
-        }
-    }
-
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            self.0 ^ self.0 >> 29
         }
     }
 
@@ -304,8 +296,8 @@ mod tests {
     #[test]
     fn keccak_lanes() {
         fn check<V: U64s>(token: V::Token) {
-            let mut random = Random(1);
-            let mut next = || vector::<V>(token, |_| random.next());
+            let mut random = Random::new(1);
+            let mut next = || vector::<V>(token, |_| random.bits());
             let (a, b, c) = (next(), next(), next());
             let of = |v: V| move |i| lane(v, i);
             let (x, y, z) = (of(a), of(b), of(c));
@@ -336,10 +328,10 @@ mod tests {
             ($check:ident, $element:ident, $double:ident, $q:literal) => {
                 fn $check<V: Coefficients<Element = $element>>(token: V::Token) {
                     const BITS: u32 = $element::BITS;
-                    let mut random = Random(2);
+                    let mut random = Random::new(2);
                     for round in 0..100 {
                         let mut next = |limit: $element| {
-                            vector::<V>(token, |_| match random.next() {
+                            vector::<V>(token, |_| match random.bits() {
                                 // the ends of the range too
                                 x if round < 50 && x % 3 == 0 => limit,
                                 x if round < 50 && x % 3 == 1 => -limit,

@@ -346,6 +346,7 @@ const fn inverse_scale(q: i64, n: i64, bits: u32) -> i64 {
 mod tests {
     use super::{InverseNtt, Ntt, Q3329, Q8380417, Ring, within};
     use crate::arch::{Backend, Portable, on_each_backend};
+    use crate::test_random::Random;
 
     /// The transforms of the standards, with `%`.
     fn textbook_ntt<R: Ring>(f: &mut [i64; 256], zeta: i64) {
@@ -376,15 +377,9 @@ mod tests {
 
     fn inputs<R: Ring>() -> impl Iterator<Item = [i64; 256]> {
         let q: i64 = R::Q.into();
-        let mut state = 1u64;
-        let random = move |_: usize| {
-            core::array::from_fn(|_| {
-                state = state
-                    .wrapping_mul(0x5851_f42d_4c95_7f2d)
-                    .wrapping_add(0x1405_7b7e_f767_814f);
-                (state >> 33) as i64 % (2 * q + 1) - q
-            })
-        };
+        let limit = q as i32;
+        let mut random = Random::new(1);
+        let random = move |_: usize| core::array::from_fn(|_| i64::from(random.within(limit)));
         // The edges of the contract first: they show an overflow if there is one.
         [[q; 256], [-q; 256], [0; 256]]
             .into_iter()
