@@ -1,6 +1,9 @@
 //! Which backend a public operation runs on.
 
 #[cfg(feature = "limit")]
+extern crate std;
+
+#[cfg(feature = "limit")]
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::Portable;
@@ -51,6 +54,20 @@ macro_rules! backends {
         }
         pub(crate) use dispatch;
 
+        /// The rank of the backend of this name, if the machine has it.
+        #[cfg(feature = "limit")]
+        fn rank_of(name: &str) -> Option<u8> {
+            if name == <Portable as super::Backend>::NAME {
+                return Some(<Portable as super::Backend>::RANK);
+            }
+            $($(#[$cfg])* {
+                if name == <$name as super::Backend>::NAME && $name::detect().is_some() {
+                    return Some(<$name as super::Backend>::RANK);
+                }
+            })*
+            None
+        }
+
         /// Evaluates `$body` once for each backend that the machine has, and for one
         /// of several lanes in plain Rust, with `$b` bound to its token.
         #[cfg(test)]
@@ -81,15 +98,25 @@ backends! { $
     Neon,
 }
 
-/// The greatest rank that public operations may use.
+/// The greatest rank that public operations may use, if somebody said so.
 #[cfg(feature = "limit")]
-static LIMIT: AtomicU8 = AtomicU8::new(u8::MAX);
+static LIMIT: AtomicU8 = AtomicU8::new(NOT_LIMITED);
+
+#[cfg(feature = "limit")]
+const NOT_LIMITED: u8 = u8::MAX;
+
+/// The environment variable that names the backend to start with.
+#[cfg(feature = "limit")]
+const VARIABLE: &str = "PQ_CORE_BACKEND";
 
 /// Hides the backends that are better than the given one from all public operations of
 /// this process, from now on.
 ///
 /// For tests and benchmarks of the backends of lesser machines. Operations that are
 /// running go on as they are, and whoever names a backend explicitly still gets it.
+///
+/// The environment variable `PQ_CORE_BACKEND` does the same from the start, with the
+/// [name](super::Backend::NAME) of a backend that the machine has.
 #[cfg(feature = "limit")]
 pub fn limit<B: super::Backend>(_: B) {
     LIMIT.store(B::RANK, Ordering::Relaxed);
@@ -98,14 +125,41 @@ pub fn limit<B: super::Backend>(_: B) {
 /// Takes back what [`limit`] did.
 #[cfg(feature = "limit")]
 pub fn lift_limit() {
-    LIMIT.store(u8::MAX, Ordering::Relaxed);
+    LIMIT.store(NOT_LIMITED, Ordering::Relaxed);
+}
+
+/// The name of the backend that public operations run on.
+#[cfg(feature = "limit")]
+pub fn chosen() -> &'static str {
+    fn name<B: super::Backend>(_: B) -> &'static str {
+        B::NAME
+    }
+    dispatch!(b => name(b))
 }
 
 /// Each operation reads this once, and nothing else hangs on it.
 #[cfg(feature = "limit")]
 #[inline]
 fn greatest_rank() -> u8 {
-    LIMIT.load(Ordering::Relaxed)
+    match LIMIT.load(Ordering::Relaxed) {
+        NOT_LIMITED => rank_of_environment(),
+        rank => rank,
+    }
+}
+
+/// What the environment variable says.
+///
+/// # Panics
+///
+/// If it names nothing that the machine has: a test would run something else.
+#[cfg(feature = "limit")]
+fn rank_of_environment() -> u8 {
+    static RANK: std::sync::OnceLock<u8> = std::sync::OnceLock::new();
+    *RANK.get_or_init(|| match std::env::var(VARIABLE) {
+        Ok(name) => rank_of(&name)
+            .unwrap_or_else(|| panic!("{VARIABLE}: this machine has no backend {name:?}")),
+        Err(_) => u8::MAX,
+    })
 }
 
 #[cfg(all(
@@ -126,22 +180,39 @@ fn greatest_rank() -> u8 {
 
 #[cfg(all(test, feature = "limit"))]
 mod tests {
-    use super::{Choice, choose, lift_limit, limit};
-    use crate::arch::Portable;
+    use super::{Choice, VARIABLE, choose, chosen, lift_limit, limit, rank_of};
+    use crate::arch::{Backend, Portable};
 
+    /// In one test, since what it changes is the process's.
     #[test]
     fn better_backends_hide() {
+        if let Ok(name) = super::std::env::var(VARIABLE) {
+            assert_eq!(chosen(), name);
+        }
         limit(Portable);
         assert!(matches!(choose(), Choice::Portable(_)));
         #[cfg(target_arch = "x86_64")]
         if let Some(avx2) = crate::arch::Avx2::detect() {
             limit(avx2);
-            assert!(matches!(choose(), Choice::Avx2(_)));
+            assert_eq!(chosen(), "AVX2");
+        }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = crate::arch::Avx512::detect() {
+            limit(avx512);
+            assert_eq!(chosen(), "AVX-512");
         }
         lift_limit();
-        #[cfg(target_arch = "x86_64")]
-        if crate::arch::Avx512::detect().is_some() {
-            assert!(matches!(choose(), Choice::Avx512(_)));
+    }
+
+    #[test]
+    fn names_are_known() {
+        fn check<B: Backend>(_: B) {
+            // the one that only unit tests have can't be chosen
+            if B::NAME != "wide" {
+                assert_eq!(rank_of(B::NAME), Some(B::RANK));
+            }
         }
+        on_each_backend!(b => check(b));
+        assert_eq!(rank_of("abacus"), None);
     }
 }

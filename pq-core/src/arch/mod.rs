@@ -41,7 +41,7 @@ pub use avx512::Avx512;
 pub(crate) use choice::on_each_backend;
 pub(crate) use choice::{Choice, choose, dispatch};
 #[cfg(feature = "limit")]
-pub use choice::{lift_limit, limit};
+pub use choice::{chosen, lift_limit, limit};
 #[cfg(all(
     target_arch = "aarch64",
     target_feature = "neon",
