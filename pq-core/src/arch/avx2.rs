@@ -4,7 +4,8 @@ use core::arch::x86_64::*;
 
 use super::instructions::{instructions, vector};
 use super::{
-    Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, U64s, Vector, packing,
+    Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, U64s, Vector, declassify,
+    packing,
 };
 use crate::sealed::Sealed;
 
@@ -531,7 +532,8 @@ fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
 fn keep_below(candidates: &[u32; 8], limit: u32) -> ([u32; 8], usize) {
     let x = read(candidates);
     let below = _mm256_cmpgt_epi32(_mm256_set1_epi32(limit.cast_signed()), x);
-    let below = _mm256_movemask_ps(_mm256_castsi256_ps(below)).cast_unsigned();
+    let mut below = _mm256_movemask_ps(_mm256_castsi256_ps(below)).cast_unsigned();
+    declassify(&mut below);
     let kept = KEPT_LANES[below as usize & 0xff].to_le_bytes();
     // SAFETY: the array has the eight bytes that are read.
     let lanes = unsafe { _mm_loadl_epi64(kept.as_ptr().cast()) };

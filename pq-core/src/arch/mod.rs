@@ -10,6 +10,9 @@
 mod choice;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod instructions;
+#[cfg(feature = "memcheck")]
+#[expect(unsafe_code, reason = "a request to valgrind is a few instructions")]
+pub mod memcheck;
 mod packing;
 mod portable;
 #[cfg(test)]
@@ -42,6 +45,8 @@ pub(crate) use choice::on_each_backend;
 pub(crate) use choice::{Choice, choose, dispatch};
 #[cfg(feature = "limit")]
 pub use choice::{chosen, lift_limit, limit};
+#[cfg(feature = "memcheck")]
+pub(crate) use memcheck::declassify;
 #[cfg(all(
     target_arch = "aarch64",
     target_feature = "neon",
@@ -98,7 +103,7 @@ pub trait Backend: Copy + Send + Sync + Sealed + 'static {
     /// elements there are then. What follows them is overwritten. All numbers are
     /// below 2³¹.
     ///
-    /// For loops of kernels. How many numbers are below shows in the time taken.
+    /// For loops of kernels. Which numbers are below is public: some backends index by it.
     #[inline(always)]
     fn append_below<T: FromNumber>(
         self,
@@ -110,6 +115,14 @@ pub trait Backend: Copy + Send + Sync + Sealed + 'static {
         packing::append_below(numbers, limit, output, filled)
     }
 }
+
+/// Marks a value as public, whatever it was computed from; does nothing but in tests with
+/// valgrind (`memcheck::declassify`).
+///
+/// Each use says why the value may be known.
+#[cfg(not(feature = "memcheck"))]
+#[inline(always)]
+pub(crate) fn declassify<T: ?Sized>(_: &mut T) {}
 
 /// An inner loop, the size of a polynomial or of a permutation.
 ///

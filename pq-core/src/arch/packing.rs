@@ -1,7 +1,7 @@
 //! Numbers of D bits as bytes and back, sixteen at a time, on general registers: the
 //! defaults of the methods of [`Backend`](super::Backend).
 
-use super::FromNumber;
+use super::{FromNumber, declassify};
 
 /// See [`Backend::pack`](super::Backend::pack).
 #[inline(always)]
@@ -57,7 +57,9 @@ pub(super) fn append_below<T: FromNumber>(
         // A number that is not below is overwritten by the next. The comparison is by
         // its carry, so that no compiler makes it a branch.
         *element = T::from_number(*number);
-        filled += (number.wrapping_sub(limit) >> 31) as usize;
+        let mut is_below = number.wrapping_sub(limit) >> 31;
+        declassify(&mut is_below);
+        filled += is_below as usize;
     }
     filled
 }

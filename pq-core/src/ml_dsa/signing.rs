@@ -28,7 +28,7 @@ use super::ring::{Rq, Sums, Tq};
 use super::sampling;
 use super::signature::{Signature, encode_hints};
 use super::signing_key::SigningKey;
-use crate::arch::Backend;
+use crate::arch::{Backend, declassify};
 use crate::dimension::Dimension;
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, Sponge, shake256};
 use crate::secret::{Secret, Zero};
@@ -134,6 +134,8 @@ impl<P: ParameterSet> Attempt<P> {
         }
         sponge.finish(SHAKE_SUFFIX);
         sponge.squeeze(c_tilde);
+        // public in refused attempts too, as the head of this file explains
+        declassify(c_tilde);
         // 16: c ← SampleInBall(c̃); 17: ĉ ← NTT(c)
         sampling::sample_in_ball::<P, B>(b, c_tilde, c);
         c.ntt(b, c_hat);
@@ -151,6 +153,7 @@ impl<P: ParameterSet> Attempt<P> {
             accepted &= w0.subtract(b, product, P::GAMMA2 - P::BETA);
         }
         // 23: public rejection
+        declassify(&mut accepted);
         if !accepted {
             return false;
         }
@@ -161,6 +164,7 @@ impl<P: ParameterSet> Attempt<P> {
             accepted &= y.add(b, product, P::GAMMA1 - P::BETA);
         }
         // 23: public rejection
+        declassify(&mut accepted);
         if !accepted {
             return false;
         }
@@ -174,7 +178,9 @@ impl<P: ParameterSet> Attempt<P> {
             accepted &= within_bound;
         }
         // 28: public rejection
-        if !accepted || ones > P::OMEGA {
+        accepted &= ones <= P::OMEGA;
+        declassify(&mut accepted);
+        if !accepted {
             return false;
         }
 
@@ -182,6 +188,7 @@ impl<P: ParameterSet> Attempt<P> {
         for (z, output) in y.iter().zip(z_encoded) {
             z.encode_z::<P, B>(b, output);
         }
+        w.iter_mut().for_each(|h| declassify(&mut h.0));
         encode_hints::<P>(w.iter().map(|h| &h.0), hints_encoded);
         true
     }

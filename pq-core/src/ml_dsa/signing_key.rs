@@ -12,7 +12,7 @@ use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use super::{SEED_LEN, internal, sampling, signing};
 use crate::Error;
-use crate::arch::{Backend, dispatch};
+use crate::arch::{Backend, declassify, dispatch};
 use crate::dimension::{Array, Dimension};
 use crate::hash::lanes;
 use crate::hash::sha3::shake256;
@@ -75,6 +75,8 @@ impl<P: ParameterSet> SigningKey<P> {
         let dimensions = [P::K::N as u8, P::L::N as u8];
         let mut expanded = Zeroizing::new([0; 128]);
         shake256(b, &[xi, &dimensions], &mut *expanded);
+        // ρ becomes part of the public key
+        declassify(&mut expanded[..32]);
         let (rho, rest) = expanded.split_first_chunk().expect("32 of 128 bytes");
         let (rho_prime, k) = rest.split_first_chunk().expect("64 of 96 bytes");
         key.secrets.k.copy_from_slice(k);
@@ -124,6 +126,8 @@ impl<P: ParameterSet> SigningKey<P> {
         for (s, encoded) in elements {
             in_range &= s.decode_s::<P, B>(b, encoded);
         }
+        // whether a key is refused, and why, is public
+        declassify(&mut in_range);
         if !in_range {
             return Err(Error::SecretOutOfRange);
         }
@@ -138,6 +142,7 @@ impl<P: ParameterSet> SigningKey<P> {
             consistent &= again.ct_eq(&t0_encoded[T0_LEN * i..][..T0_LEN]);
         });
         consistent &= key.tr.ct_eq(tr);
+        declassify(&mut consistent);
         if !bool::from(consistent) {
             return Err(Error::InconsistentKey);
         }

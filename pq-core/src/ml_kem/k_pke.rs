@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 use super::params::{ETA2, ParameterSet};
 use super::ring::{Matrix, Multiplier, Rq, Tq, VectorR, VectorT, ntt};
 use super::sampling::{self, G, Sampling};
-use crate::arch::Backend;
+use crate::arch::{Backend, declassify};
 use crate::dimension::Dimension;
 use crate::hash::lanes;
 use crate::secret::Zero;
@@ -23,6 +23,8 @@ pub(super) fn key_gen<P: ParameterSet, B: Backend>(
     let rho_sigma = G::new(b, &[d, &[P::K::N as u8]]);
     let [rho_of_g, sigma] = rho_sigma.halves();
     rho.copy_from_slice(rho_of_g);
+    // ρ becomes part of the encapsulation key
+    declassify(rho);
 
     // 3-15: Â, s and e, all sponges side by side
     let mut s = VectorR::<P>::zero();

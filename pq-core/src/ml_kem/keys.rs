@@ -7,7 +7,7 @@ use super::params::ParameterSet;
 use super::ring::{ENCODED_LEN, Matrix, VectorT, decode, encode};
 use super::{SEED_LEN, SHARED_SECRET_LEN, internal, k_pke, sampling};
 use crate::Error;
-use crate::arch::{Backend, dispatch};
+use crate::arch::{Backend, declassify, dispatch};
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
 use crate::hash::sha3::sha3_256;
@@ -212,11 +212,16 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         if key.h != h {
             return Err(Error::HashMismatch);
         }
-        if !decode(b, s_hat, &mut key.s_hat) {
+        // whether a key is refused, and why, is public
+        let mut in_range = decode(b, s_hat, &mut key.s_hat);
+        declassify(&mut in_range);
+        if !in_range {
             return Err(Error::SecretOutOfRange);
         }
         let t_hat = &key.encapsulation_key.t_hat;
-        if k_pke::is_consistent(b, &key.matrix, &key.s_hat, t_hat) {
+        let mut consistent = k_pke::is_consistent(b, &key.matrix, &key.s_hat, t_hat);
+        declassify(&mut consistent);
+        if consistent {
             Ok(key)
         } else {
             Err(Error::InconsistentKey)

@@ -42,9 +42,11 @@ impl<B: Backend> Kernel<B> for RejectUniform<'_> {
 /// One block of RejBoundedPoly (algorithm 31): appends to the first `filled`
 /// coefficients of `f` those that `block` yields, and returns how many there are.
 ///
-/// Gives |x| ≤ η, η = 2 or 4. How many half-bytes are refused shows in the time taken,
-/// which says nothing about those accepted, since they are independent. The values of
-/// these don't show.
+/// Gives |x| ≤ η, η = 2 or 4. Which half-bytes are refused is public, as
+/// [`append_below`](Backend::append_below) has it: the half-bytes of the hash output are
+/// independent, so that where the refused ones were says nothing about the values of the
+/// others, and the order of these is all that **s**₁ and **s**₂ take from them. The accepted
+/// values don't show.
 pub(crate) struct RejectBounded<'a, const ETA: i32> {
     pub(crate) block: &'a [u8],
     pub(crate) f: &'a mut [i32; 256],
