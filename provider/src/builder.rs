@@ -1,11 +1,12 @@
 use rustls::crypto::{CryptoProvider, SupportedKxGroup};
-use rustls::{ProtocolVersion, SignatureScheme};
+use rustls::{CipherSuite, ProtocolVersion, SignatureScheme, SupportedCipherSuite};
+use tracing::debug;
 
-use crate::{Error, Group, base, kx, sign, verify};
+use crate::{Error, Group, Profile, base, kx, sign, verify};
 
 /// Adds post-quantum algorithms to a [`CryptoProvider`], the *base*.
 ///
-/// Cipher suites and randomness stay the base's. The classical half of a hybrid is
+/// Cipher suites and randomness are the base's. The classical half of a hybrid is
 /// the base's own group, so a hybrid can be had where the base has that group.
 /// Where the base has a post-quantum algorithm that this crate has too, this
 /// crate's takes its place.
@@ -15,7 +16,10 @@ use crate::{Error, Group, base, kx, sign, verify};
 /// use rustls_pq::{Builder, Error, Group, Profile};
 ///
 /// fn strict(base: CryptoProvider) -> Result<CryptoProvider, Error> {
-///     Builder::new(base).profile(Profile::HighSecurity).build()
+///     Builder::new(base)
+///         .profile(Profile::RequirePq)
+///         .require_pq_authentication()
+///         .build()
 /// }
 ///
 /// fn explicit(base: CryptoProvider) -> Result<CryptoProvider, Error> {
@@ -25,7 +29,7 @@ use crate::{Error, Group, base, kx, sign, verify};
 /// }
 /// #
 /// # let base = rustls::crypto::ring::default_provider();
-/// # assert_eq!(strict(base.clone())?.kx_groups.len(), 3);
+/// # assert_eq!(strict(base.clone())?.kx_groups.len(), 5);
 /// # assert_eq!(explicit(base)?.kx_groups.len(), 2);
 /// # Ok::<_, Error>(())
 /// ```
@@ -48,8 +52,11 @@ use crate::{Error, Group, base, kx, sign, verify};
 #[must_use = "a builder does nothing until `build()` is called"]
 pub struct Builder {
     base: CryptoProvider,
-    groups: Choice,
+    profile: Profile,
+    groups: Option<Vec<Group>>,
+    cipher_suites: Option<Vec<CipherSuite>>,
     schemes: Option<Vec<SignatureScheme>>,
+    pq_authentication: bool,
 }
 
 impl Builder {
@@ -60,8 +67,11 @@ impl Builder {
     pub fn new(base: CryptoProvider) -> Self {
         Self {
             base,
-            groups: Choice::Profile(Profile::Default),
+            profile: Profile::Default,
+            groups: None,
+            cipher_suites: None,
             schemes: None,
+            pq_authentication: false,
         }
     }
 
@@ -74,9 +84,10 @@ impl Builder {
         base::first_usable().map(Self::new)
     }
 
-    /// Chooses the groups by purpose; [`Profile::Default`] unless called.
+    /// Chooses by purpose; [`Profile::Default`] unless called. What is named by the
+    /// methods below, before or after, takes the place of what the profile says about it.
     pub fn profile(mut self, profile: Profile) -> Self {
-        self.groups = Choice::Profile(profile);
+        self.profile = profile;
         self
     }
 
@@ -86,18 +97,39 @@ impl Builder {
     /// Groups of this crate and groups of the base can be named; one that is named
     /// twice counts once.
     pub fn groups(mut self, groups: impl IntoIterator<Item = Group>) -> Self {
-        self.groups = Choice::Explicit(groups.into_iter().collect());
+        self.groups = Some(groups.into_iter().collect());
+        self
+    }
+
+    /// Chooses among the cipher suites of the base by name, the most preferred one
+    /// first.
+    pub fn cipher_suites(mut self, suites: impl IntoIterator<Item = CipherSuite>) -> Self {
+        self.cipher_suites = Some(suites.into_iter().collect());
         self
     }
 
     /// Chooses the signatures that are accepted from the peer, in certificate chains
     /// and in the handshake, the most preferred scheme first. Unless called, they are
-    /// ML-DSA and then all of the base's.
+    /// those of the profile.
     ///
     /// This says nothing about signing: that depends on the key and on what the peer
     /// accepts.
     pub fn signature_schemes(mut self, schemes: impl IntoIterator<Item = SignatureScheme>) -> Self {
         self.schemes = Some(schemes.into_iter().collect());
+        self
+    }
+
+    /// Leaves out every scheme that isn't post-quantum, whatever the profile and
+    /// [`signature_schemes`](Self::signature_schemes) say: no certificate chain with a
+    /// classical signature in it is accepted, no handshake that is signed with a
+    /// classical key, and no classical key of our own is loaded.
+    ///
+    /// A client whose server has a classical certificate sees the handshake fail with
+    /// the alert `handshake_failure`, because the server has nothing to sign with that the
+    /// client accepts; if the server sends such a certificate nevertheless, it is told
+    /// `decrypt_error`.
+    pub fn require_pq_authentication(mut self) -> Self {
+        self.pq_authentication = true;
         self
     }
 
@@ -114,25 +146,41 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`Error::GroupUnavailable`] and [`Error::SchemeUnavailable`] if something was
-    /// chosen by name that neither this crate nor the base has;
-    /// [`Error::NoGroups`] and [`Error::NoSignatureSchemes`] if nothing is left.
+    /// [`Error::GroupUnavailable`], [`Error::CipherSuiteUnavailable`] and
+    /// [`Error::SchemeUnavailable`] if something was chosen by name that neither this
+    /// crate nor the base has; [`Error::NoGroups`], [`Error::NoCipherSuites`] and
+    /// [`Error::NoSignatureSchemes`] if nothing is left.
     pub fn build(self) -> Result<CryptoProvider, Error> {
-        let kx_groups = self.groups.resolve(&self.base)?;
+        let kx_groups = choose_groups(&self.base, self.profile, self.groups.as_deref())?;
+        let schemes = self.accepted_schemes();
         let signature_verification_algorithms = verify::algorithms_over(
             self.base.signature_verification_algorithms,
-            self.schemes.as_deref(),
+            schemes.as_deref(),
         )?;
-        let key_provider = sign::key_provider_over(&self.base);
+        let key_provider = sign::key_provider_over(&self.base, self.schemes_to_sign_with());
 
-        let mut cipher_suites = self.base.cipher_suites;
+        let suites = self.cipher_suites.as_deref();
+        let mut cipher_suites = choose_cipher_suites(
+            self.base.cipher_suites,
+            suites.or_else(|| self.profile.cipher_suites()),
+        )?;
         if !kx_groups
             .iter()
             .any(|group| group.usable_for_version(ProtocolVersion::TLSv1_2))
         {
             cipher_suites.retain(|suite| suite.version().version != ProtocolVersion::TLSv1_2);
         }
+        if cipher_suites.is_empty() {
+            return Err(Error::NoCipherSuites);
+        }
 
+        debug!(
+            profile = ?self.profile,
+            groups = ?names(&kx_groups),
+            cipher_suites = ?cipher_suites,
+            signature_schemes = ?signature_verification_algorithms.supported_schemes(),
+            "provider built"
+        );
         Ok(CryptoProvider {
             cipher_suites,
             kx_groups,
@@ -141,129 +189,88 @@ impl Builder {
             key_provider,
         })
     }
-}
 
-/// Which groups to use, by purpose. Groups that the base can't supply are left out.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Profile {
-    /// For clients and servers on the open internet: X25519MLKEM768, then x25519,
-    /// SecP256r1MLKEM768, secp256r1 and secp384r1, then whatever else the base
-    /// lists.
-    ///
-    /// A client sends its X25519 share twice, in the hybrid and on its own, so a
-    /// server without post-quantum groups costs no round trip.
-    ///
-    /// rustls servers take the first group of the *client's* list that they have,
-    /// share or no share. Two choices follow from that.
-    ///
-    /// * x25519 comes before SecP256r1MLKEM768. A server with both of these and without
-    ///   X25519MLKEM768 therefore ends up with x25519, which is not post-quantum.
-    ///   The other order would have every such server ask for a retry, a round trip
-    ///   more. Clients that would rather pay that name the groups in the other order
-    ///   ([`Builder::groups`]), or take [`HighSecurity`](Self::HighSecurity).
-    /// * Groups at the 1024 level are left out: a server that lists them makes clients
-    ///   that merely prefer them start over.
-    #[default]
-    Default,
-    /// Post-quantum groups only, the strongest first: SecP384r1MLKEM1024,
-    /// X25519MLKEM768, SecP256r1MLKEM768. A peer without any of them is refused.
-    ///
-    /// For ML-KEM-1024 and nothing else, as CNSA 2.0 asks, name the groups:
-    /// [`Builder::groups`].
-    ///
-    /// A profile is about groups. Classical signatures are still accepted, in chains and
-    /// in the handshake; to refuse them as well, name the schemes:
-    ///
-    /// ```
-    /// use rustls::SignatureScheme;
-    /// use rustls_pq::{Builder, Profile};
-    /// # use rustls_pq::Error;
-    ///
-    /// # fn strict(base: rustls::crypto::CryptoProvider) -> Result<(), Error> {
-    /// let provider = Builder::new(base)
-    ///     .profile(Profile::HighSecurity)
-    ///     .signature_schemes([SignatureScheme::ML_DSA_87, SignatureScheme::ML_DSA_65])
-    ///     .build()?;
-    /// # assert_eq!(provider.signature_verification_algorithms.all.len(), 2);
-    /// # Ok(())
-    /// # }
-    /// # strict(rustls::crypto::ring::default_provider())?;
-    /// # Ok::<_, Error>(())
-    /// ```
-    HighSecurity,
-    /// The default list, then all other groups of this crate and of the base: for
-    /// servers and tests that should meet everybody.
-    All,
-}
-
-impl Profile {
-    fn preferred(self) -> &'static [Group] {
-        match self {
-            Self::Default | Self::All => &[
-                Group::X25519MLKEM768,
-                Group::X25519,
-                Group::SECP256R1MLKEM768,
-                Group::SECP256R1,
-                Group::SECP384R1,
-            ],
-            Self::HighSecurity => &[
-                Group::SECP384R1MLKEM1024,
-                Group::X25519MLKEM768,
-                Group::SECP256R1MLKEM768,
-            ],
-        }
-    }
-
-    /// Whether `group`, which isn't a preferred one, follows them.
-    fn follows(self, group: Group, base: &CryptoProvider) -> bool {
-        match self {
-            Self::Default => position(&base.kx_groups, group).is_some(),
-            Self::HighSecurity => false,
-            Self::All => true,
-        }
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Choice {
-    Profile(Profile),
-    Explicit(Vec<Group>),
-}
-
-impl Choice {
-    fn resolve(&self, base: &CryptoProvider) -> Result<KxGroups, Error> {
-        let mut available = available(base);
-        let groups = match self {
-            Self::Profile(profile) => {
-                let mut groups = KxGroups::with_capacity(available.len());
-                for &preferred in profile.preferred() {
-                    if let Some(at) = position(&available, preferred) {
-                        groups.push(available.remove(at));
-                    }
-                }
-                available.retain(|group| profile.follows(group.name().into(), base));
-                groups.append(&mut available);
-                groups
+    /// What may come from the peer, or `None` for everything.
+    fn accepted_schemes(&self) -> Option<Vec<SignatureScheme>> {
+        let named = self.schemes.as_deref().or_else(|| self.profile.schemes());
+        match (named, self.pq_authentication) {
+            (None, false) => None,
+            (None, true) => Some(verify::ML_DSA.supported_schemes()),
+            (Some(named), false) => Some(named.to_vec()),
+            (Some(named), true) => {
+                let post_quantum = verify::ML_DSA.supported_schemes();
+                let mut schemes = named.to_vec();
+                schemes.retain(|scheme| post_quantum.contains(scheme));
+                Some(schemes)
             }
-            Self::Explicit(names) => {
-                let mut groups = KxGroups::with_capacity(names.len());
-                for &name in names {
-                    let at =
-                        position(&available, name).ok_or_else(|| unavailable(name, &available))?;
-                    if position(&groups, name).is_none() {
-                        groups.push(available[at]);
-                    }
-                }
-                groups
-            }
-        };
-
-        match groups.is_empty() {
-            true => Err(Error::NoGroups),
-            false => Ok(groups),
         }
     }
+
+    /// What keys of our own may sign with, or `None` for everything.
+    fn schemes_to_sign_with(&self) -> Option<Vec<SignatureScheme>> {
+        match (self.profile.schemes(), self.pq_authentication) {
+            (Some(schemes), _) => Some(schemes.to_vec()),
+            (None, true) => Some(verify::ML_DSA.supported_schemes()),
+            (None, false) => None,
+        }
+    }
+}
+
+fn choose_groups(
+    base: &CryptoProvider,
+    profile: Profile,
+    named: Option<&[Group]>,
+) -> Result<KxGroups, Error> {
+    let mut available = available(base);
+    let mut groups = KxGroups::with_capacity(available.len());
+    match named {
+        None => {
+            for &preferred in profile.preferred() {
+                if let Some(at) = position(&available, preferred) {
+                    groups.push(available.remove(at));
+                }
+            }
+            available.retain(|group| profile.follows(group.name().into(), base));
+            groups.append(&mut available);
+        }
+        Some(names) => {
+            for &name in names {
+                let at = position(&available, name).ok_or_else(|| unavailable(name, &available))?;
+                if position(&groups, name).is_none() {
+                    groups.push(available[at]);
+                }
+            }
+        }
+    }
+
+    match groups.is_empty() {
+        true => Err(Error::NoGroups),
+        false => Ok(groups),
+    }
+}
+
+fn choose_cipher_suites(
+    available: Vec<SupportedCipherSuite>,
+    named: Option<&[CipherSuite]>,
+) -> Result<Vec<SupportedCipherSuite>, Error> {
+    let Some(names) = named else {
+        return Ok(available);
+    };
+
+    let mut suites = Vec::<SupportedCipherSuite>::with_capacity(names.len());
+    for &name in names {
+        let suite = available
+            .iter()
+            .find(|suite| suite.suite() == name)
+            .ok_or_else(|| Error::CipherSuiteUnavailable {
+                cipher_suite: name,
+                available: available.iter().map(SupportedCipherSuite::suite).collect(),
+            })?;
+        if !suites.contains(suite) {
+            suites.push(*suite);
+        }
+    }
+    Ok(suites)
 }
 
 type KxGroups = Vec<&'static dyn SupportedKxGroup>;

@@ -1,4 +1,4 @@
-use rustls::SignatureScheme;
+use rustls::{CipherSuite, SignatureScheme};
 
 use crate::Group;
 
@@ -64,6 +64,18 @@ pub enum Error {
         available: Vec<SignatureScheme>,
     },
 
+    /// The base lacks a cipher suite that was asked for.
+    #[error(
+        "the cipher suite {cipher_suite:?} is not available: the base provider lacks it; available \
+         are {available:?}"
+    )]
+    CipherSuiteUnavailable {
+        /// The suite that was asked for.
+        cipher_suite: CipherSuite,
+        /// The suites that can be asked for.
+        available: Vec<CipherSuite>,
+    },
+
     /// The list of groups is empty.
     #[error("no key exchange groups were chosen; name at least one, such as X25519MLKEM768")]
     NoGroups,
@@ -71,6 +83,12 @@ pub enum Error {
     /// The list of signature schemes is empty.
     #[error("no signature schemes were chosen; name at least one, such as ML_DSA_65")]
     NoSignatureSchemes,
+
+    /// The list of cipher suites is empty.
+    #[error(
+        "no cipher suites are left; name at least one of TLS 1.3, such as TLS13_AES_256_GCM_SHA384"
+    )]
+    NoCipherSuites,
 
     /// rustls or the base reported an error.
     #[error(transparent)]

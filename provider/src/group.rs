@@ -60,6 +60,12 @@ impl Group {
         self.0
     }
 
+    /// Whether the group withstands a quantum computer: it is one of
+    /// [`POST_QUANTUM`](Self::POST_QUANTUM).
+    pub fn is_post_quantum(self) -> bool {
+        Self::POST_QUANTUM.contains(&self)
+    }
+
     fn name(self) -> Option<&'static str> {
         let (name, _) = NAMES.iter().find(|(_, group)| *group == self)?;
         Some(name)

@@ -46,8 +46,10 @@
 //! |---|---|---|
 //! | X25519MLKEM768 | 0x11EC | yes, first |
 //! | SecP256r1MLKEM768 | 0x11EB | yes |
-//! | SecP384r1MLKEM1024 | 0x11ED | [`Profile::HighSecurity`] and by name |
-//! | MLKEM512, MLKEM768, MLKEM1024 | 0x0200, 0x0201, 0x0202 | by name |
+//! | SecP384r1MLKEM1024 | 0x11ED | [`Profile::RequirePq`], [`Profile::Cnsa2`] and by name |
+//! | MLKEM512 | 0x0200 | by name |
+//! | MLKEM768 | 0x0201 | [`Profile::RequirePq`] and by name |
+//! | MLKEM1024 | 0x0202 | [`Profile::RequirePq`], [`Profile::Cnsa2`] and by name |
 //! | the base's own | | yes |
 //!
 //! | signature scheme | code point | |
@@ -102,16 +104,22 @@ extern crate alloc;
 
 pub mod base;
 mod builder;
+mod certificate;
 mod error;
 mod group;
 mod interned;
 pub mod kx;
+mod negotiated;
+mod profile;
 pub mod sign;
 pub mod verify;
 
-pub use builder::{Builder, Profile};
+pub use builder::Builder;
+pub use certificate::KeyAlgorithm;
 pub use error::Error;
 pub use group::{Group, UnknownGroup};
+pub use negotiated::{Negotiated, PeerAuthentication};
+pub use profile::Profile;
 
 use rustls::crypto::CryptoProvider;
 

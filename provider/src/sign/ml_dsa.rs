@@ -75,7 +75,7 @@ impl fmt::Debug for MlDsaKey {
 }
 
 /// The code points of draft-ietf-tls-mldsa, section 2.
-fn scheme_of(algorithm: SignatureAlgorithm) -> Option<SignatureScheme> {
+pub(crate) fn scheme_of(algorithm: SignatureAlgorithm) -> Option<SignatureScheme> {
     match algorithm {
         SignatureAlgorithm::MlDsa44 => Some(SignatureScheme::ML_DSA_44),
         SignatureAlgorithm::MlDsa65 => Some(SignatureScheme::ML_DSA_65),

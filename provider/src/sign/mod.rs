@@ -1,6 +1,7 @@
 //! Signing: ML-DSA keys beside those of the base.
 
 mod ml_dsa;
+mod restricted;
 
 use alloc::sync::Arc;
 
@@ -8,10 +9,12 @@ use pq_x509::Algorithm;
 use rustls::crypto::{CryptoProvider, SecureRandom};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
-use rustls::{Error, OtherError};
+use rustls::{Error, OtherError, SignatureScheme};
 use zeroize::Zeroizing;
 
 use self::ml_dsa::MlDsaKey;
+pub(crate) use self::ml_dsa::scheme_of;
+use self::restricted::RestrictedKey;
 use crate::interned::{Interned, Same};
 
 /// Loads ML-DSA private keys, and leaves all others to the base.
@@ -23,6 +26,8 @@ use crate::interned::{Interned, Same};
 pub struct KeyProvider {
     base: &'static dyn rustls::crypto::KeyProvider,
     random: &'static dyn SecureRandom,
+    /// What keys may sign with; `None` is everything.
+    schemes: Option<Vec<SignatureScheme>>,
 }
 
 impl KeyProvider {
@@ -32,12 +37,20 @@ impl KeyProvider {
         base: &'static dyn rustls::crypto::KeyProvider,
         random: &'static dyn SecureRandom,
     ) -> Self {
-        Self { base, random }
+        Self {
+            base,
+            random,
+            schemes: None,
+        }
     }
-}
 
-impl rustls::crypto::KeyProvider for KeyProvider {
-    fn load_private_key(&self, key: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
+    /// Lets keys sign with these schemes only, and refuses keys that have none of them.
+    pub fn restrict_to(mut self, schemes: impl IntoIterator<Item = SignatureScheme>) -> Self {
+        self.schemes = Some(schemes.into_iter().collect());
+        self
+    }
+
+    fn load(&self, key: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
         // What claims to be ours is never offered to the base, whose parser may be
         // more lenient, or whose error less to the point.
         match &key {
@@ -52,15 +65,37 @@ impl rustls::crypto::KeyProvider for KeyProvider {
     }
 }
 
-/// The key provider over that of `base`.
-pub(crate) fn key_provider_over(base: &CryptoProvider) -> &'static dyn rustls::crypto::KeyProvider {
+impl rustls::crypto::KeyProvider for KeyProvider {
+    fn load_private_key(&self, key: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
+        let key = self.load(key)?;
+        match &self.schemes {
+            None => Ok(key),
+            Some(schemes) => Ok(Arc::new(RestrictedKey::new(key, schemes)?)),
+        }
+    }
+}
+
+/// The key provider over that of `base`, for keys that sign with `schemes`.
+pub(crate) fn key_provider_over(
+    base: &CryptoProvider,
+    schemes: Option<Vec<SignatureScheme>>,
+) -> &'static dyn rustls::crypto::KeyProvider {
     type Key = (
         Same<dyn rustls::crypto::KeyProvider>,
         Same<dyn SecureRandom>,
+        Option<Vec<SignatureScheme>>,
     );
     static PROVIDERS: Interned<Key, KeyProvider> = Interned::new();
-    PROVIDERS.find_or_insert((Same(base.key_provider), Same(base.secure_random)), || {
-        Box::new(KeyProvider::new(base.key_provider, base.secure_random))
+    let key = (
+        Same(base.key_provider),
+        Same(base.secure_random),
+        schemes.clone(),
+    );
+    PROVIDERS.find_or_insert(key, || {
+        Box::new(KeyProvider {
+            schemes,
+            ..KeyProvider::new(base.key_provider, base.secure_random)
+        })
     })
 }
 

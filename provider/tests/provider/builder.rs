@@ -2,12 +2,13 @@
 
 use core::ptr;
 
+use pq_x509::{SignatureAlgorithm, SigningKey};
 use rustls::crypto::{ActiveKeyExchange, CryptoProvider, SupportedKxGroup};
 use rustls::ffdhe_groups::FfdheGroup;
-use rustls::{NamedGroup, ProtocolVersion, SignatureScheme, version};
+use rustls::{CipherSuite, NamedGroup, ProtocolVersion, SignatureScheme, version};
 use rustls_pq::{Builder, Error, Group, Profile};
 
-use crate::peers::{HAS_BASE, any_base, bases};
+use crate::peers::{Ecdsa, HAS_BASE, any_base, bases, private_key};
 
 #[test]
 fn default_list() {
@@ -40,20 +41,159 @@ fn default_provider() {
 }
 
 #[test]
-fn high_security_list() {
+fn require_pq_list() {
     for (_, base) in bases() {
-        let provider = Builder::new(base)
-            .profile(Profile::HighSecurity)
-            .build()
-            .unwrap();
+        let builder = Builder::new(base.clone()).profile(Profile::RequirePq);
+        let provider = builder.clone().build().unwrap();
         assert_eq!(
             names(&provider),
             [
-                Group::SECP384R1MLKEM1024,
                 Group::X25519MLKEM768,
                 Group::SECP256R1MLKEM768,
+                Group::SECP384R1MLKEM1024,
+                Group::MLKEM768,
+                Group::MLKEM1024,
             ]
         );
+        assert!(schemes(&provider).contains(&SignatureScheme::ECDSA_NISTP256_SHA256));
+
+        let strict = builder.require_pq_authentication().build().unwrap();
+        assert_eq!(names(&strict), names(&provider));
+        assert_eq!(
+            schemes(&strict),
+            rustls_pq::verify::ML_DSA.supported_schemes()
+        );
+    }
+}
+
+#[test]
+fn cnsa2_list() {
+    for (_, base) in bases() {
+        let provider = Builder::new(base).profile(Profile::Cnsa2).build().unwrap();
+        assert_eq!(
+            names(&provider),
+            [Group::SECP384R1MLKEM1024, Group::MLKEM1024]
+        );
+        assert_eq!(suites(&provider), [CipherSuite::TLS13_AES_256_GCM_SHA384]);
+        assert_eq!(schemes(&provider), [SignatureScheme::ML_DSA_87]);
+        assert_eq!(provider.signature_verification_algorithms.all.len(), 1);
+    }
+}
+
+/// What is named takes the place of the profile's, whichever comes first.
+#[test]
+fn names_before_profiles() {
+    let provider = Builder::new(any_base())
+        .groups([Group::MLKEM1024])
+        .profile(Profile::Cnsa2)
+        .signature_schemes([SignatureScheme::ML_DSA_65, SignatureScheme::ML_DSA_87])
+        .build()
+        .unwrap();
+    assert_eq!(names(&provider), [Group::MLKEM1024]);
+    assert_eq!(suites(&provider), [CipherSuite::TLS13_AES_256_GCM_SHA384]);
+    assert_eq!(
+        schemes(&provider),
+        [SignatureScheme::ML_DSA_65, SignatureScheme::ML_DSA_87]
+    );
+}
+
+#[test]
+fn explicit_cipher_suites() {
+    let builder = Builder::new(any_base());
+    let provider = builder
+        .clone()
+        .cipher_suites([
+            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
+            CipherSuite::TLS13_AES_128_GCM_SHA256,
+            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
+        ])
+        .build()
+        .unwrap();
+    assert_eq!(
+        suites(&provider),
+        [
+            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
+            CipherSuite::TLS13_AES_128_GCM_SHA256,
+        ]
+    );
+
+    assert_eq!(
+        builder.clone().cipher_suites([]).build().unwrap_err(),
+        Error::NoCipherSuites
+    );
+    // Of TLS 1.2, for which none of the groups is.
+    let tls12_only = builder
+        .clone()
+        .profile(Profile::RequirePq)
+        .cipher_suites([CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]);
+    assert_eq!(tls12_only.build().unwrap_err(), Error::NoCipherSuites);
+
+    let unavailable = builder
+        .cipher_suites([CipherSuite::TLS13_AES_128_CCM_SHA256])
+        .build()
+        .unwrap_err();
+    assert!(
+        unavailable.to_string().starts_with(
+            "the cipher suite TLS13_AES_128_CCM_SHA256 is not available: the base provider lacks \
+             it; available are [TLS13_AES_256_GCM_SHA384, "
+        ),
+        "{unavailable}"
+    );
+
+    let mut base = any_base();
+    base.cipher_suites
+        .retain(|suite| suite.suite() != CipherSuite::TLS13_AES_256_GCM_SHA384);
+    let cnsa2 = Builder::new(base).profile(Profile::Cnsa2).build();
+    assert!(matches!(
+        cnsa2,
+        Err(Error::CipherSuiteUnavailable {
+            cipher_suite: CipherSuite::TLS13_AES_256_GCM_SHA384,
+            ..
+        })
+    ));
+}
+
+/// Where classical authentication is ruled out, that holds for keys of our own, too.
+#[test]
+fn keys_that_a_profile_refuses() {
+    let key = |algorithm| private_key(&SigningKey::generate(algorithm).unwrap());
+    let ecdsa = Ecdsa::generate();
+    for (name, base) in bases() {
+        println!("{name}");
+        let load = |provider: &CryptoProvider, key| provider.key_provider.load_private_key(key);
+
+        let pq = Builder::new(base.clone())
+            .require_pq_authentication()
+            .build()
+            .unwrap();
+        for &algorithm in SignatureAlgorithm::ALL {
+            assert!(load(&pq, key(algorithm)).is_ok());
+        }
+        let error = load(&pq, ecdsa.private_key()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "other error: the provider signs with [ML_DSA_65, ML_DSA_87, ML_DSA_44] only, which \
+             this private key can't; use a key for one of these, or build the provider with \
+             another profile"
+        );
+
+        let cnsa2 = Builder::new(base.clone())
+            .profile(Profile::Cnsa2)
+            .build()
+            .unwrap();
+        let ml_dsa_87 = load(&cnsa2, key(SignatureAlgorithm::MlDsa87)).unwrap();
+        assert!(ml_dsa_87.public_key().is_some());
+        let all = [SignatureScheme::ML_DSA_65, SignatureScheme::ML_DSA_87];
+        assert_eq!(
+            ml_dsa_87.choose_scheme(&all).unwrap().scheme(),
+            SignatureScheme::ML_DSA_87
+        );
+        assert!(ml_dsa_87.choose_scheme(&all[..1]).is_none());
+        assert!(load(&cnsa2, key(SignatureAlgorithm::MlDsa65)).is_err());
+        assert!(load(&cnsa2, ecdsa.private_key()).is_err());
+
+        let default = Builder::new(base).build().unwrap();
+        assert!(load(&default, ecdsa.private_key()).is_ok());
     }
 }
 
@@ -118,7 +258,7 @@ fn groups_of_the_base_are_kept() {
     assert_eq!(names(&explicit), [exotic()]);
 
     let strict = Builder::new(base)
-        .profile(Profile::HighSecurity)
+        .profile(Profile::RequirePq)
         .build()
         .unwrap();
     assert!(!names(&strict).contains(&exotic()));
@@ -137,14 +277,8 @@ fn missing_classical_half() {
             .contains(&Group::SECP384R1MLKEM1024)
     );
     assert_eq!(
-        names(
-            &builder
-                .clone()
-                .profile(Profile::HighSecurity)
-                .build()
-                .unwrap()
-        ),
-        [Group::X25519MLKEM768, Group::SECP256R1MLKEM768]
+        names(&builder.clone().profile(Profile::Cnsa2).build().unwrap()),
+        [Group::MLKEM1024]
     );
 
     let error = builder
@@ -191,7 +325,7 @@ fn no_groups() {
         Builder::new(any_base()).groups([]).build().unwrap_err(),
         Error::NoGroups
     );
-    // Pure ML-KEM needs no classical half, but isn't in any profile but one.
+    // Pure ML-KEM needs no classical half, but isn't in the default profile.
     let mut base = any_base();
     base.kx_groups.clear();
     assert_eq!(
@@ -375,7 +509,7 @@ fn tls12_goes_with_its_groups() {
     for (name, base) in bases() {
         println!("{name}");
         let strict = Builder::new(base.clone())
-            .profile(Profile::HighSecurity)
+            .profile(Profile::RequirePq)
             .build()
             .unwrap();
         assert!(!strict.cipher_suites.is_empty());
@@ -394,6 +528,17 @@ fn tls12_goes_with_its_groups() {
         let default = Builder::new(base.clone()).build().unwrap();
         assert_eq!(default.cipher_suites, base.cipher_suites);
     }
+}
+
+fn suites(provider: &CryptoProvider) -> Vec<CipherSuite> {
+    let suites = provider.cipher_suites.iter();
+    suites.map(|suite| suite.suite()).collect()
+}
+
+fn schemes(provider: &CryptoProvider) -> Vec<SignatureScheme> {
+    provider
+        .signature_verification_algorithms
+        .supported_schemes()
 }
 
 fn names(provider: &CryptoProvider) -> Vec<Group> {

@@ -8,6 +8,7 @@ mod handshakes;
 mod key_exchange;
 mod key_usage;
 mod keys;
+mod negotiated;
 mod peers;
 mod refused_certificates;
 mod refused_shares;

@@ -16,7 +16,7 @@ use rustls::{
     ClientConfig, ClientConnection, Connection, Error, HandshakeKind, RootCertStore, ServerConfig,
     ServerConnection, SignatureScheme,
 };
-use rustls_pq::{Builder, Group};
+use rustls_pq::{Builder, Group, Negotiated};
 
 /// Every base that is compiled in, by name.
 pub(crate) fn bases() -> Vec<(&'static str, CryptoProvider)> {
@@ -229,6 +229,7 @@ pub(crate) struct End {
     /// The first error, if any.
     pub(crate) result: Result<(), Error>,
     pub(crate) group: Option<Group>,
+    pub(crate) negotiated: Option<Negotiated>,
     pub(crate) kind: Option<HandshakeKind>,
     pub(crate) peer_certificates: usize,
     /// Everything that this side wrote.
@@ -338,6 +339,7 @@ impl Peer {
                 .connection
                 .negotiated_key_exchange_group()
                 .map(|group| group.name().into()),
+            negotiated: Negotiated::of(&self.connection),
             kind: self.connection.handshake_kind(),
             peer_certificates: self.connection.peer_certificates().map_or(0, <[_]>::len),
             result: self.result,

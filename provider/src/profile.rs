@@ -1,0 +1,128 @@
+use rustls::crypto::CryptoProvider;
+use rustls::{CipherSuite, SignatureScheme};
+
+use crate::Group;
+
+/// What to offer and accept, by purpose: groups, cipher suites and signatures.
+///
+/// [`Builder::profile`](crate::Builder::profile) takes one. Groups that the base can't
+/// supply are left out; that a cipher suite or a scheme is missing is an error. Whatever is named in the builder (groups,
+/// cipher suites, schemes) takes the place of what the profile says about it.
+///
+/// Clients list what they offer in the order given. A rustls server goes by the order of its *client*: it takes the first
+/// group of the client's list that it has, share or no share, and the first scheme of
+/// its key that the client accepts.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Profile {
+    /// Hybrid first, classical allowed: for clients and servers on the open internet.
+    ///
+    /// * *Groups*: X25519MLKEM768, x25519, SecP256r1MLKEM768, secp256r1, secp384r1, then
+    ///   whatever else the base lists.
+    /// * *Cipher suites*: the base's, TLS 1.2 included if the base has it.
+    /// * *Signatures*: ML-DSA-65, ML-DSA-87, ML-DSA-44, then the base's.
+    ///
+    /// A client sends its X25519 share twice, in the hybrid and on its own, so a
+    /// server without post-quantum groups costs no round trip.
+    ///
+    /// Two choices follow from servers going by the client's list.
+    ///
+    /// * x25519 comes before SecP256r1MLKEM768. A server with both of these and without
+    ///   X25519MLKEM768 therefore ends up with x25519, which is not post-quantum.
+    ///   The other order would have every such server ask for a retry, a round trip
+    ///   more. Clients that would rather pay that name the groups in the other order
+    ///   ([`Builder::groups`](crate::Builder::groups)), or take
+    ///   [`RequirePq`](Self::RequirePq).
+    /// * Groups at the 1024 level are left out: a server that lists them makes clients
+    ///   that merely prefer them start over.
+    ///
+    /// A peer whose every group is post-quantum and not among these is refused, with the
+    /// alert `handshake_failure`.
+    #[default]
+    Default,
+    /// No handshake without a post-quantum key exchange.
+    ///
+    /// * *Groups*: X25519MLKEM768, SecP256r1MLKEM768, SecP384r1MLKEM1024, MLKEM768,
+    ///   MLKEM1024.
+    /// * *Cipher suites*: those of TLS 1.3 that the base has.
+    /// * *Signatures*: as in [`Default`](Self::Default), since a signature that is
+    ///   forged in twenty years does no harm to a handshake of today. To refuse classical
+    ///   ones as well:
+    ///   [`Builder::require_pq_authentication`](crate::Builder::require_pq_authentication).
+    ///
+    /// A client sends one share, for X25519MLKEM768. A server with another of these groups
+    /// asks for it with a HelloRetryRequest, one round trip more. A peer of TLS 1.3
+    /// without any of these groups sees the alert `handshake_failure`, a client or
+    /// server of TLS 1.2 the alert `protocol_version`.
+    RequirePq,
+    /// The algorithms of CNSA 2.0 at their one level, and nothing else.
+    ///
+    /// * *Groups*: SecP384r1MLKEM1024, MLKEM1024.
+    /// * *Cipher suites*: TLS_AES_256_GCM_SHA384.
+    /// * *Signatures*: ML-DSA-87, from the peer and its CAs, and by keys of our own: another
+    ///   key isn't loaded.
+    ///
+    /// A peer without these groups or this suite sees the alert `handshake_failure`, and so
+    /// does a client that doesn't accept ML-DSA-87; a server whose certificate is another one
+    /// sees `handshake_failure` or, if it sends the certificate nevertheless,
+    /// `decrypt_error`; a peer of TLS 1.2 sees `protocol_version`.
+    ///
+    /// This selects algorithms. It doesn't make the implementation a validated one: see
+    /// [FIPS](crate#fips).
+    Cnsa2,
+    /// The default list, then all other groups of this crate and of the base: for
+    /// servers and tests that should meet everybody. Cipher suites and signatures are those
+    /// of [`Default`](Self::Default).
+    All,
+}
+
+impl Profile {
+    /// The groups that come first, in this order.
+    pub(crate) fn preferred(self) -> &'static [Group] {
+        match self {
+            Self::Default | Self::All => &[
+                Group::X25519MLKEM768,
+                Group::X25519,
+                Group::SECP256R1MLKEM768,
+                Group::SECP256R1,
+                Group::SECP384R1,
+            ],
+            Self::RequirePq => &[
+                Group::X25519MLKEM768,
+                Group::SECP256R1MLKEM768,
+                Group::SECP384R1MLKEM1024,
+                Group::MLKEM768,
+                Group::MLKEM1024,
+            ],
+            Self::Cnsa2 => &[Group::SECP384R1MLKEM1024, Group::MLKEM1024],
+        }
+    }
+
+    /// Whether `group`, which isn't a preferred one, follows them.
+    pub(crate) fn follows(self, group: Group, base: &CryptoProvider) -> bool {
+        match self {
+            Self::Default => base
+                .kx_groups
+                .iter()
+                .any(|listed| Group::from(listed.name()) == group),
+            Self::RequirePq | Self::Cnsa2 => false,
+            Self::All => true,
+        }
+    }
+
+    /// The cipher suites, or `None` for all of the base.
+    pub(crate) fn cipher_suites(self) -> Option<&'static [CipherSuite]> {
+        match self {
+            Self::Default | Self::RequirePq | Self::All => None,
+            Self::Cnsa2 => Some(&[CipherSuite::TLS13_AES_256_GCM_SHA384]),
+        }
+    }
+
+    /// The signature schemes of the peer and of keys of our own, or `None` for all.
+    pub(crate) fn schemes(self) -> Option<&'static [SignatureScheme]> {
+        match self {
+            Self::Default | Self::RequirePq | Self::All => None,
+            Self::Cnsa2 => Some(&[SignatureScheme::ML_DSA_87]),
+        }
+    }
+}

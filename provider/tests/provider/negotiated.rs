@@ -1,0 +1,230 @@
+//! What connections say of what protects them.
+
+use alloc::sync::Arc;
+
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use rustls::pki_types::ServerName;
+use rustls::quic::{self, Version};
+use rustls::{ClientConfig, ClientConnection, HandshakeKind, SignatureScheme, version};
+use rustls_pq::{Builder, Group, KeyAlgorithm, Negotiated, Profile};
+
+use crate::peers::{
+    Ecdsa, Identity, Outcome, Pki, any_base, bases, client_config, connect, mutual_client_config,
+    mutual_server_config, private_key, roots, server_config, with_groups,
+};
+
+#[test]
+fn post_quantum_all_the_way() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    for (name, base) in bases() {
+        println!("{name}");
+        let provider = Builder::new(base).build().unwrap();
+        let client = Arc::new(mutual_client_config(
+            provider.clone(),
+            pki.roots(),
+            &pki.client,
+        ));
+        let server = Arc::new(mutual_server_config(provider, &pki.server, pki.roots()));
+
+        for (kind, in_words) in [
+            (HandshakeKind::Full, "full handshake"),
+            (HandshakeKind::Resumed, "resumed"),
+        ] {
+            for negotiated in both(connect(&client, &server)) {
+                assert_eq!(negotiated.group, Some(Group::X25519MLKEM768));
+                assert_eq!(negotiated.handshake, kind);
+                assert_eq!(negotiated.is_resumed(), kind == HandshakeKind::Resumed);
+                assert!(negotiated.has_pq_key_exchange());
+                assert!(negotiated.has_pq_authentication());
+                let peer = negotiated.peer.unwrap();
+                assert_eq!(
+                    peer.key,
+                    KeyAlgorithm::PostQuantum(SignatureAlgorithm::MlDsa65)
+                );
+                assert_eq!(peer.scheme, Some(SignatureScheme::ML_DSA_65));
+                let suite = format!("{:?}", negotiated.cipher_suite).replace("13", "");
+                assert_eq!(
+                    negotiated.to_string(),
+                    format!(
+                        "TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer ML-DSA-65 \
+                         (post-quantum), {suite}, {in_words}"
+                    )
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn server_of_an_anonymous_client() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    let provider = Builder::new(any_base())
+        .profile(Profile::Cnsa2)
+        .signature_schemes([SignatureScheme::ML_DSA_44])
+        .build()
+        .unwrap();
+    let client = client_config(provider, pki.roots());
+    let server = Builder::new(any_base()).profile(Profile::All).build();
+    let server = server_config(server.unwrap(), &pki.server);
+    let [client, server] = both(connect(&client.into(), &server.into()));
+    assert!(client.has_pq_authentication());
+    assert_eq!(server.peer, None);
+    assert!(!server.has_pq_authentication());
+    assert_eq!(
+        server
+            .signed_with(Some(SignatureScheme::ML_DSA_44))
+            .to_string(),
+        "TLS 1.3, key exchange SecP384r1MLKEM1024 (post-quantum), peer not authenticated, signed \
+         with ML_DSA_44, TLS_AES_256_GCM_SHA384, full handshake"
+    );
+}
+
+/// A chain is as strong as its weakest signature.
+#[test]
+fn mixed_chains() {
+    let classical_root =
+        Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let pq_key = SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap();
+    let pq_root = Issuer::self_signed(CertificateBuilder::ca("Root"), pq_key).unwrap();
+    let leaf = || CertificateBuilder::server().dns_name("localhost");
+    let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let ecdsa = Ecdsa::generate();
+
+    for (chain, key, root, expected) in [
+        (
+            vec![classical_root.issue(leaf(), &ml_dsa).unwrap()],
+            private_key(&ml_dsa),
+            classical_root.certificate(),
+            "ML-DSA-65 with a classical signature in its chain",
+        ),
+        (
+            vec![pq_root.issue(leaf(), &ecdsa).unwrap()],
+            ecdsa.private_key(),
+            pq_root.certificate(),
+            "ECDSA P-256 (classical)",
+        ),
+        // A root that is sent along isn't relied on, so its own signature means nothing.
+        (
+            vec![
+                pq_root.issue(leaf(), &ml_dsa).unwrap(),
+                classical_root.certificate().clone(),
+            ],
+            private_key(&ml_dsa),
+            pq_root.certificate(),
+            "ML-DSA-65 (post-quantum)",
+        ),
+    ] {
+        let provider = Builder::new(any_base()).build().unwrap();
+        let client = client_config(provider.clone(), roots([root.der().clone()]));
+        let identity = Identity {
+            chain: chain.into_iter().map(|c| c.into_der()).collect(),
+            key,
+        };
+        let server = server_config(provider, &identity);
+        let [client, _] = both(connect(&client.into(), &server.into()));
+        assert_eq!(client.peer.unwrap().to_string(), expected);
+        assert_eq!(
+            client.has_pq_authentication(),
+            expected.ends_with("(post-quantum)")
+        );
+    }
+}
+
+#[test]
+fn classical_all_the_way() {
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let key = Ecdsa::generate();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let identity = Identity {
+        chain: vec![root.issue(leaf, &key).unwrap().into_der()],
+        key: key.private_key(),
+    };
+    let roots = || roots([root.certificate().der().clone()]);
+    let server = Arc::new(server_config(any_base(), &identity));
+
+    let tls13 = client_config(with_groups(&any_base(), [Group::SECP384R1]), roots());
+    let [client, _] = both(connect(&tls13.into(), &server));
+    assert!(!client.has_pq_key_exchange());
+    assert_eq!(
+        client.peer.unwrap().scheme,
+        Some(SignatureScheme::ECDSA_NISTP256_SHA256)
+    );
+    assert_eq!(
+        client.to_string(),
+        "TLS 1.3, key exchange secp384r1 (classical), peer ECDSA P-256 (classical), \
+         TLS_AES_256_GCM_SHA384, full handshake"
+    );
+
+    let tls12 = ClientConfig::builder_with_provider(any_base().into())
+        .with_protocol_versions(&[&version::TLS12])
+        .unwrap()
+        .with_root_certificates(roots())
+        .with_no_client_auth();
+    let tls12 = Arc::new(tls12);
+    let [client, _] = both(connect(&tls12, &server));
+    // The hash is not the key's to say.
+    assert_eq!(client.peer.unwrap().scheme, None);
+    assert_eq!(
+        client.to_string(),
+        "TLS 1.2, key exchange x25519 (classical), peer ECDSA P-256 (classical), \
+         TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, full handshake"
+    );
+    let [client, _] = both(connect(&tls12, &server));
+    assert_eq!(client.group, None);
+    assert_eq!(
+        client.to_string(),
+        "TLS 1.2, no key exchange, peer ECDSA P-256 (classical), \
+         TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, resumed"
+    );
+}
+
+#[test]
+fn nothing_before_the_handshake_is_complete() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    let provider = Builder::new(any_base()).build().unwrap();
+    let client = client_config(provider, pki.roots());
+    let client = ClientConnection::new(client.into(), "localhost".try_into().unwrap()).unwrap();
+    assert_eq!(Negotiated::of(&client), None);
+}
+
+#[test]
+fn quic_connections() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let provider = Builder::new(any_base()).build().unwrap();
+    let client = client_config(provider.clone(), pki.roots());
+    let server = server_config(provider, &pki.server);
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut client =
+        quic::ClientConnection::new(client.into(), Version::V1, name, Vec::new()).unwrap();
+    let mut server = quic::ServerConnection::new(server.into(), Version::V1, Vec::new()).unwrap();
+    assert_eq!(Negotiated::of(&client), None);
+
+    // A handshake takes three flights, each of up to two levels.
+    for _ in 0..4 {
+        let mut flight = Vec::new();
+        while client.write_hs(&mut flight).is_some() || !flight.is_empty() {
+            server.read_hs(&flight).unwrap();
+            flight.clear();
+        }
+        while server.write_hs(&mut flight).is_some() || !flight.is_empty() {
+            client.read_hs(&flight).unwrap();
+            flight.clear();
+        }
+    }
+
+    assert_eq!(
+        Negotiated::of(&client).unwrap().to_string(),
+        "TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer ML-DSA-65 (post-quantum), \
+         TLS_AES_256_GCM_SHA384, full handshake"
+    );
+    assert!(Negotiated::of(&server).unwrap().has_pq_key_exchange());
+}
+
+/// What the client and the server say.
+#[track_caller]
+fn both(outcome: Outcome) -> [Negotiated; 2] {
+    [outcome.client, outcome.server].map(|end| {
+        assert_eq!(end.result, Ok(()));
+        end.negotiated.expect("the handshake is complete")
+    })
+}
