@@ -10,6 +10,8 @@ use crate::Error;
 /// [graviola](https://docs.rs/graviola): pure Rust and inline assembly, so that it
 /// builds without a C compiler, cmake or an assembler.
 ///
+/// Its cipher suites can be used for QUIC where the feature `quic` is enabled.
+///
 /// # Errors
 ///
 /// [`Error::UnsupportedCpu`] where the CPU lacks what graviola needs: on x86-64 AES,
@@ -106,6 +108,8 @@ const RING: Base = Base {
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod graviola {
+    use rustls::crypto::CryptoProvider;
+
     use super::Base;
     use crate::Error;
 
@@ -116,9 +120,16 @@ mod graviola {
         }
 
         Ok(Base {
-            provider: rustls_graviola::default_provider,
+            provider,
             ticketer: rustls_graviola::Ticketer::new,
         })
+    }
+
+    fn provider() -> CryptoProvider {
+        let provider = rustls_graviola::default_provider();
+        #[cfg(feature = "quic")]
+        let provider = crate::quic::with_keys(provider);
+        provider
     }
 
     fn missing(features: &[(&'static str, bool)]) -> Vec<&'static str> {

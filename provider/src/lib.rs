@@ -75,6 +75,14 @@
 //!   [`WebPkiClientVerifier::builder_with_provider`](rustls::server::WebPkiClientVerifier),
 //!   by `with_crls`.
 //!
+//! # QUIC
+//!
+//! Providers over any base serve QUIC, with quinn for one: give it the
+//! [`ServerConfig`](rustls::ServerConfig) and the
+//! [`ClientConfig`](rustls::ClientConfig) made with them. Over graviola this takes the
+//! feature `quic`. quinn builds ring or AWS-LC, whichever base is used here: its own
+//! tokens are made with them.
+//!
 //! # FIPS
 //!
 //! ML-KEM and ML-DSA implement FIPS 203 and FIPS 204 but are not part of a validated
@@ -90,6 +98,8 @@
 //!   enabled, [`provider()`] takes the first of graviola, AWS-LC and ring that the
 //!   CPU can run.
 //! * `tls12`: TLS 1.2 (classical, as ever) with AWS-LC and ring.
+//! * `quic`: QUIC with graviola, whose own cipher suites are for TCP only. Adds
+//!   RustCrypto's `aes` and `chacha20`, which protect packet headers.
 //!
 //! # Errors
 //!
@@ -111,6 +121,12 @@ mod interned;
 pub mod kx;
 mod negotiated;
 mod profile;
+#[cfg(all(
+    feature = "quic",
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod quic;
 pub mod sign;
 pub mod verify;
 
