@@ -15,46 +15,11 @@ mod rustcrypto;
 
 use crate::{ml_dsa, ml_kem};
 
-/// Evaluates `$body` for each backend of pq-core that this machine can run, with
-/// `$backend` bound to its token.
-///
-/// The one list of backends.
-macro_rules! on_each_backend {
-    ($backend:ident => $body:expr) => {{
-        {
-            let $backend = ::pq_core::arch::Portable;
-            $body
-        }
-        #[cfg(target_arch = "x86_64")]
-        {
-            if let Some($backend) = ::pq_core::arch::Avx2::detect() {
-                $body
-            }
-            if let Some($backend) = ::pq_core::arch::Avx512::detect() {
-                $body
-            }
-        }
-        #[cfg(all(
-            target_arch = "aarch64",
-            target_feature = "neon",
-            target_endian = "little"
-        ))]
-        {
-            if let Some($backend) = ::pq_core::arch::Neon::detect() {
-                $body
-            }
-            if let Some($backend) = ::pq_core::arch::NeonSha3::detect() {
-                $body
-            }
-        }
-    }};
-}
-
 /// The rows that every parameter set has.
 macro_rules! common {
     ($module:ident::$set:ident) => {{
         let mut rows: Vec<Box<dyn $module::Row>> = Vec::new();
-        on_each_backend!(backend => {
+        ::pq_core::on_each_backend!(backend => {
             let row = pq_core::OnBackend::<::pq_core::$module::$set, _>::new(backend);
             rows.push(Box::new(row));
         });

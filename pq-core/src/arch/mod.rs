@@ -41,7 +41,7 @@ pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
 #[cfg(test)]
-pub(crate) use choice::on_each_backend;
+pub(crate) use choice::unit_tests::on_each_backend;
 pub(crate) use choice::{Choice, choose, dispatch};
 #[cfg(feature = "limit")]
 pub use choice::{chosen, lift_limit, limit};

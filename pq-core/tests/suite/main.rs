@@ -5,9 +5,9 @@
 //! `tests/README.md` says where each vector comes from and how to run a part.
 
 extern crate alloc;
+#[macro_use(on_each_backend)]
+extern crate pq_core;
 
-#[macro_use]
-mod backends;
 #[macro_use]
 mod parameter_sets;
 
