@@ -1,0 +1,86 @@
+//! Every public operation of pq-core, ready to be run where something watches: under
+//! valgrind, on a stack that is measured, or in a disassembly.
+//!
+//! The program `machine-code` runs them; the tests run the program. All of it means
+//! something for optimised code without debug assertions only, so that the tests are
+//! ignored in other builds:
+//!
+//! ```text
+//! cargo test --release -p machine-code
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod ml_dsa;
+mod ml_kem;
+pub mod planted;
+pub mod stack;
+
+use core::hint::black_box;
+
+use pq_core::arch::{Backend, memcheck};
+use pq_core::on_each_backend;
+
+/// A public operation on one parameter set.
+pub struct Operation {
+    /// As in `ML-KEM-768 decapsulate`.
+    pub name: String,
+    /// Makes the inputs and poisons the secret ones.
+    pub prepare: Prepare,
+}
+
+/// Gives what runs an operation on its inputs.
+pub type Prepare = fn() -> Run;
+
+/// Runs an operation.
+///
+/// Panics if valgrind finds that no secret went into what comes out: it lost track of it
+/// on the way, and would not have seen a leak from there on.
+pub type Run = Box<dyn Fn() + Send>;
+
+/// The names of the backends that this machine has.
+pub fn backends() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    on_each_backend!(b => names.push(name(b)));
+    names
+}
+
+fn name<B: Backend>(_: B) -> &'static str {
+    B::NAME
+}
+
+/// All operations of all parameter sets.
+pub fn operations() -> Vec<Operation> {
+    let schemes = [ml_kem::operations(), ml_dsa::operations()];
+    schemes.into_iter().flatten().collect()
+}
+
+/// The operations of a parameter set, by the names of their functions.
+fn of_set<const N: usize>(set: &str, operations: [(&str, Prepare); N]) -> [Operation; N] {
+    operations.map(|(operation, prepare)| Operation {
+        name: format!("{set} {operation}"),
+        prepare,
+    })
+}
+
+/// `N` secret bytes.
+fn secret<const N: usize>() -> [u8; N] {
+    let mut secret = [7; N];
+    memcheck::poison(&mut secret);
+    black_box(secret)
+}
+
+/// A copy that is public.
+fn public(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    memcheck::declassify(&mut bytes[..]);
+    bytes
+}
+
+/// Panics if one of the bytes does not depend on a secret, as far as valgrind knows.
+#[inline(never)]
+fn expect_secret(bytes: &[u8]) {
+    if memcheck::is_running() {
+        assert_eq!(memcheck::secret_bytes(bytes), bytes.len());
+    }
+}

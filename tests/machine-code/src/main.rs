@@ -1,0 +1,71 @@
+//! Runs operations where something watches: see the usage.
+
+#![forbid(unsafe_code)]
+
+use core::error::Error;
+use core::hint::black_box;
+use std::env;
+use std::process::ExitCode;
+
+use machine_code::{operations, planted, stack};
+use pq_core::arch::{self, memcheck};
+
+const USAGE: &str = "\
+usage: machine-code secrets [PART]    run the operations with PART in their name and say
+                                      what valgrind finds, which must run this
+       machine-code planted           the same for leaks planted on purpose
+       machine-code memory NAME       bytes of stack that the operation takes, and how
+                                      often it allocates
+
+The environment variable PQ_CORE_BACKEND names the backend.";
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["secrets"] => secrets(operations(), ""),
+        ["secrets", part] => secrets(operations(), part),
+        ["planted"] => secrets(planted::operations(), ""),
+        ["memory", name] => memory(name),
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// Prints for each operation how many errors valgrind found in it.
+fn secrets(
+    operations: Vec<machine_code::Operation>,
+    part: &str,
+) -> Result<ExitCode, Box<dyn Error>> {
+    if !memcheck::is_running() {
+        return Err("valgrind must run this".into());
+    }
+    let mut leaks = 0;
+    for operation in operations {
+        if operation.name.contains(part) {
+            // Not the preparation's: it is made of operations.
+            let run = (operation.prepare)();
+            let before = memcheck::errors();
+            run();
+            let errors = memcheck::errors() - before;
+            println!("{}: {}: {errors}", arch::chosen(), operation.name);
+            leaks += errors;
+        }
+    }
+    Ok(if leaks == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn memory(name: &str) -> Result<ExitCode, Box<dyn Error>> {
+    let operation = operations()
+        .into_iter()
+        .find(|operation| operation.name == name);
+    let operation = operation.ok_or("no operation of this name")?;
+    // reads the environment, which allocates
+    black_box(arch::chosen());
+    let memory = stack::measure((operation.prepare)())?;
+    println!("{} {}", memory.stack, memory.allocations);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,136 @@
+//! The operations of ML-KEM. Secret are d, z and m, and in an expanded key ŝ and z.
+
+use core::hint::black_box;
+
+use pq_core::ml_kem::{
+    Ciphertext, DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
+};
+
+use crate::{Operation, Run, expect_secret, of_set, public, secret};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let sets = [of::<MlKem512>(), of::<MlKem768>(), of::<MlKem1024>()];
+    sets.into_iter().flatten().collect()
+}
+
+fn of<P: ParameterSet>() -> [Operation; 7] {
+    of_set(
+        P::NAME,
+        [
+            ("DecapsulationKey::from_seed", from_seed::<P>),
+            ("DecapsulationKey::from_expanded", from_expanded::<P>),
+            ("DecapsulationKey::to_expanded", to_expanded::<P>),
+            ("DecapsulationKey::decapsulate", decapsulate::<P>),
+            ("DecapsulationKey::decapsulate, rejected", reject::<P>),
+            ("EncapsulationKey::from_bytes", from_bytes::<P>),
+            ("EncapsulationKey::encapsulate", encapsulate::<P>),
+        ],
+    )
+}
+
+fn from_seed<P: ParameterSet>() -> Run {
+    let seed = secret();
+    Box::new(move || {
+        let key = DecapsulationKey::<P>::from_seed(black_box(&seed));
+        expect_secret_key(black_box(&key));
+    })
+}
+
+fn from_expanded<P: ParameterSet>() -> Run {
+    let seed = secret();
+    let key = DecapsulationKey::<P>::from_seed(&seed);
+    let mut bytes = key.to_expanded().as_ref().to_vec();
+    // ek ‖ H(ek) between ŝ and z
+    let public_part = secret_len::<P>()..bytes.len() - 32;
+    let public_copy = public(&bytes[public_part.clone()]);
+    bytes[public_part].copy_from_slice(&public_copy);
+    Box::new(move || {
+        let key = DecapsulationKey::<P>::from_expanded(black_box(&bytes));
+        match black_box(&key) {
+            Ok(key) => expect_secret_key(key),
+            Err(error) => panic!("a valid key is refused: {error}"),
+        }
+    })
+}
+
+fn to_expanded<P: ParameterSet>() -> Run {
+    let key = secret_key::<P>();
+    Box::new(move || expect_secret_key(black_box(&key)))
+}
+
+fn decapsulate<P: ParameterSet>() -> Run {
+    let key = secret_key::<P>();
+    let ciphertext = ciphertext_for(&key, 0);
+    Box::new(move || {
+        let shared = key.decapsulate(black_box(&ciphertext));
+        expect_secret(black_box(&shared).as_bytes());
+    })
+}
+
+fn reject<P: ParameterSet>() -> Run {
+    let key = secret_key::<P>();
+    let ciphertext = ciphertext_for(&key, 1);
+    Box::new(move || {
+        let shared = key.decapsulate(black_box(&ciphertext));
+        expect_secret(black_box(&shared).as_bytes());
+    })
+}
+
+fn from_bytes<P: ParameterSet>() -> Run {
+    let bytes = public(secret_key::<P>().encapsulation_key().as_bytes());
+    Box::new(move || {
+        let key = EncapsulationKey::<P>::from_bytes(black_box(&bytes));
+        assert!(black_box(&key).is_ok());
+    })
+}
+
+fn encapsulate<P: ParameterSet>() -> Run {
+    let key = public_key(&secret_key::<P>());
+    let m = secret();
+    Box::new(move || {
+        let (ciphertext, shared) = key.encapsulate(black_box(&m));
+        expect_secret(black_box(&ciphertext).as_bytes());
+        expect_secret(black_box(&shared).as_bytes());
+    })
+}
+
+/// A leak on purpose: decapsulation does not cover up where its result came from.
+pub(crate) fn branch_on_shared_secret() -> Run {
+    let key = secret_key::<MlKem768>();
+    let ciphertext = ciphertext_for(&key, 0);
+    Box::new(move || {
+        let shared = key.decapsulate(black_box(&ciphertext));
+        if shared.as_bytes()[31] & 1 == 0 {
+            black_box(&shared);
+        }
+    })
+}
+
+fn secret_key<P: ParameterSet>() -> Box<DecapsulationKey<P>> {
+    Box::new(DecapsulationKey::from_seed(&secret()))
+}
+
+fn public_key<P: ParameterSet>(key: &DecapsulationKey<P>) -> EncapsulationKey<P> {
+    let bytes = public(key.encapsulation_key().as_bytes());
+    EncapsulationKey::from_bytes(&bytes).expect("the key of a pair")
+}
+
+/// A public ciphertext, with the bits of `change` flipped in its last byte.
+fn ciphertext_for<P: ParameterSet>(key: &DecapsulationKey<P>, change: u8) -> Ciphertext<P> {
+    let (ciphertext, _) = public_key(key).encapsulate(&secret());
+    let mut bytes = public(ciphertext.as_bytes());
+    *bytes.last_mut().expect("not empty") ^= change;
+    Ciphertext::from_bytes(&bytes).expect("of the right length")
+}
+
+/// Length of the encoded ŝ.
+fn secret_len<P: ParameterSet>() -> usize {
+    P::ENCAPSULATION_KEY_LEN - 32
+}
+
+fn expect_secret_key<P: ParameterSet>(key: &DecapsulationKey<P>) {
+    let expanded = key.to_expanded();
+    let bytes = black_box(&expanded).as_ref();
+    expect_secret(&bytes[..secret_len::<P>()]);
+    expect_secret(&bytes[bytes.len() - 32..]);
+}
