@@ -84,6 +84,7 @@ mod builder;
 mod certificate;
 mod diagnosis;
 mod error;
+mod expanded_keys;
 mod issuer;
 mod key_usage;
 mod names;

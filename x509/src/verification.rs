@@ -1,36 +1,44 @@
 //! Signature verification for webpki and for whatever else speaks `rustls-pki-types`.
 
 use core::fmt;
-use core::marker::PhantomData;
 
 use pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, alg_id};
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 
+use crate::expanded_keys::ExpandedKeys;
+
 /// ML-DSA-44, pure, with an empty context (RFC 9881).
-pub static ML_DSA_44: &dyn SignatureVerificationAlgorithm =
-    &MlDsa::<MlDsa44>::new(alg_id::ML_DSA_44);
+pub static ML_DSA_44: &dyn SignatureVerificationAlgorithm = {
+    static ALGORITHM: MlDsa<MlDsa44> = MlDsa::new(alg_id::ML_DSA_44);
+    &ALGORITHM
+};
 
 /// ML-DSA-65, pure, with an empty context (RFC 9881).
-pub static ML_DSA_65: &dyn SignatureVerificationAlgorithm =
-    &MlDsa::<MlDsa65>::new(alg_id::ML_DSA_65);
+pub static ML_DSA_65: &dyn SignatureVerificationAlgorithm = {
+    static ALGORITHM: MlDsa<MlDsa65> = MlDsa::new(alg_id::ML_DSA_65);
+    &ALGORITHM
+};
 
 /// ML-DSA-87, pure, with an empty context (RFC 9881).
-pub static ML_DSA_87: &dyn SignatureVerificationAlgorithm =
-    &MlDsa::<MlDsa87>::new(alg_id::ML_DSA_87);
+pub static ML_DSA_87: &dyn SignatureVerificationAlgorithm = {
+    static ALGORITHM: MlDsa<MlDsa87> = MlDsa::new(alg_id::ML_DSA_87);
+    &ALGORITHM
+};
 
 /// All algorithms of this module.
 pub static ALL: &[&dyn SignatureVerificationAlgorithm] = &[ML_DSA_44, ML_DSA_65, ML_DSA_87];
 
-struct MlDsa<P> {
+struct MlDsa<P: ParameterSet> {
     identifier: AlgorithmIdentifier,
-    parameters: PhantomData<P>,
+    /// So that the keys of roots, at least, are not expanded in each verification.
+    expanded: ExpandedKeys<P>,
 }
 
-impl<P> MlDsa<P> {
+impl<P: ParameterSet> MlDsa<P> {
     const fn new(identifier: AlgorithmIdentifier) -> Self {
         Self {
             identifier,
-            parameters: PhantomData,
+            expanded: ExpandedKeys::new(),
         }
     }
 }
@@ -46,8 +54,11 @@ impl<P: ParameterSet> SignatureVerificationAlgorithm for MlDsa<P> {
             ml_dsa::VerifyingKey::<P>::from_bytes(public_key).map_err(|_| InvalidSignature)?;
         let signature =
             ml_dsa::Signature::<P>::from_bytes(signature).map_err(|_| InvalidSignature)?;
-        key.verify(message, &[], &signature)
-            .map_err(|_| InvalidSignature)
+        match self.expanded.find(&key) {
+            Some(key) => key.verify(message, &[], &signature),
+            None => key.verify(message, &[], &signature),
+        }
+        .map_err(|_| InvalidSignature)
     }
 
     fn public_key_alg_id(&self) -> AlgorithmIdentifier {
