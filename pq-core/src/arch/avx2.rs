@@ -4,8 +4,8 @@ use core::arch::x86_64::*;
 
 use super::instructions::{instructions, vector};
 use super::{
-    Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, U64s, Vector, declassify,
-    packing,
+    Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, ShaNi, U32s, U64s, Vector,
+    Words, declassify, packing,
 };
 use crate::sealed::Sealed;
 
@@ -27,6 +27,8 @@ impl Sealed for Avx2 {}
 
 impl Backend for Avx2 {
     type U64s = U64x4;
+    type U32s = U32x8;
+    type Sha256 = ShaNi;
     type I16s = I16x16;
     type I32s = I32x8;
 
@@ -51,6 +53,11 @@ impl Backend for Avx2 {
         }
         // SAFETY: the token exists only where both were detected.
         unsafe { with_features(kernel) }
+    }
+
+    #[inline]
+    fn sha256(self) -> Option<ShaNi> {
+        ShaNi::detect()
     }
 
     #[inline(always)]
@@ -86,28 +93,74 @@ impl Backend for Avx2 {
     }
 }
 
+/// Vectors of words: the same instructions, each for its width.
+macro_rules! words {
+    ($name:ident, $bits:literal, $add:ident, $sub:ident, $shift_left:ident, $shift_right:ident) => {
+        impl Words for $name {
+            instructions! {
+                add => $add(other);
+                sub => $sub(other);
+                xor => _mm256_xor_si256(other);
+                xor3 => xor3(b, c);
+                choose => choose(b, c);
+                majority => majority(b, c);
+            }
+
+            #[inline(always)]
+            fn shift_right<const N: i32>(self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instruction.
+                Self(unsafe { $shift_right(self.0, _mm_cvtsi32_si128(N)) })
+            }
+
+            #[inline(always)]
+            fn shift_in<const N: i32>(self, next: Self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instructions.
+                Self(unsafe {
+                    _mm256_or_si256(
+                        $shift_left(self.0, _mm_cvtsi32_si128(N)),
+                        $shift_right(next.0, _mm_cvtsi32_si128($bits - N)),
+                    )
+                })
+            }
+        }
+    };
+}
+
 vector! {
-    /// Four Keccak lanes.
+    /// Eight lanes of SHA-256.
+    U32x8: __m256i = [u32; 8] of Avx2,
+    |x| _mm256_set1_epi32(x.cast_signed()), _mm256_loadu_si256, _mm256_storeu_si256
+}
+
+words!(
+    U32x8,
+    32,
+    _mm256_add_epi32,
+    _mm256_sub_epi32,
+    _mm256_sll_epi32,
+    _mm256_srl_epi32
+);
+
+impl U32s for U32x8 {}
+
+vector! {
+    /// Four lanes of Keccak, SHA-512.
     U64x4: __m256i = [u64; 4] of Avx2,
     |x| _mm256_set1_epi64x(x.cast_signed()), _mm256_loadu_si256, _mm256_storeu_si256
 }
 
+words!(
+    U64x4,
+    64,
+    _mm256_add_epi64,
+    _mm256_sub_epi64,
+    _mm256_sll_epi64,
+    _mm256_srl_epi64
+);
+
 impl U64s for U64x4 {
     instructions! {
-        xor => _mm256_xor_si256(other);
-        xor3 => xor3(b, c);
         chi => chi(b, c);
-    }
-
-    #[inline(always)]
-    fn rotate_left<const N: i32>(self) -> Self {
-        // SAFETY: `self` proves that the CPU has the instructions.
-        Self(unsafe {
-            _mm256_or_si256(
-                _mm256_sll_epi64(self.0, _mm_cvtsi32_si128(N)),
-                _mm256_srl_epi64(self.0, _mm_cvtsi32_si128(64 - N)),
-            )
-        })
     }
 
     #[inline(always)]
@@ -148,6 +201,23 @@ fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn chi(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
     _mm256_xor_si256(a, _mm256_andnot_si256(b, c))
+}
+
+/// (a ∧ b) ⊕ (¬a ∧ c)
+#[inline]
+#[target_feature(enable = "avx2")]
+fn choose(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+    _mm256_xor_si256(_mm256_and_si256(a, _mm256_xor_si256(b, c)), c)
+}
+
+/// (a ∧ b) ⊕ (a ∧ c) ⊕ (b ∧ c), of which b ⊕ c is the a ⊕ b of SHA-2's round before.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn majority(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+    _mm256_xor_si256(
+        _mm256_and_si256(_mm256_xor_si256(a, b), _mm256_xor_si256(b, c)),
+        b,
+    )
 }
 
 vector! {

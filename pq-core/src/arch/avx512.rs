@@ -1,11 +1,13 @@
 //! AVX-512 with the byte, word and permutation extensions: Intel since Ice Lake, AMD
 //! since Zen 4.
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 
 use super::instructions::{instructions, vector};
 use super::{
-    Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, U64s, Vector, packing,
+    Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, ShaNi, U32s, U64s, Vector,
+    Words, packing,
 };
 use crate::sealed::Sealed;
 
@@ -39,6 +41,8 @@ impl Sealed for Avx512 {}
 
 impl Backend for Avx512 {
     type U64s = U64x8;
+    type U32s = U32x16;
+    type Sha256 = ShaNi;
     type I16s = I16x32;
     type I32s = I32x16;
 
@@ -67,6 +71,11 @@ impl Backend for Avx512 {
         unsafe { with_features(kernel) }
     }
 
+    #[inline]
+    fn sha256(self) -> Option<ShaNi> {
+        ShaNi::detect()
+    }
+
     #[inline(always)]
     fn pack<const D: usize>(self, numbers: &[u32; 16], bytes: &mut [u8]) {
         // SAFETY: the token proves that the CPU has the instructions.
@@ -93,23 +102,81 @@ impl Backend for Avx512 {
     }
 }
 
+/// Vectors of words: the same instructions, each for its width.
+macro_rules! words {
+    (
+        $name:ident, $add:ident, $sub:ident, $shift_right:ident, $shift_in:ident,
+        $rotate_left:ident, $add_late:ident
+    ) => {
+        impl Words for $name {
+            instructions! {
+                add => $add(other);
+                add_late => $add_late(late);
+                sub => $sub(other);
+                xor => _mm512_xor_si512(other);
+                xor3 => xor3(b, c);
+                choose => choose(b, c);
+                majority => majority(b, c);
+            }
+
+            #[inline(always)]
+            fn shift_right<const N: i32>(self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instruction.
+                Self(unsafe { $shift_right(self.0, _mm_cvtsi32_si128(N)) })
+            }
+
+            #[inline(always)]
+            fn shift_in<const N: i32>(self, next: Self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instruction.
+                Self(unsafe { $shift_in::<N>(self.0, next.0) })
+            }
+
+            #[inline(always)]
+            fn rotate_left<const N: i32>(self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instruction.
+                Self(unsafe { $rotate_left::<N>(self.0) })
+            }
+        }
+    };
+}
+
 vector! {
-    /// Eight Keccak lanes.
+    /// 16 lanes of SHA-256.
+    U32x16: __m512i = [u32; 16] of Avx512,
+    |x| _mm512_set1_epi32(x.cast_signed()), _mm512_loadu_si512, _mm512_storeu_si512
+}
+
+words!(
+    U32x16,
+    _mm512_add_epi32,
+    _mm512_sub_epi32,
+    _mm512_srl_epi32,
+    _mm512_shldi_epi32,
+    _mm512_rol_epi32,
+    add_late_32
+);
+
+impl U32s for U32x16 {}
+
+vector! {
+    /// Eight lanes of Keccak, SHA-512.
     U64x8: __m512i = [u64; 8] of Avx512,
     |x| _mm512_set1_epi64(x.cast_signed()), _mm512_loadu_si512, _mm512_storeu_si512
 }
 
+words!(
+    U64x8,
+    _mm512_add_epi64,
+    _mm512_sub_epi64,
+    _mm512_srl_epi64,
+    _mm512_shldi_epi64,
+    _mm512_rol_epi64,
+    add_late_64
+);
+
 impl U64s for U64x8 {
     instructions! {
-        xor => _mm512_xor_si512(other);
-        xor3 => xor3(b, c);
         chi => chi(b, c);
-    }
-
-    #[inline(always)]
-    fn rotate_left<const N: i32>(self) -> Self {
-        // SAFETY: `self` proves that the CPU has the instruction.
-        Self(unsafe { _mm512_rol_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
@@ -190,6 +257,44 @@ fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f")]
 fn chi(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64::<0b1101_0010>(a, b, c)
+}
+
+/// Sums that the compiler does not see through.
+macro_rules! add_late {
+    ($name:ident, $instruction:literal) => {
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn $name(early: __m512i, late: __m512i) -> __m512i {
+            let sum;
+            // SAFETY: the instruction computes a register from two.
+            unsafe {
+                asm!(
+                    concat!($instruction, " {}, {}, {}"),
+                    lateout(zmm_reg) sum,
+                    in(zmm_reg) early,
+                    in(zmm_reg) late,
+                    options(pure, nomem, nostack, preserves_flags),
+                );
+            }
+            sum
+        }
+    };
+}
+add_late!(add_late_32, "vpaddd");
+add_late!(add_late_64, "vpaddq");
+
+/// (a ∧ b) ⊕ (¬a ∧ c)
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn choose(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+    _mm512_ternarylogic_epi64::<0b1100_1010>(a, b, c)
+}
+
+/// (a ∧ b) ⊕ (a ∧ c) ⊕ (b ∧ c)
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn majority(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+    _mm512_ternarylogic_epi64::<0b1110_1000>(a, b, c)
 }
 
 vector! {

@@ -31,6 +31,16 @@ mod avx512;
 ))]
 #[expect(unsafe_code, reason = "these call the instructions of the CPU")]
 mod neon;
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
+#[expect(unsafe_code, reason = "these call the instructions of the CPU")]
+mod neon_sha2;
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "these call the instructions of the CPU")]
+mod sha_ni;
 
 use zeroize::Zeroize;
 
@@ -53,14 +63,26 @@ pub(crate) use memcheck::declassify;
     target_endian = "little"
 ))]
 pub use neon::{Neon, NeonSha3};
-pub use portable::Portable;
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
+pub use neon_sha2::NeonSha2;
+pub use portable::{NoSha256, Portable};
+#[cfg(target_arch = "x86_64")]
+pub use sha_ni::ShaNi;
 
 /// A CPU that the algorithms can run on.
 ///
 /// Sealed: a backend is implemented in this crate or not at all.
 pub trait Backend: Copy + Send + Sync + Sealed + 'static {
-    /// Independent Keccak lanes.
+    /// Independent lanes of Keccak, SHA-512.
     type U64s: U64s<Token = Self>;
+    /// Independent lanes of SHA-256.
+    type U32s: U32s<Token = Self>;
+    /// Instructions for SHA-256.
+    type Sha256: Sha256Instructions;
     /// Coefficients modulo 3329 (ML-KEM).
     type I16s: I16s<Token = Self>;
     /// Coefficients modulo 8380417 (ML-DSA).
@@ -81,6 +103,15 @@ pub trait Backend: Copy + Send + Sync + Sealed + 'static {
     #[inline]
     fn run_scalar<K: Kernel<Portable>>(self, kernel: K) -> K::Output {
         Portable.run(kernel)
+    }
+
+    /// The instructions for SHA-256, if this CPU has them beside its own.
+    ///
+    /// They hash a message, or a few side by side. Where they are not part of what the
+    /// backend stands for, this asks the CPU, which takes a load and a branch.
+    #[inline]
+    fn sha256(self) -> Option<Self::Sha256> {
+        None
     }
 
     /// Writes 16 numbers below 2^`D` as 2 · `D` bytes, the least significant bits first.
@@ -127,13 +158,43 @@ pub(crate) fn declassify<T: ?Sized>(_: &mut T) {}
 /// An inner loop, the size of a polynomial or of a permutation.
 ///
 /// Implementations are `#[inline(always)]`, so that each backend compiles the
-/// whole loop with its own instructions.
-pub trait Kernel<B: Backend> {
+/// whole loop with its own instructions. `T` is the token of these: a [`Backend`], or
+/// [`Sha256Instructions`].
+pub trait Kernel<T> {
     /// What the kernel returns; most work in place.
     type Output;
 
     /// Runs to the end.
-    fn run(self, b: B) -> Self::Output;
+    fn run(self, token: T) -> Self::Output;
+}
+
+/// What a CPU with instructions for SHA-256 can do. It is a token, as a [`Backend`] is.
+///
+/// Sealed: implemented in this crate or not at all.
+pub trait Sha256Instructions: Copy + Sealed + 'static {
+    /// Four words of a message schedule.
+    type Words: Copy;
+    /// The eight words of a state, in an order of the CPU's.
+    type State: Copy;
+
+    /// Runs a kernel with the instructions at hand.
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output;
+
+    /// Reads words.
+    fn load(self, words: &[u32; 4]) -> Self::Words;
+    /// Word by word the sum modulo 2³².
+    fn add(self, a: Self::Words, b: Self::Words) -> Self::Words;
+    /// The words of the schedule that follow these 16.
+    fn schedule(self, words: [Self::Words; 4]) -> Self::Words;
+
+    /// A state as the CPU wants it.
+    fn pack(self, state: &[u32; 8]) -> Self::State;
+    /// The inverse of [`pack`](Self::pack).
+    fn unpack(self, state: Self::State) -> [u32; 8];
+    /// Word by word the sum modulo 2³².
+    fn add_states(self, a: Self::State, b: Self::State) -> Self::State;
+    /// Four rounds, of which `sums` has Kₜ + Wₜ.
+    fn four_rounds(self, state: Self::State, sums: Self::Words) -> Self::State;
 }
 
 /// What [`Backend::append_below`] makes of a number.
@@ -189,12 +250,45 @@ pub trait Vector: Copy {
     fn chunks_mut(elements: &mut [Self::Element]) -> &mut [Self::Array];
 }
 
-/// Lanes of 64 bits: Keccak.
-pub trait U64s: Vector<Element = u64> {
+/// Lanes of unsigned numbers, for hash functions.
+pub trait Words: Vector {
+    /// The sum modulo 2^bits.
+    fn add(self, other: Self) -> Self;
+    /// The sum modulo 2^bits of what is known early and `late`.
+    ///
+    /// Compilers reorder sums. This one they must not, if it is on the critical path.
+    #[inline(always)]
+    fn add_late(self, late: Self) -> Self {
+        self.add(late)
+    }
+    /// The difference modulo 2^bits.
+    fn sub(self, other: Self) -> Self;
     /// Bitwise exclusive or.
     fn xor(self, other: Self) -> Self;
     /// `self ⊕ b ⊕ c`.
     fn xor3(self, b: Self, c: Self) -> Self;
+    /// `(self ∧ b) ⊕ (¬self ∧ c)`: the bits of `b` where those of `self` are set, and
+    /// those of `c` elsewhere.
+    fn choose(self, b: Self, c: Self) -> Self;
+    /// `(self ∧ b) ⊕ (self ∧ c) ⊕ (b ∧ c)`: the bits that two or three of them have.
+    fn majority(self, b: Self, c: Self) -> Self;
+    /// Shift to the right by `N` bits, 0 < `N` < bits.
+    fn shift_right<const N: i32>(self) -> Self;
+    /// Shift to the left by `N` bits, 0 < `N` < bits, that brings in the `N` most
+    /// significant bits of `next`.
+    fn shift_in<const N: i32>(self, next: Self) -> Self;
+    /// Rotation to the left by `N` bits, 0 < `N` < bits.
+    #[inline(always)]
+    fn rotate_left<const N: i32>(self) -> Self {
+        self.shift_in::<N>(self)
+    }
+}
+
+/// Words of 32 bits: SHA-256.
+pub trait U32s: Words<Element = u32> {}
+
+/// Words of 64 bits: Keccak, SHA-512.
+pub trait U64s: Words<Element = u64> {
     /// `self ⊕ b` with each lane of `b` rotated to the left by 1.
     #[inline(always)]
     fn xor_rotated(self, b: Self) -> Self {
@@ -207,8 +301,6 @@ pub trait U64s: Vector<Element = u64> {
     }
     /// `self ⊕ (¬b ∧ c)`, the step χ of Keccak.
     fn chi(self, b: Self, c: Self) -> Self;
-    /// Rotation of each lane to the left by `N` bits, 0 < `N` < 64.
-    fn rotate_left<const N: i32>(self) -> Self;
     /// Sorts 24 vectors by lanes: `blocks[j]` is lane j of each, the least significant
     /// bytes first. There are as many blocks as lanes.
     #[inline(always)]
@@ -262,7 +354,7 @@ pub trait I32s: Coefficients<Element = i32> {}
 mod tests {
     use core::fmt::Debug;
 
-    use super::{Backend, Coefficients, Kernel, U64s, Vector, on_each_backend};
+    use super::{Backend, Coefficients, Kernel, U64s, Vector, Words, on_each_backend};
     use crate::test_random::Random;
 
     /// A kernel that is a function of the backend.
@@ -307,6 +399,45 @@ mod tests {
     }
 
     #[test]
+    fn word_lanes() {
+        macro_rules! check_with {
+            ($check:ident, $element:ident, $of_bits:expr, $($n:literal)*) => {
+                fn $check<V: Words<Element = $element>>(token: V::Token) {
+                    let mut random = Random::new(3);
+                    let mut next = || vector::<V>(token, |_| $of_bits(random.bits()));
+                    let (a, b, c) = (next(), next(), next());
+                    let of = |v: V| move |i| lane(v, i);
+                    let (x, y, z) = (of(a), of(b), of(c));
+                    check_lanes(V::splat(token, 7), |_| 7);
+                    check_lanes(a.add(b), |i| x(i).wrapping_add(y(i)));
+                    check_lanes(a.add_late(b), |i| x(i).wrapping_add(y(i)));
+                    check_lanes(a.sub(b), |i| x(i).wrapping_sub(y(i)));
+                    check_lanes(a.xor(b), |i| x(i) ^ y(i));
+                    check_lanes(a.xor3(b, c), |i| x(i) ^ y(i) ^ z(i));
+                    check_lanes(a.choose(b, c), |i| (x(i) & y(i)) ^ (!x(i) & z(i)));
+                    check_lanes(a.majority(b, c), |i| {
+                        (x(i) & y(i)) ^ (x(i) & z(i)) ^ (y(i) & z(i))
+                    });
+                    const BITS: i32 = $element::BITS as i32;
+                    $(
+                        check_lanes(a.shift_right::<$n>(), |i| x(i) >> $n);
+                        check_lanes(a.shift_in::<$n>(b), |i| x(i) << $n | y(i) >> (BITS - $n));
+                        check_lanes(a.rotate_left::<$n>(), |i| x(i).rotate_left($n));
+                    )*
+                }
+            };
+        }
+        check_with!(check_32, u32, |bits: u64| bits as u32, 1 2 3 7 8 10 13 14 15 16 19 21 25 26 30 31);
+        check_with!(check_64, u64, core::convert::identity, 1 2 3 6 7 16 23 25 30 36 45 46 50 56 62 63);
+
+        on_each_backend!(b => run_words(b));
+        fn run_words<B: Backend>(b: B) {
+            b.run(Run(check_32::<B::U32s>));
+            b.run(Run(check_64::<B::U64s>));
+        }
+    }
+
+    #[test]
     fn keccak_lanes() {
         fn check<V: U64s>(token: V::Token) {
             let mut random = Random::new(1);
@@ -314,9 +445,6 @@ mod tests {
             let (a, b, c) = (next(), next(), next());
             let of = |v: V| move |i| lane(v, i);
             let (x, y, z) = (of(a), of(b), of(c));
-            check_lanes(V::splat(token, 7), |_| 7);
-            check_lanes(a.xor(b), |i| x(i) ^ y(i));
-            check_lanes(a.xor3(b, c), |i| x(i) ^ y(i) ^ z(i));
             check_lanes(a.chi(b, c), |i| x(i) ^ (!y(i) & z(i)));
             check_lanes(a.xor_rotated(b), |i| x(i) ^ y(i).rotate_left(1));
             macro_rules! rotations {

@@ -3,7 +3,7 @@
 use core::arch::aarch64::*;
 
 use super::instructions::{instructions, vector};
-use super::{Backend, Coefficients, I16s, I32s, Kernel, U64s, Vector};
+use super::{Backend, Coefficients, I16s, I32s, Kernel, NeonSha2, U32s, U64s, Vector, Words};
 use crate::sealed::Sealed;
 
 cpufeatures::new!(detection, "sha3");
@@ -36,11 +36,18 @@ impl Sealed for Neon {}
 
 impl Backend for Neon {
     type U64s = U64x2;
+    type U32s = U32x4;
+    type Sha256 = NeonSha2;
     type I16s = I16x8;
     type I32s = I32x4;
 
     const NAME: &'static str = "NEON";
     const RANK: u8 = 1;
+
+    #[inline]
+    fn sha256(self) -> Option<NeonSha2> {
+        NeonSha2::detect()
+    }
 
     #[inline]
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
@@ -52,11 +59,18 @@ impl Sealed for NeonSha3 {}
 
 impl Backend for NeonSha3 {
     type U64s = U64x2Sha3;
+    type U32s = U32x4Sha3;
+    type Sha256 = NeonSha2;
     type I16s = I16x8Sha3;
     type I32s = I32x4Sha3;
 
     const NAME: &'static str = "NEON with SHA-3";
     const RANK: u8 = 2;
+
+    #[inline]
+    fn sha256(self) -> Option<NeonSha2> {
+        NeonSha2::detect()
+    }
 
     #[inline]
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
@@ -69,44 +83,84 @@ impl Backend for NeonSha3 {
     }
 }
 
-vector! {
-    /// Two Keccak lanes.
-    U64x2: uint64x2_t = [u64; 2] of Neon,
-    |x| vdupq_n_u64(x), vld1q_u64, vst1q_u64
+/// Vectors of words, which are the same with both tokens but for one instruction.
+macro_rules! words {
+    ($u32s:ident, $u64s:ident, $token:ty, $xor3_32:ident, $xor3_64:ident) => {
+        vector! {
+            /// Four lanes of SHA-256.
+            $u32s: uint32x4_t = [u32; 4] of $token,
+            |x| vdupq_n_u32(x), vld1q_u32, vst1q_u32
+        }
+
+        impl Words for $u32s {
+            instructions! {
+                add => vaddq_u32(other);
+                sub => vsubq_u32(other);
+                xor => veorq_u32(other);
+                xor3 => $xor3_32(b, c);
+                choose => vbslq_u32(b, c);
+                majority => majority_32(b, c);
+            }
+
+            #[inline(always)]
+            fn shift_right<const N: i32>(self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instruction.
+                Self(unsafe { vshrq_n_u32::<N>(self.0) })
+            }
+
+            #[inline(always)]
+            fn shift_in<const N: i32>(self, next: Self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instructions.
+                Self(unsafe { shift_in_32::<N>(self.0, next.0) })
+            }
+        }
+
+        impl U32s for $u32s {}
+
+        vector! {
+            /// Two lanes of Keccak, SHA-512.
+            $u64s: uint64x2_t = [u64; 2] of $token,
+            |x| vdupq_n_u64(x), vld1q_u64, vst1q_u64
+        }
+
+        impl Words for $u64s {
+            instructions! {
+                add => vaddq_u64(other);
+                sub => vsubq_u64(other);
+                xor => veorq_u64(other);
+                xor3 => $xor3_64(b, c);
+                choose => vbslq_u64(b, c);
+                majority => majority_64(b, c);
+            }
+
+            #[inline(always)]
+            fn shift_right<const N: i32>(self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instruction.
+                Self(unsafe { vshrq_n_u64::<N>(self.0) })
+            }
+
+            #[inline(always)]
+            fn shift_in<const N: i32>(self, next: Self) -> Self {
+                // SAFETY: `self` proves that the CPU has the instructions.
+                Self(unsafe { shift_in_64::<N>(self.0, next.0) })
+            }
+        }
+    };
 }
+
+words!(U32x4, U64x2, Neon, xor3_32, xor3_64);
+words!(U32x4Sha3, U64x2Sha3, NeonSha3, xor3_sha3_32, xor3_sha3_64);
 
 impl U64s for U64x2 {
     instructions! {
-        xor => veorq_u64(other);
-        xor3 => xor3(b, c);
         chi => chi(b, c);
     }
-
-    #[inline(always)]
-    fn rotate_left<const N: i32>(self) -> Self {
-        // SAFETY: `self` proves that the CPU has the instructions.
-        Self(unsafe { rotate_left::<N>(self.0) })
-    }
-}
-
-vector! {
-    /// Two Keccak lanes, with the SHA-3 instructions.
-    U64x2Sha3: uint64x2_t = [u64; 2] of NeonSha3,
-    |x| vdupq_n_u64(x), vld1q_u64, vst1q_u64
 }
 
 impl U64s for U64x2Sha3 {
     instructions! {
-        xor => veorq_u64(other);
-        xor3 => xor3_sha3(b, c);
         chi => chi_sha3(b, c);
         xor_rotated => xor_rotated(b);
-    }
-
-    #[inline(always)]
-    fn rotate_left<const N: i32>(self) -> Self {
-        // SAFETY: `self` proves that the CPU has the instructions.
-        Self(unsafe { rotate_left::<N>(self.0) })
     }
 
     #[inline(always)]
@@ -116,47 +170,100 @@ impl U64s for U64x2Sha3 {
     }
 }
 
-/// Calls a function with the constant 64 − N, which generic code can't write.
+/// Calls a function with the constant bits − N, which generic code can't write.
 macro_rules! with_complement {
-    ($n:ident, $function:ident($($operand:expr),*)) => {
+    ($n:ident of 32, $function:ident($($operand:expr),*)) => {
         with_complement!(
-            $n, $function, ($($operand),*);
+            $n, 32, $function, ($($operand),*);
+            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        )
+    };
+    ($n:ident of 64, $function:ident($($operand:expr),*)) => {
+        with_complement!(
+            $n, 64, $function, ($($operand),*);
             1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
             32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59
             60 61 62 63
         )
     };
-    ($n:ident, $function:ident, $operands:tt; $($i:literal)*) => {
+    ($n:ident, $bits:literal, $function:ident, $operands:tt; $($i:literal)*) => {
         match $n {
-            $($i => with_complement!(@call $function, $i, $operands),)*
-            _ => unreachable!("rotations are by 1 to 63 bits"),
+            $($i => with_complement!(@call $function, $bits - $i, $operands),)*
+            _ => unreachable!("shifts are by less than a word"),
         }
     };
-    (@call $function:ident, $i:literal, ($($operand:expr),*)) => {
-        $function::<{ 64 - $i }>($($operand),*)
+    (@call $function:ident, $complement:expr, ($($operand:expr),*)) => {
+        $function::<{ $complement }>($($operand),*)
     };
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn rotate_left<const N: i32>(x: uint64x2_t) -> uint64x2_t {
+fn shift_in_32<const N: i32>(x: uint32x4_t, next: uint32x4_t) -> uint32x4_t {
+    let high = vshlq_n_u32::<N>(x);
+    with_complement!(N of 32, vsriq_n_u32(high, next))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn shift_in_64<const N: i32>(x: uint64x2_t, next: uint64x2_t) -> uint64x2_t {
     let high = vshlq_n_u64::<N>(x);
-    with_complement!(N, vsriq_n_u64(high, x))
+    with_complement!(N of 64, vsriq_n_u64(high, next))
 }
 
 /// a ⊕ b, rotated to the left by `N` bits.
 #[inline]
 #[target_feature(enable = "neon,sha3")]
 fn xor_rotate<const N: i32>(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
-    with_complement!(N, vxarq_u64(a, b))
+    with_complement!(N of 64, vxarq_u64(a, b))
 }
 
-/// a ⊕ b ⊕ c
-#[inline]
-#[target_feature(enable = "neon")]
-fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-    veorq_u64(veorq_u64(a, b), c)
+/// What takes two instructions on words of one width as on those of the other.
+macro_rules! of_each_width {
+    (
+        $vector:ty, $xor:ident, $select:ident, $eor3:ident,
+        $xor3:ident, $xor3_sha3:ident, $majority:ident
+    ) => {
+        /// a ⊕ b ⊕ c
+        #[inline]
+        #[target_feature(enable = "neon")]
+        fn $xor3(a: $vector, b: $vector, c: $vector) -> $vector {
+            $xor($xor(a, b), c)
+        }
+
+        /// a ⊕ b ⊕ c
+        #[inline]
+        #[target_feature(enable = "neon,sha3")]
+        fn $xor3_sha3(a: $vector, b: $vector, c: $vector) -> $vector {
+            $eor3(a, b, c)
+        }
+
+        /// (a ∧ b) ⊕ (a ∧ c) ⊕ (b ∧ c): where a and b differ, c decides.
+        #[inline]
+        #[target_feature(enable = "neon")]
+        fn $majority(a: $vector, b: $vector, c: $vector) -> $vector {
+            $select($xor(a, b), c, b)
+        }
+    };
 }
+of_each_width!(
+    uint32x4_t,
+    veorq_u32,
+    vbslq_u32,
+    veor3q_u32,
+    xor3_32,
+    xor3_sha3_32,
+    majority_32
+);
+of_each_width!(
+    uint64x2_t,
+    veorq_u64,
+    vbslq_u64,
+    veor3q_u64,
+    xor3_64,
+    xor3_sha3_64,
+    majority_64
+);
 
 /// a ⊕ (¬b ∧ c)
 #[inline]
@@ -170,13 +277,6 @@ fn chi(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
 #[target_feature(enable = "neon,sha3")]
 fn chi_sha3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
     vbcaxq_u64(a, c, b)
-}
-
-/// a ⊕ b ⊕ c
-#[inline]
-#[target_feature(enable = "neon,sha3")]
-fn xor3_sha3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-    veor3q_u64(a, b, c)
 }
 
 /// a ⊕ b with b rotated to the left by 1.

@@ -1,6 +1,8 @@
 //! The portable backend: one lane, no instructions beyond the target's own.
 
-use super::{Backend, Coefficients, I16s, I32s, Kernel, U64s, Vector};
+use super::{
+    Backend, Coefficients, I16s, I32s, Kernel, Sha256Instructions, U32s, U64s, Vector, Words,
+};
 use crate::sealed::Sealed;
 
 /// The backend that runs everywhere.
@@ -11,6 +13,8 @@ impl Sealed for Portable {}
 
 impl Backend for Portable {
     type U64s = u64;
+    type U32s = u32;
+    type Sha256 = NoSha256;
     type I16s = i16;
     type I32s = i32;
 
@@ -61,28 +65,65 @@ macro_rules! one_lane {
 }
 
 one_lane!(u64);
+one_lane!(u32);
 one_lane!(i16);
 one_lane!(i32);
 
+macro_rules! one_lane_words {
+    ($element:ty) => {
+        impl Words for $element {
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+
+            #[inline(always)]
+            fn xor3(self, b: Self, c: Self) -> Self {
+                self ^ b ^ c
+            }
+
+            #[inline(always)]
+            fn choose(self, b: Self, c: Self) -> Self {
+                self & (b ^ c) ^ c
+            }
+
+            #[inline(always)]
+            fn majority(self, b: Self, c: Self) -> Self {
+                (self ^ b) & (b ^ c) ^ b
+            }
+
+            #[inline(always)]
+            fn shift_right<const N: i32>(self) -> Self {
+                self >> N
+            }
+
+            #[inline(always)]
+            fn shift_in<const N: i32>(self, next: Self) -> Self {
+                self << N | next >> (Self::BITS as i32 - N)
+            }
+        }
+    };
+}
+
+one_lane_words!(u32);
+one_lane_words!(u64);
+
+impl U32s for u32 {}
+
 impl U64s for u64 {
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        self ^ other
-    }
-
-    #[inline(always)]
-    fn xor3(self, b: Self, c: Self) -> Self {
-        self ^ b ^ c
-    }
-
     #[inline(always)]
     fn chi(self, b: Self, c: Self) -> Self {
         self ^ (!b & c)
-    }
-
-    #[inline(always)]
-    fn rotate_left<const N: i32>(self) -> Self {
-        self.rotate_left(N as u32)
     }
 }
 
@@ -135,3 +176,46 @@ one_lane_coefficients!(i32, i64);
 
 impl I16s for i16 {}
 impl I32s for i32 {}
+
+/// A CPU without instructions for SHA-256: there is no such token.
+#[derive(Clone, Copy, Debug)]
+pub enum NoSha256 {}
+
+impl Sealed for NoSha256 {}
+
+impl Sha256Instructions for NoSha256 {
+    type Words = Self;
+    type State = Self;
+
+    fn run<K: Kernel<Self>>(self, _: K) -> K::Output {
+        match self {}
+    }
+
+    fn load(self, _: &[u32; 4]) -> Self {
+        self
+    }
+
+    fn add(self, _: Self, _: Self) -> Self {
+        self
+    }
+
+    fn schedule(self, _: [Self; 4]) -> Self {
+        self
+    }
+
+    fn pack(self, _: &[u32; 8]) -> Self {
+        self
+    }
+
+    fn unpack(self, _: Self) -> [u32; 8] {
+        match self {}
+    }
+
+    fn add_states(self, _: Self, _: Self) -> Self {
+        self
+    }
+
+    fn four_rounds(self, _: Self, _: Self) -> Self {
+        self
+    }
+}

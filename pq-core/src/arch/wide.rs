@@ -1,10 +1,10 @@
 //! A backend of several lanes in plain Rust: it stands in tests for what a SIMD
 //! backend does, so that code for one lane can't pass as code for many.
 
-use super::{Backend, Coefficients, I16s, I32s, Kernel, U64s, Vector};
+use super::{Backend, Coefficients, I16s, I32s, Kernel, NoSha256, U32s, U64s, Vector, Words};
 use crate::sealed::Sealed;
 
-/// Four lanes of 64 bits, sixteen of 16, eight of 32.
+/// Four lanes of 64 bits, eight of 32, sixteen of 16.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wide;
 
@@ -12,6 +12,8 @@ impl Sealed for Wide {}
 
 impl Backend for Wide {
     type U64s = Lanes<u64, 4>;
+    type U32s = Lanes<u32, 8>;
+    type Sha256 = NoSha256;
     type I16s = Lanes<i16, 16>;
     type I32s = Lanes<i32, 8>;
 
@@ -65,24 +67,57 @@ macro_rules! lanes {
 }
 
 lanes!(u64, 4);
+lanes!(u32, 8);
 lanes!(i16, 16);
 lanes!(i32, 8);
 
+macro_rules! lanes_of_words {
+    ($element:ty, $n:literal) => {
+        impl Words for Lanes<$element, $n> {
+            fn add(self, other: Self) -> Self {
+                self.map2(other, Words::add)
+            }
+
+            fn sub(self, other: Self) -> Self {
+                self.map2(other, Words::sub)
+            }
+
+            fn xor(self, other: Self) -> Self {
+                self.map2(other, Words::xor)
+            }
+
+            fn xor3(self, b: Self, c: Self) -> Self {
+                self.xor(b).xor(c)
+            }
+
+            fn choose(self, b: Self, c: Self) -> Self {
+                self.map2(b, |x, b| x & b).xor(self.map2(c, |x, c| !x & c))
+            }
+
+            fn majority(self, b: Self, c: Self) -> Self {
+                let and = |x: Self, y| x.map2(y, |x, y| x & y);
+                and(self, b).xor(and(self, c)).xor(and(b, c))
+            }
+
+            fn shift_right<const N: i32>(self) -> Self {
+                Self(self.0.map(|x| x >> N))
+            }
+
+            fn shift_in<const N: i32>(self, next: Self) -> Self {
+                self.map2(next, Words::shift_in::<N>)
+            }
+        }
+    };
+}
+
+lanes_of_words!(u32, 8);
+lanes_of_words!(u64, 4);
+
+impl U32s for Lanes<u32, 8> {}
+
 impl U64s for Lanes<u64, 4> {
-    fn xor(self, other: Self) -> Self {
-        self.map2(other, |a, b| a ^ b)
-    }
-
-    fn xor3(self, b: Self, c: Self) -> Self {
-        self.xor(b).xor(c)
-    }
-
     fn chi(self, b: Self, c: Self) -> Self {
         self.xor(b.map2(c, |b, c| !b & c))
-    }
-
-    fn rotate_left<const N: i32>(self) -> Self {
-        Self(self.0.map(|x| x.rotate_left(N as u32)))
     }
 }
 

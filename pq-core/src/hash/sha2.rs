@@ -4,7 +4,7 @@
 //! nothing is wiped.
 
 use crate::arch::Backend;
-use crate::kernel::sha2::{Compress, SQUARE_ROOTS, Word};
+use crate::kernel::sha2::{SQUARE_ROOTS, Word};
 
 /// The hash functions of FIPS 180-4, SHA-1 apart.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -110,10 +110,7 @@ impl<B: Backend, W: Word> Hasher<B, W> {
             self.compress_block();
         }
         let (blocks, rest) = bytes.split_at(bytes.len() - bytes.len() % Self::BLOCK_LEN);
-        self.b.run(Compress {
-            state: &mut self.state,
-            blocks,
-        });
+        W::compress_stream(self.b, &mut self.state, blocks);
         self.block[..rest.len()].copy_from_slice(rest);
         self.position = rest.len();
     }
@@ -140,10 +137,8 @@ impl<B: Backend, W: Word> Hasher<B, W> {
     }
 
     fn compress_block(&mut self) {
-        self.b.run(Compress {
-            state: &mut self.state,
-            blocks: &self.block[..Self::BLOCK_LEN],
-        });
+        let block = &self.block[..Self::BLOCK_LEN];
+        W::compress_stream(self.b, &mut self.state, block);
         self.position = 0;
     }
 }

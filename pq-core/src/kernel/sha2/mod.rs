@@ -1,0 +1,229 @@
+//! The compression functions of SHA-2 (FIPS 180-4, section 6), written once for
+//! words of 32 and 64 bits.
+
+mod constants;
+mod streams;
+
+use core::array;
+
+pub(crate) use constants::SQUARE_ROOTS;
+use constants::{CONSTANTS_256, CONSTANTS_512};
+use streams::CompressStream;
+
+use crate::arch::{Backend, Kernel, Portable, Sha256Instructions, Words};
+
+/// Takes whole blocks into one state.
+pub(crate) struct Compress<'a, W> {
+    pub(crate) state: &'a mut [W; 8],
+    /// A multiple of 16 words, big-endian.
+    pub(crate) blocks: &'a [u8],
+}
+
+impl<B: Backend, W: Word> Kernel<B> for Compress<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: B) {
+        debug_assert!(self.blocks.len().is_multiple_of(16 * W::LEN));
+        for block in self.blocks.chunks_exact(16 * W::LEN) {
+            *self.state = compress(Portable, *self.state, read_block(block));
+        }
+    }
+}
+
+/// A word: of 32 bits in SHA-224 and SHA-256, of 64 in the others.
+pub(crate) trait Word: Words<Token = Portable, Element = Self> + Default + 'static {
+    /// Length in bytes.
+    const LEN: usize = size_of::<Self>();
+    /// K, one constant for each round, by sixteens (sections 4.2.2 and 4.2.3).
+    const CONSTANTS: &'static [[Self; 16]];
+
+    /// Σ₀
+    fn big_sigma0<V: Words<Element = Self>>(x: V) -> V;
+    /// Σ₁
+    fn big_sigma1<V: Words<Element = Self>>(x: V) -> V;
+    /// σ₀
+    fn small_sigma0<V: Words<Element = Self>>(x: V) -> V;
+    /// σ₁
+    fn small_sigma1<V: Words<Element = Self>>(x: V) -> V;
+    /// Takes whole blocks into one state, in the best way there is: as [`Compress`] does,
+    /// or by instructions of the CPU's.
+    fn compress_stream<B: Backend>(b: B, state: &mut [Self; 8], blocks: &[u8]);
+    /// Reads `LEN` bytes, big-endian.
+    fn read(bytes: &[u8]) -> Self;
+    /// Writes the first bytes, big-endian, at most `LEN`.
+    fn write(self, bytes: &mut [u8]);
+}
+
+macro_rules! word {
+    (
+        $word:ident, $constants:ident, $compress_stream:ident,
+        $($sum:ident: $first:literal $second:literal $third:ident $n:literal,)*
+    ) => {
+        impl Word for $word {
+            const CONSTANTS: &'static [[Self; 16]] = &$constants;
+
+            $(
+                #[inline(always)]
+                fn $sum<V: Words<Element = Self>>(x: V) -> V {
+                    const BITS: i32 = $word::BITS.cast_signed();
+                    let first = x.rotate_left::<{ BITS - $first }>();
+                    let second = x.rotate_left::<{ BITS - $second }>();
+                    first.xor3(second, word!(@third x $third $n))
+                }
+            )*
+
+            #[inline]
+            fn compress_stream<B: Backend>(b: B, state: &mut [Self; 8], blocks: &[u8]) {
+                $compress_stream(b, state, blocks);
+            }
+
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> Self {
+                debug_assert_eq!(bytes.len(), Self::LEN);
+                bytes.first_chunk().map_or(0, |bytes| Self::from_be_bytes(*bytes))
+            }
+
+            #[inline(always)]
+            fn write(self, bytes: &mut [u8]) {
+                for (byte, word) in bytes.iter_mut().zip(self.to_be_bytes()) {
+                    *byte = word;
+                }
+            }
+        }
+    };
+    (@third $x:ident rotated $n:literal) => { $x.rotate_left::<{ BITS - $n }>() };
+    (@third $x:ident shifted $n:literal) => { $x.shift_right::<$n>() };
+}
+
+// The rotations to the right (sections 4.1.2 and 4.1.3).
+word!(
+    u32, CONSTANTS_256, compress_stream_256,
+    big_sigma0: 2 13 rotated 22,
+    big_sigma1: 6 11 rotated 25,
+    small_sigma0: 7 18 shifted 3,
+    small_sigma1: 17 19 shifted 10,
+);
+word!(
+    u64, CONSTANTS_512, compress_stream_512,
+    big_sigma0: 28 34 rotated 39,
+    big_sigma1: 14 18 rotated 41,
+    small_sigma0: 1 8 shifted 7,
+    small_sigma1: 19 61 shifted 6,
+);
+
+#[inline]
+fn compress_stream_256<B: Backend>(b: B, state: &mut [u32; 8], blocks: &[u8]) {
+    match b.sha256() {
+        Some(instructions) => instructions.run(CompressStream { state, blocks }),
+        None => b.run_scalar(Compress { state, blocks }),
+    }
+}
+
+#[inline]
+fn compress_stream_512<B: Backend>(b: B, state: &mut [u64; 8], blocks: &[u8]) {
+    b.run_scalar(Compress { state, blocks });
+}
+
+/// The words of a block.
+#[inline(always)]
+pub(crate) fn read_block<W: Word>(block: &[u8]) -> [W; 16] {
+    let mut words = [W::default(); 16];
+    for (word, bytes) in words.iter_mut().zip(block.chunks_exact(W::LEN)) {
+        *word = W::read(bytes);
+    }
+    words
+}
+
+/// One block (section 6.2.2 or 6.4.2).
+#[inline(always)]
+pub(crate) fn compress<W: Word, V: Words<Element = W>>(
+    token: V::Token,
+    states: [V; 8],
+    block: [V; 16],
+) -> [V; 8] {
+    let [first, middle @ .., last] = W::CONSTANTS else {
+        unreachable!("there are 64 or 80 rounds")
+    };
+    // The first rounds stand apart from the loop, so that what they and the words that
+    // follow theirs take from constant or repeated words is computed once.
+    let (mut working, mut words) = sixteen_rounds::<W, V, true>(token, states, block, first);
+    for constants in middle {
+        (working, words) = sixteen_rounds::<W, V, true>(token, working, words, constants);
+    }
+    (working, _) = sixteen_rounds::<W, V, false>(token, working, words, last);
+    array::from_fn(|i| states[i].add(working[i]))
+}
+
+/// Steps 1 and 3 for 16 values of t: takes the words of these and, if others follow
+/// (`MORE`), gives theirs.
+#[inline(always)]
+fn sixteen_rounds<W: Word, V: Words<Element = W>, const MORE: bool>(
+    token: V::Token,
+    working: [V; 8],
+    mut words: [V; 16],
+    constants: &[W; 16],
+) -> ([V; 8], [V; 16]) {
+    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = working;
+    // Written out: in a loop the words would be in memory.
+    macro_rules! rounds {
+        ($($t:literal)*) => {$(
+            let sum = h.add(V::splat(token, constants[$t]).add(words[$t]));
+            // d + T₁, and T₁ + T₂ from it
+            let new_e = d.add(sum).add(e.choose(f, g)).add_late(W::big_sigma1(e));
+            let new_a = a.majority(b, c).sub(d).add(new_e).add_late(W::big_sigma0(a));
+            (h, g, f, e, d, c, b, a) = (g, f, e, new_e, c, b, a, new_a);
+            if MORE {
+                words[$t] = W::small_sigma1(words[($t + 14) % 16])
+                    .add(words[($t + 9) % 16])
+                    .add(W::small_sigma0(words[($t + 1) % 16]).add(words[$t]));
+            }
+        )*};
+    }
+    rounds!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    ([a, b, c, d, e, f, g, h], words)
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::block_api::{compress256, compress512};
+
+    use super::{Compress, Word};
+    use crate::arch::{Backend, on_each_backend};
+    use crate::test_random::Random;
+
+    /// Any number of any blocks into any state, in every way, against another crate.
+    #[test]
+    fn streams_match_another_implementation() {
+        fn check<B: Backend, W: Word + PartialEq + core::fmt::Debug, const LEN: usize>(
+            b: B,
+            random_word: fn(&mut Random) -> W,
+            reference: fn(&mut [W; 8], &[[u8; LEN]]),
+        ) {
+            let mut random = Random::new(4);
+            for count in 0..=3 {
+                for _ in 0..20 {
+                    let blocks: [[u8; LEN]; 3] = core::array::from_fn(|_| random.bytes());
+                    let state: [W; 8] = core::array::from_fn(|_| random_word(&mut random));
+                    let mut expected = state;
+                    reference(&mut expected, &blocks[..count]);
+                    let bytes = blocks[..count].as_flattened();
+                    let mut plain = state;
+                    let state = &mut { state };
+                    b.run(Compress {
+                        state: &mut plain,
+                        blocks: bytes,
+                    });
+                    assert_eq!(plain, expected);
+                    W::compress_stream(b, state, bytes);
+                    assert_eq!(*state, expected);
+                }
+            }
+        }
+
+        on_each_backend!(b => {
+            check(b, |random| random.bits() as u32, compress256);
+            check(b, Random::bits, compress512);
+        });
+    }
+}
