@@ -51,8 +51,8 @@ pub fn first_usable() -> Result<CryptoProvider, Error> {
 ///
 /// Stateless tickets carry the client's certificate chain, and ML-DSA chains make
 /// them so large that the next ClientHello can't carry them: servers that ask for
-/// client certificates had better keep rustls's default, sessions stored on the
-/// server.
+/// client certificates had better use [`Tickets`](crate::Tickets), which keeps such
+/// sessions on the server, or rustls's default, which keeps all.
 ///
 /// # Errors
 ///
@@ -62,10 +62,17 @@ pub fn ticketer() -> Result<Arc<dyn ProducesTickets>, Error> {
     Ok((Base::first_usable()?.ticketer)()?)
 }
 
+/// What makes a [`ticketer`] with a key of its own, each time.
+pub(crate) fn ticket_maker() -> Result<TicketMaker, Error> {
+    Ok(Base::first_usable()?.ticketer)
+}
+
+pub(crate) type TicketMaker = fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>;
+
 /// A base that the CPU can run: what makes one has checked that.
 struct Base {
     provider: fn() -> CryptoProvider,
-    ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
+    ticketer: TicketMaker,
 }
 
 impl Base {

@@ -55,6 +55,39 @@ impl KeyAlgorithm {
         }
     }
 
+    /// The length of the longest signature of such a key, in bytes.
+    pub(crate) fn max_signature_len(self) -> usize {
+        match self {
+            Self::PostQuantum(algorithm) => algorithm.signature_len(),
+            Self::EcdsaP256 => 72,
+            Self::EcdsaP384 => 104,
+            Self::EcdsaP521 => 139,
+            Self::Ed25519 => 64,
+            Self::Ed448 => 114,
+            Self::Rsa { bits } => bits.div_ceil(8),
+            Self::Other(_) => 0,
+        }
+    }
+
+    pub(crate) fn strength(self) -> Strength {
+        match self {
+            Self::PostQuantum(algorithm) => Strength::of(algorithm),
+            Self::EcdsaP256 | Self::Ed25519 => Strength::Classical(128),
+            Self::EcdsaP384 => Strength::Classical(192),
+            Self::Ed448 => Strength::Classical(224),
+            Self::EcdsaP521 => Strength::Classical(256),
+            // SP 800-57 part 1, table 2.
+            Self::Rsa { bits } => Strength::Classical(match bits {
+                15_360.. => 256,
+                7680.. => 192,
+                3072.. => 128,
+                2048.. => 112,
+                _ => 80,
+            }),
+            Self::Other(_) => Strength::NONE,
+        }
+    }
+
     fn of(spki: &SubjectPublicKeyInfoRef<'_>) -> Self {
         let oid = spki.algorithm.oid;
         if let Some(Algorithm::Signature(algorithm)) = Algorithm::from_oid(oid) {
@@ -141,6 +174,90 @@ impl Signature {
     pub(crate) fn is_post_quantum(self) -> bool {
         matches!(self, Self::PostQuantum(_))
     }
+
+    /// Without the issuer's key, which has a certificate of its own or is the root's.
+    pub(crate) fn strength(self) -> Strength {
+        match self {
+            Self::PostQuantum(algorithm) => Strength::of(algorithm),
+            Self::Ecdsa(hash) | Self::RsaPkcs1(hash) | Self::RsaPss(hash) => {
+                Strength::Classical(match hash {
+                    Hash::Sha1 => 63,
+                    Hash::Sha256 => 128,
+                    Hash::Sha384 => 192,
+                    Hash::Sha512 => 256,
+                })
+            }
+            Self::Ed25519 => Strength::Classical(128),
+            Self::Ed448 => Strength::Classical(224),
+            Self::Other(_) => Strength::NONE,
+        }
+    }
+
+    /// Whether `scheme` covers such a signature in a certificate (RFC 9846, section
+    /// 4.2.3).
+    ///
+    /// For ECDSA the hash decides: the curve is that of the issuer's key, which is not
+    /// always at hand, and implementations don't insist on it. For RSASSA-PSS it is the hash
+    /// as well, for either kind of key.
+    pub(crate) fn is_covered_by(self, scheme: SignatureScheme) -> bool {
+        use SignatureScheme as Scheme;
+        match self {
+            Self::PostQuantum(algorithm) => scheme_of(algorithm) == Some(scheme),
+            Self::Ed25519 => scheme == Scheme::ED25519,
+            Self::Ed448 => scheme == Scheme::ED448,
+            Self::Ecdsa(hash) => {
+                scheme
+                    == match hash {
+                        Hash::Sha1 => Scheme::ECDSA_SHA1_Legacy,
+                        Hash::Sha256 => Scheme::ECDSA_NISTP256_SHA256,
+                        Hash::Sha384 => Scheme::ECDSA_NISTP384_SHA384,
+                        Hash::Sha512 => Scheme::ECDSA_NISTP521_SHA512,
+                    }
+            }
+            Self::RsaPkcs1(hash) => {
+                scheme
+                    == match hash {
+                        Hash::Sha1 => Scheme::RSA_PKCS1_SHA1,
+                        Hash::Sha256 => Scheme::RSA_PKCS1_SHA256,
+                        Hash::Sha384 => Scheme::RSA_PKCS1_SHA384,
+                        Hash::Sha512 => Scheme::RSA_PKCS1_SHA512,
+                    }
+            }
+            Self::RsaPss(hash) => {
+                let [rsae, pss] = match hash {
+                    Hash::Sha1 => return false,
+                    Hash::Sha256 => [Scheme::RSA_PSS_SHA256, Scheme::from(0x0809)],
+                    Hash::Sha384 => [Scheme::RSA_PSS_SHA384, Scheme::from(0x080a)],
+                    Hash::Sha512 => [Scheme::RSA_PSS_SHA512, Scheme::from(0x080b)],
+                };
+                scheme == rsae || scheme == pss
+            }
+            Self::Other(_) => false,
+        }
+    }
+}
+
+/// How hard a signature is to forge.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Strength {
+    /// In bits, and for those who have no quantum computer.
+    Classical(u16),
+    /// By NIST's security category, for everybody.
+    PostQuantum(u8),
+}
+
+impl Strength {
+    pub(crate) const NONE: Self = Self::Classical(0);
+
+    fn of(algorithm: SignatureAlgorithm) -> Self {
+        Self::PostQuantum(match algorithm {
+            SignatureAlgorithm::MlDsa44 => 2,
+            SignatureAlgorithm::MlDsa65 => 3,
+            SignatureAlgorithm::MlDsa87 => 5,
+            // The least that any algorithm of the standards has.
+            _ => 1,
+        })
+    }
 }
 
 /// The algorithms of a certificate.
@@ -155,13 +272,16 @@ pub(crate) struct Algorithms {
 
 impl Algorithms {
     pub(crate) fn of(certificate: &[u8]) -> Result<Self, der::Error> {
-        let certificate = Certificate::from_der(certificate)?;
+        Ok(Self::in_certificate(&Certificate::from_der(certificate)?))
+    }
+
+    pub(crate) fn in_certificate(certificate: &Certificate) -> Self {
         let tbs = certificate.tbs_certificate();
-        Ok(Self {
+        Self {
             key: KeyAlgorithm::of(&tbs.subject_public_key_info().owned_to_ref()),
             signature: Signature::of(&certificate.signature_algorithm().owned_to_ref()),
             is_self_issued: tbs.subject() == tbs.issuer() && !tbs.subject().is_empty(),
-        })
+        }
     }
 }
 

@@ -117,6 +117,7 @@ mod builder;
 mod certificate;
 mod error;
 mod group;
+pub mod identity;
 mod interned;
 pub mod kx;
 mod negotiated;
@@ -128,6 +129,7 @@ mod profile;
 ))]
 mod quic;
 pub mod sign;
+mod tickets;
 pub mod verify;
 
 pub use builder::Builder;
@@ -136,6 +138,7 @@ pub use error::Error;
 pub use group::{Group, UnknownGroup};
 pub use negotiated::{Negotiated, PeerAuthentication};
 pub use profile::Profile;
+pub use tickets::{TicketOptions, Tickets};
 
 use rustls::crypto::CryptoProvider;
 

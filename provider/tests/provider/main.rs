@@ -4,7 +4,9 @@
 extern crate alloc;
 
 mod builder;
+mod events;
 mod handshakes;
+mod identities;
 mod key_exchange;
 mod key_usage;
 mod keys;
@@ -12,3 +14,5 @@ mod negotiated;
 mod peers;
 mod refused_certificates;
 mod refused_shares;
+mod rotation;
+mod sessions;

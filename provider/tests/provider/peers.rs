@@ -70,6 +70,15 @@ impl Clone for Identity {
     }
 }
 
+impl Identity {
+    /// In the form of the crate.
+    pub(crate) fn checked(&self) -> rustls_pq::identity::Identity {
+        let provider = Builder::new(any_base()).build().unwrap();
+        let Self { chain, key } = self.clone();
+        rustls_pq::identity::Identity::new(chain, key, &provider).unwrap()
+    }
+}
+
 /// A root, an intermediate, and leaves for a server called `localhost` and for a
 /// client, all of one algorithm.
 pub(crate) struct Pki {
@@ -232,6 +241,8 @@ pub(crate) struct End {
     pub(crate) negotiated: Option<Negotiated>,
     pub(crate) kind: Option<HandshakeKind>,
     pub(crate) peer_certificates: usize,
+    /// The peer's own certificate.
+    pub(crate) leaf: Option<CertificateDer<'static>>,
     /// Everything that this side wrote.
     pub(crate) sent: Vec<u8>,
 }
@@ -258,7 +269,16 @@ impl Outcome {
 /// Connects to `localhost`, exchanges a message each way and everything that comes
 /// after the handshake, and reports.
 pub(crate) fn connect(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Outcome {
-    let name = ServerName::try_from("localhost").unwrap();
+    connect_to("localhost", client, server)
+}
+
+/// [`connect`], to a server of another name.
+pub(crate) fn connect_to(
+    name: &'static str,
+    client: &Arc<ClientConfig>,
+    server: &Arc<ServerConfig>,
+) -> Outcome {
+    let name = ServerName::try_from(name).unwrap();
     let client = ClientConnection::new(Arc::clone(client), name).unwrap();
     let server = ServerConnection::new(Arc::clone(server)).unwrap();
     let mut client = Peer::new(client.into());
@@ -318,8 +338,11 @@ impl Peer {
 
     fn receive(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.result.is_ok() {
-            self.connection.read_tls(&mut bytes).unwrap();
-            self.result = self.connection.process_new_packets().map(|_| ());
+            self.result = match self.connection.read_tls(&mut bytes) {
+                Ok(_) => self.connection.process_new_packets().map(|_| ()),
+                // What arrived is more than rustls has room for.
+                Err(error) => Err(Error::General(error.to_string())),
+            };
         }
     }
 
@@ -342,6 +365,10 @@ impl Peer {
             negotiated: Negotiated::of(&self.connection),
             kind: self.connection.handshake_kind(),
             peer_certificates: self.connection.peer_certificates().map_or(0, <[_]>::len),
+            leaf: self
+                .connection
+                .peer_certificates()
+                .and_then(|chain| chain.first().cloned()),
             result: self.result,
             sent: self.sent,
         }

@@ -1,0 +1,388 @@
+//! Certificate chains and their keys: several of them on one port, and replaced while
+//! the program runs.
+//!
+//! An [`Identity`] is a chain with the key of its leaf, checked when it is made. An
+//! [`IdentitySet`] holds those of a server, for any number of names; [`Identities`] gives
+//! rustls the one that suits each peer best, and takes a new set at any time.
+//! [`IdentityFiles`] reads them from PEM files and watches these for changes.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+//! # use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+//! use rustls::ServerConfig;
+//! use rustls_pq::identity::{Identities, Identity, IdentitySet};
+//!
+//! type Pair = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+//!
+//! fn server(ml_dsa: Pair, ecdsa: Pair) -> Result<ServerConfig, Box<dyn std::error::Error>> {
+//!     let provider = Arc::new(rustls_pq::provider()?);
+//!     let identities = Arc::new(Identities::new(
+//!         IdentitySet::new()
+//!             .with_default(Identity::new(ml_dsa.0, ml_dsa.1, &provider)?)
+//!             .with_default(Identity::new(ecdsa.0, ecdsa.1, &provider)?),
+//!     ));
+//!     // Keep a clone of `identities` to `replace` the set later.
+//!     Ok(ServerConfig::builder_with_provider(provider)
+//!         .with_safe_default_protocol_versions()?
+//!         .with_no_client_auth()
+//!         .with_cert_resolver(identities))
+//! }
+//! # fn pair() -> Result<Pair, Box<dyn std::error::Error>> {
+//! #     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+//! #     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key)?;
+//! #     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+//! #     let leaf = root.issue(CertificateBuilder::server().dns_name("localhost"), &key)?;
+//! #     let key = PrivatePkcs8KeyDer::from(key.to_pkcs8_der()?.to_vec());
+//! #     Ok((vec![leaf.into_der()], key.into()))
+//! # }
+//! # server(pair()?, pair()?)?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Which one a client gets
+//!
+//! 1. Those for the server name that the client asks for: first those that name it,
+//!    then those with a wildcard for it (`*.example.org`, for one label). Where there are
+//!    neither, or the client asks for none, the default ones. Names are those in the leaf's
+//!    subjectAltName.
+//! 2. Among these, the ones that the client can verify: its `signature_algorithms` cover
+//!    a scheme of the key and the signature of every certificate in the chain, except of
+//!    self-issued ones.
+//! 3. Among these, the strongest, counted by the weakest link of the chain: post-quantum
+//!    before classical, and the higher security category first.
+//! 4. Among equals, the smaller.
+//!
+//! Names go before strength, and being verifiable goes before names: a client that can
+//! verify none of the chains that name the server, but one with a wildcard for it, gets the latter.
+//! Where the client can verify none of those that are for its name, it gets one that the handshake can at
+//! least be signed with (RFC 9846, section 4.4.2.2), and where there is none of
+//! these either, the handshake ends with the alert `handshake_failure`.
+//!
+//! A client that offers no post-quantum group gets a classical chain if it can verify one,
+//! because its handshake may turn out to be one of TLS 1.2, where ML-DSA has no place: rustls
+//! doesn't tell before the choice is made.
+//!
+//! # `signature_algorithms_cert`
+//!
+//! rustls 0.23 drops this extension, with which a client can accept more signatures in
+//! certificates than in the handshake, or fewer. `signature_algorithms` stand for both then, as they do where it is
+//! not sent, which is most of the time.
+//! [`choose_for`](Identities::choose_for) takes both lists, for programs that parse the
+//! ClientHello themselves.
+
+mod files;
+mod set;
+
+pub use files::{IdentityFiles, WatchError, Watcher};
+pub use set::{Choice, Identities, IdentitySet};
+
+use alloc::sync::Arc;
+use core::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use pq_x509::x509_cert::der::Encode;
+use pq_x509::{Certificate, CertificateError};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use rustls::{InconsistentKeys, SignatureScheme};
+
+use crate::KeyAlgorithm;
+use crate::certificate::{Algorithms, Strength};
+
+/// A certificate chain with the private key of its leaf.
+///
+/// One that exists is a pair, its certificates can be read, and the handshake messages with it fit what peers accept.
+pub struct Identity {
+    certified: Arc<CertifiedKey>,
+    key_algorithm: KeyAlgorithm,
+    /// Of each certificate.
+    algorithms: Vec<Algorithms>,
+    names: Vec<String>,
+    /// The issuer of each certificate, a Name in DER.
+    issuers: Vec<Vec<u8>>,
+    size: usize,
+}
+
+impl Identity {
+    /// Checks a chain, leaf first, and the key of the leaf. The root needs not be sent.
+    ///
+    /// # Errors
+    ///
+    /// [`IdentityError`] says what is wrong and what to do.
+    pub fn new(
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+        provider: &CryptoProvider,
+    ) -> Result<Self, IdentityError> {
+        let certificates = chain
+            .iter()
+            .enumerate()
+            .map(|(index, certificate)| {
+                Certificate::from_der(certificate)
+                    .map_err(|source| IdentityError::Certificate { index, source })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let leaf = certificates.first().ok_or(IdentityError::NoCertificate)?;
+        let key_algorithm = Algorithms::in_certificate(leaf.parsed()).key;
+        let size = chain.iter().map(|certificate| certificate.len()).sum();
+        check_flight(&chain, key_algorithm.max_signature_len())?;
+
+        let key = provider
+            .key_provider
+            .load_private_key(key)
+            .map_err(IdentityError::Key)?;
+        let certified = CertifiedKey::new(chain, key);
+        match certified.keys_match() {
+            // A key that can't say what its public half is has to be taken at its word,
+            // as rustls does.
+            Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => {}
+            Err(rustls::Error::InconsistentKeys(_)) => {
+                return Err(IdentityError::Mismatch {
+                    certificate: description(leaf),
+                    algorithm: key_algorithm,
+                });
+            }
+            Err(error) => return Err(IdentityError::Key(error)),
+        }
+
+        Ok(Self {
+            certified: Arc::new(certified),
+            key_algorithm,
+            algorithms: certificates
+                .iter()
+                .map(|certificate| Algorithms::in_certificate(certificate.parsed()))
+                .collect(),
+            names: leaf
+                .dns_names()
+                .iter()
+                .map(|name| name.to_ascii_lowercase())
+                .collect(),
+            issuers: certificates
+                .iter()
+                .filter_map(|certificate| certificate.issuer().to_der().ok())
+                .collect(),
+            size,
+        })
+    }
+
+    /// Reads the chain and the key from PEM texts, and checks them.
+    ///
+    /// # Errors
+    ///
+    /// [`IdentityError`] says what is wrong and what to do.
+    pub fn from_pem(
+        chain: &[u8],
+        key: &[u8],
+        provider: &CryptoProvider,
+    ) -> Result<Self, IdentityError> {
+        let chain = CertificateDer::pem_slice_iter(chain)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(IdentityError::ChainPem)?;
+        if chain.is_empty() {
+            return Err(IdentityError::NoCertificate);
+        }
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(IdentityError::KeyPem)?;
+        Self::new(chain, key, provider)
+    }
+
+    /// The pair in the form that rustls takes.
+    pub fn certified_key(&self) -> &Arc<CertifiedKey> {
+        &self.certified
+    }
+
+    /// The algorithm of the leaf's key.
+    pub fn key_algorithm(&self) -> KeyAlgorithm {
+        self.key_algorithm
+    }
+
+    /// The DNS names of the leaf, in lower case; wildcards as they are.
+    pub fn dns_names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The length of all certificates together, in bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// What to sign with for a peer that accepts `schemes` in the handshake and
+    /// `cert_schemes` in certificates; `None` if it can't verify this identity.
+    fn scheme_for(
+        &self,
+        schemes: &[SignatureScheme],
+        cert_schemes: &[SignatureScheme],
+    ) -> Option<SignatureScheme> {
+        let is_chain_verifiable = self.algorithms.iter().all(|certificate| {
+            certificate.is_self_issued
+                || cert_schemes
+                    .iter()
+                    .any(|&scheme| certificate.signature.is_covered_by(scheme))
+        });
+        match is_chain_verifiable {
+            true => self.signs_with(schemes),
+            false => None,
+        }
+    }
+
+    fn signs_with(&self, schemes: &[SignatureScheme]) -> Option<SignatureScheme> {
+        let signer = self.certified.key.choose_scheme(schemes)?;
+        Some(signer.scheme())
+    }
+
+    /// Whether a CA with one of these names, in DER, issued one of the certificates.
+    fn is_issued_by(&self, names: &[&[u8]]) -> bool {
+        self.issuers.iter().any(|issuer| names.contains(&&**issuer))
+    }
+
+    /// That of the weakest link.
+    fn strength(&self) -> Strength {
+        self.algorithms
+            .iter()
+            .flat_map(|certificate| {
+                let signature = certificate.signature.strength();
+                let signature = (!certificate.is_self_issued).then_some(signature);
+                [Some(certificate.key.strength()), signature]
+            })
+            .flatten()
+            .min()
+            .unwrap_or(Strength::NONE)
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity")
+            .field("names", &self.names)
+            .field("key", &format_args!("{}", self.key_algorithm()))
+            .field("certificates", &self.algorithms.len())
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a chain and a key can't be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// The chain is empty.
+    #[error("there is no certificate in the chain; it takes at least that of the key")]
+    NoCertificate,
+
+    /// A certificate can't be read.
+    #[error(
+        "certificate {index} of the chain, counted from 0 for the leaf, is malformed: {source}"
+    )]
+    Certificate {
+        /// The position in the chain.
+        index: usize,
+        /// What is wrong with it.
+        source: CertificateError,
+    },
+
+    /// The chain isn't in PEM.
+    #[error(
+        "the certificate chain can't be read: {}; it should be in PEM, with a CERTIFICATE block \
+         for each certificate",
+        reason(.0)
+    )]
+    ChainPem(#[source] pem::Error),
+
+    /// There is no private key in PEM.
+    #[error(
+        "the private key can't be read: {}; it should be in PEM and not encrypted, in a block \
+         PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA PRIVATE KEY; `openssl pkey` converts others",
+        reason(.0)
+    )]
+    KeyPem(#[source] pem::Error),
+
+    /// The private key can't be used.
+    #[error(
+        "the private key can't be used: {0}; it should be ML-DSA in PKCS#8, as seed, expanded key \
+         or both, or a classical key that the base provider supports"
+    )]
+    Key(#[source] rustls::Error),
+
+    /// The private key isn't that of the leaf.
+    #[error(
+        "the private key doesn't belong to the certificate, which is that of {certificate} with a \
+         key for {algorithm}; give the key that it was issued for, and the leaf first in the chain"
+    )]
+    Mismatch {
+        /// Whose certificate comes first in the chain.
+        certificate: String,
+        /// The algorithm of the key in it.
+        algorithm: KeyAlgorithm,
+    },
+
+    /// The chain is larger than peers accept.
+    #[error(
+        "the chain is too large: {certificates} bytes of certificates and a signature of up to \
+         {signature} bytes, {} bytes together, where {limit} fit into a handshake with a peer that uses \
+         rustls; leave out the root, or take smaller signatures (ML-DSA rather than SLH-DSA for all but \
+         the root)",
+        .certificates + .signature
+    )]
+    TooLarge {
+        /// The length of all certificates with what frames them, in bytes.
+        certificates: usize,
+        /// The length of the signature in CertificateVerify, in bytes.
+        signature: usize,
+        /// What fits, in bytes.
+        limit: usize,
+    },
+
+    /// A file can't be read.
+    #[error("{} can't be read: {source}", .path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// What certificates and the signature of CertificateVerify may take together, in
+/// bytes.
+///
+/// rustls receives a flight of messages into a buffer of 65,535 bytes, and frees nothing of it until
+/// a message ends together with a record. Servers that fill their records, as rustls and
+/// BoringSSL do, therefore have to get everything from EncryptedExtensions to Finished into this buffer.
+/// What is left is for those two, a CertificateRequest with a few dozen names, and the
+/// framing of four records.
+const FLIGHT_LIMIT: usize = 0xffff - 4095;
+
+fn check_flight(chain: &[CertificateDer<'_>], signature: usize) -> Result<(), IdentityError> {
+    // CertificateEntry: three bytes of length, two of extensions (RFC 9846, section 4.4.2).
+    let certificates = chain.iter().map(|certificate| certificate.len() + 5).sum();
+    match certificates + signature <= FLIGHT_LIMIT {
+        true => Ok(()),
+        false => Err(IdentityError::TooLarge {
+            certificates,
+            signature,
+            limit: FLIGHT_LIMIT,
+        }),
+    }
+}
+
+/// What `pki_types` reports, which prints markers as lists of numbers.
+fn reason(error: &pem::Error) -> String {
+    match error {
+        pem::Error::MissingSectionEnd { end_marker } => format!(
+            "the end of its block {} is missing",
+            String::from_utf8_lossy(end_marker)
+        ),
+        pem::Error::NoItemsFound => "there is none".into(),
+        error => error.to_string(),
+    }
+}
+
+fn description(leaf: &Certificate) -> String {
+    match leaf.subject().is_empty() {
+        true => leaf.dns_names().join(", "),
+        false => leaf.subject().to_string(),
+    }
+}

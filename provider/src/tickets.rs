@@ -1,0 +1,465 @@
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use core::fmt;
+use core::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rustls::crypto::SecureRandom;
+use rustls::server::{ProducesTickets, ServerSessionMemoryCache, StoresServerSessions};
+use tracing::{debug, warn};
+use zeroize::Zeroizing;
+
+use crate::{Error, base};
+
+/// Sessions that clients can resume: the `ticketer` of a
+/// [`ServerConfig`](rustls::ServerConfig).
+///
+/// ```
+/// # use std::sync::Arc;
+/// use rustls_pq::Tickets;
+///
+/// fn with_tickets(config: &mut rustls::ServerConfig) -> Result<(), rustls_pq::Error> {
+///     config.ticketer = Arc::new(Tickets::new()?);
+///     Ok(())
+/// }
+/// # let mut config = rustls::ServerConfig::builder_with_provider(
+/// #         rustls::crypto::ring::default_provider().into(),
+/// #     )
+/// #     .with_safe_default_protocol_versions()?
+/// #     .with_no_client_auth()
+/// #     .with_cert_resolver(Arc::new(rustls_pq::identity::Identities::new(
+/// #         rustls_pq::identity::IdentitySet::new(),
+/// #     )));
+/// # with_tickets(&mut config)?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A resumed TLS 1.3 session exchanges keys anew, over the groups that both sides
+/// have, hybrid ones included (psk_dhe_ke): it is as post-quantum as a full handshake,
+/// and a ticket key that leaks later doesn't disclose what was said.
+///
+/// # Stateless or stateful
+///
+/// A session without a client certificate goes into the ticket, encrypted: the server
+/// keeps nothing. A client's certificates are part of its session, and
+/// a chain of ML-DSA-65 is some 11 kB, all of which would come back in the next ClientHello, which then is
+/// larger than many peers and middleboxes accept. Sessions of more than
+/// [`MAX_STATELESS_LEN`](Self::MAX_STATELESS_LEN) bytes therefore stay in the server's memory, and the ticket is a random
+/// number that stands for it, once. The oldest make room when there are more than the store
+/// holds; their clients do a full handshake.
+///
+/// # Keys
+///
+/// Tickets are encrypted by the base provider. A new key takes over every
+/// [`rotation`](TicketOptions::rotation), or by [`rotate`](Self::rotate) at any time; the old
+/// one goes on decrypting for the [`lifetime`](TicketOptions::lifetime) of the tickets that it has made, and is then forgotten.
+pub struct Tickets {
+    options: TicketOptions,
+    make_key: Box<MakeKey>,
+    keys: Mutex<Keys>,
+    stored: Arc<ServerSessionMemoryCache>,
+    random: &'static dyn SecureRandom,
+    start: Instant,
+}
+
+type MakeKey = dyn Fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error> + Send + Sync;
+
+/// What can be chosen about [`Tickets`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct TicketOptions {
+    /// How long a ticket can be used; at most half of what the base says of its own,
+    /// which makes six hours for graviola, AWS-LC and ring.
+    pub lifetime: Duration,
+    /// How long a key makes tickets; at most [`lifetime`](Self::lifetime).
+    pub rotation: Duration,
+    /// How many sessions are kept in memory.
+    pub stored_sessions: usize,
+}
+
+impl Default for TicketOptions {
+    /// Six hours, a new key every hour, and 4096 sessions.
+    fn default() -> Self {
+        Self {
+            lifetime: Duration::from_secs(6 * 60 * 60),
+            rotation: Duration::from_secs(60 * 60),
+            stored_sessions: 4096,
+        }
+    }
+}
+
+impl Tickets {
+    /// The largest session that goes into a ticket, in bytes.
+    ///
+    /// Without client certificates a session takes some 100 bytes, and a few more for the names of the server and of the application protocol.
+    pub const MAX_STATELESS_LEN: usize = 1024;
+
+    /// Tickets by the first usable base, with the default options.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`base::first_usable`]; and [`Error::Rustls`] if there is no randomness
+    /// for the first key.
+    pub fn new() -> Result<Self, Error> {
+        Self::with_options(TicketOptions::default())
+    }
+
+    /// Tickets by the first usable base.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn with_options(options: TicketOptions) -> Result<Self, Error> {
+        let random = base::first_usable()?.secure_random;
+        Self::over(base::ticket_maker()?, random, options)
+    }
+
+    /// Tickets that are encrypted by what `make_key` makes, each time with a new key,
+    /// such as `rustls::crypto::ring::Ticketer::new`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rustls`] with what `make_key` reports.
+    pub fn over(
+        make_key: impl Fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error> + Send + Sync + 'static,
+        random: &'static dyn SecureRandom,
+        mut options: TicketOptions,
+    ) -> Result<Self, Error> {
+        let first = make_key()?;
+        // What a base makes changes keys by itself, and forgets one after what it calls
+        // the lifetime. A key of ours lives for the time of its use and the lifetime of
+        // its last ticket.
+        let longest = Duration::from_secs(first.lifetime().into()) / 2;
+        options.lifetime = options.lifetime.min(longest);
+        options.rotation = options.rotation.min(options.lifetime);
+        let start = Instant::now();
+        Ok(Self {
+            options,
+            make_key: Box::new(make_key),
+            keys: Mutex::new(Keys {
+                current: Key {
+                    id: 0,
+                    ticketer: first,
+                    since: start,
+                },
+                retired: VecDeque::new(),
+            }),
+            stored: ServerSessionMemoryCache::new(options.stored_sessions),
+            random,
+            start,
+        })
+    }
+
+    /// Makes a new key now. Tickets of the old one stay good for their lifetime.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rustls`] if there can't be a new key; then the current one stays.
+    pub fn rotate(&self) -> Result<(), Error> {
+        self.rotate_at(Instant::now())
+    }
+
+    fn rotate_at(&self, now: Instant) -> Result<(), Error> {
+        let ticketer = (self.make_key)()?;
+        self.keys().rotate(ticketer, now, self.options.lifetime);
+        debug!("new ticket key");
+        Ok(())
+    }
+
+    fn encrypt_at(&self, session: &[u8], now: Instant) -> Option<Vec<u8>> {
+        if session.len() > Self::MAX_STATELESS_LEN {
+            return self.store(session, now);
+        }
+
+        if self.keys().is_due(now, self.options.rotation)
+            && let Err(error) = self.rotate_at(now)
+        {
+            warn!(%error, "no new ticket key; the current one stays in use");
+        }
+        let (id, ticketer) = self.keys().current();
+        let mut ticket = id.to_be_bytes().to_vec();
+        ticket.extend(ticketer.encrypt(session)?);
+        Some(ticket)
+    }
+
+    fn decrypt_at(&self, ticket: &[u8], now: Instant) -> Option<Vec<u8>> {
+        if ticket.len() == STORED_TICKET_LEN {
+            return self.take(ticket, now);
+        }
+
+        let (id, ticket) = ticket.split_first_chunk()?;
+        let ticketer = self
+            .keys()
+            .find(u64::from_be_bytes(*id), now, self.options.lifetime)?;
+        ticketer.decrypt(ticket)
+    }
+
+    fn store(&self, session: &[u8], now: Instant) -> Option<Vec<u8>> {
+        let mut ticket = vec![0; STORED_TICKET_LEN];
+        self.random.fill(&mut ticket).ok()?;
+        // rustls keeps no time with a stored session.
+        let mut value = self.seconds(now).to_be_bytes().to_vec();
+        value.extend(session);
+        self.stored.put(ticket.clone(), value).then_some(ticket)
+    }
+
+    fn take(&self, ticket: &[u8], now: Instant) -> Option<Vec<u8>> {
+        let value = Zeroizing::new(self.stored.take(ticket)?);
+        let (then, session) = value.split_first_chunk()?;
+        let age = self.seconds(now).checked_sub(u64::from_be_bytes(*then))?;
+        (age <= self.options.lifetime.as_secs()).then(|| session.to_vec())
+    }
+
+    fn seconds(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.start).as_secs()
+    }
+
+    fn keys(&self) -> MutexGuard<'_, Keys> {
+        // Every change of the keys is complete before anything can panic.
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ProducesTickets for Tickets {
+    fn enabled(&self) -> bool {
+        true
+    }
+
+    fn lifetime(&self) -> u32 {
+        // It isn't longer than that of the base, which is a u32.
+        self.options
+            .lifetime
+            .as_secs()
+            .try_into()
+            .unwrap_or(u32::MAX)
+    }
+
+    fn encrypt(&self, session: &[u8]) -> Option<Vec<u8>> {
+        self.encrypt_at(session, Instant::now())
+    }
+
+    fn decrypt(&self, ticket: &[u8]) -> Option<Vec<u8>> {
+        self.decrypt_at(ticket, Instant::now())
+    }
+}
+
+impl fmt::Debug for Tickets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tickets")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The length of a ticket that stands for a session in memory, in bytes. Encrypted
+/// tickets are longer, by the identifier of the key and what their encryption adds.
+const STORED_TICKET_LEN: usize = 32;
+
+struct Keys {
+    current: Key,
+    /// The oldest first.
+    retired: VecDeque<Key>,
+}
+
+struct Key {
+    /// Counts up, and is the start of a ticket.
+    id: u64,
+    ticketer: Arc<dyn ProducesTickets>,
+    /// Since when it has been in use; or, if it is retired, since when not any more.
+    since: Instant,
+}
+
+impl Keys {
+    fn current(&self) -> (u64, Arc<dyn ProducesTickets>) {
+        (self.current.id, Arc::clone(&self.current.ticketer))
+    }
+
+    fn is_due(&self, now: Instant, rotation: Duration) -> bool {
+        now.saturating_duration_since(self.current.since) >= rotation
+    }
+
+    fn rotate(&mut self, ticketer: Arc<dyn ProducesTickets>, now: Instant, lifetime: Duration) {
+        let new = Key {
+            id: self.current.id + 1,
+            ticketer,
+            since: now,
+        };
+        let old = core::mem::replace(&mut self.current, new);
+        self.retired.push_back(Key { since: now, ..old });
+        self.forget(now, lifetime);
+    }
+
+    fn find(
+        &mut self,
+        id: u64,
+        now: Instant,
+        lifetime: Duration,
+    ) -> Option<Arc<dyn ProducesTickets>> {
+        self.forget(now, lifetime);
+        let key = match id == self.current.id {
+            true => &self.current,
+            false => {
+                let at = self.retired.binary_search_by_key(&id, |key| key.id).ok()?;
+                &self.retired[at]
+            }
+        };
+        Some(Arc::clone(&key.ticketer))
+    }
+
+    /// Drops the keys none of whose tickets is valid any more.
+    fn forget(&mut self, now: Instant, lifetime: Duration) {
+        let is_over = |key: &Key| now.saturating_duration_since(key.since) > lifetime;
+        while self.retired.front().is_some_and(is_over) {
+            self.retired.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn keys_decrypt_for_the_lifetime_of_their_tickets() {
+        let tickets = tickets(4);
+        let at = |seconds| tickets.start + Duration::from_secs(seconds);
+        let first = tickets.encrypt_at(b"one", at(0)).unwrap();
+        // Within the rotation period, by the same key; then by others.
+        let same = tickets.encrypt_at(b"two", at(99)).unwrap();
+        let last = tickets.encrypt_at(b"three", at(100)).unwrap();
+        assert_eq!(first[..8], same[..8]);
+        assert_ne!(same[..8], last[..8]);
+        tickets.rotate_at(at(110)).unwrap();
+        tickets.rotate_at(at(111)).unwrap();
+        let newest = tickets.encrypt_at(b"four", at(112)).unwrap();
+
+        // Until the lifetime is over, counted from when the key was retired.
+        for (seconds, expected) in [
+            (112, [true, true, true, true]),
+            (100 + 300, [true, true, true, true]),
+            (100 + 301, [false, false, true, true]),
+            (110 + 300, [false, false, true, true]),
+            (110 + 301, [false, false, false, true]),
+            (1000, [false, false, false, true]),
+        ] {
+            let sessions = [&first, &same, &last, &newest]
+                .map(|ticket| tickets.decrypt_at(ticket, at(seconds)));
+            assert_eq!(
+                sessions.each_ref().map(Option::is_some),
+                expected,
+                "{seconds}"
+            );
+            assert_eq!(sessions[3].as_deref(), Some(&b"four"[..]));
+        }
+        assert!(tickets.keys().retired.is_empty());
+    }
+
+    #[test]
+    fn large_sessions_stay_here() {
+        let tickets = tickets(2);
+        let at = |seconds| tickets.start + Duration::from_secs(seconds);
+        let small = [1; Tickets::MAX_STATELESS_LEN];
+        let large = [2; Tickets::MAX_STATELESS_LEN + 1];
+        let ticket = tickets.encrypt_at(&small, at(0)).unwrap();
+        assert!(ticket.len() > small.len());
+        for _ in 0..2 {
+            assert_eq!(tickets.decrypt_at(&ticket, at(1)).unwrap(), small);
+        }
+
+        let ticket = tickets.encrypt_at(&large, at(0)).unwrap();
+        assert_eq!(ticket.len(), STORED_TICKET_LEN);
+        // Once.
+        assert_eq!(tickets.decrypt_at(&ticket, at(300)).unwrap(), large);
+        assert_eq!(tickets.decrypt_at(&ticket, at(1)), None);
+        // Not for ever.
+        let ticket = tickets.encrypt_at(&large, at(0)).unwrap();
+        assert_eq!(tickets.decrypt_at(&ticket, at(301)), None);
+        // Not without bound.
+        let kept: Vec<_> = (0..100)
+            .map(|_| tickets.encrypt_at(&large, at(0)).unwrap())
+            .filter_map(|ticket| tickets.decrypt_at(&ticket, at(0)))
+            .collect();
+        assert_eq!(kept.len(), 100);
+        let issued: Vec<_> = (0..100)
+            .map(|_| tickets.encrypt_at(&large, at(0)).unwrap())
+            .collect();
+        let kept = issued
+            .iter()
+            .filter_map(|ticket| tickets.decrypt_at(ticket, at(0)));
+        assert!(kept.count() <= 2);
+    }
+
+    #[test]
+    fn junk_is_refused() {
+        let tickets = tickets(4);
+        let mut ticket = tickets.encrypt(b"session").unwrap();
+        assert_eq!(tickets.decrypt(&ticket).unwrap(), b"session");
+        for len in 0..ticket.len() {
+            assert_eq!(tickets.decrypt(&ticket[..len]), None);
+        }
+        for at in 0..ticket.len() {
+            ticket[at] ^= 1;
+            assert_eq!(tickets.decrypt(&ticket), None);
+            ticket[at] ^= 1;
+        }
+    }
+
+    #[test]
+    fn options_are_bounded_by_the_base() {
+        let week = Duration::from_secs(7 * 24 * 60 * 60);
+        let tickets = Tickets::over(
+            rustls::crypto::ring::Ticketer::new,
+            rustls::crypto::ring::default_provider().secure_random,
+            TicketOptions {
+                lifetime: week,
+                rotation: week,
+                ..TicketOptions::default()
+            },
+        )
+        .unwrap();
+        let six_hours = Duration::from_secs(6 * 60 * 60);
+        assert_eq!(tickets.options.lifetime, six_hours);
+        assert_eq!(tickets.options.rotation, six_hours);
+        assert_eq!(tickets.lifetime(), 6 * 60 * 60);
+        assert!(tickets.enabled());
+    }
+
+    /// A key that can't be had is not the end of the one there is.
+    #[test]
+    fn no_new_key() {
+        let is_first = AtomicBool::new(true);
+        let tickets = Tickets::over(
+            move || match is_first.swap(false, Ordering::Relaxed) {
+                true => rustls::crypto::ring::Ticketer::new(),
+                false => Err(rustls::Error::FailedToGetRandomBytes),
+            },
+            rustls::crypto::ring::default_provider().secure_random,
+            options(4),
+        )
+        .unwrap();
+        assert!(tickets.rotate().is_err());
+        let late = tickets.start + Duration::from_secs(100);
+        let ticket = tickets.encrypt_at(b"session", late).unwrap();
+        assert_eq!(tickets.decrypt_at(&ticket, late).unwrap(), b"session");
+    }
+
+    fn tickets(stored_sessions: usize) -> Tickets {
+        Tickets::over(
+            rustls::crypto::ring::Ticketer::new,
+            rustls::crypto::ring::default_provider().secure_random,
+            options(stored_sessions),
+        )
+        .unwrap()
+    }
+
+    fn options(stored_sessions: usize) -> TicketOptions {
+        TicketOptions {
+            lifetime: Duration::from_secs(300),
+            rotation: Duration::from_secs(100),
+            stored_sessions,
+        }
+    }
+}

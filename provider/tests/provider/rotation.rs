@@ -1,0 +1,332 @@
+//! Certificates and ticket keys that are replaced while the server runs.
+
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::time::Duration;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Instant;
+
+use pq_x509::pki_types::CertificateDer;
+use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyError, SignatureAlgorithm, SigningKey};
+use rustls::crypto::CryptoProvider;
+use rustls::{ClientConfig, HandshakeKind, ServerConfig};
+use rustls_pq::identity::{Identities, IdentityError, IdentityFiles, IdentitySet, WatchError};
+use rustls_pq::{Builder, Tickets};
+use tempfile::TempDir;
+
+use crate::events;
+use crate::peers::{any_base, client_config, connect, roots};
+
+/// Short, so that a test needs not wait, and long enough for a file system.
+const OFTEN: Duration = Duration::from_millis(5);
+
+#[test]
+fn files_that_change() {
+    events::record();
+    let pki = Pki::new();
+    let files = Files::new("changing");
+    let [first, second, third] = [(); 3].map(|()| pki.issue());
+    files.write(&first);
+    let watch = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+    let (identities, watcher) = watch.watch(OFTEN).unwrap();
+    assert!(first.is_served_by(&identities));
+
+    // Half of a new pair is no pair: that is logged, and the old one stays.
+    fs::write(&files.chain, &second.chain).unwrap();
+    let line = events::wait_for(&["WARN", "new certificate refused", &files.name()]);
+    assert!(
+        line.contains("the private key doesn't belong to the certificate"),
+        "{line}"
+    );
+    assert!(first.is_served_by(&identities));
+    fs::write(&files.key, &second.key).unwrap();
+    second.wait_until_served_by(&identities);
+    events::wait_for(&["INFO", "certificate replaced", &files.name(), "ML-DSA-44"]);
+
+    // A file that ends in the middle.
+    fs::write(&files.chain, &second.chain[..second.chain.len() / 2]).unwrap();
+    events::wait_for(&[
+        "WARN",
+        &files.name(),
+        "the end of its block CERTIFICATE is missing",
+    ]);
+    assert!(second.is_served_by(&identities));
+    // None at all.
+    fs::remove_file(&files.key).unwrap();
+    events::wait_for(&["WARN", &files.name(), "can't be read: No such file"]);
+    assert!(second.is_served_by(&identities));
+    // As it was, which is no change.
+    files.write(&second);
+    thread::sleep(10 * OFTEN);
+    assert!(second.is_served_by(&identities));
+    assert_eq!(
+        events::lines(&["certificate replaced", &files.name()]).len(),
+        1
+    );
+
+    // Each refusal is logged once, however often the files are looked at.
+    let refusals = || events::lines(&["WARN", &files.name()]).len();
+    fs::write(&files.chain, "nonsense").unwrap();
+    events::wait_for(&[
+        "WARN",
+        &files.name(),
+        "there is no certificate in the chain",
+    ]);
+    let before = refusals();
+    thread::sleep(20 * OFTEN);
+    assert_eq!(refusals(), before);
+
+    // From there to something good.
+    files.write(&third);
+    third.wait_until_served_by(&identities);
+
+    drop(watcher);
+    files.write(&first);
+    thread::sleep(10 * OFTEN);
+    assert!(third.is_served_by(&identities));
+}
+
+/// One pair that can't be used doesn't keep the others from being replaced.
+#[test]
+fn pairs_are_independent() {
+    events::record();
+    let pki = Pki::new();
+    let broken = Files::new("broken");
+    let good = Files::new("good");
+    let [old, new] = [(); 2].map(|()| pki.issue_for("a.example.org"));
+    let other = pki.issue();
+    broken.write(&other);
+    good.write(&old);
+    let watch = IdentityFiles::new(provider())
+        .with_default(&broken.chain, &broken.key)
+        .with(&good.chain, &good.key);
+    let (identities, _watcher) = watch.watch(OFTEN).unwrap();
+
+    fs::write(&broken.key, "nonsense").unwrap();
+    events::wait_for(&["WARN", "new certificate refused", &broken.name()]);
+    good.write(&new);
+    new.wait_until_served_by(&identities);
+    assert!(other.is_served_by(&identities));
+}
+
+/// Without waiting for the next look, or the one after it.
+#[test]
+fn reload_by_call() {
+    let pki = Pki::new();
+    let files = Files::new("reload");
+    let [first, second] = [(); 2].map(|()| pki.issue());
+    files.write(&first);
+    let watch = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+    let an_hour = Duration::from_secs(3600);
+    let (identities, watcher) = watch.watch(an_hour).unwrap();
+    files.write(&second);
+    thread::sleep(OFTEN);
+    assert!(first.is_served_by(&identities));
+    watcher.reload();
+    second.wait_until_served_by(&identities);
+    // Dropping it doesn't wait for an hour either.
+}
+
+#[test]
+fn files_that_are_no_good_at_the_start() {
+    let pki = Pki::new();
+    let files = Files::new("start");
+    let watch = || {
+        let files = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+        let error = files.load().unwrap_err();
+        let Err(WatchError::Identity(same)) = files.watch(OFTEN).map(|_| ()) else {
+            panic!("there is nothing to watch");
+        };
+        assert_eq!(same.to_string(), error.to_string());
+        error
+    };
+    assert!(matches!(watch(), IdentityError::File { path, .. } if path == files.chain));
+    let [one, other] = [(); 2].map(|()| pki.issue());
+    files.write(&one);
+    fs::write(&files.key, &other.key).unwrap();
+    assert!(matches!(watch(), IdentityError::Mismatch { .. }));
+}
+
+/// Certificates change as fast as they can, in files and by call, and so do ticket keys; every handshake succeeds,
+/// full and resumed.
+#[test]
+fn under_load() {
+    let pki = Pki::new();
+    let files = Files::new("load");
+    let pairs = [(); 4].map(|()| pki.issue());
+    files.write(&pairs[0]);
+    let provider = provider();
+    let watch = IdentityFiles::new(provider.clone()).with_default(&files.chain, &files.key);
+    let (watched, _watcher) = watch.watch(Duration::from_millis(1)).unwrap();
+    let called = Arc::new(Identities::new(pairs[0].set(&provider)));
+    let tickets = Arc::new(
+        Tickets::over(
+            rustls::crypto::ring::Ticketer::new,
+            provider.secure_random,
+            rustls_pq::TicketOptions::default(),
+        )
+        .unwrap(),
+    );
+    let servers = [&watched, &called].map(|identities| {
+        let mut config = ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(identities.clone());
+        config.ticketer = tickets.clone();
+        Arc::new(config)
+    });
+
+    let is_over = AtomicBool::new(false);
+    let resumed = AtomicUsize::new(0);
+    let seen = thread::scope(|scope| {
+        scope.spawn(|| {
+            for pair in pairs.iter().cycle() {
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                // One after the other, as most programs write them.
+                files.write(pair);
+                called.replace(pair.set(&provider));
+                tickets.rotate().unwrap();
+                thread::sleep(Duration::from_millis(3));
+            }
+        });
+        let clients = servers.map(|server| {
+            let (pki, is_over, resumed) = (&pki, &is_over, &resumed);
+            scope.spawn(move || {
+                let mut seen = Vec::new();
+                let mut handshakes = 0;
+                let start = Instant::now();
+                while start.elapsed() < Duration::from_secs(2) || seen.len() < 2 {
+                    assert!(start.elapsed() < Duration::from_secs(60), "{seen:?}");
+                    let client = pki.client();
+                    for expected in [HandshakeKind::Full, HandshakeKind::Resumed] {
+                        let outcome = connect(&client, &server);
+                        assert_eq!(outcome.client.result, Ok(()));
+                        assert_eq!(outcome.server.result, Ok(()));
+                        // A ticket outlives the key that made it.
+                        assert_eq!(outcome.client.kind, Some(expected));
+                        resumed.fetch_add(
+                            usize::from(expected == HandshakeKind::Resumed),
+                            Ordering::Relaxed,
+                        );
+                        handshakes += 1;
+                        let leaf = outcome.client.leaf.unwrap();
+                        if !seen.contains(&leaf) {
+                            seen.push(leaf);
+                        }
+                    }
+                }
+                is_over.store(true, Ordering::Relaxed);
+                println!("{handshakes} handshakes");
+                seen.len()
+            })
+        });
+        clients.map(|client| client.join().unwrap())
+    });
+    // It did rotate.
+    assert!(
+        seen.iter().all(|certificates| *certificates > 1),
+        "{seen:?}"
+    );
+    assert!(resumed.into_inner() > 0);
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Builder::new(any_base()).build().unwrap().into()
+}
+
+struct Pki(Issuer<SigningKey>);
+
+impl Pki {
+    fn new() -> Self {
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        Self(Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap())
+    }
+
+    fn issue(&self) -> Pair {
+        self.issue_for("localhost")
+    }
+
+    fn issue_for(&self, name: &str) -> Pair {
+        let pair = || -> Result<Pair, KeyError> {
+            let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+            let leaf = CertificateBuilder::server().dns_name(name);
+            Ok(Pair {
+                chain: self.0.issue(leaf, &key).unwrap().to_pem(),
+                key: key.to_pkcs8_pem()?.to_string(),
+            })
+        };
+        pair().unwrap()
+    }
+
+    fn client(&self) -> Arc<ClientConfig> {
+        let root = self.0.certificate().der().clone();
+        client_config((*provider()).clone(), roots([root])).into()
+    }
+}
+
+/// A chain and its key, in PEM.
+struct Pair {
+    chain: String,
+    key: String,
+}
+
+impl Pair {
+    fn set(&self, provider: &CryptoProvider) -> IdentitySet {
+        let (chain, key) = (self.chain.as_bytes(), self.key.as_bytes());
+        let identity = rustls_pq::identity::Identity::from_pem(chain, key, provider);
+        IdentitySet::new().with_default(identity.unwrap())
+    }
+
+    fn leaf(&self) -> CertificateDer<'static> {
+        Certificate::from_pem(&self.chain).unwrap().into_der()
+    }
+
+    fn is_served_by(&self, identities: &Identities) -> bool {
+        let set = identities.current();
+        set.identities()
+            .any(|identity| identity.certified_key().cert[0] == self.leaf())
+    }
+
+    #[track_caller]
+    fn wait_until_served_by(&self, identities: &Identities) {
+        let start = Instant::now();
+        while !self.is_served_by(identities) {
+            assert!(start.elapsed() < Duration::from_secs(30));
+            thread::sleep(OFTEN);
+        }
+    }
+}
+
+/// Where a pair is, and where it is replaced.
+struct Files {
+    chain: PathBuf,
+    key: PathBuf,
+    directory: TempDir,
+}
+
+impl Files {
+    fn new(name: &str) -> Self {
+        let directory = tempfile::Builder::new().prefix(name).tempdir().unwrap();
+        let in_it = |name: &str| Path::join(directory.path(), name);
+        Self {
+            chain: in_it("chain.pem"),
+            key: in_it("key.pem"),
+            directory,
+        }
+    }
+
+    /// What the log calls them by.
+    fn name(&self) -> String {
+        self.directory.path().display().to_string()
+    }
+
+    fn write(&self, pair: &Pair) {
+        fs::write(&self.chain, &pair.chain).unwrap();
+        fs::write(&self.key, &pair.key).unwrap();
+    }
+}

@@ -1,0 +1,191 @@
+//! Sessions that are resumed by tickets, with and without client certificates.
+
+use alloc::sync::Arc;
+
+use pq_x509::SignatureAlgorithm;
+use rustls::HandshakeKind::{Full, Resumed};
+use rustls::crypto::CryptoProvider;
+use rustls::{ClientConfig, ServerConfig, version};
+use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::{Builder, Error, Group, Profile, TicketOptions, Tickets};
+
+use crate::peers::{
+    HAS_BASE, Pki, any_base, bases, client_config, connect, mutual_client_config,
+    mutual_server_config, server_config,
+};
+
+/// With a key exchange of its own, over the same group.
+#[test]
+fn over_every_group() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    for (name, base) in bases() {
+        for &group in Group::POST_QUANTUM {
+            println!("{name}: {group}");
+            let provider = Builder::new(base.clone()).groups([group]).build().unwrap();
+            let client = Arc::new(client_config(provider.clone(), pki.roots()));
+            let server = with_tickets(server_config(provider, &pki.server));
+            connect(&client, &server).assert_success(group, Full);
+            let second = connect(&client, &server);
+            second.assert_success(group, Resumed);
+            let negotiated = second.client.negotiated.unwrap();
+            assert!(negotiated.has_pq_key_exchange());
+            assert!(negotiated.has_pq_authentication());
+        }
+    }
+}
+
+/// The ticket is one for a session in memory: the second ClientHello is as small as
+/// if there were no client certificate, and the server knows the client.
+#[test]
+fn with_client_certificates() {
+    for &algorithm in SignatureAlgorithm::ALL {
+        let pki = Pki::new(algorithm);
+        let provider = provider();
+        let client = mutual_client_config(provider.clone(), pki.roots(), &pki.client);
+        let server = mutual_server_config(provider.clone(), &pki.server, pki.roots());
+        let second = resume(client.into(), with_tickets(server));
+        assert_eq!(second.server.peer_certificates, 2);
+        let server = second.server.negotiated.unwrap();
+        assert_eq!(
+            server.peer.unwrap().key,
+            rustls_pq::KeyAlgorithm::PostQuantum(algorithm)
+        );
+        let mutual = second.client.sent.len();
+
+        let client = client_config(provider.clone(), pki.roots());
+        let server = server_config(provider, &pki.server);
+        let second = resume(client.into(), with_tickets(server));
+        // An encrypted ticket is larger than the number of a stored session.
+        assert!(mutual < second.client.sent.len());
+    }
+}
+
+/// What this crate's tickets are for: with those of a base, the chain comes back.
+#[test]
+fn stateless_tickets_carry_the_chain() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let chain: usize = pki.client.chain.iter().map(|c| c.len()).sum();
+    let client = mutual_client_config(provider(), pki.roots(), &pki.client);
+    let mut server = mutual_server_config(provider(), &pki.server, pki.roots());
+    server.ticketer = rustls::crypto::ring::Ticketer::new().unwrap();
+    let second = resume(client.into(), server.into());
+    assert!(second.client.sent.len() > chain);
+}
+
+/// A session that was made when classical key exchange was allowed is resumed with a
+/// post-quantum one, if that is what the server now asks for.
+#[test]
+fn resumption_is_no_way_around_the_profile() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let provider = |groups: &[Group]| {
+        let builder = Builder::new(any_base()).groups(groups.iter().copied());
+        builder.build().unwrap()
+    };
+    let tickets = tickets();
+    let server = |provider: CryptoProvider| {
+        let mut server = server_config(provider, &pki.server);
+        server.ticketer = tickets.clone();
+        Arc::new(server)
+    };
+    let lax = server(provider(&[Group::X25519]));
+    let require_pq = Builder::new(any_base()).profile(Profile::RequirePq).build();
+    let strict = server(require_pq.unwrap());
+
+    let client = provider(&[Group::X25519, Group::X25519MLKEM768]);
+    let client = Arc::new(client_config(client, pki.roots()));
+    connect(&client, &lax).assert_success(Group::X25519, Full);
+    let resumed = connect(&client, &strict);
+    assert_eq!(resumed.client.result, Ok(()));
+    assert_eq!(resumed.client.group, Some(Group::X25519MLKEM768));
+
+    let classical = Arc::new(client_config(provider(&[Group::X25519]), pki.roots()));
+    connect(&classical, &lax).assert_success(Group::X25519, Full);
+    connect(&classical, &lax).assert_success(Group::X25519, Resumed);
+    let refused = connect(&classical, &strict);
+    assert_eq!(
+        refused.server.result,
+        Err(rustls::PeerIncompatible::NoKxGroupsInCommon.into())
+    );
+}
+
+/// The certificate may be another one by then.
+#[test]
+fn sessions_outlive_certificates() {
+    let [pki, other] = [(); 2].map(|()| Pki::new(SignatureAlgorithm::MlDsa44));
+    let set = |pki: &Pki| IdentitySet::new().with_default(pki.server.checked());
+    let identities = Arc::new(Identities::new(set(&pki)));
+    let mut server = ServerConfig::builder_with_provider(provider().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(identities.clone());
+    server.ticketer = tickets();
+    let server = Arc::new(server);
+    let client = Arc::new(client_config(provider(), pki.roots()));
+    connect(&client, &server).assert_success(Group::X25519MLKEM768, Full);
+    identities.replace(set(&other));
+    connect(&client, &server).assert_success(Group::X25519MLKEM768, Resumed);
+}
+
+#[test]
+fn tls12() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    let ecdsa = crate::peers::Ecdsa::generate();
+    let root = pq_x509::Issuer::self_signed(
+        pq_x509::CertificateBuilder::ca("Root"),
+        crate::peers::Ecdsa::generate(),
+    )
+    .unwrap();
+    let leaf = pq_x509::CertificateBuilder::server().dns_name("localhost");
+    let identity = crate::peers::Identity {
+        chain: vec![root.issue(leaf, &ecdsa).unwrap().into_der()],
+        key: ecdsa.private_key(),
+    };
+    let client = ClientConfig::builder_with_provider(provider().into())
+        .with_protocol_versions(&[&version::TLS12])
+        .unwrap()
+        .with_root_certificates(crate::peers::roots([root.certificate().der().clone()]))
+        .with_client_auth_cert(pki.client.chain.clone(), pki.client.key.clone_key())
+        .unwrap();
+    let client = Arc::new(client);
+    let server = with_tickets(server_config(provider(), &identity));
+    for kind in [Full, Resumed, Resumed] {
+        assert_eq!(connect(&client, &server).client.kind, Some(kind));
+    }
+}
+
+#[test]
+fn by_the_first_usable_base() {
+    let tickets = Tickets::new();
+    match HAS_BASE {
+        true => assert!(tickets.is_ok()),
+        false => assert_eq!(tickets.unwrap_err(), Error::NoBase),
+    }
+}
+
+/// Connects twice, by a session that is resumed the second time.
+#[track_caller]
+fn resume(client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> crate::peers::Outcome {
+    connect(&client, &server).assert_success(Group::X25519MLKEM768, Full);
+    let second = connect(&client, &server);
+    second.assert_success(Group::X25519MLKEM768, Resumed);
+    second
+}
+
+fn with_tickets(mut server: ServerConfig) -> Arc<ServerConfig> {
+    server.ticketer = tickets();
+    server.into()
+}
+
+fn tickets() -> Arc<Tickets> {
+    let tickets = Tickets::over(
+        rustls::crypto::ring::Ticketer::new,
+        any_base().secure_random,
+        TicketOptions::default(),
+    );
+    tickets.unwrap().into()
+}
+
+fn provider() -> CryptoProvider {
+    Builder::new(any_base()).build().unwrap()
+}
