@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::instructions::{instructions, vector};
+use super::instructions::{Integer, instructions, vector};
 use super::{
     Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, ShaNi, U32s, U64s, Vector,
     Words, declassify, packing,
@@ -90,6 +90,18 @@ impl Backend for Avx2 {
             filled = packing::append(&below, count, output, filled);
         }
         filled
+    }
+
+    #[inline(always)]
+    fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { add_pair_products(a, b, sums) }
+    }
+
+    #[inline(always)]
+    fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { halves_in_turn(even, odd) }
     }
 }
 
@@ -522,11 +534,12 @@ fn read_half(bytes: &[u8; 16]) -> __m128i {
 /// The lanes of a vector.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn numbers(x: __m256i) -> [u32; 8] {
-    let mut numbers = [0; 8];
-    // SAFETY: the array has the size of the register.
-    unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), x) }
-    numbers
+fn lanes<T: Integer, const N: usize>(x: __m256i) -> [T; N] {
+    const { assert!(size_of::<[T; N]>() == size_of::<__m256i>()) }
+    let mut lanes = [T::default(); N];
+    // SAFETY: the array has the size of the register, and takes any bits.
+    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), x) }
+    lanes
 }
 
 /// 1 < `D`, and `D` ≤ 16 or even.
@@ -587,11 +600,11 @@ fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
     };
     let mask = _mm256_set1_epi32((1 << D) - 1);
     let mut unpacked = [0; 16];
-    for (i, unpacked) in unpacked.as_chunks_mut().0.iter_mut().enumerate() {
+    for (i, unpacked) in unpacked.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let x = _mm256_set_m128i(read_half(quarters[2 * i + 1]), read_half(quarters[2 * i]));
         let gathered = _mm256_shuffle_epi8(x, read(&Packed::<D>::GATHERED[i]));
         let shifted = _mm256_srlv_epi32(gathered, read(&Packed::<D>::PHASES[i]));
-        *unpacked = numbers(_mm256_and_si256(shifted, mask));
+        *unpacked = lanes(_mm256_and_si256(shifted, mask));
     }
     unpacked
 }
@@ -606,9 +619,41 @@ fn keep_below(candidates: &[u32; 8], limit: u32) -> ([u32; 8], usize) {
     declassify(&mut below);
     let kept = KEPT_LANES[below as usize & 0xff].to_le_bytes();
     // SAFETY: the array has the eight bytes that are read.
-    let lanes = unsafe { _mm_loadl_epi64(kept.as_ptr().cast()) };
-    let kept = _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(lanes));
-    (numbers(kept), below.count_ones() as usize)
+    let order = unsafe { _mm_loadl_epi64(kept.as_ptr().cast()) };
+    let kept = _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(order));
+    (lanes(kept), below.count_ones() as usize)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_pair_products(a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+    let (a, b) = (a.as_chunks::<16>().0, b.as_chunks::<16>().0);
+    for (sums, (a, b)) in sums.as_chunks_mut::<8>().0.iter_mut().zip(a.iter().zip(b)) {
+        let products = _mm256_madd_epi16(read(a), read(b));
+        *sums = lanes(_mm256_add_epi32(read(sums), products));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves_in_turn(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+    const ODD_LANES: i32 = 0b1010_1010;
+    let (mut low, mut high) = ([0; 32], [0; 32]);
+    let halves = low.as_chunks_mut::<16>().0.iter_mut();
+    let halves = halves.zip(high.as_chunks_mut::<16>().0);
+    let numbers = even.as_chunks::<8>().0.iter().zip(odd.as_chunks::<8>().0);
+    for ((low, high), (even, odd)) in halves.zip(numbers) {
+        let (even, odd) = (read(even), read(odd));
+        *low = lanes(_mm256_blend_epi16::<ODD_LANES>(
+            even,
+            _mm256_slli_epi32::<16>(odd),
+        ));
+        *high = lanes(_mm256_blend_epi16::<ODD_LANES>(
+            _mm256_srli_epi32::<16>(even),
+            odd,
+        ));
+    }
+    [low, high]
 }
 
 /// For every choice of lanes their indices, a byte each.

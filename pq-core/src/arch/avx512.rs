@@ -4,7 +4,7 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::instructions::{instructions, vector};
+use super::instructions::{Integer, instructions, vector};
 use super::{
     Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, ShaNi, U32s, U64s, Vector,
     Words, packing,
@@ -99,6 +99,18 @@ impl Backend for Avx512 {
         // SAFETY: the token proves that the CPU has the instructions.
         let (below, count) = unsafe { keep_below(numbers, limit) };
         packing::append(&below, count, output, filled)
+    }
+
+    #[inline(always)]
+    fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { add_pair_products(a, b, sums) }
+    }
+
+    #[inline(always)]
+    fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { halves(even, odd) }
     }
 }
 
@@ -623,7 +635,7 @@ fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
     let packed = unsafe { _mm512_maskz_loadu_epi8(Packed::<D>::BYTES, bytes.as_ptr().cast()) };
     let gathered = _mm512_permutexvar_epi8(read(&Packed::<D>::GATHERED), packed);
     let shifted = _mm512_multishift_epi64_epi8(read(&Packed::<D>::SHIFTS), gathered);
-    numbers(_mm512_and_si512(shifted, _mm512_set1_epi32((1 << D) - 1)))
+    lanes(_mm512_and_si512(shifted, _mm512_set1_epi32((1 << D) - 1)))
 }
 
 /// Those that are below `limit`, in their order and then zeros, and how many there are.
@@ -633,15 +645,33 @@ fn keep_below(candidates: &[u32; 16], limit: u32) -> ([u32; 16], usize) {
     let x = read(candidates);
     let below = _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32(limit.cast_signed()));
     let kept = _mm512_maskz_compress_epi32(below, x);
-    (numbers(kept), below.count_ones() as usize)
+    (lanes(kept), below.count_ones() as usize)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn add_pair_products(a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+    let products = _mm512_madd_epi16(read(a), read(b));
+    *sums = lanes(_mm512_add_epi32(read(sums), products));
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn halves(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+    const ODD_LANES: __mmask32 = 0xaaaa_aaaa;
+    let (even, odd) = (read(even), read(odd));
+    let low = _mm512_mask_blend_epi16(ODD_LANES, even, _mm512_slli_epi32::<16>(odd));
+    let high = _mm512_mask_blend_epi16(ODD_LANES, _mm512_srli_epi32::<16>(even), odd);
+    [lanes(low), lanes(high)]
 }
 
 /// The lanes of a vector.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn numbers(x: __m512i) -> [u32; 16] {
-    let mut numbers = [0; 16];
-    // SAFETY: the array has the size of a register.
-    unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), x) }
-    numbers
+fn lanes<T: Integer, const N: usize>(x: __m512i) -> [T; N] {
+    const { assert!(size_of::<[T; N]>() == size_of::<__m512i>()) }
+    let mut lanes = [T::default(); N];
+    // SAFETY: the array has the size of a register, and takes any bits.
+    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), x) }
+    lanes
 }

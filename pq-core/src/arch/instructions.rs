@@ -65,3 +65,14 @@ macro_rules! vector {
     };
 }
 pub(super) use vector;
+
+/// A number of which any bits are one.
+#[cfg(target_arch = "x86_64")]
+pub(super) trait Integer: Copy + Default {}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! integers {
+    ($($integer:ty)*) => { $(impl Integer for $integer {})* };
+}
+#[cfg(target_arch = "x86_64")]
+integers!(i16 i32 u32);

@@ -14,6 +14,7 @@ mod instructions;
 #[expect(unsafe_code, reason = "a request to valgrind is a few instructions")]
 pub mod memcheck;
 mod packing;
+mod pairs;
 mod portable;
 #[cfg(test)]
 pub(crate) mod wide;
@@ -144,6 +145,24 @@ pub trait Backend: Copy + Send + Sync + Sealed + 'static {
         filled: usize,
     ) -> usize {
         packing::append_below(numbers, limit, output, filled)
+    }
+
+    /// Adds a product of pairs to each sum: `sums[i] += a[2i] · b[2i] + a[2i + 1] · b[2i + 1]`;
+    /// the caller's bounds exclude overflow.
+    ///
+    /// For loops of kernels.
+    #[inline(always)]
+    fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+        pairs::add_products(a, b, sums);
+    }
+
+    /// The low halves of `even` and `odd` in turn, and the high halves: elements 2i come from
+    /// `even[i]`, elements 2i + 1 from `odd[i]`.
+    ///
+    /// For loops of kernels.
+    #[inline(always)]
+    fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+        pairs::halves(even, odd)
     }
 }
 

@@ -146,6 +146,7 @@ const MAX_LANES: usize = 8;
 type States<B> = [<<B as Backend>::U64s as Vector>::Array; 25];
 
 /// What the lanes are in. Wiped when dropped.
+#[repr(align(64))]
 struct Workspace<B: Backend> {
     states: States<B>,
     /// For each lane the block of the message or of the output, and some room.

@@ -211,10 +211,11 @@ macro_rules! ring {
         pub(crate) enum $name {}
 
         impl $name {
-            const POWERS: [i64; 256] = powers($q, $zeta, 256 / $last_len);
+            /// ζ^BitRev(k) mod q
+            pub(crate) const POWERS: [i64; 256] = powers($q, $zeta, 256 / $last_len);
 
             /// c · R mod± q for each of `constants`
-            const fn factors<const N: usize>(constants: [i64; N]) -> [$element; N] {
+            pub(crate) const fn factors<const N: usize>(constants: [i64; N]) -> [$element; N] {
                 let mut factors = [0; N];
                 let mut i = 0;
                 while i < N {
@@ -226,7 +227,7 @@ macro_rules! ring {
             }
 
             /// c · R · q⁻¹ mod± R for each of `constants`
-            const fn factors_over_q<const N: usize>(constants: [i64; N]) -> [$element; N] {
+            pub(crate) const fn factors_over_q<const N: usize>(constants: [i64; N]) -> [$element; N] {
                 let mut factors = Self::factors(constants);
                 // Newton's iteration doubles the correct low bits of q⁻¹, of which
                 // q itself has three.

@@ -9,7 +9,7 @@ use crate::kernel::ml_kem::compression::{
     Canonicalise, CompressEncode, Decode12, DecodeDecompress, DecodeMessage, Encode12,
 };
 use crate::kernel::ml_kem::multiplication::{
-    Factor, InnerProduct, OverRadix, TimesGamma, TimesRadix,
+    Factor, InnerProduct, MakeFactor, OverRadix, TimesRadix,
 };
 use crate::kernel::ntt::{InverseNtt, Ntt, Q3329};
 use crate::secret::{Secret, Zero, wipe};
@@ -19,10 +19,12 @@ pub(super) const ENCODED_LEN: usize = 384;
 
 /// An element of R_q: a polynomial.
 #[derive(Clone)]
+#[repr(align(64))]
 pub(super) struct Rq(pub(super) [i16; 256]);
 
 /// An element of T_q: the transform of a polynomial. |x| ≤ q.
 #[derive(Clone)]
+#[repr(align(64))]
 pub(super) struct Tq(pub(super) [i16; 256]);
 
 /// A vector over R_q, wiped when dropped.
@@ -204,44 +206,29 @@ pub(super) fn ntt<B: Backend>(b: B, vector: &[Rq], output: &mut [Tq]) {
 }
 
 /// A vector over T_q, ready to be multiplied.
-pub(super) struct Multiplier<'a, P: ParameterSet> {
-    vector: &'a [Tq],
-    gammas: Array<P::K, [i16; 128]>,
-}
+pub(super) struct Multiplier<P: ParameterSet>(Secret<P::K, Factor>);
 
-impl<'a, P: ParameterSet> Multiplier<'a, P> {
-    pub(super) fn new<B: Backend>(b: B, vector: &'a VectorT<P>) -> Self {
-        let mut gammas = P::K::from_fn(|_| [0; 128]);
-        for (element, output) in vector.iter().zip(gammas.as_mut()) {
+impl<P: ParameterSet> Multiplier<P> {
+    pub(super) fn new<B: Backend>(b: B, vector: &VectorT<P>) -> Self {
+        let mut factors = Secret::zero();
+        for (element, factor) in vector.iter().zip(factors.iter_mut()) {
             let b_ = &element.0;
-            b.run(TimesGamma { b: b_, output });
+            b.run(MakeFactor { b: b_, factor });
         }
-        Self { vector, gammas }
+        Self(factors)
     }
 
     /// output ← the sum over i of `term(i)` · self\[i\] · R⁻¹
     pub(super) fn inner_product<'t, B: Backend>(
-        &self,
+        &'t self,
         b: B,
         term: impl Fn(usize) -> &'t Tq,
         output: &mut Tq,
     ) {
         b.run(InnerProduct {
             len: P::K::N,
-            term: |i: usize| {
-                let factor = Factor {
-                    b: &self.vector[i].0,
-                    b1_gamma: &self.gammas.as_ref()[i],
-                };
-                (&term(i).0, factor)
-            },
+            term: |i: usize| (&term(i).0, &self.0[i]),
             output: &mut output.0,
         });
-    }
-}
-
-impl<P: ParameterSet> Drop for Multiplier<'_, P> {
-    fn drop(&mut self) {
-        wipe(self.gammas.as_mut().as_flattened_mut());
     }
 }

@@ -1,50 +1,88 @@
 //! Multiplication in T_q (FIPS 203, algorithms 11 and 12).
 //!
 //! An element of T_q is 128 residues modulo X² − γ. The product of (a₀, a₁) and
-//! (b₀, b₁) is (a₀b₀ + a₁b₁γ, a₀b₁ + a₁b₀). The factors b₁γ are computed once for
-//! each b and kept beside it, so that a product is four multiplications, and sums
-//! of products are reduced once.
+//! (b₀, b₁) is (a₀b₀ + a₁b₁γ, a₀b₁ + a₁b₀): two sums of products of pairs, one with
+//! (b₀, b₁γ) and one with (b₁, b₀), which are computed once for each b. Sums of products
+//! are reduced once.
+
+use zeroize::Zeroize;
 
 use crate::arch::{Backend, Coefficients, Kernel, Vector};
 use crate::kernel::ntt::{Q3329, Ring, within};
-use crate::secret::wipe;
+use crate::secret::{Zero, wipe};
 
-/// b₁γ for the 128 residues of `b`.
-///
-/// Takes |x| ≤ q, gives |x| < q.
-pub(crate) struct TimesGamma<'a> {
-    pub(crate) b: &'a [i16; 256],
-    pub(crate) output: &'a mut [i16; 128],
+/// A factor b in the form of [`InnerProduct`].
+#[derive(Clone)]
+#[repr(align(64))]
+pub(crate) struct Factor {
+    /// (b₀, b₁γ) for each residue
+    first: [i16; 256],
+    /// (b₁, b₀) for each residue
+    second: [i16; 256],
 }
 
-impl<B: Backend> Kernel<B> for TimesGamma<'_> {
+impl Zero for Factor {
+    const ZERO: Self = Self {
+        first: [0; 256],
+        second: [0; 256],
+    };
+}
+
+impl Zeroize for Factor {
+    fn zeroize(&mut self) {
+        wipe(&mut self.first);
+        wipe(&mut self.second);
+    }
+}
+
+/// Makes `b` a factor.
+///
+/// Takes |x| ≤ q, gives |x| ≤ q.
+pub(crate) struct MakeFactor<'a> {
+    pub(crate) b: &'a [i16; 256],
+    pub(crate) factor: &'a mut Factor,
+}
+
+impl<B: Backend> Kernel<B> for MakeFactor<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: B) {
-        debug_assert!(within::<Q3329>(self.b, 1));
-        // γ of residues 2i and 2i + 1 is the twiddle factor 64 + i of the last layer,
-        // and its negative.
-        let factors = Q3329::TWIDDLES.factors[64..128].iter();
-        let factors = factors.zip(&Q3329::TWIDDLES.factors_over_q[64..128]);
-        let b = self.b.as_chunks::<4>().0;
-        let outputs = self.output.as_chunks_mut::<2>().0;
-        for (([_, b1, _, b3], output), (gamma, gamma_over_q)) in b.iter().zip(outputs).zip(factors)
-        {
-            *output = [
-                b1.montgomery_product(*gamma, *gamma_over_q, Q3329::Q),
-                -b3.montgomery_product(*gamma, *gamma_over_q, Q3329::Q),
-            ];
+    fn run(self, token: B) {
+        let Self { b, factor } = self;
+        debug_assert!(within::<Q3329>(b, 1));
+        let q = B::I16s::splat(token, Q3329::Q);
+        let ones_and_gammas = B::I16s::chunks(&ONES_AND_GAMMAS).iter();
+        let ones_and_gammas = ones_and_gammas.zip(B::I16s::chunks(&ONES_AND_GAMMAS_OVER_Q));
+        let first = B::I16s::chunks_mut(&mut factor.first).iter_mut();
+        for ((first, b), (c, c_over_q)) in first.zip(B::I16s::chunks(b)).zip(ones_and_gammas) {
+            let (c, c_over_q) = (B::I16s::load(token, c), B::I16s::load(token, c_over_q));
+            B::I16s::load(token, b)
+                .montgomery_product(c, c_over_q, q)
+                .store(first);
+        }
+        let second = factor.second.as_chunks_mut::<2>().0.iter_mut();
+        for (second, [b0, b1]) in second.zip(b.as_chunks().0) {
+            *second = [*b1, *b0];
         }
     }
 }
 
-/// A factor with what [`TimesGamma`] made of it.
-#[derive(Clone, Copy)]
-pub(crate) struct Factor<'a> {
-    pub(crate) b: &'a [i16; 256],
-    pub(crate) b1_gamma: &'a [i16; 128],
-}
+/// 1 and γ for each residue. γ of residues 2i and 2i + 1 is the twiddle factor 64 + i of the
+/// last layer of the transform, and its negative.
+const CONSTANTS: [i64; 256] = {
+    let mut constants = [1; 256];
+    let mut i = 0;
+    while i < 64 {
+        let gamma = Q3329::POWERS[64 + i];
+        constants[4 * i + 1] = gamma;
+        constants[4 * i + 3] = Q3329::Q as i64 - gamma;
+        i += 1;
+    }
+    constants
+};
+
+static ONES_AND_GAMMAS: [i16; 256] = Q3329::factors(CONSTANTS);
+static ONES_AND_GAMMAS_OVER_Q: [i16; 256] = Q3329::factors_over_q(CONSTANTS);
 
 /// The sum of `len` products `term(0)`, …, times R⁻¹.
 ///
@@ -57,34 +95,36 @@ pub(crate) struct InnerProduct<'a, F> {
 
 impl<'t, B: Backend, F> Kernel<B> for InnerProduct<'_, F>
 where
-    F: Fn(usize) -> (&'t [i16; 256], Factor<'t>),
+    F: Fn(usize) -> (&'t [i16; 256], &'t Factor),
 {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: B) {
+    fn run(self, b: B) {
         debug_assert!(self.len <= 4);
-        // Eight products of at most q² are at most 8q² < 2¹⁵ q, which the
-        // reduction takes.
-        let mut sums = [[0; 2]; 128];
-        for i in 0..self.len {
-            let (a, Factor { b, b1_gamma }) = (self.term)(i);
-            debug_assert!(within::<Q3329>(a, 1) && within::<Q3329>(b, 1));
-            let a = a.as_chunks::<2>().0;
-            let b = b.as_chunks::<2>().0;
-            for (((sum, a), b), b1_gamma) in sums.iter_mut().zip(a).zip(b).zip(b1_gamma) {
-                let [a0, a1] = a.map(i32::from);
-                let [b0, b1] = b.map(i32::from);
-                sum[0] += a0 * b0 + a1 * i32::from(*b1_gamma);
-                sum[1] += a0 * b1 + a1 * b0;
+        let q = B::I16s::splat(b, Q3329::Q);
+        let q_inverse = B::I16s::splat(b, -3327 /* q⁻¹ mod± R */);
+        for (i, output) in self.output.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+            // Eight products of at most q² are at most 8q² < 2¹⁵ q, which the
+            // reduction takes.
+            let (mut even, mut odd) = ([0; 16], [0; 16]);
+            for j in 0..self.len {
+                let (a, Factor { first, second }) = (self.term)(j);
+                debug_assert!([a, first, second].iter().all(|f| within::<Q3329>(f, 1)));
+                let part = |f: &'t [i16; 256]| &f.as_chunks::<32>().0[i];
+                b.add_pair_products(part(a), part(first), &mut even);
+                b.add_pair_products(part(a), part(second), &mut odd);
+            }
+            // x · R⁻¹ for |x| < 2¹⁵ q: x ≡ m · q mod R for m = x · q⁻¹ mod± R, so that the
+            // low halves cancel and the high halves differ by the exact quotient.
+            let [low, high] = b.halves(&even, &odd);
+            let halves = B::I16s::chunks(&low).iter().zip(B::I16s::chunks(&high));
+            for (output, (low, high)) in B::I16s::chunks_mut(output).iter_mut().zip(halves) {
+                let m = B::I16s::load(b, low).mul_low(q_inverse);
+                B::I16s::load(b, high).sub(m.mul_high(q)).store(output);
             }
         }
-        for (x, sum) in self.output.iter_mut().zip(sums.as_flattened()) {
-            *x = montgomery_reduce(*sum);
-        }
         debug_assert!(within::<Q3329>(self.output, 1));
-        // With Â public, a product with a secret vector tells the vector.
-        wipe(sums.as_flattened_mut());
     }
 }
 
@@ -135,8 +175,9 @@ fn montgomery_reduce(x: i32) -> i16 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Factor, InnerProduct, OverRadix, TimesGamma, TimesRadix, montgomery_reduce};
+    use super::{Factor, InnerProduct, MakeFactor, OverRadix, TimesRadix, montgomery_reduce};
     use crate::arch::{Backend, on_each_backend};
+    use crate::secret::Zero;
     use crate::test_random::Random;
 
     const Q: i64 = 3329;
@@ -190,24 +231,18 @@ mod tests {
             for len in 1..=4 {
                 let a: [[i16; 256]; 4] = core::array::from_fn(|_| core::array::from_fn(|_| pick()));
                 let b: [[i16; 256]; 4] = core::array::from_fn(|_| core::array::from_fn(|_| pick()));
-                let b1_gamma: [[i16; 128]; 4] = core::array::from_fn(|i| {
-                    let mut output = [0; 128];
-                    backend.run(TimesGamma {
+                let factors: [Factor; 4] = core::array::from_fn(|i| {
+                    let mut factor = Factor::ZERO;
+                    backend.run(MakeFactor {
                         b: &b[i],
-                        output: &mut output,
+                        factor: &mut factor,
                     });
-                    output
+                    factor
                 });
                 let mut output = [0; 256];
                 backend.run(InnerProduct {
                     len,
-                    term: |i: usize| {
-                        let factor = Factor {
-                            b: &b[i],
-                            b1_gamma: &b1_gamma[i],
-                        };
-                        (&a[i], factor)
-                    },
+                    term: |i: usize| (&a[i], &factors[i]),
                     output: &mut output,
                 });
                 for i in 0..128 {
