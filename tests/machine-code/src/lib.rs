@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod disassembly;
 mod ml_dsa;
 mod ml_kem;
 pub mod planted;

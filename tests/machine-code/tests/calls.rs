@@ -1,0 +1,93 @@
+//! Kernels are compiled as one piece: a closure or an iterator that the compiler did not
+//! inline is compiled without the instructions of the backend, and is called once for
+//! every element.
+
+use std::path::Path;
+use std::process::Command;
+
+use machine_code::disassembly::{Function, functions};
+
+/// The start of what a backend's `run` is called, for each backend.
+const ENTRIES: &[(&str, &str)] = if cfg!(target_arch = "x86_64") {
+    &[
+        (
+            "AVX2",
+            "<pq_core::arch::avx2::Avx2 as pq_core::arch::Backend>::run",
+        ),
+        (
+            "AVX-512",
+            "<pq_core::arch::avx512::Avx512 as pq_core::arch::Backend>::run",
+        ),
+    ]
+} else {
+    &[
+        (
+            "NEON",
+            "<pq_core::arch::neon::Neon as pq_core::arch::Backend>::run",
+        ),
+        (
+            "NEON with SHA-3",
+            "<pq_core::arch::neon::NeonSha3 as pq_core::arch::Backend>::run",
+        ),
+    ]
+};
+
+/// What loops may call: what there is no better way to do.
+const ALLOWED: &[&str] = &["memcpy", "memmove", "memset"];
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "of optimised code only")]
+fn kernels_call_nothing_in_loops() {
+    let Some(functions) = disassembled() else {
+        return;
+    };
+    let mut found = Vec::new();
+    for (backend, entry) in ENTRIES {
+        let kernels = functions
+            .iter()
+            .filter(|function| function.name.contains(entry));
+        let kernels: Vec<&Function> = kernels.collect();
+        // a kernel has ten of them, and there are more kernels than that
+        let loops = kernels
+            .iter()
+            .filter(|kernel| (0..kernel.instructions.len()).any(|i| kernel.comes_round(i)));
+        assert!(loops.count() >= 10, "{backend}: these are not the kernels");
+        for kernel in kernels {
+            for (instruction, callee) in kernel.calls_in_loops() {
+                if !ALLOWED.iter().any(|allowed| callee.starts_with(allowed)) {
+                    found.push(format!(
+                        "{:#x} calls {callee} in a loop of {}",
+                        instruction.address, kernel.name
+                    ));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "of optimised code only")]
+fn planted_call_is_found() {
+    let Some(functions) = disassembled() else {
+        return;
+    };
+    let planted = functions
+        .iter()
+        .find(|function| function.name.ends_with("planted::call_in_loop"))
+        .expect("the planted function");
+    let (_, callee) = planted.calls_in_loops().next().expect("the planted call");
+    assert!(callee.contains("step"), "{callee}");
+}
+
+/// The functions of the program. `None`, with a message, if there is no objdump, which in
+/// CI is a failure.
+fn disassembled() -> Option<Vec<Function>> {
+    if Command::new("objdump").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "objdump is not installed");
+        eprintln!("skipped: objdump is not installed");
+        return None;
+    }
+    let program = Path::new(env!("CARGO_BIN_EXE_machine-code"));
+    Some(functions("objdump", program).expect("a program that objdump can read"))
+}
