@@ -27,6 +27,7 @@
 #![deny(unsafe_code)]
 
 pub mod arch;
+mod context;
 mod dimension;
 mod error;
 mod hash;
@@ -34,6 +35,7 @@ mod hex;
 mod kernel;
 pub mod ml_dsa;
 pub mod ml_kem;
+mod prehash;
 mod sealed;
 mod secret;
 #[cfg(test)]

@@ -38,7 +38,6 @@ mod encoding;
 pub mod internal;
 mod message;
 mod params;
-mod prehash;
 mod ring;
 mod sampling;
 mod signature;
@@ -48,10 +47,11 @@ mod verification;
 mod verifying_key;
 
 pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
-pub use prehash::PreHash;
 pub use signature::Signature;
 pub use signing_key::SigningKey;
 pub use verifying_key::{ExpandedVerifyingKey, VerifyingKey};
+
+pub use crate::prehash::PreHash;
 
 /// Length of a seed ξ in bytes.
 pub const SEED_LEN: usize = 32;

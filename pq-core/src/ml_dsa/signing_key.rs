@@ -4,18 +4,19 @@ use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::encoding::{T0_LEN, T1_LEN, s_len};
-use super::message::{Context, h64};
+use super::message::h64;
 use super::params::ParameterSet;
-use super::prehash::{Digest, PreHash};
 use super::ring::{Matrix, Rq, Sums, Tq};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use super::{SEED_LEN, internal, sampling, signing};
 use crate::Error;
 use crate::arch::{Backend, declassify, dispatch};
+use crate::context::Context;
 use crate::dimension::{Array, Dimension};
 use crate::hash::lanes;
 use crate::hash::sha3::shake256;
+use crate::prehash::{Digest, PreHash};
 use crate::secret::{Secret, Zero, wipe};
 
 /// A signing key, whose parts belong together. Wiped when dropped.

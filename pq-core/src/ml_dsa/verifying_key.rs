@@ -1,18 +1,19 @@
 use core::fmt;
 
 use super::encoding::T1_LEN;
-use super::message::{Context, h64, representative};
+use super::message::{h64, representative};
 use super::params::ParameterSet;
-use super::prehash::{Digest, PreHash};
 use super::ring::{Matrix, Rq, Sums, Tq};
 use super::sampling;
 use super::signature::Signature;
 use super::verification::{self, Message, Verifier};
 use crate::Error;
 use crate::arch::{Backend, dispatch};
+use crate::context::Context;
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
 use crate::hex::Hex;
+use crate::prehash::{Digest, PreHash};
 use crate::secret::Zero;
 
 /// A verifying key: any bytes of the right length.

@@ -1,16 +1,18 @@
-//! The hash functions of HashML-DSA, and their digests (FIPS 204, section 5.4).
+//! The hash functions of HashML-DSA and HashSLH-DSA, and their digests (FIPS 204,
+//! section 5.4; FIPS 205, section 10.2.2).
 
 use crate::Error;
 use crate::arch::Backend;
 use crate::hash::sha2::{self, Variant};
 use crate::hash::sha3::{self, SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE};
 
-/// A hash function that HashML-DSA applies to the message first
-/// (FIPS 204, section 5.4).
+/// A hash function that HashML-DSA or HashSLH-DSA applies to the message first
+/// (FIPS 204, section 5.4; FIPS 205, section 10.2.2).
 ///
-/// All that NIST approves are here. The standard wants one whose collision
+/// All that NIST approves are here. The standards want one whose collision
 /// strength is not below that of the parameter set: from 256 bits of digest for
-/// ML-DSA-44, 384 for ML-DSA-65 and 512 for ML-DSA-87.
+/// ML-DSA-44 and the sets of SLH-DSA with n = 16, 384 for ML-DSA-65 and n = 24, and 512 for
+/// ML-DSA-87 and n = 32.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PreHash {
@@ -105,14 +107,14 @@ impl PreHash {
 }
 
 /// The digest of a message, as [`PreHash`] says. Public, like the message.
-pub(super) struct Digest {
+pub(crate) struct Digest {
     bytes: [u8; 64],
     hash: PreHash,
 }
 
 impl Digest {
     /// Hashes `message`.
-    pub(super) fn of<B: Backend>(b: B, hash: PreHash, message: &[u8]) -> Self {
+    pub(crate) fn of<B: Backend>(b: B, hash: PreHash, message: &[u8]) -> Self {
         let mut bytes = [0; 64];
         let output = &mut bytes[..hash.digest_len()];
         let sha2 = |variant, output| sha2::digest(b, variant, message, output);
@@ -135,19 +137,19 @@ impl Digest {
     }
 
     /// A digest that was computed elsewhere.
-    pub(super) fn from_bytes(hash: PreHash, digest: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn from_bytes(hash: PreHash, digest: &[u8]) -> Result<Self, Error> {
         Error::check_length(hash.digest_len(), digest)?;
         let mut bytes = [0; 64];
         bytes[..digest.len()].copy_from_slice(digest);
         Ok(Self { bytes, hash })
     }
 
-    pub(super) fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.hash.digest_len()]
     }
 
     /// The object identifier of the hash function in DER, with tag and length.
-    pub(super) fn oid(&self) -> [u8; 11] {
+    pub(crate) fn oid(&self) -> [u8; 11] {
         self.hash.oid()
     }
 }
