@@ -7,7 +7,7 @@ use crate::sealed::Sealed;
 /// length of a key in bytes.
 ///
 /// Sealed: parameter sets name the dimensions, nobody else needs to make one.
-pub trait Dimension: Copy + Sealed + 'static {
+pub trait Dimension: Copy + Send + Sync + Sealed + 'static {
     /// `[T; N]`
     type Of<T: Element>: AsMut<[T]> + AsRef<[T]> + Element;
 

@@ -1,9 +1,13 @@
-//! ML-KEM (FIPS 203) and ML-DSA (FIPS 204), every parameter set, in pure Rust.
+//! ML-KEM (FIPS 203), ML-DSA (FIPS 204) and SLH-DSA (FIPS 205), every parameter set, in pure
+//! Rust.
 //!
 //! * [`ml_kem`]: key encapsulation, [`MlKem512`](ml_kem::MlKem512),
 //!   [`MlKem768`](ml_kem::MlKem768) and [`MlKem1024`](ml_kem::MlKem1024);
 //! * [`ml_dsa`]: signatures, [`MlDsa44`](ml_dsa::MlDsa44),
-//!   [`MlDsa65`](ml_dsa::MlDsa65) and [`MlDsa87`](ml_dsa::MlDsa87).
+//!   [`MlDsa65`](ml_dsa::MlDsa65) and [`MlDsa87`](ml_dsa::MlDsa87);
+//! * [`slh_dsa`]: signatures that rest on hash functions alone, from
+//!   [`SlhDsaShake128f`](slh_dsa::SlhDsaShake128f) to
+//!   [`SlhDsaSha2_256s`](slh_dsa::SlhDsaSha2_256s).
 //!
 //! The crate is `no_std`, allocates nothing, panics on no input, and takes its
 //! randomness by argument: fill it from the operating system's generator, for
@@ -38,6 +42,7 @@ pub mod ml_kem;
 mod prehash;
 mod sealed;
 mod secret;
+pub mod slh_dsa;
 #[cfg(test)]
 mod test_random;
 

@@ -1,10 +1,13 @@
 //! SHA-2 (FIPS 180-4), one message at a time.
 //!
-//! It hashes the messages of HashML-DSA and nothing else. Messages are public, so
-//! nothing is wiped.
+//! It hashes the messages of HashML-DSA and HashSLH-DSA, which are public, and in SLH-DSA
+//! secrets too.
+
+use zeroize::ZeroizeOnDrop;
 
 use crate::arch::Backend;
 use crate::kernel::sha2::{SQUARE_ROOTS, Word};
+use crate::secret::wipe;
 
 /// The hash functions of FIPS 180-4, SHA-1 apart.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -46,9 +49,9 @@ fn sha512_t<B: Backend>(b: B, name: &[u8]) -> [u64; 8] {
 /// The initial values, by the square roots of the first 8 primes, or of the second 8
 /// (section 5.3): SHA-224 and SHA-384 share the latter.
 const SHA224: [u32; 8] = words32(8, 0);
-const SHA256: [u32; 8] = words32(0, 32);
+pub(crate) const SHA256: [u32; 8] = words32(0, 32);
 const SHA384: [u64; 8] = words64(8);
-const SHA512: [u64; 8] = words64(0);
+pub(crate) const SHA512: [u64; 8] = words64(0);
 
 const fn words64(start: usize) -> [u64; 8] {
     let mut words = [0; 8];
@@ -71,8 +74,8 @@ const fn words32(start: usize, shift: u32) -> [u32; 8] {
     words
 }
 
-/// A hash function that takes its message.
-struct Hasher<B, W: Word> {
+/// A hash function that takes its message. Wiped when dropped.
+pub(crate) struct Hasher<B, W: Word> {
     b: B,
     state: [W; 8],
     /// The bytes of the current block, of which there are fewer than 16 words.
@@ -83,19 +86,33 @@ struct Hasher<B, W: Word> {
 }
 
 impl<B: Backend, W: Word> Hasher<B, W> {
-    const BLOCK_LEN: usize = 16 * W::LEN;
+    /// Length of a block in bytes.
+    pub(crate) const BLOCK_LEN: usize = 16 * W::LEN;
 
-    fn new(b: B, initial: [W; 8]) -> Self {
+    /// `initial` is the state before the first block.
+    pub(crate) fn new(b: B, initial: [W; 8]) -> Self {
+        Self::resume(b, initial, 0)
+    }
+
+    /// `state` is that after a number of whole blocks.
+    pub(crate) fn resume(b: B, state: [W; 8], blocks: usize) -> Self {
         Self {
             b,
-            state: initial,
+            state,
             block: [0; 128],
             position: 0,
-            length: 0,
+            length: (blocks * Self::BLOCK_LEN) as u128,
         }
     }
 
-    fn absorb(&mut self, bytes: &[u8]) {
+    /// The state, after whole blocks.
+    pub(crate) fn state(&self) -> [W; 8] {
+        debug_assert_eq!(self.position, 0);
+        self.state
+    }
+
+    /// Takes the next bytes of the message.
+    pub(crate) fn absorb(&mut self, bytes: &[u8]) {
         self.length += bytes.len() as u128;
         let mut bytes = bytes;
         if self.position > 0 {
@@ -129,7 +146,8 @@ impl<B: Backend, W: Word> Hasher<B, W> {
         self.compress_block();
     }
 
-    fn finish(mut self, output: &mut [u8]) {
+    /// Ends the message, and fills `output` with the first bytes of the digest.
+    pub(crate) fn finish(mut self, output: &mut [u8]) {
         self.pad();
         for (word, bytes) in self.state.iter().zip(output.chunks_mut(W::LEN)) {
             word.write(bytes);
@@ -142,6 +160,15 @@ impl<B: Backend, W: Word> Hasher<B, W> {
         self.position = 0;
     }
 }
+
+impl<B, W: Word> Drop for Hasher<B, W> {
+    fn drop(&mut self) {
+        wipe(&mut self.state);
+        wipe(&mut self.block);
+    }
+}
+
+impl<B, W: Word> ZeroizeOnDrop for Hasher<B, W> {}
 
 #[cfg(test)]
 mod tests {

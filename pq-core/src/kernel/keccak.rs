@@ -20,10 +20,7 @@ impl<B: Backend, V: U64s> Kernel<B> for KeccakF1600<'_, V> {
         for (vector, array) in a.iter_mut().zip(states.iter()) {
             *vector = V::load(token, array);
         }
-        for constant in ROUND_CONSTANTS {
-            a = round(a, V::splat(token, constant));
-        }
-        for (vector, array) in a.iter().zip(states) {
+        for (vector, array) in permute(token, a).iter().zip(states) {
             vector.store(array);
         }
     }
@@ -51,6 +48,15 @@ impl<B: Backend, V: U64s> Kernel<B> for Blocks<'_, V> {
             V::transpose(token, words, blocks);
         }
     }
+}
+
+/// Keccak-f\[1600\] in registers, for kernels that make a state and use it up.
+#[inline(always)]
+pub(crate) fn permute<V: U64s>(token: V::Token, mut a: [V; 25]) -> [V; 25] {
+    for constant in ROUND_CONSTANTS {
+        a = round(a, V::splat(token, constant));
+    }
+    a
 }
 
 /// One round: θ, ρ, π, χ, ι.

@@ -13,3 +13,4 @@ pub(crate) mod ml_kem;
 pub(crate) mod ntt;
 pub(crate) mod packing;
 pub(crate) mod sha2;
+pub(crate) mod slh_dsa;

@@ -13,6 +13,7 @@ mod parameter_sets;
 
 mod accumulated;
 mod acvp;
+mod backends;
 mod differential;
 mod messages;
 mod peers;

@@ -54,6 +54,14 @@ impl Hash {
             .unwrap_or_else(|| panic!("unknown hash {name:?}"))
     }
 
+    /// Ours by its own name.
+    pub(crate) fn of(hash: PreHash) -> &'static Self {
+        Self::ALL
+            .iter()
+            .find(|one| one.pre_hash == hash)
+            .unwrap_or_else(|| panic!("unknown hash {hash:?}"))
+    }
+
     pub(crate) fn digest(&self, message: &[u8]) -> Vec<u8> {
         (self.digest)(message)
     }

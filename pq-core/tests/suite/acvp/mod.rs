@@ -2,6 +2,7 @@
 
 mod ml_dsa;
 mod ml_kem;
+mod slh_dsa;
 
 use core::ops::Deref;
 use std::env;

@@ -1,0 +1,189 @@
+//! The functions that SLH-DSA is made of (FIPS 205, section 11), in lanes.
+
+use super::address::Address;
+
+/// The functions of a parameter set, with PK.seed in place.
+///
+/// Everything hashed together with PK.seed and an address has a length that the
+/// parameter set knows, so there is no padding to work out.
+pub(super) trait Hash: Sync {
+    /// n, in bytes.
+    const N: usize;
+    /// How many values [`lanes`](Self::lanes) has.
+    const LANES: usize;
+
+    /// Values side by side.
+    type Lanes<'a>: Lanes
+    where
+        Self: 'a;
+
+    /// All values zero.
+    fn lanes(&self) -> Self::Lanes<'_>;
+
+    /// H: replaces pairs of nodes by the nodes above them. Parent `i` has the address
+    /// `address(i)`; there are `count` of them, and the second half of `nodes` is left as it
+    /// comes.
+    fn join_pairs(&self, nodes: &mut [u8], count: usize, address: impl Fn(usize) -> Address);
+
+    /// Tₗ: compresses `messages`, which are of one length, each to one of `nodes`.
+    fn compress(&self, messages: &[u8], nodes: &mut [u8], address: impl Fn(usize) -> Address);
+
+    /// PRF_msg, of `message` in parts.
+    fn prf_msg(&self, sk_prf: &[u8], randomness: &[u8], message: &[&[u8]], output: &mut [u8]);
+
+    /// H_msg, of `message` in parts.
+    fn h_msg(&self, r: &[u8], pk_root: &[u8], message: &[&[u8]], output: &mut [u8]);
+}
+
+/// Values of n bytes, each with an address. Wiped when dropped.
+///
+/// F and PRF are one function: F(PK.seed, ADRS, M₁) with M₁ = SK.seed is PRF(PK.seed,
+/// SK.seed, ADRS).
+pub(super) trait Lanes {
+    /// Sets the address of a lane.
+    fn set_address(&mut self, lane: usize, address: &Address);
+
+    /// Sets the value of a lane.
+    fn set_value(&mut self, lane: usize, value: &[u8]);
+
+    /// Copies the value of a lane.
+    fn value(&self, lane: usize, output: &mut [u8]);
+
+    /// Replaces every value by F(PK.seed, ADRS, value), `steps` times, at most
+    /// [`CHAIN_LEN`](super::params::CHAIN_LEN), and counts up the last field of every
+    /// address each time.
+    fn advance(&mut self, steps: usize);
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::{Hash, Lanes};
+    use crate::arch::{Backend, on_each_backend};
+    use crate::dimension::{Dim, Dimension};
+    use crate::slh_dsa::address::{Address, Tree};
+    use crate::slh_dsa::sha2::Sha2;
+    use crate::slh_dsa::shake::Shake;
+    use crate::test_random::Random;
+
+    /// The function for messages of n bytes and that for longer ones, of PK.seed, address and
+    /// message, by other people's hashes.
+    struct Textbook {
+        f: fn(&[u8], &Address, &[u8]) -> Vec<u8>,
+        t: fn(&[u8], &Address, &[u8]) -> Vec<u8>,
+    }
+
+    fn shake(seed: &[u8], address: &Address, message: &[u8]) -> Vec<u8> {
+        use shake::digest::{ExtendableOutput, Update, XofReader};
+        let mut output = vec![0; seed.len()];
+        let hash = shake::Shake256::default();
+        let hash = hash.chain(seed).chain(address.bytes()).chain(message);
+        hash.finalize_xof().read(&mut output);
+        output
+    }
+
+    fn sha2<D: sha2::Digest>(seed: &[u8], address: &Address, message: &[u8]) -> Vec<u8> {
+        let block = if <D as sha2::Digest>::output_size() == 32 {
+            64
+        } else {
+            128
+        };
+        let mut hash = D::new();
+        hash.update(seed);
+        hash.update(vec![0; block - seed.len()]);
+        hash.update(address.compressed());
+        hash.update(message);
+        hash.finalize()[..seed.len()].to_vec()
+    }
+
+    fn address(i: usize) -> Address {
+        let tree = Tree {
+            layer: 3,
+            index: 0x0123_4567_89ab_cdef ^ (i as u64) << 40,
+        };
+        tree.wots_hash(0x0102_0300 + i as u32, 77, 0)
+    }
+
+    /// Every function on every count of lanes, against the definitions.
+    fn check<H: Hash>(hash: &H, seed: &[u8], textbook: &Textbook) {
+        let mut random = Random::new(5);
+        let mut random =
+            |len: usize| -> Vec<u8> { (0..len).map(|_| random.bits() as u8).collect() };
+
+        for steps in [0, 1, 2, 15] {
+            let values = random(H::LANES * H::N);
+            let mut lanes = hash.lanes();
+            for (lane, value) in values.chunks(H::N).enumerate() {
+                lanes.set_address(lane, &address(lane));
+                lanes.set_value(lane, value);
+            }
+            lanes.advance(steps);
+            for (lane, value) in values.chunks(H::N).enumerate() {
+                let mut expected = value.to_vec();
+                for step in 0..steps {
+                    let tree = Tree {
+                        layer: 3,
+                        index: 0x0123_4567_89ab_cdef ^ (lane as u64) << 40,
+                    };
+                    let address = tree.wots_hash(0x0102_0300 + lane as u32, 77, step as u8);
+                    expected = (textbook.f)(seed, &address, &expected);
+                }
+                let mut value = vec![0; H::N];
+                lanes.value(lane, &mut value);
+                assert_eq!(value, expected, "lane {lane}, {steps} steps");
+            }
+        }
+
+        for count in 1..=2 * H::LANES + 1 {
+            let nodes = random(2 * count * H::N);
+            let mut parents = nodes.clone();
+            hash.join_pairs(&mut parents, count, address);
+            for i in 0..count {
+                let expected = (textbook.t)(seed, &address(i), &nodes[2 * i * H::N..][..2 * H::N]);
+                assert_eq!(parents[i * H::N..][..H::N], expected, "pair {i} of {count}");
+            }
+            for blocks in [14, 35, 51, 67] {
+                let messages = random(count * blocks * H::N);
+                let mut nodes = vec![0; count * H::N];
+                hash.compress(&messages, &mut nodes, address);
+                for (i, message) in messages.chunks(blocks * H::N).enumerate() {
+                    let expected = (textbook.t)(seed, &address(i), message);
+                    assert_eq!(nodes[i * H::N..][..H::N], expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn functions_match_textbook() {
+        fn with_n<B: Backend, N: Dimension>(b: B) {
+            let seed: [u8; 32] = Random::new(9).bytes();
+            let seed = &seed[..N::N];
+            check(
+                &Shake::<B, N>::new(b, seed),
+                seed,
+                &Textbook { f: shake, t: shake },
+            );
+            let t = if N::N == 16 {
+                sha2::<sha2::Sha256>
+            } else {
+                sha2::<sha2::Sha512>
+            };
+            let textbook = Textbook {
+                f: sha2::<sha2::Sha256>,
+                t,
+            };
+            check(&Sha2::<B, N>::new(b, seed), seed, &textbook);
+        }
+
+        on_each_backend!(b => {
+            with_n::<_, Dim<16>>(b);
+            with_n::<_, Dim<24>>(b);
+            with_n::<_, Dim<32>>(b);
+        });
+    }
+}

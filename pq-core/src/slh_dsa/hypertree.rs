@@ -1,0 +1,122 @@
+//! The hypertree (FIPS 205, sections 6 and 7): trees of key pairs that sign the roots of those
+//! below them, and at the bottom a FORS key.
+
+use super::address::Tree;
+use super::hash::Hash;
+use super::merkle::{self, Opening};
+use super::parallel::Meter;
+use super::params::{MAX_N, Shape, chains};
+use super::wots::{self, Digits, KeyPairs};
+use crate::arch::declassify;
+
+/// Which key pair of the bottom layer signs.
+#[derive(Clone, Copy)]
+pub(super) struct Position {
+    pub(super) tree: u64,
+    pub(super) key_pair: u32,
+}
+
+impl Position {
+    /// That of the tree's root in the layer above.
+    fn above(self, shape: &Shape) -> Self {
+        Self {
+            tree: self.tree >> shape.tree_height,
+            key_pair: self.tree as u32 & ((1 << shape.tree_height) - 1),
+        }
+    }
+}
+
+/// The root of the hypertree (slh_keygen_internal, algorithm 18, step 3).
+pub(super) fn root<H: Hash>(
+    hash: &H,
+    sk_seed: &[u8],
+    shape: &Shape,
+    meter: &Meter<'_>,
+    root: &mut [u8],
+) {
+    let key_pairs = KeyPairs {
+        hash,
+        sk_seed,
+        tree: Tree {
+            layer: shape.d as u32 - 1,
+            index: 0,
+        },
+        digits: Digits::of(root),
+        meter,
+    };
+    merkle::root(&key_pairs, shape.tree_height, 0, None, root);
+}
+
+/// Signs `message`, which becomes the root of the hypertree (ht_sign, algorithm 12, and
+/// xmss_sign, algorithm 10).
+pub(super) fn sign<H: Hash>(
+    hash: &H,
+    sk_seed: &[u8],
+    shape: &Shape,
+    position: Position,
+    meter: &Meter<'_>,
+    signature: &mut [u8],
+    message: &mut [u8],
+) {
+    let n = H::N;
+    let mut position = position;
+    let layers = signature.chunks_exact_mut(xmss_len(shape, n));
+    for (layer, signature) in (0..).zip(layers) {
+        let key_pairs = KeyPairs {
+            hash,
+            sk_seed,
+            tree: Tree {
+                layer,
+                index: position.tree,
+            },
+            digits: Digits::of(message),
+            meter,
+        };
+        let (revealed, path) = signature.split_at_mut(chains(n) * n);
+        let opening = Opening {
+            leaf: position.key_pair,
+            revealed,
+            path,
+        };
+        merkle::root(&key_pairs, shape.tree_height, 0, Some(opening), message);
+        declassify(message);
+        position = position.above(shape);
+    }
+}
+
+/// The root that a signature of `message` belongs to, in the place of `message` (ht_verify,
+/// algorithm 13, and xmss_pkFromSig, algorithm 11).
+pub(super) fn root_by_signature<H: Hash>(
+    hash: &H,
+    shape: &Shape,
+    position: Position,
+    signature: &[u8],
+    message: &mut [u8],
+) {
+    let n = H::N;
+    let mut position = position;
+    let mut leaf = [0; MAX_N];
+    let leaf = &mut leaf[..n];
+    for (layer, signature) in (0..).zip(signature.chunks_exact(xmss_len(shape, n))) {
+        let tree = Tree {
+            layer,
+            index: position.tree,
+        };
+        let (revealed, path) = signature.split_at(chains(n) * n);
+        wots::public_key(hash, tree, position.key_pair, message, revealed, leaf);
+        merkle::root_by_path(
+            hash,
+            position.key_pair,
+            leaf,
+            path,
+            |height, index| tree.node(height, index),
+            message,
+        );
+        position = position.above(shape);
+    }
+}
+
+/// Length of a layer's part of a signature: of WOTS⁺, and the authentication path.
+fn xmss_len(shape: &Shape, n: usize) -> usize {
+    (chains(n) + shape.tree_height) * n
+}

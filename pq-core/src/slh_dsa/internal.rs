@@ -1,0 +1,49 @@
+//! The standard's internal algorithms (FIPS 205, section 9), for tests and for
+//! validation.
+//!
+//! They take the formatted message M′ (in parts, of which the concatenation counts) and
+//! the backend to run on. Applications use [`SigningKey`] and [`VerifyingKey`], which
+//! format the message and choose the best backend.
+
+use super::algorithms;
+use super::params::ParameterSet;
+use super::signature::Signature;
+use super::signing_key::SigningKey;
+use super::verifying_key::VerifyingKey;
+use crate::Error;
+use crate::arch::Backend;
+use crate::dimension::Array;
+
+/// slh_keygen_internal (algorithm 18) of SK.seed ‖ SK.prf ‖ PK.seed.
+pub fn keygen<P: ParameterSet, B: Backend>(b: B, seed: &Array<P::SeedLen, u8>) -> SigningKey<P> {
+    SigningKey::from_seed_with(b, seed.as_ref(), &|_| ())
+}
+
+/// slh_sign_internal (algorithm 19); without `randomness` the deterministic variant.
+///
+/// # Errors
+///
+/// [`Error::InconsistentKey`] if the signature does not lead to the root in the key.
+pub fn sign<P: ParameterSet, B: Backend>(
+    b: B,
+    signing_key: &SigningKey<P>,
+    message: &[&[u8]],
+    randomness: Option<&Array<P::N, u8>>,
+) -> Result<Signature<P>, Error> {
+    let mut signature = Signature::zero();
+    let randomness = randomness.map(AsRef::as_ref);
+    let bytes = signature.as_mut_bytes();
+    algorithms::sign(b, signing_key, message, randomness, &|_| (), bytes)?;
+    Ok(signature)
+}
+
+/// slh_verify_internal (algorithm 20): whether the signature is valid.
+#[must_use = "only the result tells whether the signature is valid"]
+pub fn verify<P: ParameterSet, B: Backend>(
+    b: B,
+    verifying_key: &VerifyingKey<P>,
+    message: &[&[u8]],
+    signature: &Signature<P>,
+) -> bool {
+    algorithms::verify(b, verifying_key, message, signature.as_bytes())
+}

@@ -1,0 +1,155 @@
+//! Merkle trees, of XMSS and of FORS: roots, and the paths to them.
+
+use super::address::Address;
+use super::hash::Hash;
+use super::parallel::join;
+use super::params::MAX_N;
+
+/// The leaves of a tree, and what stands above them.
+pub(super) trait Leaves: Sync {
+    type Hash: Hash;
+
+    /// The height of the subtrees that are computed in one piece: at most
+    /// [`MAX_BLOCK_HEIGHT`], and as much as all trees have.
+    const BLOCK_HEIGHT: usize;
+
+    fn hash(&self) -> &Self::Hash;
+
+    /// Computes the leaves from `first` on, of n bytes each. If the first of `revealed` is
+    /// among them, what a signature reveals of that leaf goes to the second.
+    fn compute(&self, first: u32, leaves: &mut [u8], revealed: Option<(u32, &mut [u8])>);
+
+    /// The address of a node above the leaves.
+    fn address(&self, height: usize, index: u32) -> Address;
+}
+
+/// The largest [`Leaves::BLOCK_HEIGHT`].
+pub(super) const MAX_BLOCK_HEIGHT: usize = 6;
+
+/// A leaf that a signature opens, and where it is written to.
+pub(super) struct Opening<'a> {
+    pub(super) leaf: u32,
+    /// What is revealed of the leaf.
+    pub(super) revealed: &'a mut [u8],
+    /// The authentication path: the sibling of every node on the way to the root, from the
+    /// leaf on.
+    pub(super) path: &'a mut [u8],
+}
+
+/// The node at `height` with `index` (xmss_node, FIPS 205, algorithm 9; fors_node, algorithm
+/// 15).
+///
+/// A tree is halved until a subtree can be computed in one piece, so that memory grows with
+/// the height and not with the number of leaves.
+pub(super) fn root<L: Leaves>(
+    leaves: &L,
+    height: usize,
+    index: u32,
+    opening: Option<Opening<'_>>,
+    root: &mut [u8],
+) {
+    if height <= L::BLOCK_HEIGHT {
+        return block_root(leaves, height, index, opening, root);
+    }
+    let n = L::Hash::N;
+    let mut children = [0; 2 * MAX_N];
+    let children = &mut children[..2 * n];
+    let (left, right) = children.split_at_mut(n);
+    // The half with the leaf that is opened has the path up to its root, which ends with the
+    // root of the other half.
+    let mut sibling = None;
+    let (mut in_left, mut in_right) = (None, None);
+    if let Some(opening) = opening {
+        let (path, end) = opening.path.split_at_mut((height - 1) * n);
+        let is_right = opening.leaf >> (height - 1) & 1 == 1;
+        sibling = Some((is_right, end));
+        let opening = Some(Opening { path, ..opening });
+        *(if is_right {
+            &mut in_right
+        } else {
+            &mut in_left
+        }) = opening;
+    }
+    join(
+        || self::root(leaves, height - 1, 2 * index, in_left, left),
+        || self::root(leaves, height - 1, 2 * index + 1, in_right, right),
+    );
+    if let Some((is_right, sibling)) = sibling {
+        sibling.copy_from_slice(if is_right { left } else { right });
+    }
+    leaves
+        .hash()
+        .join_pairs(children, 1, |_| leaves.address(height, index));
+    root.copy_from_slice(&children[..n]);
+}
+
+/// [`root`] of a subtree by its levels.
+fn block_root<L: Leaves>(
+    leaves: &L,
+    height: usize,
+    index: u32,
+    opening: Option<Opening<'_>>,
+    root: &mut [u8],
+) {
+    const {
+        assert!(L::BLOCK_HEIGHT <= MAX_BLOCK_HEIGHT);
+    }
+    let n = L::Hash::N;
+    let mut nodes = [0; MAX_N << MAX_BLOCK_HEIGHT];
+    let nodes = &mut nodes[..n << height];
+    let first = index << height;
+    let mut path = None;
+    let mut revealed = None;
+    if let Some(opening) = opening {
+        path = Some((opening.leaf, opening.path.chunks_exact_mut(n)));
+        revealed = Some((opening.leaf, opening.revealed));
+    }
+    leaves.compute(first, nodes, revealed);
+    for z in 1..=height {
+        if let Some((leaf, path)) = &mut path
+            && let Some(sibling) = path.next()
+        {
+            // of that node below height z that is on the way from the leaf
+            let i = ((*leaf - first) >> (z - 1) ^ 1) as usize;
+            sibling.copy_from_slice(&nodes[i * n..][..n]);
+        }
+        let count = 1 << (height - z);
+        let first = first >> z;
+        leaves
+            .hash()
+            .join_pairs(nodes, count, |i| leaves.address(z, first + i as u32));
+    }
+    root.copy_from_slice(&nodes[..n]);
+}
+
+/// The root above a leaf, by its authentication path (the end of algorithm 11). The leaf is the
+/// one with `index`.
+pub(super) fn root_by_path<H: Hash>(
+    hash: &H,
+    index: u32,
+    leaf: &[u8],
+    path: &[u8],
+    address: impl Fn(usize, u32) -> Address,
+    root: &mut [u8],
+) {
+    let mut nodes = [0; 2 * MAX_N];
+    let nodes = &mut nodes[..2 * H::N];
+    nodes[..H::N].copy_from_slice(leaf);
+    for (z, sibling) in path.chunks_exact(H::N).enumerate() {
+        place_beside(nodes, sibling, index >> z);
+        hash.join_pairs(nodes, 1, |_| address(z + 1, index >> (z + 1)));
+    }
+    root.copy_from_slice(&nodes[..H::N]);
+}
+
+/// Makes a pair of children of its first half, the node with `index`, and its sibling: even
+/// indices are on the left.
+pub(super) fn place_beside(pair: &mut [u8], sibling: &[u8], index: u32) {
+    let n = sibling.len();
+    if index & 1 == 1 {
+        pair.copy_within(..n, n);
+        pair[..n].copy_from_slice(sibling);
+    } else {
+        pair[n..].copy_from_slice(sibling);
+    }
+}

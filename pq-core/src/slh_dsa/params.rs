@@ -1,0 +1,181 @@
+use core::fmt::Debug;
+
+use zeroize::Zeroize;
+
+use crate::dimension::{Dim, Dimension};
+use crate::sealed::Sealed;
+
+/// A parameter set of FIPS 205, section 11.
+///
+/// Sealed: the standard has twelve.
+pub trait ParameterSet: Sealed + Copy + Debug + Eq + Send + Sync + 'static {
+    /// The standard's name, such as `SLH-DSA-SHAKE-128f`.
+    const NAME: &'static str;
+    /// The functions that everything is made of.
+    const HASH: HashFamily;
+    /// What the trees look like.
+    const SHAPE: Shape;
+    /// Length of a verifying key in bytes, 2n.
+    const VERIFYING_KEY_LEN: usize = Self::VerifyingKeyLen::N;
+    /// Length of a signing key in bytes, 4n.
+    const SIGNING_KEY_LEN: usize = Self::SigningKeyLen::N;
+    /// Length of a signature in bytes, (1 + k(1 + a) + h + d · len) · n.
+    const SIGNATURE_LEN: usize = Self::SignatureLen::N;
+
+    /// n, the length in bytes of a hash, of each part of a key and of the randomness of
+    /// hedged signing.
+    type N: Dimension<Of<u8>: Zeroize>;
+    /// 3n, the length of the seed that a key pair is made from.
+    type SeedLen: Dimension<Of<u8>: Zeroize>;
+    /// [`VERIFYING_KEY_LEN`](Self::VERIFYING_KEY_LEN) as a type.
+    type VerifyingKeyLen: Dimension;
+    /// [`SIGNING_KEY_LEN`](Self::SIGNING_KEY_LEN) as a type.
+    type SigningKeyLen: Dimension<Of<u8>: Zeroize>;
+    /// [`SIGNATURE_LEN`](Self::SIGNATURE_LEN) as a type.
+    type SignatureLen: Dimension;
+}
+
+/// The functions that a parameter set hashes with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum HashFamily {
+    /// SHAKE256 (FIPS 205, section 11.1).
+    Shake,
+    /// SHA-256, and with n > 16 for some purposes SHA-512 (FIPS 205, section 11.2).
+    Sha2,
+}
+
+/// The numbers of a parameter set that say what its trees look like (FIPS 205, table 2).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Shape {
+    /// d, the number of layers of the hypertree.
+    pub d: usize,
+    /// h′, the height of each of its trees; h = d · h′.
+    pub tree_height: usize,
+    /// a, the height of each tree of FORS.
+    pub a: usize,
+    /// k, the number of trees of FORS.
+    pub k: usize,
+}
+
+impl Shape {
+    /// m, the length of a message digest in bytes.
+    pub(super) const fn digest_len(&self) -> usize {
+        let [md, tree, leaf] = self.digest_parts();
+        md + tree + leaf
+    }
+
+    /// The lengths in bytes of the parts of a message digest: the indices of FORS, that
+    /// of the tree and that of its leaf.
+    pub(super) const fn digest_parts(&self) -> [usize; 3] {
+        [
+            (self.k * self.a).div_ceil(8),
+            (self.tree_height * (self.d - 1)).div_ceil(8),
+            self.tree_height.div_ceil(8),
+        ]
+    }
+
+    /// Length of a signature in bytes.
+    const fn signature_len(&self, n: usize) -> usize {
+        n * (1 + self.k * (1 + self.a) + self.d * (self.tree_height + chains(n)))
+    }
+}
+
+/// lg w: the bits of a message that a chain of WOTS⁺ signs.
+pub(super) const LG_W: usize = 4;
+
+/// w − 1, the length of a chain.
+pub(super) const CHAIN_LEN: usize = (1 << LG_W) - 1;
+
+/// len, the number of chains of WOTS⁺: len₁ for the message and len₂ = 3 for its
+/// checksum (FIPS 205, section 5).
+pub(super) const fn chains(n: usize) -> usize {
+    8 * n / LG_W + 3
+}
+
+/// The largest n.
+pub(super) const MAX_N: usize = 32;
+/// The largest len.
+pub(super) const MAX_CHAINS: usize = chains(MAX_N);
+/// The largest k.
+pub(super) const MAX_K: usize = 35;
+/// The largest m.
+pub(super) const MAX_DIGEST_LEN: usize = 49;
+
+macro_rules! parameter_sets {
+    ($(
+        $shake:ident, $sha2:ident, $suffix:literal, $category:literal,
+        n: $n:literal, d: $d:literal, tree_height: $tree_height:literal, a: $a:literal,
+        k: $k:literal;
+    )*) => {$(
+        parameter_sets!(@set $shake, Shake, "SHAKE", $suffix, $category, $n, $d, $tree_height, $a, $k);
+        parameter_sets!(@set $sha2, Sha2, "SHA2", $suffix, $category, $n, $d, $tree_height, $a, $k);
+    )*};
+    (
+        @set $set:ident, $family:ident, $family_name:literal, $suffix:literal, $category:literal,
+        $n:literal, $d:literal, $tree_height:literal, $a:literal, $k:literal
+    ) => {
+        #[doc = concat!("SLH-DSA-", $family_name, "-", $suffix, ", security category ", $category, ".")]
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub struct $set;
+
+        impl Sealed for $set {}
+
+        impl ParameterSet for $set {
+            const NAME: &'static str = concat!("SLH-DSA-", $family_name, "-", $suffix);
+            const HASH: HashFamily = HashFamily::$family;
+            const SHAPE: Shape = Shape {
+                d: $d,
+                tree_height: $tree_height,
+                a: $a,
+                k: $k,
+            };
+
+            type N = Dim<$n>;
+            type SeedLen = Dim<{ 3 * $n }>;
+            type VerifyingKeyLen = Dim<{ 2 * $n }>;
+            type SigningKeyLen = Dim<{ 4 * $n }>;
+            type SignatureLen = Dim<{ Self::SHAPE.signature_len($n) }>;
+        }
+
+        const _: () = {
+            assert!($k <= MAX_K && $n <= MAX_N);
+            assert!($set::SHAPE.digest_len() <= MAX_DIGEST_LEN);
+        };
+    };
+}
+
+parameter_sets! {
+    SlhDsaShake128s, SlhDsaSha2_128s, "128s", "1", n: 16, d: 7, tree_height: 9, a: 12, k: 14;
+    SlhDsaShake128f, SlhDsaSha2_128f, "128f", "1", n: 16, d: 22, tree_height: 3, a: 6, k: 33;
+    SlhDsaShake192s, SlhDsaSha2_192s, "192s", "3", n: 24, d: 7, tree_height: 9, a: 14, k: 17;
+    SlhDsaShake192f, SlhDsaSha2_192f, "192f", "3", n: 24, d: 22, tree_height: 3, a: 8, k: 33;
+    SlhDsaShake256s, SlhDsaSha2_256s, "256s", "5", n: 32, d: 8, tree_height: 8, a: 14, k: 22;
+    SlhDsaShake256f, SlhDsaSha2_256f, "256f", "5", n: 32, d: 17, tree_height: 4, a: 9, k: 35;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Table 2 of the standard: what the other numbers give.
+    #[test]
+    fn lengths_as_printed() {
+        fn check<A: ParameterSet, B: ParameterSet>(h: usize, m: usize, signature: usize) {
+            assert_eq!(A::SHAPE, B::SHAPE);
+            assert_eq!(A::N::N, B::N::N);
+            assert_eq!(A::SHAPE.d * A::SHAPE.tree_height, h);
+            assert_eq!(A::SHAPE.digest_len(), m);
+            assert_eq!(A::SIGNATURE_LEN, signature);
+            assert_eq!(B::SIGNATURE_LEN, signature);
+            assert_eq!(A::VERIFYING_KEY_LEN, 2 * A::N::N);
+            assert_eq!(A::SIGNING_KEY_LEN, 4 * A::N::N);
+        }
+
+        check::<SlhDsaShake128s, SlhDsaSha2_128s>(63, 30, 7856);
+        check::<SlhDsaShake128f, SlhDsaSha2_128f>(66, 34, 17088);
+        check::<SlhDsaShake192s, SlhDsaSha2_192s>(63, 39, 16224);
+        check::<SlhDsaShake192f, SlhDsaSha2_192f>(66, 42, 35664);
+        check::<SlhDsaShake256s, SlhDsaSha2_256s>(64, 47, 29792);
+        check::<SlhDsaShake256f, SlhDsaSha2_256f>(68, 49, 49856);
+    }
+}

@@ -1,0 +1,249 @@
+//! The functions of the SHAKE parameter sets (FIPS 205, section 11.1).
+
+use core::marker::PhantomData;
+
+use zeroize::ZeroizeOnDrop;
+
+use super::address::Address;
+use super::hash::{Hash, Lanes};
+use crate::arch::{Backend, Vector};
+use crate::dimension::Dimension;
+use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, Sponge, shake256};
+use crate::kernel::keccak::KeccakF1600;
+use crate::kernel::slh_dsa::shake::Chain;
+use crate::secret::wipe;
+
+/// SHAKE256 in its roles, with PK.seed.
+pub(super) struct Shake<B, N> {
+    b: B,
+    /// The n / 8 words of PK.seed.
+    seed: [u64; 4],
+    n: PhantomData<N>,
+}
+
+impl<B: Backend, N: Dimension> Shake<B, N> {
+    /// `pk_seed` has n bytes.
+    pub(super) fn new(b: B, pk_seed: &[u8]) -> Self {
+        debug_assert_eq!(pk_seed.len(), N::N);
+        let mut seed = [0; 4];
+        for (word, bytes) in seed.iter_mut().zip(pk_seed.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        Self {
+            b,
+            seed,
+            n: PhantomData,
+        }
+    }
+
+    fn pk_seed(&self, bytes: &mut [u8; 32]) -> usize {
+        for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(self.seed) {
+            *bytes = word.to_le_bytes();
+        }
+        N::N
+    }
+
+    /// SHAKE256(PK.seed ‖ ADRS ‖ message, 8n), in general registers.
+    fn single(&self, address: &Address, message: &[u8]) -> [u8; 32] {
+        let (mut seed, mut output) = ([0; 32], [0; 32]);
+        let n = self.pk_seed(&mut seed);
+        let parts = [&seed[..n], &address.bytes(), message];
+        shake256(self.b, &parts, &mut output[..n]);
+        output
+    }
+
+    /// SHAKE256(PK.seed ‖ ADRS ‖ message) of one message to a lane, all of one length, which
+    /// is a multiple of 8.
+    fn absorb<'m>(
+        &self,
+        count: usize,
+        lane: impl Fn(usize) -> (Address, &'m [u8]),
+        states: &mut States<B>,
+    ) {
+        *states = [Default::default(); 25];
+        let mut position = 0;
+        for i in 0..count {
+            let (address, message) = lane(i);
+            let head = self.seed[..N::N / 8].iter().copied();
+            for (word, state) in head.chain(address.little_endian()).zip(states.iter_mut()) {
+                state.as_mut()[i] = word;
+            }
+            position = message.len() / 8;
+        }
+        let mut words_left = position;
+        position = N::N / 8 + 4;
+        let mut taken = 0;
+        loop {
+            let now = words_left.min(RATE_WORDS - position);
+            for i in 0..count {
+                let (_, message) = lane(i);
+                let words = message.as_chunks().0[taken..taken + now].iter();
+                for (word, state) in words.zip(&mut states[position..]) {
+                    state.as_mut()[i] ^= u64::from_le_bytes(*word);
+                }
+            }
+            taken += now;
+            words_left -= now;
+            position += now;
+            // A message that ends with the block is padded in the next.
+            if position < RATE_WORDS {
+                break;
+            }
+            self.permute(states);
+            position = 0;
+        }
+        for word in states[position].as_mut() {
+            *word ^= u64::from(SHAKE_SUFFIX);
+        }
+        for word in states[RATE_WORDS - 1].as_mut() {
+            *word ^= 1 << 63;
+        }
+        self.permute(states);
+    }
+
+    fn permute(&self, states: &mut States<B>) {
+        self.b.run(KeccakF1600::<B::U64s> {
+            token: self.b,
+            states,
+        });
+    }
+}
+
+/// The rate of SHAKE256 in words.
+const RATE_WORDS: usize = SHAKE256_RATE / 8;
+
+type States<B> = [<<B as Backend>::U64s as Vector>::Array; 25];
+
+/// The first words of a lane.
+fn read<A: AsRef<[u64]>>(states: &[A], lane: usize, output: &mut [u8]) {
+    for (bytes, state) in output.as_chunks_mut().0.iter_mut().zip(states) {
+        *bytes = state.as_ref()[lane].to_le_bytes();
+    }
+}
+
+impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
+    const N: usize = N::N;
+    const LANES: usize = B::U64s::LANES;
+
+    type Lanes<'a> = ShakeLanes<'a, B, N>;
+
+    fn lanes(&self) -> ShakeLanes<'_, B, N> {
+        ShakeLanes {
+            hash: self,
+            addresses: Default::default(),
+            values: Default::default(),
+        }
+    }
+
+    fn join_pairs(&self, nodes: &mut [u8], count: usize, address: impl Fn(usize) -> Address) {
+        let mut states = [Default::default(); 25];
+        for first in (0..count).step_by(Self::LANES) {
+            let lanes = Self::LANES.min(count - first);
+            if lanes == 1 {
+                let children = &nodes[2 * first * N::N..][..2 * N::N];
+                let parent = self.single(&address(first), children);
+                nodes[first * N::N..][..N::N].copy_from_slice(&parent[..N::N]);
+                continue;
+            }
+            let pair = |i: usize| {
+                let i = first + i;
+                (address(i), &nodes[2 * i * N::N..][..2 * N::N])
+            };
+            self.absorb(lanes, pair, &mut states);
+            let parents = nodes[first * N::N..].chunks_exact_mut(N::N).take(lanes);
+            for (i, parent) in parents.enumerate() {
+                read(&states, i, parent);
+            }
+        }
+    }
+
+    fn compress(&self, messages: &[u8], nodes: &mut [u8], address: impl Fn(usize) -> Address) {
+        let message_len = messages.len() / (nodes.len() / N::N);
+        let mut states = [Default::default(); 25];
+        let messages = messages.chunks(Self::LANES * message_len);
+        let nodes = nodes.chunks_mut(Self::LANES * N::N);
+        for (i, (messages, nodes)) in messages.zip(nodes).enumerate() {
+            let first = i * Self::LANES;
+            let lanes = nodes.len() / N::N;
+            if lanes == 1 {
+                nodes.copy_from_slice(&self.single(&address(first), messages)[..N::N]);
+                continue;
+            }
+            let message = |i: usize| {
+                let message = &messages[i * message_len..][..message_len];
+                (address(first + i), message)
+            };
+            self.absorb(lanes, message, &mut states);
+            for (i, node) in nodes.chunks_exact_mut(N::N).enumerate() {
+                read(&states, i, node);
+            }
+        }
+    }
+
+    fn prf_msg(&self, sk_prf: &[u8], randomness: &[u8], message: &[&[u8]], output: &mut [u8]) {
+        self.whole(&[sk_prf, randomness], message, output);
+    }
+
+    fn h_msg(&self, r: &[u8], pk_root: &[u8], message: &[&[u8]], output: &mut [u8]) {
+        let mut seed = [0; 32];
+        let n = self.pk_seed(&mut seed);
+        self.whole(&[r, &seed[..n], pk_root], message, output);
+    }
+}
+
+impl<B: Backend, N: Dimension> Shake<B, N> {
+    /// SHAKE256(head ‖ message), as long as `output`.
+    fn whole(&self, head: &[&[u8]], message: &[&[u8]], output: &mut [u8]) {
+        let mut sponge = Sponge::new(self.b, SHAKE256_RATE);
+        for part in head.iter().chain(message) {
+            sponge.absorb(part);
+        }
+        sponge.finish(SHAKE_SUFFIX);
+        sponge.squeeze(output);
+    }
+}
+
+/// Values in lanes, by words.
+pub(super) struct ShakeLanes<'a, B: Backend, N> {
+    hash: &'a Shake<B, N>,
+    addresses: [<B::U64s as Vector>::Array; 4],
+    values: [<B::U64s as Vector>::Array; 4],
+}
+
+impl<B: Backend, N: Dimension> Lanes for ShakeLanes<'_, B, N> {
+    fn set_address(&mut self, lane: usize, address: &Address) {
+        for (words, word) in self.addresses.iter_mut().zip(address.little_endian()) {
+            words.as_mut()[lane] = word;
+        }
+    }
+
+    fn set_value(&mut self, lane: usize, value: &[u8]) {
+        for (words, bytes) in self.values.iter_mut().zip(value.as_chunks().0) {
+            words.as_mut()[lane] = u64::from_le_bytes(*bytes);
+        }
+    }
+
+    fn value(&self, lane: usize, output: &mut [u8]) {
+        read(&self.values, lane, output);
+    }
+
+    fn advance(&mut self, steps: usize) {
+        let b = self.hash.b;
+        b.run(Chain::<B::U64s, N> {
+            token: b,
+            seed: &self.hash.seed,
+            addresses: &mut self.addresses,
+            values: &mut self.values,
+            steps,
+            n: PhantomData,
+        });
+    }
+}
+
+impl<B: Backend, N> Drop for ShakeLanes<'_, B, N> {
+    fn drop(&mut self) {
+        wipe(&mut self.values);
+    }
+}
+
+impl<B: Backend, N> ZeroizeOnDrop for ShakeLanes<'_, B, N> {}

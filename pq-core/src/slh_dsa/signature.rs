@@ -1,0 +1,53 @@
+use core::fmt;
+
+use super::params::ParameterSet;
+use crate::Error;
+use crate::dimension::{Array, Dimension, array};
+use crate::hex::Hex;
+
+/// A signature: any bytes of the right length.
+///
+/// It has 7,856 to 49,856 bytes. Where that is too much for the stack, work on slices:
+/// [`SigningKey::sign_into`](super::SigningKey::sign_into) and
+/// [`VerifyingKey::verify_bytes`](super::VerifyingKey::verify_bytes).
+#[derive(Clone)]
+pub struct Signature<P: ParameterSet>(Array<P::SignatureLen, u8>);
+
+impl<P: ParameterSet> Signature<P> {
+    /// Reads a signature of [`P::SIGNATURE_LEN`](ParameterSet::SIGNATURE_LEN) bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        array::<P::SignatureLen>(bytes).map(Self)
+    }
+
+    /// The signature as the standard encodes it (FIPS 205, figure 17).
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+
+    /// A signature of zeros, to be written over.
+    pub(super) fn zero() -> Self {
+        Self(P::SignatureLen::from_fn(|_| 0))
+    }
+
+    pub(super) fn as_mut_bytes(&mut self) -> &mut [u8] {
+        self.0.as_mut()
+    }
+}
+
+impl<P: ParameterSet> Eq for Signature<P> {}
+
+impl<P: ParameterSet> PartialEq for Signature<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for Signature<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Signature<{}>({:?})", P::NAME, Hex(self.as_bytes()))
+    }
+}

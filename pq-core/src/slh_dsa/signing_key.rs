@@ -1,0 +1,283 @@
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::algorithms;
+use super::message::Message;
+use super::parallel::ProgressHook;
+use super::params::{MAX_N, ParameterSet};
+use super::signature::Signature;
+use super::verifying_key::VerifyingKey;
+use crate::Error;
+use crate::arch::{Backend, dispatch};
+use crate::dimension::{Array, Dimension};
+use crate::prehash::PreHash;
+
+/// A signing key. Wiped when dropped.
+///
+/// # Time
+///
+/// Making a key and signing take long, from a millisecond to seconds, and that depends on the
+/// parameter set more than on anything else. [`from_seed_with_progress`] and
+/// [`sign_into`](Self::sign_into) say how far they are, and with the feature `rayon` they
+/// use all cores.
+///
+/// [`from_seed_with_progress`]: Self::from_seed_with_progress
+pub struct SigningKey<P: ParameterSet> {
+    /// SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root
+    bytes: Array<P::SigningKeyLen, u8>,
+    verifying_key: VerifyingKey<P>,
+}
+
+impl<P: ParameterSet> SigningKey<P> {
+    /// Makes the key pair of the seed SK.seed ‖ SK.prf ‖ PK.seed (slh_keygen, FIPS 205,
+    /// algorithm 21).
+    ///
+    /// To generate a key, pass 3n fresh bytes from a cryptographic random number generator.
+    pub fn from_seed(seed: &Array<P::SeedLen, u8>) -> Self {
+        Self::from_seed_with_progress(seed, &|_| ())
+    }
+
+    /// [`from_seed`](Self::from_seed) that says how far it is.
+    pub fn from_seed_with_progress(
+        seed: &Array<P::SeedLen, u8>,
+        progress: ProgressHook<'_>,
+    ) -> Self {
+        let seed = seed.as_ref();
+        dispatch!(b => Self::from_seed_with(b, seed, progress))
+    }
+
+    /// slh_keygen_internal (algorithm 18) of 3n bytes.
+    pub(super) fn from_seed_with<B: Backend>(
+        b: B,
+        seed: &[u8],
+        progress: ProgressHook<'_>,
+    ) -> Self {
+        let n = P::N::N;
+        let mut root = [0; MAX_N];
+        let root = &mut root[..n];
+        algorithms::public_root::<P, B>(b, &seed[..n], &seed[2 * n..], progress, root);
+        Self::from_parts(seed, root)
+    }
+
+    /// Reads a key of [`P::SIGNING_KEY_LEN`](ParameterSet::SIGNING_KEY_LEN) bytes.
+    ///
+    /// Whether its parts belong together is not checked, since that takes as long as making a
+    /// key: [`check`](Self::check) does it. No operation gives away more for a key of which
+    /// they don't, and signing with one fails.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
+        let (seed, root) = bytes.split_at(3 * P::N::N);
+        Ok(Self::from_parts(seed, root))
+    }
+
+    /// The key of SK.seed ‖ SK.prf ‖ PK.seed and PK.root.
+    fn from_parts(seed: &[u8], root: &[u8]) -> Self {
+        let mut bytes = seed.iter().chain(root).copied();
+        Self {
+            bytes: P::SigningKeyLen::from_fn(|_| bytes.next().expect("3n bytes and n bytes")),
+            verifying_key: VerifyingKey::from_parts(&seed[2 * P::N::N..], root),
+        }
+    }
+
+    /// Checks that the public key in it is the one that belongs to its secret part, by
+    /// computing that anew.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InconsistentKey`].
+    pub fn check(&self) -> Result<(), Error> {
+        let mut root = [0; MAX_N];
+        let root = &mut root[..P::N::N];
+        let pk_seed = self.verifying_key.pk_seed();
+        dispatch!(b => {
+            algorithms::public_root::<P, _>(b, self.sk_seed(), pk_seed, &|_| (), root);
+        });
+        if root == self.verifying_key.pk_root() {
+            Ok(())
+        } else {
+            Err(Error::InconsistentKey)
+        }
+    }
+
+    /// The key as the standard encodes it (FIPS 205, figure 15).
+    ///
+    /// The first 3n bytes are the [seed](Self::from_seed).
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// The verifying key of the pair.
+    pub fn verifying_key(&self) -> &VerifyingKey<P> {
+        &self.verifying_key
+    }
+
+    /// Signs `message` with `context`, hedged (slh_sign, FIPS 205, algorithm 22).
+    ///
+    /// `randomness` is the addrnd of the standard: n fresh bytes from a cryptographic random
+    /// number generator. They protect against side channels and faults; a signature stays
+    /// secure if they turn out to be predictable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes;
+    /// [`Error::InconsistentKey`] as for [`sign_into`](Self::sign_into).
+    pub fn sign(
+        &self,
+        message: &[u8],
+        context: &[u8],
+        randomness: &Array<P::N, u8>,
+    ) -> Result<Signature<P>, Error> {
+        self.signature(Message::Pure(message), context, Some(randomness))
+    }
+
+    /// Signs `message` with `context`, always with the same result (the deterministic
+    /// variant of slh_sign).
+    ///
+    /// [`sign`](Self::sign) is the better choice wherever there is randomness: here
+    /// an attacker who can measure or disturb the computation can have it repeated.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sign`](Self::sign).
+    pub fn sign_deterministic(
+        &self,
+        message: &[u8],
+        context: &[u8],
+    ) -> Result<Signature<P>, Error> {
+        self.signature(Message::Pure(message), context, None)
+    }
+
+    /// Hashes `message` and signs the digest with `context` (hash_slh_sign, FIPS 205,
+    /// algorithm 23).
+    ///
+    /// `randomness` is as for [`sign`](Self::sign); for the deterministic variant see
+    /// [`sign_into`](Self::sign_into). The signature does not verify as one of the message
+    /// itself.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sign`](Self::sign).
+    pub fn hash_sign(
+        &self,
+        hash: PreHash,
+        message: &[u8],
+        context: &[u8],
+        randomness: &Array<P::N, u8>,
+    ) -> Result<Signature<P>, Error> {
+        self.signature(Message::Hashed(hash, message), context, Some(randomness))
+    }
+
+    /// Signs a digest that was computed elsewhere: [`hash_sign`](Self::hash_sign) from
+    /// there on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sign`](Self::sign); [`Error::WrongLength`] if `digest` has not the
+    /// [length](PreHash::digest_len) of digests of `hash`.
+    pub fn sign_digest(
+        &self,
+        hash: PreHash,
+        digest: &[u8],
+        context: &[u8],
+        randomness: &Array<P::N, u8>,
+    ) -> Result<Signature<P>, Error> {
+        self.signature(Message::Digest(hash, digest), context, Some(randomness))
+    }
+
+    /// Signs into `signature`, and says how far it is: what all others come down to.
+    ///
+    /// `randomness` is as for [`sign`](Self::sign); without it the signature is
+    /// deterministic.
+    ///
+    /// ```
+    /// use pq_core::slh_dsa::{Message, ParameterSet, SigningKey, SlhDsaShake128f};
+    ///
+    /// # fn random<const N: usize>() -> [u8; N] { [7; N] }
+    /// let signing_key = SigningKey::<SlhDsaShake128f>::from_seed(&random());
+    /// let mut signature = vec![0; SlhDsaShake128f::SIGNATURE_LEN];
+    /// signing_key.sign_into(
+    ///     Message::Pure(b"message"),
+    ///     b"context",
+    ///     Some(&random()),
+    ///     &|progress| eprint!("{}%\r", 100 * u64::from(progress.done) / u64::from(progress.total)),
+    ///     &mut signature,
+    /// )?;
+    /// let verifying_key = signing_key.verifying_key();
+    /// verifying_key.verify_bytes(Message::Pure(b"message"), b"context", &signature)?;
+    /// # Ok::<(), pq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`] if `signature` has not
+    /// [`P::SIGNATURE_LEN`](ParameterSet::SIGNATURE_LEN) bytes, or a
+    /// [digest](Message::Digest) has not the [length](PreHash::digest_len) of its hash
+    /// function's; [`Error::ContextTooLong`] if `context` has more than 255 bytes;
+    /// [`Error::InconsistentKey`], with zeros in `signature`, if the key's public part is not
+    /// the one that belongs to its secret part, so that nobody would accept the signature.
+    pub fn sign_into(
+        &self,
+        message: Message<'_>,
+        context: &[u8],
+        randomness: Option<&Array<P::N, u8>>,
+        progress: ProgressHook<'_>,
+        signature: &mut [u8],
+    ) -> Result<(), Error> {
+        Error::check_length(P::SIGNATURE_LEN, signature)?;
+        let randomness = randomness.map(AsRef::as_ref);
+        dispatch!(b => message.format(b, context, |parts| {
+            algorithms::sign(b, self, parts, randomness, progress, signature)
+        }))?
+    }
+
+    fn signature(
+        &self,
+        message: Message<'_>,
+        context: &[u8],
+        randomness: Option<&Array<P::N, u8>>,
+    ) -> Result<Signature<P>, Error> {
+        let mut signature = Signature::zero();
+        let bytes = signature.as_mut_bytes();
+        self.sign_into(message, context, randomness, &|_| (), bytes)?;
+        Ok(signature)
+    }
+
+    pub(super) fn sk_seed(&self) -> &[u8] {
+        &self.as_bytes()[..P::N::N]
+    }
+
+    pub(super) fn sk_prf(&self) -> &[u8] {
+        &self.as_bytes()[P::N::N..2 * P::N::N]
+    }
+}
+
+impl<P: ParameterSet> Clone for SigningKey<P> {
+    fn clone(&self) -> Self {
+        Self {
+            bytes: self.bytes.clone(),
+            verifying_key: self.verifying_key.clone(),
+        }
+    }
+}
+
+impl<P: ParameterSet> Drop for SigningKey<P> {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
+}
+
+impl<P: ParameterSet> ZeroizeOnDrop for SigningKey<P> {}
+
+/// Shows the public part.
+impl<P: ParameterSet> fmt::Debug for SigningKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningKey")
+            .field("verifying_key", &self.verifying_key)
+            .finish_non_exhaustive()
+    }
+}
