@@ -103,11 +103,22 @@
 //!
 //! # Errors
 //!
+//! [`Refusal`] turns the error of a handshake into its cause, with what both sides offered,
+//! and a remedy. [`Profile`] has tables of what happens with which peer.
+//!
 //! A key share that fails any check is
 //! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare) and the
 //! alert `illegal_parameter`. Running out of randomness is
 //! [`rustls::Error::FailedToGetRandomBytes`]. An ML-DSA private key that can't be
-//! loaded is [`rustls::Error::Other`] around a [`pq_x509::KeyError`].
+//! loaded is [`rustls::Error::Other`] around a [`pq_x509::KeyError`]. A chain that is too
+//! large, or that isn't the key's, is an [`identity::IdentityError`].
+//!
+//! # Events
+//!
+//! The crate reports through [`tracing`](https://docs.rs/tracing): `warn` for what the
+//! operator should see to (a new certificate refused, no new ticket key), `info` for
+//! certificates replaced and for clients that no certificate suits, `debug` for choices in
+//! each handshake. No event has a secret in it.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -128,6 +139,7 @@ mod profile;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod quic;
+mod refusal;
 pub mod sign;
 mod tickets;
 pub mod verify;
@@ -138,6 +150,7 @@ pub use error::Error;
 pub use group::{Group, UnknownGroup};
 pub use negotiated::{Negotiated, PeerAuthentication};
 pub use profile::Profile;
+pub use refusal::{Offer, Refusal};
 pub use tickets::{TicketOptions, Tickets};
 
 use rustls::crypto::CryptoProvider;

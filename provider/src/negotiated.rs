@@ -9,7 +9,8 @@ use crate::{Group, KeyAlgorithm};
 /// What protects a connection. It prints in one line:
 ///
 /// ```text
-/// TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer ML-DSA-65 (post-quantum), TLS_AES_256_GCM_SHA384, full handshake
+/// TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer ML-DSA-65 (post-quantum),
+/// TLS_AES_256_GCM_SHA384, full handshake
 /// ```
 ///
 /// ```

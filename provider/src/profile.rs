@@ -6,12 +6,20 @@ use crate::Group;
 /// What to offer and accept, by purpose: groups, cipher suites and signatures.
 ///
 /// [`Builder::profile`](crate::Builder::profile) takes one. Groups that the base can't
-/// supply are left out; that a cipher suite or a scheme is missing is an error. Whatever is named in the builder (groups,
-/// cipher suites, schemes) takes the place of what the profile says about it.
+/// supply are left out; a cipher suite or a scheme that is missing is an error. Whatever is
+/// named in the builder (groups, cipher suites, schemes) takes the place of what the profile
+/// says about it.
 ///
-/// Clients list what they offer in the order given. A rustls server goes by the order of its *client*: it takes the first
-/// group of the client's list that it has, share or no share, and the first scheme of
-/// its key that the client accepts.
+/// Clients list what they offer in the order given. A rustls server goes by the order of its
+/// *client*: it takes the first group of the client's list that it has, share or no share,
+/// and the first scheme of its key that the client accepts.
+///
+/// # What happens with which peer
+///
+/// A test makes these tables. The errors are those of rustls;
+/// [`Refusal`](crate::Refusal) turns them into a cause and a remedy.
+///
+#[doc = include_str!("profile_table.md")]
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Profile {

@@ -41,19 +41,20 @@ use crate::{Error, base};
 ///
 /// # Stateless or stateful
 ///
-/// A session without a client certificate goes into the ticket, encrypted: the server
-/// keeps nothing. A client's certificates are part of its session, and
-/// a chain of ML-DSA-65 is some 11 kB, all of which would come back in the next ClientHello, which then is
-/// larger than many peers and middleboxes accept. Sessions of more than
-/// [`MAX_STATELESS_LEN`](Self::MAX_STATELESS_LEN) bytes therefore stay in the server's memory, and the ticket is a random
-/// number that stands for it, once. The oldest make room when there are more than the store
-/// holds; their clients do a full handshake.
+/// A session without a client certificate goes into the ticket, encrypted: the server keeps
+/// nothing. A client's certificates are part of its session, and a chain of ML-DSA-65 is
+/// some 11 kB, all of which would come back in the next ClientHello, which then is larger
+/// than many peers and middleboxes accept. Sessions of more than
+/// [`MAX_STATELESS_LEN`](Self::MAX_STATELESS_LEN) bytes therefore stay in the server's
+/// memory, and the ticket is a random number that stands for it, once. The oldest make room
+/// when there are more than the store holds; their clients do a full handshake.
 ///
 /// # Keys
 ///
 /// Tickets are encrypted by the base provider. A new key takes over every
-/// [`rotation`](TicketOptions::rotation), or by [`rotate`](Self::rotate) at any time; the old
-/// one goes on decrypting for the [`lifetime`](TicketOptions::lifetime) of the tickets that it has made, and is then forgotten.
+/// [`rotation`](TicketOptions::rotation), or by [`rotate`](Self::rotate) at any time; the
+/// old one goes on decrypting for the [`lifetime`](TicketOptions::lifetime) of the tickets
+/// that it has made, and is then forgotten.
 pub struct Tickets {
     options: TicketOptions,
     make_key: Box<MakeKey>,
@@ -92,7 +93,8 @@ impl Default for TicketOptions {
 impl Tickets {
     /// The largest session that goes into a ticket, in bytes.
     ///
-    /// Without client certificates a session takes some 100 bytes, and a few more for the names of the server and of the application protocol.
+    /// Without client certificates a session takes some 100 bytes, and a few more for the names
+    /// of the server and of the application protocol.
     pub const MAX_STATELESS_LEN: usize = 1024;
 
     /// Tickets by the first usable base, with the default options.
@@ -121,11 +123,14 @@ impl Tickets {
     /// # Errors
     ///
     /// [`Error::Rustls`] with what `make_key` reports.
-    pub fn over(
-        make_key: impl Fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error> + Send + Sync + 'static,
+    pub fn over<F>(
+        make_key: F,
         random: &'static dyn SecureRandom,
         mut options: TicketOptions,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Error>
+    where
+        F: Fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error> + Send + Sync + 'static,
+    {
         let first = make_key()?;
         // What a base makes changes keys by itself, and forgets one after what it calls
         // the lifetime. A key of ours lives for the time of its use and the lifetime of

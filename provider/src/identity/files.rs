@@ -91,8 +91,8 @@ impl IdentityFiles {
     /// pair. If it isn't, or a file can't be read, the log says why, once, and the
     /// identity that was there before stays. Other pairs are not affected.
     ///
-    /// A thread does this. It takes the content for the sign of a change and
-    /// not the time of modification, so that it doesn't matter how the files are replaced: in place, by
+    /// A thread does this. It takes the content for the sign of a change and not the time of
+    /// modification, so that it doesn't matter how the files are replaced: in place, by
     /// renaming, or by exchanging a symbolic link to their directory.
     ///
     /// # Errors

@@ -54,10 +54,10 @@
 //! 4. Among equals, the smaller.
 //!
 //! Names go before strength, and being verifiable goes before names: a client that can
-//! verify none of the chains that name the server, but one with a wildcard for it, gets the latter.
-//! Where the client can verify none of those that are for its name, it gets one that the handshake can at
-//! least be signed with (RFC 9846, section 4.4.2.2), and where there is none of
-//! these either, the handshake ends with the alert `handshake_failure`.
+//! verify none of the chains that name the server, but one with a wildcard for it, gets the
+//! latter. Where the client can verify none of those that are for its name, it gets one
+//! that the handshake can at least be signed with (RFC 9846, section 4.4.2.2), and where
+//! there is none of these either, the handshake ends with the alert `handshake_failure`.
 //!
 //! A client that offers no post-quantum group gets a classical chain if it can verify one,
 //! because its handshake may turn out to be one of TLS 1.2, where ML-DSA has no place: rustls
@@ -66,8 +66,8 @@
 //! # `signature_algorithms_cert`
 //!
 //! rustls 0.23 drops this extension, with which a client can accept more signatures in
-//! certificates than in the handshake, or fewer. `signature_algorithms` stand for both then, as they do where it is
-//! not sent, which is most of the time.
+//! certificates than in the handshake, or fewer. `signature_algorithms` stand for both
+//! then, as they do where it is not sent, which is most of the time.
 //! [`choose_for`](Identities::choose_for) takes both lists, for programs that parse the
 //! ClientHello themselves.
 
@@ -95,7 +95,8 @@ use crate::certificate::{Algorithms, Strength};
 
 /// A certificate chain with the private key of its leaf.
 ///
-/// One that exists is a pair, its certificates can be read, and the handshake messages with it fit what peers accept.
+/// One that exists is a pair, its certificates can be read, and the handshake messages with
+/// it fit what peers accept.
 pub struct Identity {
     certified: Arc<CertifiedKey>,
     key_algorithm: KeyAlgorithm,
@@ -321,9 +322,9 @@ pub enum IdentityError {
     /// The chain is larger than peers accept.
     #[error(
         "the chain is too large: {certificates} bytes of certificates and a signature of up to \
-         {signature} bytes, {} bytes together, where {limit} fit into a handshake with a peer that uses \
-         rustls; leave out the root, or take smaller signatures (ML-DSA rather than SLH-DSA for all but \
-         the root)",
+         {signature} bytes, {} bytes together, where {limit} fit into a handshake with a peer \
+         that uses rustls; leave out the root, or take smaller signatures (ML-DSA rather than \
+         SLH-DSA for all but the root)",
         .certificates + .signature
     )]
     TooLarge {
@@ -348,11 +349,11 @@ pub enum IdentityError {
 /// What certificates and the signature of CertificateVerify may take together, in
 /// bytes.
 ///
-/// rustls receives a flight of messages into a buffer of 65,535 bytes, and frees nothing of it until
-/// a message ends together with a record. Servers that fill their records, as rustls and
-/// BoringSSL do, therefore have to get everything from EncryptedExtensions to Finished into this buffer.
-/// What is left is for those two, a CertificateRequest with a few dozen names, and the
-/// framing of four records.
+/// rustls receives a flight of messages into a buffer of 65,535 bytes, and frees nothing of
+/// it until a message ends together with a record. Servers that fill their records, as
+/// rustls and BoringSSL do, therefore have to get everything from EncryptedExtensions to
+/// Finished into this buffer. What is left is for those two, a CertificateRequest with a
+/// few dozen names, and the framing of four records.
 const FLIGHT_LIMIT: usize = 0xffff - 4095;
 
 fn check_flight(chain: &[CertificateDer<'_>], signature: usize) -> Result<(), IdentityError> {

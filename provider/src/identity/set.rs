@@ -103,8 +103,9 @@ impl IdentitySet {
 /// time: the resolver of a [`ServerConfig`](rustls::ServerConfig) or a
 /// [`ClientConfig`](rustls::ClientConfig).
 ///
-/// [The module](crate::identity) says which identity a client gets. Servers get the strongest one that they can
-/// verify, preferably issued by a CA that they name in the request.
+/// [The module](crate::identity) says which identity a client gets. Servers get the
+/// strongest one that they can verify, preferably issued by a CA that they name in the
+/// request.
 #[derive(Debug)]
 pub struct Identities {
     // Locked only to copy or to exchange the pointer.

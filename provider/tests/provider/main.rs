@@ -12,6 +12,8 @@ mod key_usage;
 mod keys;
 mod negotiated;
 mod peers;
+mod profile_table;
+mod refusals;
 mod refused_certificates;
 mod refused_shares;
 mod rotation;

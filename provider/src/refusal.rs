@@ -1,0 +1,317 @@
+use rustls::crypto::CryptoProvider;
+use rustls::server::ClientHello;
+use rustls::{
+    AlertDescription, CertificateError, CipherSuite, Error, PeerIncompatible, SignatureScheme,
+};
+
+use crate::identity::IdentitySet;
+use crate::{Group, KeyAlgorithm};
+
+/// Why a handshake was refused, and what to do: rustls's error, together with what either
+/// side offered.
+///
+/// On a server, which sees both lists:
+///
+/// ```
+/// use rustls::server::Acceptor;
+/// use rustls_pq::{Offer, Refusal};
+///
+/// # fn accept(
+/// #     config: std::sync::Arc<rustls::ServerConfig>,
+/// #     bytes: &mut &[u8],
+/// # ) -> Result<rustls::ServerConnection, Box<dyn std::error::Error>> {
+/// let mut acceptor = Acceptor::default();
+/// # while !bytes.is_empty() {
+/// acceptor.read_tls(bytes)?;
+/// # }
+/// let accepted = acceptor.accept().map_err(|(error, _alert)| error)?;
+/// let accepted = accepted.ok_or("there is more to read")?;
+/// let offer = Offer::of(&accepted.client_hello());
+/// let provider = config.crypto_provider().clone();
+/// let connection = accepted.into_connection(config).map_err(|(error, _alert)| {
+///     // The alert is to be sent to the client, the cause is for the log.
+///     Refusal::by_server(&error, &offer, &provider, None).to_string()
+/// })?;
+/// # Ok(connection)
+/// # }
+/// # use std::sync::Arc;
+/// # let identities = rustls_pq::identity::Identities::new(Default::default());
+/// # let base = rustls::crypto::ring::default_provider();
+/// # let server = rustls::ServerConfig::builder_with_provider(base.clone().into())
+/// #     .with_safe_default_protocol_versions()?
+/// #     .with_no_client_auth()
+/// #     .with_cert_resolver(Arc::new(identities));
+/// # let client = rustls::ClientConfig::builder_with_provider(base.into())
+/// #     .with_safe_default_protocol_versions()?
+/// #     .with_root_certificates(rustls::RootCertStore::empty())
+/// #     .with_no_client_auth();
+/// # let mut client = rustls::ClientConnection::new(client.into(), "localhost".try_into()?)?;
+/// # let mut hello = Vec::new();
+/// # client.write_tls(&mut hello)?;
+/// # let refusal = accept(server.into(), &mut &hello[..]).unwrap_err().to_string();
+/// # assert!(refusal.starts_with("no certificate for \"localhost\""), "{refusal}");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The alert is `handshake_failure` (RFC 9846, section 4.2.8).
+    #[error(
+        "no key exchange group in common: the client offers {}, the server accepts {}; {}",
+        list(client),
+        list(server),
+        remedy_for_groups(client, server)
+    )]
+    NoSharedGroup {
+        /// What the client offers.
+        client: Vec<Group>,
+        /// What the server accepts.
+        server: Vec<Group>,
+    },
+
+    /// The alert is `handshake_failure` (RFC 9846, section 4.4.2.2).
+    #[error(
+        "no signature scheme in common: the client accepts {client:?}{}; add a certificate with a \
+         key that the client accepts beside the ones there are, or let the client accept more",
+        keys(server)
+    )]
+    NoSharedSignatureScheme {
+        /// What the client accepts.
+        client: Vec<SignatureScheme>,
+        /// The server's keys, where they are known.
+        server: Vec<KeyAlgorithm>,
+    },
+
+    /// The alert is `handshake_failure` (RFC 9846, section 4.1.1).
+    #[error(
+        "no cipher suite in common: the client offers {client:?}, the server accepts {server:?}; \
+         let one of them have one more"
+    )]
+    NoSharedCipherSuite {
+        /// What the client offers.
+        client: Vec<CipherSuite>,
+        /// What the server accepts.
+        server: Vec<CipherSuite>,
+    },
+
+    /// The alert is `protocol_version` (RFC 9846, section 4.2.1).
+    #[error(
+        "no version in common: one side speaks TLS 1.2 only and the other one TLS 1.3 only; \
+         post-quantum key exchange needs TLS 1.3 on both sides, and TLS 1.2 needs a provider with \
+         classical groups, such as Profile::Default"
+    )]
+    NoSharedVersion,
+
+    /// The alert should be `unrecognized_name` (RFC 6066, section 3); rustls sends
+    /// `access_denied`.
+    #[error(
+        "no certificate for {}, and no default one; add a certificate for this name, or a default",
+        in_quotes(.name)
+    )]
+    NoCertificateForName {
+        /// What the client asks for.
+        name: Option<String>,
+    },
+
+    /// A client found that the server has nothing in common with it, or a server sent
+    /// the alert for that reason. It doesn't say what is missing.
+    #[error(
+        "the server has nothing in common with what this client offers (alert handshake_failure): \
+         key exchange groups {}, signature schemes {schemes:?}, cipher suites {suites:?}; offer \
+         more of them, or find out from the server's log what it accepts",
+        list(groups)
+    )]
+    NothingInCommon {
+        /// The groups that the client offers.
+        groups: Vec<Group>,
+        /// The signature schemes that it accepts.
+        schemes: Vec<SignatureScheme>,
+        /// The cipher suites that it offers.
+        suites: Vec<CipherSuite>,
+    },
+
+    /// The alert is `certificate_required` (RFC 9846, section 4.4.2.4).
+    #[error(
+        "the server requires a client certificate; give the client one whose issuer and algorithm \
+         the server accepts"
+    )]
+    ClientCertificateRequired,
+
+    /// The alert is `decrypt_error`.
+    #[error(
+        "a certificate of the peer is signed with an algorithm that isn't accepted here \
+         ({error}); accepted are {accepted:?}: have the peer use a chain signed with these, or \
+         accept more (Builder::signature_schemes)"
+    )]
+    SignatureAlgorithm {
+        /// What rustls says.
+        error: CertificateError,
+        /// The schemes that are accepted.
+        accepted: Vec<SignatureScheme>,
+    },
+
+    /// Something else, in rustls's words.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// What a ClientHello offers.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Offer {
+    /// The name that the client asks for.
+    pub server_name: Option<String>,
+    /// Key exchange groups, the most preferred one first.
+    pub groups: Vec<Group>,
+    /// Signature schemes that it accepts, the most preferred one first.
+    pub signature_schemes: Vec<SignatureScheme>,
+    /// Cipher suites, the most preferred one first.
+    pub cipher_suites: Vec<CipherSuite>,
+}
+
+impl Offer {
+    /// Copies what counts.
+    pub fn of(hello: &ClientHello<'_>) -> Self {
+        let groups = hello.named_groups().unwrap_or_default();
+        Self {
+            server_name: hello.server_name().map(str::to_owned),
+            groups: groups.iter().copied().map(Group::from).collect(),
+            signature_schemes: hello.signature_schemes().to_vec(),
+            cipher_suites: hello.cipher_suites().to_vec(),
+        }
+    }
+}
+
+impl Refusal {
+    /// Why a server with `provider` refused a client that offered `offer`, or the
+    /// client the server. `identities` are the server's, where they are known.
+    pub fn by_server(
+        error: &Error,
+        offer: &Offer,
+        provider: &CryptoProvider,
+        identities: Option<&IdentitySet>,
+    ) -> Self {
+        match error {
+            Error::PeerIncompatible(PeerIncompatible::NoKxGroupsInCommon) => Self::NoSharedGroup {
+                client: offer.groups.clone(),
+                server: groups(provider),
+            },
+            Error::PeerIncompatible(PeerIncompatible::NoSignatureSchemesInCommon) => {
+                Self::NoSharedSignatureScheme {
+                    client: offer.signature_schemes.clone(),
+                    server: identities
+                        .into_iter()
+                        .flat_map(IdentitySet::identities)
+                        .map(|identity| identity.key_algorithm())
+                        .collect(),
+                }
+            }
+            Error::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon) => {
+                Self::NoSharedCipherSuite {
+                    client: offer.cipher_suites.clone(),
+                    server: suites(provider),
+                }
+            }
+            // rustls has no error of its own for a resolver that finds nothing.
+            Error::General(text) if text == "no server certificate chain resolved" => {
+                Self::NoCertificateForName {
+                    name: offer.server_name.clone(),
+                }
+            }
+            Error::NoCertificatesPresented => Self::ClientCertificateRequired,
+            error => Self::by_either(error, provider),
+        }
+    }
+
+    /// Why a client with `provider` was refused by a server, or refused it.
+    pub fn by_client(error: &Error, provider: &CryptoProvider) -> Self {
+        match error {
+            Error::AlertReceived(AlertDescription::HandshakeFailure) => Self::NothingInCommon {
+                groups: groups(provider),
+                schemes: schemes(provider),
+                suites: suites(provider),
+            },
+            Error::AlertReceived(AlertDescription::CertificateRequired) => {
+                Self::ClientCertificateRequired
+            }
+            Error::AlertReceived(AlertDescription::ProtocolVersion) => Self::NoSharedVersion,
+            error => Self::by_either(error, provider),
+        }
+    }
+
+    fn by_either(error: &Error, provider: &CryptoProvider) -> Self {
+        use CertificateError as Certificate;
+        use PeerIncompatible as Peer;
+        match error {
+            Error::PeerIncompatible(
+                Peer::Tls12NotOffered
+                | Peer::Tls12NotOfferedOrEnabled
+                | Peer::SupportedVersionsExtensionRequired
+                | Peer::ServerDoesNotSupportTls12Or13
+                | Peer::ServerTlsVersionIsDisabledByOurConfig,
+            ) => Self::NoSharedVersion,
+            Error::InvalidCertificate(
+                error @ (Certificate::UnsupportedSignatureAlgorithmContext { .. }
+                | Certificate::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }),
+            ) => Self::SignatureAlgorithm {
+                error: error.clone(),
+                accepted: schemes(provider),
+            },
+            error => Self::Other(error.clone()),
+        }
+    }
+}
+
+fn groups(provider: &CryptoProvider) -> Vec<Group> {
+    let groups = provider.kx_groups.iter();
+    groups.map(|group| group.name().into()).collect()
+}
+
+fn suites(provider: &CryptoProvider) -> Vec<CipherSuite> {
+    let suites = provider.cipher_suites.iter();
+    suites.map(|suite| suite.suite()).collect()
+}
+
+fn schemes(provider: &CryptoProvider) -> Vec<SignatureScheme> {
+    provider
+        .signature_verification_algorithms
+        .supported_schemes()
+}
+
+fn list(groups: &[Group]) -> String {
+    let names: Vec<_> = groups.iter().map(Group::to_string).collect();
+    match names.is_empty() {
+        true => "none".into(),
+        false => names.join(", "),
+    }
+}
+
+fn in_quotes(name: &Option<String>) -> String {
+    match name {
+        Some(name) => format!("{name:?}"),
+        None => "clients that ask for no name".into(),
+    }
+}
+
+fn keys(keys: &[KeyAlgorithm]) -> String {
+    let names: Vec<_> = keys.iter().map(KeyAlgorithm::to_string).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(", the server has keys for {}", names.join(", ")),
+    }
+}
+
+fn remedy_for_groups(client: &[Group], server: &[Group]) -> &'static str {
+    let has_pq = |groups: &[Group]| groups.iter().any(|group| group.is_post_quantum());
+    match (has_pq(client), has_pq(server)) {
+        (false, true) => {
+            "the client needs post-quantum key exchange, X25519MLKEM768 best of all, or the server \
+             a profile with classical groups"
+        }
+        (true, false) => {
+            "the server needs post-quantum key exchange, X25519MLKEM768 best of all, or the client \
+             a profile with classical groups"
+        }
+        _ => "let one of them have a group of the other (Builder::groups)",
+    }
+}

@@ -1,0 +1,367 @@
+//! Refusals: the alert that goes out, the cause that is named, and what never leaves.
+
+use alloc::sync::Arc;
+
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use rustls::crypto::CryptoProvider;
+use rustls::server::{Accepted, Acceptor};
+use rustls::{
+    AlertDescription, CertificateError, CipherSuite, ClientConfig, ClientConnection, Error,
+    RootCertStore, ServerConfig, SignatureScheme, version,
+};
+use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::{Builder, Group, Offer, Profile, Refusal};
+
+use crate::events;
+use crate::peers::{
+    Ecdsa, Identity, Pki, any_base, bases, client_config, connect, mutual_client_config,
+    mutual_server_config, roots, server_config, with_groups,
+};
+
+#[test]
+fn no_shared_group() {
+    for (client, server, remedy) in [
+        (
+            &[Group::X25519, Group::SECP256R1][..],
+            &[Group::X25519MLKEM768][..],
+            "the client needs post-quantum key exchange, X25519MLKEM768 best of all, or the \
+             server a profile with classical groups",
+        ),
+        (
+            &[Group::X25519MLKEM768],
+            &[Group::X25519],
+            "the server needs post-quantum key exchange, X25519MLKEM768 best of all, or the \
+             client a profile with classical groups",
+        ),
+        (
+            &[Group::MLKEM1024],
+            &[Group::X25519MLKEM768, Group::X25519],
+            "let one of them have a group of the other (Builder::groups)",
+        ),
+    ] {
+        let names = |groups: &[Group]| {
+            let names: Vec<_> = groups.iter().map(Group::to_string).collect();
+            names.join(", ")
+        };
+        let provider = |groups: &[Group]| with_groups(&any_base(), groups.iter().copied());
+        let case = Case::new(provider(client), provider(server));
+        let (refusal, alert) = case.by_server();
+        assert_eq!(alert, AlertDescription::HandshakeFailure);
+        assert_eq!(
+            refusal.to_string(),
+            format!(
+                "no key exchange group in common: the client offers {}, the server accepts {}; \
+                 {remedy}",
+                names(client),
+                names(server)
+            )
+        );
+        assert_eq!(
+            refusal,
+            Refusal::NoSharedGroup {
+                client: client.to_vec(),
+                server: server.to_vec(),
+            }
+        );
+
+        let told = case.by_client().to_string();
+        assert!(
+            told.starts_with(
+                "the server has nothing in common with what this client offers (alert \
+                 handshake_failure): key exchange groups "
+            ),
+            "{told}"
+        );
+        assert!(told.contains(&names(client)), "{told}");
+    }
+}
+
+#[test]
+fn no_shared_signature_scheme() {
+    let client = Builder::new(any_base())
+        .signature_schemes([SignatureScheme::ML_DSA_65, SignatureScheme::ED25519])
+        .build()
+        .unwrap();
+    let case = Case::new(client, default());
+    let (refusal, alert) = case.by_server();
+    assert_eq!(alert, AlertDescription::HandshakeFailure);
+    assert_eq!(
+        refusal.to_string(),
+        "no signature scheme in common: the client accepts [ML_DSA_65, ED25519], the server has \
+         keys for ML-DSA-44; add a certificate with a key that the client accepts beside the ones \
+         there are, or let the client accept more"
+    );
+}
+
+#[test]
+fn no_shared_cipher_suite() {
+    let only = |suite| {
+        let builder = Builder::new(any_base()).profile(Profile::RequirePq);
+        builder.cipher_suites([suite]).build().unwrap()
+    };
+    let case = Case::new(
+        only(CipherSuite::TLS13_AES_128_GCM_SHA256),
+        only(CipherSuite::TLS13_AES_256_GCM_SHA384),
+    );
+    let (refusal, alert) = case.by_server();
+    assert_eq!(alert, AlertDescription::HandshakeFailure);
+    assert_eq!(
+        refusal.to_string(),
+        "no cipher suite in common: the client offers [TLS13_AES_128_GCM_SHA256], the server \
+         accepts [TLS13_AES_256_GCM_SHA384]; let one of them have one more"
+    );
+}
+
+#[test]
+fn no_shared_version() {
+    let mut case = Case::new(default(), default());
+    case.client = ClientConfig::builder_with_provider(default().into())
+        .with_protocol_versions(&[&version::TLS12])
+        .unwrap()
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth()
+        .into();
+    let pq = Builder::new(any_base()).profile(Profile::RequirePq).build();
+    case.server = Case::new(default(), pq.unwrap()).server;
+    let (refusal, alert) = case.by_server();
+    assert_eq!(alert, AlertDescription::ProtocolVersion);
+    assert_eq!(refusal, Refusal::NoSharedVersion);
+    assert_eq!(case.by_client(), Refusal::NoSharedVersion);
+}
+
+#[test]
+fn no_certificate_for_the_name() {
+    events::record();
+    let mut case = Case::new(default(), default());
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let leaf = CertificateBuilder::server().dns_name("example.org");
+    let identity = Identity {
+        chain: vec![root.issue(leaf, &key).unwrap().into_der()],
+        key: crate::peers::private_key(&key),
+    };
+    case.identities = IdentitySet::new().with(identity.checked());
+    case.server = Case::server(default(), case.identities.clone());
+    let (refusal, alert) = case.by_server();
+    assert_eq!(alert, AlertDescription::AccessDenied);
+    assert_eq!(
+        refusal.to_string(),
+        "no certificate for \"localhost\", and no default one; add a certificate for this name, or \
+         a default"
+    );
+    events::wait_for(&["INFO", "no certificate for this name", "localhost"]);
+}
+
+#[test]
+fn client_certificate_required() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    let server = mutual_server_config(default(), &pki.server, pki.roots());
+    let client = client_config(default(), pki.roots());
+    let outcome = connect(&client.into(), &server.into());
+    let offer = Offer::default();
+    for refusal in [
+        Refusal::by_server(
+            &outcome.server.result.unwrap_err(),
+            &offer,
+            &default(),
+            None,
+        ),
+        Refusal::by_client(&outcome.client.result.unwrap_err(), &default()),
+    ] {
+        assert_eq!(refusal, Refusal::ClientCertificateRequired);
+    }
+}
+
+/// A chain that is signed with what the client doesn't accept, by a server that has
+/// nothing else.
+#[test]
+fn signature_algorithm_in_the_chain() {
+    let ecdsa_root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate());
+    let ecdsa_root = ecdsa_root.unwrap();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let identity = Identity {
+        chain: vec![ecdsa_root.issue(leaf, &key).unwrap().into_der()],
+        key: crate::peers::private_key(&key),
+    };
+    let provider = Builder::new(any_base())
+        .require_pq_authentication()
+        .build()
+        .unwrap();
+    let client = client_config(
+        provider.clone(),
+        roots([ecdsa_root.certificate().der().clone()]),
+    );
+    let outcome = connect(&client.into(), &server_config(default(), &identity).into());
+    assert_eq!(
+        outcome.server.result,
+        Err(Error::AlertReceived(AlertDescription::DecryptError))
+    );
+    let refusal = Refusal::by_client(&outcome.client.result.unwrap_err(), &provider);
+    assert!(matches!(
+        &refusal,
+        Refusal::SignatureAlgorithm {
+            error: CertificateError::UnsupportedSignatureAlgorithmContext { .. },
+            accepted,
+        } if accepted.len() == 3
+    ));
+    assert!(
+        refusal.to_string().contains(
+            "accepted are [ML_DSA_65, ML_DSA_87, ML_DSA_44]: have the peer use a chain signed \
+             with these"
+        ),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn other_errors_keep_their_words() {
+    let error = Error::DecryptError;
+    let refusal = Refusal::by_client(&error, &default());
+    assert_eq!(refusal, Refusal::Other(error.clone()));
+    assert_eq!(refusal.to_string(), error.to_string());
+}
+
+/// Everything is done that reports an event, with keys that are known, and no event
+/// has one of them in it, in any of the forms in which bytes are printed.
+#[test]
+fn no_secret_in_any_event() {
+    events::record();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let pkcs8 = key.to_pkcs8_der().unwrap();
+    // The seed is at the end.
+    let seed = &pkcs8[pkcs8.len() - 32..];
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
+    let root_der = root.certificate().der().clone();
+    let same_key = SigningKey::from_pkcs8_der(&pkcs8).unwrap();
+    let leaf = CertificateBuilder::server()
+        .client_auth()
+        .dns_name("localhost");
+    let identity = Identity {
+        chain: vec![root.issue(leaf, &same_key).unwrap().into_der()],
+        key: crate::peers::private_key(&same_key),
+    };
+
+    let directory = tempfile::tempdir().unwrap();
+    let [chain, key] = ["chain.pem", "key.pem"].map(|name| directory.path().join(name));
+    let leaf = pq_x509::Certificate::from_der(&identity.chain[0]).unwrap();
+    std::fs::write(&chain, leaf.to_pem()).unwrap();
+    std::fs::write(&key, &*same_key.to_pkcs8_pem().unwrap()).unwrap();
+    for (_, base) in bases() {
+        let provider = Builder::new(base).build().unwrap();
+        let files = rustls_pq::identity::IdentityFiles::new(provider.clone().into())
+            .with_default(&chain, &key);
+        let (identities, watcher) = files.watch(core::time::Duration::from_millis(1)).unwrap();
+        let mutual = mutual_server_config(provider.clone(), &identity, roots([root_der.clone()]));
+        let mutual = Arc::new(mutual);
+        let client = mutual_client_config(provider.clone(), roots([root_der.clone()]), &identity);
+        let client = Arc::new(client);
+        for _ in 0..2 {
+            assert_eq!(connect(&client, &mutual).client.result, Ok(()));
+        }
+        let server = ServerConfig::builder_with_provider(provider.into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(identities);
+        assert_eq!(connect(&client, &server.into()).client.result, Ok(()));
+        std::fs::write(&chain, "nonsense").unwrap();
+        let name = directory.path().display().to_string();
+        events::wait_for(&["new certificate refused", &name]);
+        std::fs::write(&chain, leaf.to_pem()).unwrap();
+        drop(watcher);
+    }
+
+    let lines = events::lines(&[]);
+    assert!(lines.len() >= 3, "{lines:?}");
+    let hex: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
+    let pem = same_key.to_pkcs8_pem().unwrap();
+    let base64 = pem.lines().nth(1).unwrap();
+    for line in lines {
+        // Half of it would be too much.
+        for secret in [
+            hex[..32].to_owned(),
+            hex[..32].to_uppercase(),
+            format!("{:?}", &seed[..16])
+                .trim_matches(['[', ']'])
+                .to_owned(),
+            base64[base64.len() - 24..].to_owned(),
+        ] {
+            assert!(!line.contains(&secret), "{line}");
+        }
+    }
+}
+
+/// A client and a server that don't get on.
+struct Case {
+    client: Arc<ClientConfig>,
+    server: Arc<ServerConfig>,
+    identities: IdentitySet,
+}
+
+impl Case {
+    /// The server has a certificate of ML-DSA-44.
+    fn new(client: CryptoProvider, server: CryptoProvider) -> Self {
+        let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+        let identities = IdentitySet::new().with_default(pki.server.checked());
+        Self {
+            client: client_config(client, pki.roots()).into(),
+            server: Self::server(server, identities.clone()),
+            identities,
+        }
+    }
+
+    fn server(provider: CryptoProvider, identities: IdentitySet) -> Arc<ServerConfig> {
+        ServerConfig::builder_with_provider(provider.into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(Identities::new(identities)))
+            .into()
+    }
+
+    /// What the server logs, and the alert that the client gets.
+    fn by_server(&self) -> (Refusal, AlertDescription) {
+        let accepted = self.accepted();
+        let offer = Offer::of(&accepted.client_hello());
+        let (error, _) = accepted.into_connection(self.server.clone()).unwrap_err();
+        let Err(Error::AlertReceived(alert)) = connect(&self.client, &self.server).client.result
+        else {
+            panic!("the client isn't told");
+        };
+        let provider = self.server.crypto_provider();
+        (
+            Refusal::by_server(&error, &offer, provider, Some(&self.identities)),
+            alert,
+        )
+    }
+
+    /// What the client reports of the same.
+    fn by_client(&self) -> Refusal {
+        let error = connect(&self.client, &self.server)
+            .client
+            .result
+            .unwrap_err();
+        Refusal::by_client(&error, self.client.crypto_provider())
+    }
+
+    fn accepted(&self) -> Accepted {
+        let name = "localhost".try_into().unwrap();
+        let mut client = ClientConnection::new(self.client.clone(), name).unwrap();
+        let mut hello = Vec::new();
+        client.write_tls(&mut hello).unwrap();
+        let mut acceptor = Acceptor::default();
+        let mut hello = &hello[..];
+        loop {
+            acceptor.read_tls(&mut hello).unwrap();
+            if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).unwrap() {
+                return accepted;
+            }
+        }
+    }
+}
+
+fn default() -> CryptoProvider {
+    Builder::new(any_base()).build().unwrap()
+}
