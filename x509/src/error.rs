@@ -2,6 +2,7 @@ use const_oid::ObjectIdentifier;
 use thiserror::Error;
 
 use crate::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::random::RandomnessError;
 
 /// Why a key could not be made, read, written or used.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -75,7 +76,7 @@ pub enum KeyError {
     },
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness: {0}")]
-    Randomness(#[from] getrandom::Error),
+    Randomness(#[from] RandomnessError),
 }
 
 /// Why a text gave no PEM block.

@@ -14,7 +14,7 @@ use crate::error::KeyError;
 use crate::key_usage::{self, KeyUsageError, Role};
 use crate::names::NameError;
 use crate::public_key::PublicKey;
-use crate::random;
+use crate::random::{self, RandomnessError};
 use crate::signed::SealError;
 use crate::signer::{SignError, Signer, SubjectKey};
 use crate::tbs::{TbsCertificate, encode_extension};
@@ -195,7 +195,7 @@ pub enum IssueError {
     Certificate(#[from] CertificateError),
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness for the serial number: {0}")]
-    Randomness(#[from] getrandom::Error),
+    Randomness(#[from] RandomnessError),
 }
 
 impl From<SealError> for IssueError {

@@ -113,6 +113,7 @@ pub use pki_types;
 pub use pq_core::ml_kem::SharedSecret;
 pub use private_key::{DecapsulationKey, PrivateKey, PrivateKeyForm, SigningKey};
 pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
+pub use random::RandomnessError;
 pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
 pub use signed::SignatureError;
 pub use signer::{SignError, Signer, SubjectKey};

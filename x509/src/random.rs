@@ -1,17 +1,49 @@
 //! The operating system's randomness.
 
+use thiserror::Error;
 use zeroize::Zeroizing;
 
+/// No randomness could be had, so nothing was made or signed.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[error(transparent)]
+pub struct RandomnessError(#[from] source::Error);
+
 /// This many fresh random bytes, wiped when dropped.
-pub(crate) fn secret(len: usize) -> Result<Zeroizing<Vec<u8>>, getrandom::Error> {
+pub(crate) fn secret(len: usize) -> Result<Zeroizing<Vec<u8>>, RandomnessError> {
     let mut bytes = Zeroizing::new(vec![0; len]);
-    getrandom::fill(&mut bytes)?;
+    source::fill(&mut bytes)?;
     Ok(bytes)
 }
 
 /// An array of fresh random bytes, wiped when dropped.
-pub(crate) fn array<const N: usize>() -> Result<Zeroizing<[u8; N]>, getrandom::Error> {
+pub(crate) fn array<const N: usize>() -> Result<Zeroizing<[u8; N]>, RandomnessError> {
     let mut bytes = Zeroizing::new([0; N]);
-    getrandom::fill(bytes.as_mut_slice())?;
+    source::fill(bytes.as_mut_slice())?;
     Ok(bytes)
+}
+
+#[cfg(any(
+    not(all(target_family = "wasm", target_os = "unknown")),
+    feature = "wasm_js"
+))]
+use getrandom as source;
+
+/// Bare WebAssembly, where nobody is known to ask: reading and verifying work, and
+/// what takes randomness says what is missing.
+#[cfg(all(
+    target_family = "wasm",
+    target_os = "unknown",
+    not(feature = "wasm_js")
+))]
+mod source {
+    #[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
+    #[error(
+        "this WebAssembly target has no operating system; where JavaScript runs it, enable the \
+         feature `wasm_js` of pq-x509"
+    )]
+    pub struct Error;
+
+    pub(super) fn fill(_: &mut [u8]) -> Result<(), Error> {
+        Err(Error)
+    }
 }
