@@ -75,6 +75,21 @@
 //!   [`WebPkiClientVerifier::builder_with_provider`](rustls::server::WebPkiClientVerifier),
 //!   by `with_crls`.
 //!
+//! # Where it runs
+//!
+//! The crate compiles for every target that rustls and `std` have, with its default features.
+//! What differs is where classical algorithms come from.
+//!
+//! | | |
+//! |---|---|
+//! | x86-64 with AVX2, ADX and BMI2; AArch64 with AES and SHA-2 | every base |
+//! | other CPUs and architectures | `ring` or `aws-lc-rs`: [`provider()`] takes them where graviola can't run, and without them returns an error that says what is missing |
+//! | `wasm32-unknown-unknown` in JavaScript | `ring` |
+//!
+//! There is no `no_std` form. Of the bases only ring could do without: graviola's glue
+//! turns rustls's feature `std` on, and rustls itself gives its own `no_std` mode up in
+//! 0.24. ([`pq_core`], where the cryptography is, is `no_std` and runs on bare metal.)
+//!
 //! # QUIC
 //!
 //! Providers over any base serve QUIC, with quinn for one: give it the

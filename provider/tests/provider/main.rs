@@ -4,6 +4,7 @@
 extern crate alloc;
 
 mod builder;
+mod default_base;
 mod events;
 mod handshakes;
 mod identities;

@@ -116,7 +116,9 @@ mod tests {
     fn montgomery_reduction_over_its_range() {
         let limit = Q << 31;
         let near = |x: i64| (x - 100_000).max(1 - limit)..(x + 100_000).min(limit);
-        let sampled = (1 - limit..limit).step_by(48_611_737_211);
+        // Not `step_by`, whose step is a `usize` of 32 bits on some targets.
+        let sampled = core::iter::successors(Some(1 - limit), |x| Some(x + 48_611_737_211))
+            .take_while(|&x| x < limit);
         for x in sampled
             .chain(near(-limit))
             .chain(near(0))

@@ -1,0 +1,51 @@
+//! The default provider on whatever CPU this is. CI runs this on one that graviola
+//! supports and, under an emulator, on one that it doesn't.
+
+use alloc::sync::Arc;
+
+use pq_x509::SignatureAlgorithm;
+use rustls::HandshakeKind;
+use rustls_pq::{Error, Group};
+
+use crate::peers::{Pki, client_config, connect, server_config};
+
+#[test]
+fn works_or_says_what_is_missing() {
+    let graviola = graviola_refusal();
+    let others = cfg!(any(feature = "aws-lc-rs", feature = "ring"));
+    match (graviola, rustls_pq::provider()) {
+        (None, Ok(_)) => assert_handshake(),
+        (Some(refusal), Ok(_)) if others => {
+            eprintln!("without graviola: {refusal}");
+            assert_handshake();
+        }
+        (Some(refusal), Err(error)) if !others => {
+            assert_eq!(error, refusal);
+            let message = error.to_string();
+            assert!(message.contains("`ring`"), "{message}");
+            if let Error::UnsupportedCpu { missing } = error {
+                assert!(!missing.is_empty());
+                for feature in missing {
+                    assert!(message.contains(feature), "{message}");
+                }
+            }
+        }
+        (refusal, provider) => panic!("graviola: {refusal:?}; the default: {provider:?}"),
+    }
+}
+
+fn assert_handshake() {
+    let provider = rustls_pq::provider().expect("it was there a moment ago");
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let client = Arc::new(client_config(provider.clone(), pki.roots()));
+    let server = Arc::new(server_config(provider, &pki.server));
+    connect(&client, &server).assert_success(Group::X25519MLKEM768, HandshakeKind::Full);
+}
+
+/// Why graviola can't be used here.
+fn graviola_refusal() -> Option<Error> {
+    #[cfg(feature = "graviola")]
+    return rustls_pq::base::graviola().err();
+    #[cfg(not(feature = "graviola"))]
+    return Some(Error::NoBase);
+}
