@@ -27,6 +27,7 @@ impl Sealed for Avx2 {}
 
 impl Backend for Avx2 {
     type U64s = U64x4;
+    type Lone = u64;
     type U32s = U32x8;
     type Sha256 = ShaNi;
     type I16s = I16x16;
@@ -46,13 +47,13 @@ impl Backend for Avx2 {
     }
 
     #[inline]
-    fn run_scalar<K: Kernel<Portable>>(self, kernel: K) -> K::Output {
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         #[target_feature(enable = "bmi1,bmi2")]
-        fn with_features<K: Kernel<Portable>>(kernel: K) -> K::Output {
-            kernel.run(Portable)
+        fn with_features<K: Kernel<Avx2>>(b: Avx2, kernel: K) -> K::Output {
+            kernel.run(b)
         }
         // SAFETY: the token exists only where both were detected.
-        unsafe { with_features(kernel) }
+        unsafe { with_features(self, kernel) }
     }
 
     #[inline]
@@ -176,18 +177,38 @@ impl U64s for U64x4 {
     }
 
     #[inline(always)]
-    fn transpose(_: Avx2, vectors: &[[u64; 4]; 24], blocks: &mut [[u8; 192]]) {
+    fn mask(_: Avx2, lanes: u32) -> Self {
         // SAFETY: the token proves that the CPU has the instructions.
+        Self(unsafe { mask(lanes) })
+    }
+
+    #[inline(always)]
+    fn transpose(vectors: &[Self; 24], blocks: &mut [[u8; 192]]) {
+        // SAFETY: the vectors prove that the CPU has the instructions.
         unsafe { transpose(vectors, blocks) }
     }
+}
+
+impl From<Avx2> for Portable {
+    fn from(_: Avx2) -> Self {
+        Self
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mask(lanes: u32) -> __m256i {
+    let bits = _mm256_setr_epi64x(1, 2, 4, 8);
+    let lanes = _mm256_set1_epi64x(lanes.into());
+    _mm256_cmpeq_epi64(_mm256_and_si256(lanes, bits), bits)
 }
 
 /// Six times four vectors.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn transpose(vectors: &[[u64; 4]; 24], blocks: &mut [[u8; 192]]) {
+fn transpose(vectors: &[U64x4; 24], blocks: &mut [[u8; 192]]) {
     for (sixth, four) in vectors.as_chunks::<4>().0.iter().enumerate() {
-        let [a, b, c, d] = four.each_ref().map(|row| read(row));
+        let [a, b, c, d] = four.map(|vector| vector.0);
         // The even lanes of two vectors, and the odd.
         let (ab0, ab1) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
         let (cd0, cd1) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));

@@ -6,8 +6,8 @@ use core::arch::x86_64::*;
 
 use super::instructions::{Integer, instructions, vector};
 use super::{
-    Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, ShaNi, U32s, U64s, Vector,
-    Words, packing,
+    Backend, Coefficients, FromNumber, I16s, I32s, Kernel, ShaNi, U32s, U64s, Vector, Words,
+    packing,
 };
 use crate::sealed::Sealed;
 
@@ -41,6 +41,7 @@ impl Sealed for Avx512 {}
 
 impl Backend for Avx512 {
     type U64s = U64x8;
+    type Lone = U64x8;
     type U32s = U32x16;
     type Sha256 = ShaNi;
     type I16s = I16x32;
@@ -62,13 +63,18 @@ impl Backend for Avx512 {
     }
 
     #[inline]
-    fn run_scalar<K: Kernel<Portable>>(self, kernel: K) -> K::Output {
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         #[target_feature(enable = "bmi1,bmi2")]
-        fn with_features<K: Kernel<Portable>>(kernel: K) -> K::Output {
-            kernel.run(Portable)
+        fn with_features<K: Kernel<Avx512>>(b: Avx512, kernel: K) -> K::Output {
+            kernel.run(b)
         }
         // SAFETY: the token exists only where both were detected.
-        unsafe { with_features(kernel) }
+        unsafe { with_features(self, kernel) }
+    }
+
+    #[inline]
+    fn run_lone<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        self.run(kernel)
     }
 
     #[inline]
@@ -192,8 +198,14 @@ impl U64s for U64x8 {
     }
 
     #[inline(always)]
-    fn transpose(_: Avx512, vectors: &[[u64; 8]; 24], blocks: &mut [[u8; 192]]) {
-        // SAFETY: the token proves that the CPU has the instructions.
+    fn mask(_: Avx512, lanes: u32) -> Self {
+        // SAFETY: the token proves that the CPU has the instruction.
+        Self(unsafe { _mm512_maskz_set1_epi64(lanes as __mmask8, -1) })
+    }
+
+    #[inline(always)]
+    fn transpose(vectors: &[Self; 24], blocks: &mut [[u8; 192]]) {
+        // SAFETY: the vectors prove that the CPU has the instructions.
         unsafe { transpose(vectors, blocks) }
     }
 }
@@ -201,9 +213,9 @@ impl U64s for U64x8 {
 /// Three times eight vectors.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn transpose(vectors: &[[u64; 8]; 24], blocks: &mut [[u8; 192]]) {
+fn transpose(vectors: &[U64x8; 24], blocks: &mut [[u8; 192]]) {
     for (third, eight) in vectors.as_chunks::<8>().0.iter().enumerate() {
-        let rows = transpose_eight(eight.each_ref().map(|row| read(row)));
+        let rows = transpose_eight(eight.map(|vector| vector.0));
         for (block, row) in blocks.iter_mut().zip(rows) {
             let bytes: &mut [u8; 64] = &mut block.as_chunks_mut().0[third];
             // SAFETY: the array has the size of a register.

@@ -80,6 +80,9 @@ pub use sha_ni::ShaNi;
 pub trait Backend: Copy + Send + Sync + Sealed + 'static {
     /// Independent lanes of Keccak, SHA-512.
     type U64s: U64s<Token = Self>;
+    /// What permutes a single lane of Keccak in the least time: a vector of which one lane is
+    /// used, or a general register.
+    type Lone: U64s<Token: From<Self>>;
     /// Independent lanes of SHA-256.
     type U32s: U32s<Token = Self>;
     /// Instructions for SHA-256.
@@ -102,8 +105,14 @@ pub trait Backend: Copy + Send + Sync + Sealed + 'static {
     /// With vectors at hand the compiler puts single lanes of Keccak into them, which
     /// takes twice as long.
     #[inline]
-    fn run_scalar<K: Kernel<Portable>>(self, kernel: K) -> K::Output {
-        Portable.run(kernel)
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+
+    /// Runs a kernel on [`Lone`](Self::Lone) words.
+    #[inline]
+    fn run_lone<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        self.run_scalar(kernel)
     }
 
     /// The instructions for SHA-256, if this CPU has them beside its own.
@@ -320,13 +329,17 @@ pub trait U64s: Words<Element = u64> {
     }
     /// `self ⊕ (¬b ∧ c)`, the step χ of Keccak.
     fn chi(self, b: Self, c: Self) -> Self;
+    /// All bits set in the lanes i that `lanes` has bit i of, and none in the others.
+    fn mask(token: Self::Token, lanes: u32) -> Self;
     /// Sorts 24 vectors by lanes: `blocks[j]` is lane j of each, the least significant
     /// bytes first. There are as many blocks as lanes.
     #[inline(always)]
-    fn transpose(_: Self::Token, vectors: &[Self::Array; 24], blocks: &mut [[u8; 192]]) {
-        for (lane, block) in blocks.iter_mut().enumerate() {
-            for (bytes, vector) in block.as_chunks_mut().0.iter_mut().zip(vectors) {
-                *bytes = vector.as_ref()[lane].to_le_bytes();
+    fn transpose(vectors: &[Self; 24], blocks: &mut [[u8; 192]]) {
+        for (i, vector) in vectors.iter().enumerate() {
+            let mut array = Self::Array::default();
+            vector.store(&mut array);
+            for (block, word) in blocks.iter_mut().zip(array.as_ref()) {
+                block.as_chunks_mut().0[i] = word.to_le_bytes();
             }
         }
     }
@@ -464,6 +477,12 @@ mod tests {
             let (a, b, c) = (next(), next(), next());
             let of = |v: V| move |i| lane(v, i);
             let (x, y, z) = (of(a), of(b), of(c));
+            for lanes in 0..1 << V::LANES {
+                check_lanes(V::mask(token, lanes), |i| match lanes >> i & 1 {
+                    1 => u64::MAX,
+                    _ => 0,
+                });
+            }
             check_lanes(a.chi(b, c), |i| x(i) ^ (!y(i) & z(i)));
             check_lanes(a.xor_rotated(b), |i| x(i) ^ y(i).rotate_left(1));
             macro_rules! rotations {

@@ -3,7 +3,9 @@
 use core::arch::aarch64::*;
 
 use super::instructions::{instructions, vector};
-use super::{Backend, Coefficients, I16s, I32s, Kernel, NeonSha2, U32s, U64s, Vector, Words};
+use super::{
+    Backend, Coefficients, I16s, I32s, Kernel, NeonSha2, Portable, U32s, U64s, Vector, Words,
+};
 use crate::sealed::Sealed;
 
 cpufeatures::new!(detection, "sha3");
@@ -36,6 +38,7 @@ impl Sealed for Neon {}
 
 impl Backend for Neon {
     type U64s = U64x2;
+    type Lone = u64;
     type U32s = U32x4;
     type Sha256 = NeonSha2;
     type I16s = I16x8;
@@ -59,6 +62,7 @@ impl Sealed for NeonSha3 {}
 
 impl Backend for NeonSha3 {
     type U64s = U64x2Sha3;
+    type Lone = u64;
     type U32s = U32x4Sha3;
     type Sha256 = NeonSha2;
     type I16s = I16x8Sha3;
@@ -155,6 +159,18 @@ impl U64s for U64x2 {
     instructions! {
         chi => chi(b, c);
     }
+
+    #[inline(always)]
+    fn mask(_: Neon, lanes: u32) -> Self {
+        // SAFETY: the token proves that the CPU has the instructions.
+        Self(unsafe { mask(lanes) })
+    }
+}
+
+impl From<Neon> for Portable {
+    fn from(_: Neon) -> Self {
+        Self
+    }
 }
 
 impl U64s for U64x2Sha3 {
@@ -168,6 +184,27 @@ impl U64s for U64x2Sha3 {
         // SAFETY: `self` proves that the CPU has the instruction.
         Self(unsafe { xor_rotate::<N>(self.0, b.0) })
     }
+
+    #[inline(always)]
+    fn mask(_: NeonSha3, lanes: u32) -> Self {
+        // SAFETY: the token proves that the CPU has the instructions.
+        Self(unsafe { mask(lanes) })
+    }
+}
+
+impl From<NeonSha3> for Portable {
+    fn from(_: NeonSha3) -> Self {
+        Self
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn mask(lanes: u32) -> uint64x2_t {
+    static BITS: [u64; 2] = [1, 2];
+    // SAFETY: the array has the size of the register.
+    let bits = unsafe { vld1q_u64(BITS.as_ptr()) };
+    vtstq_u64(vdupq_n_u64(lanes.into()), bits)
 }
 
 /// Calls a function with the constant bits − N, which generic code can't write.

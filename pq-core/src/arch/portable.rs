@@ -13,6 +13,7 @@ impl Sealed for Portable {}
 
 impl Backend for Portable {
     type U64s = u64;
+    type Lone = u64;
     type U32s = u32;
     type Sha256 = NoSha256;
     type I16s = i16;
@@ -124,6 +125,11 @@ impl U64s for u64 {
     #[inline(always)]
     fn chi(self, b: Self, c: Self) -> Self {
         self ^ (!b & c)
+    }
+
+    #[inline(always)]
+    fn mask(_: Portable, lanes: u32) -> Self {
+        Self::from(lanes & 1).wrapping_neg()
     }
 }
 

@@ -1,7 +1,9 @@
 //! A backend of several lanes in plain Rust: it stands in tests for what a SIMD
 //! backend does, so that code for one lane can't pass as code for many.
 
-use super::{Backend, Coefficients, I16s, I32s, Kernel, NoSha256, U32s, U64s, Vector, Words};
+use super::{
+    Backend, Coefficients, I16s, I32s, Kernel, NoSha256, Portable, U32s, U64s, Vector, Words,
+};
 use crate::sealed::Sealed;
 
 /// Four lanes of 64 bits, eight of 32, sixteen of 16.
@@ -12,6 +14,7 @@ impl Sealed for Wide {}
 
 impl Backend for Wide {
     type U64s = Lanes<u64, 4>;
+    type Lone = Lanes<u64, 4>;
     type U32s = Lanes<u32, 8>;
     type Sha256 = NoSha256;
     type I16s = Lanes<i16, 16>;
@@ -118,6 +121,10 @@ impl U32s for Lanes<u32, 8> {}
 impl U64s for Lanes<u64, 4> {
     fn chi(self, b: Self, c: Self) -> Self {
         self.xor(b.map2(c, |b, c| !b & c))
+    }
+
+    fn mask(_: Wide, lanes: u32) -> Self {
+        Self(core::array::from_fn(|i| u64::mask(Portable, lanes >> i)))
     }
 }
 

@@ -10,7 +10,7 @@ use core::array;
 use zeroize::ZeroizeOnDrop;
 
 use crate::arch::{Backend, Vector};
-use crate::kernel::keccak::{Blocks, KeccakF1600};
+use crate::kernel::keccak::Step;
 use crate::secret::wipe;
 
 /// A sponge to compute, and who takes its output.
@@ -116,24 +116,33 @@ pub(crate) fn run<'a, B: Backend, C: Consumer>(b: B, jobs: impl IntoIterator<Ite
     let mut slots: [_; MAX_LANES] = array::from_fn(|_| None);
     let slots = &mut slots[..B::U64s::LANES];
 
+    let mut absorbed = [0; MAX_LANES];
+    let absorbed = &mut absorbed[..B::U64s::LANES];
+    let mut fresh = 0;
+
     let mut active = 0;
-    for (lane, (slot, block)) in slots.iter_mut().zip(&mut *blocks).enumerate() {
-        *slot = Slot::start::<B>(jobs.next(), states, lane, block);
+    let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
+    for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
+        *slot = Slot::start(jobs.next(), block, absorbed);
+        fresh |= 1 << lane;
         active += usize::from(slot.is_some());
     }
     while active > 0 {
-        b.run(KeccakF1600::<B::U64s> { token: b, states });
-        if slots.iter().flatten().any(|slot| slot.squeezing) {
-            b.run(Blocks::<B::U64s> {
-                token: b,
-                states,
-                blocks,
-            });
-        }
-        for (lane, (slot, block)) in slots.iter_mut().zip(&mut *blocks).enumerate() {
+        b.run(Step::<B::U64s> {
+            token: b,
+            states,
+            fresh,
+            absorbed,
+            squeeze: slots.iter().flatten().any(|slot| slot.squeezing),
+            blocks,
+        });
+        fresh = 0;
+        let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
+        for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
             let Some(running) = slot else { continue };
-            if running.step::<B>(states, lane, block) == Demand::Done {
-                *slot = Slot::start::<B>(jobs.next(), states, lane, block);
+            if running.step(block, absorbed) == Demand::Done {
+                *slot = Slot::start(jobs.next(), block, absorbed);
+                fresh |= 1 << lane;
                 active -= usize::from(slot.is_none());
             }
         }
@@ -181,44 +190,34 @@ struct Slot<'a, C> {
 }
 
 impl<'a, C: Consumer> Slot<'a, C> {
-    /// Puts the first block of `job` on a fresh lane.
+    /// Begins with `job`: its first block, and how much of it is to be absorbed.
     #[inline(always)]
-    fn start<B: Backend>(
-        job: Option<Job<'a, C>>,
-        states: &mut States<B>,
-        lane: usize,
-        block: &mut [u8; 192],
-    ) -> Option<Self> {
-        for words in states.iter_mut() {
-            words.as_mut()[lane] = 0;
-        }
+    fn start(job: Option<Job<'a, C>>, block: &mut [u8; 192], absorbed: &mut usize) -> Option<Self> {
+        *absorbed = 0;
         let mut slot = Self {
             job: job?,
             absorbed: 0,
             squeezing: false,
         };
-        slot.absorb::<B>(states, lane, block);
+        slot.absorb(block, absorbed);
         Some(slot)
     }
 
     /// What follows a permutation: the next block of the message, or of the output, which
     /// then is in `block`.
     #[inline(always)]
-    fn step<B: Backend>(
-        &mut self,
-        states: &mut States<B>,
-        lane: usize,
-        block: &mut [u8; 192],
-    ) -> Demand {
+    fn step(&mut self, block: &mut [u8; 192], absorbed: &mut usize) -> Demand {
         if !self.squeezing {
-            self.absorb::<B>(states, lane, block);
+            self.absorb(block, absorbed);
             return Demand::More;
         }
+        *absorbed = 0;
         self.job.consumer.take(&block[..self.job.rate])
     }
 
     #[inline(always)]
-    fn absorb<B: Backend>(&mut self, states: &mut States<B>, lane: usize, block: &mut [u8; 192]) {
+    fn absorb(&mut self, block: &mut [u8; 192], absorbed: &mut usize) {
+        *absorbed = self.job.rate;
         *block = [0; 192];
         let block = &mut block[..self.job.rate];
         let taken = self.job.message.read(self.absorbed, block);
@@ -228,9 +227,6 @@ impl<'a, C: Consumer> Slot<'a, C> {
             block[taken] ^= self.job.suffix;
             block[self.job.rate - 1] ^= 0x80;
             self.squeezing = true;
-        }
-        for (bytes, words) in block.as_chunks().0.iter().zip(states.iter_mut()) {
-            words.as_mut()[lane] ^= u64::from_le_bytes(*bytes);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use zeroize::ZeroizeOnDrop;
 
-use crate::arch::{Backend, Portable};
+use crate::arch::{Backend, Vector};
 use crate::kernel::keccak::KeccakF1600;
 use crate::secret::wipe;
 
@@ -47,9 +47,9 @@ pub(crate) fn hash<B: Backend>(b: B, rate: usize, suffix: u8, parts: &[&[u8]], o
 ///
 /// It changes from one to the other in place: a move would leave a copy of the state
 /// behind, and with it of a short message.
-pub(crate) struct Sponge<B> {
+pub(crate) struct Sponge<B: Backend> {
     b: B,
-    state: State,
+    state: State<B>,
     rate: usize,
     /// Bytes taken into the current block, or given of it; less than `rate` while the
     /// sponge takes, `rate` when the next block of output is due.
@@ -61,7 +61,7 @@ impl<B: Backend> Sponge<B> {
     pub(crate) fn new(b: B, rate: usize) -> Self {
         Self {
             b,
-            state: State([[0]; 25]),
+            state: State([Default::default(); 25]),
             rate,
             position: 0,
         }
@@ -105,13 +105,14 @@ impl<B: Backend> Sponge<B> {
     }
 }
 
-/// The 25 lanes of one state, read and written as bytes.
-struct State([[u64; 1]; 25]);
+/// The 25 words of one state, each in the first lane of a vector, read and written as bytes.
+#[repr(align(64))]
+struct State<B: Backend>([<B::Lone as Vector>::Array; 25]);
 
-impl State {
-    fn permute<B: Backend>(&mut self, b: B) {
-        b.run_scalar(KeccakF1600::<u64> {
-            token: Portable,
+impl<B: Backend> State<B> {
+    fn permute(&mut self, b: B) {
+        b.run_lone(KeccakF1600::<B::Lone> {
+            token: b.into(),
             states: &mut self.0,
         });
     }
@@ -119,7 +120,7 @@ impl State {
     fn xor(&mut self, mut position: usize, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let lane = &mut self.0[position / 8][0];
+            let lane = &mut self.0[position / 8].as_mut()[0];
             if position.is_multiple_of(8)
                 && let Some((word, tail)) = rest.split_first_chunk()
             {
@@ -137,7 +138,7 @@ impl State {
     fn read(&self, mut position: usize, bytes: &mut [u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let lane = self.0[position / 8][0];
+            let lane = self.0[position / 8].as_ref()[0];
             if position.is_multiple_of(8) && rest.len() >= 8 {
                 let (word, tail) = rest.split_at_mut(8);
                 word.copy_from_slice(&lane.to_le_bytes());
@@ -152,13 +153,13 @@ impl State {
     }
 }
 
-impl Drop for State {
+impl<B: Backend> Drop for State<B> {
     fn drop(&mut self) {
         wipe(&mut self.0);
     }
 }
 
-impl ZeroizeOnDrop for State {}
+impl<B: Backend> ZeroizeOnDrop for State<B> {}
 
 #[cfg(test)]
 mod tests {

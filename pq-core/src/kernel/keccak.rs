@@ -16,36 +16,63 @@ impl<B: Backend, V: U64s> Kernel<B> for KeccakF1600<'_, V> {
     #[inline(always)]
     fn run(self, _: B) {
         let Self { token, states } = self;
-        let mut a = [V::splat(token, 0); 25];
-        for (vector, array) in a.iter_mut().zip(states.iter()) {
-            *vector = V::load(token, array);
-        }
+        let a = states.each_ref().map(|words| V::load(token, words));
         for (vector, array) in permute(token, a).iter().zip(states) {
             vector.store(array);
         }
     }
 }
 
-/// The first 24 words of `LANES` states as bytes, a block for each state.
-pub(crate) struct Blocks<'a, V: U64s> {
+/// One permutation of each of `LANES` sponges, with what comes before and after it.
+pub(crate) struct Step<'a, V: U64s> {
     pub(crate) token: V::Token,
-    pub(crate) states: &'a [V::Array; 25],
+    pub(crate) states: &'a mut [V::Array; 25],
+    /// Bit i is set if sponge i begins: its state is taken as zero.
+    pub(crate) fresh: u32,
+    /// How many bytes of its block each sponge absorbs: 0, 72, 136 or 168.
+    pub(crate) absorbed: &'a [usize],
+    /// Whether the blocks are written over by the first 24 words of the new states.
+    pub(crate) squeeze: bool,
+    /// A block for each sponge.
     pub(crate) blocks: &'a mut [[u8; 192]],
 }
 
-impl<B: Backend, V: U64s> Kernel<B> for Blocks<'_, V> {
+impl<B: Backend, V: U64s> Kernel<B> for Step<'_, V> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, _: B) {
-        let Self {
-            token,
-            states,
-            blocks,
-        } = self;
-        debug_assert_eq!(blocks.len(), V::LANES);
-        if let Some(words) = states.first_chunk() {
-            V::transpose(token, words, blocks);
+        let Self { token, states, .. } = self;
+        debug_assert_eq!(self.blocks.len(), V::LANES);
+        // χ with zero, or with a mask of all other lanes, is a choice of lanes.
+        let (zero, fresh) = (V::splat(token, 0), V::mask(token, self.fresh));
+        let mut a = states
+            .each_ref()
+            .map(|words| zero.chi(fresh, V::load(token, words)));
+        for (lane, (block, len)) in self.blocks.iter().zip(self.absorbed).enumerate() {
+            let others = V::mask(token, !(1 << lane));
+            let words = block.as_chunks().0;
+            let mut absorb = |from: usize, to: usize| {
+                for (a, word) in a[from..to].iter_mut().zip(&words[from..to]) {
+                    *a = a.chi(others, V::splat(token, u64::from_le_bytes(*word)));
+                }
+            };
+            match len {
+                0 => {}
+                72 => absorb(0, 9),
+                136 => absorb(0, 17),
+                168 => absorb(0, 21),
+                _ => debug_assert!(false, "no sponge in lanes has a rate of {len} bytes"),
+            }
+        }
+        let a = permute(token, a);
+        for (vector, array) in a.iter().zip(states) {
+            vector.store(array);
+        }
+        if self.squeeze
+            && let Some(words) = a.first_chunk()
+        {
+            V::transpose(words, self.blocks);
         }
     }
 }
@@ -172,14 +199,17 @@ const ROUND_CONSTANTS: [u64; 24] = {
 
 #[cfg(test)]
 mod tests {
-    use super::{Blocks, KeccakF1600};
+    use core::array;
+
+    use super::{KeccakF1600, Step};
     use crate::arch::{Backend, Vector, on_each_backend};
+    use crate::test_random::Random;
 
     /// FIPS 202, sections 3.2 and 3.3, by the definitions of its step mappings on the
     /// lanes a(x, y).
     fn textbook(state: &mut [u64; 25]) {
         let at = |x: usize, y: usize| x % 5 + 5 * (y % 5);
-        let map = |f: &dyn Fn(usize, usize) -> u64| core::array::from_fn(|i| f(i % 5, i / 5));
+        let map = |f: &dyn Fn(usize, usize) -> u64| array::from_fn(|i| f(i % 5, i / 5));
         let mut register = 1u16;
         for _ in 0..24 {
             let a = *state;
@@ -204,26 +234,50 @@ mod tests {
         }
     }
 
+    /// Sponges that begin, absorb by each rate, or do nothing of it, beside each other.
     #[test]
-    fn blocks_are_the_lanes() {
+    fn steps_match_textbook() {
         fn check<B: Backend>(b: B) {
             let lanes = B::U64s::LANES;
-            let word = |i: usize, lane: usize| ((i as u64 + 1) * 0x01_2345_6789_abcd) << lane;
+            let mut random = Random::new(1);
             let mut states = [<B::U64s as Vector>::Array::default(); 25];
-            for (i, words) in states.iter_mut().enumerate() {
-                for (lane, x) in words.as_mut().iter_mut().enumerate() {
-                    *x = word(i, lane);
-                }
-            }
-            let mut blocks = [[0; 192]; 8];
-            b.run(Blocks::<B::U64s> {
-                token: b,
-                states: &states,
-                blocks: &mut blocks[..lanes],
-            });
-            for (lane, block) in blocks.iter().enumerate().take(lanes) {
-                for (i, bytes) in block.as_chunks().0.iter().enumerate() {
-                    assert_eq!(u64::from_le_bytes(*bytes), word(i, lane));
+            let mut expected = [[0; 25]; 8];
+            for round in 0..50 {
+                let fresh = if round == 0 { 0 } else { random.bits() as u32 };
+                let absorbed: [_; 8] =
+                    array::from_fn(|_| [0, 72, 136, 168][random.below(4) as usize]);
+                let squeeze = random.below(2) == 1;
+                let mut blocks: [[u8; 192]; 8] = array::from_fn(|_| random.bytes());
+                let before = blocks;
+                b.run(Step::<B::U64s> {
+                    token: b,
+                    states: &mut states,
+                    fresh,
+                    absorbed: &absorbed[..lanes],
+                    squeeze,
+                    blocks: &mut blocks[..lanes],
+                });
+                for (lane, expected) in expected.iter_mut().enumerate().take(lanes) {
+                    if fresh >> lane & 1 == 1 {
+                        *expected = [0; 25];
+                    }
+                    let words = |block: &[u8]| -> [u64; 24] {
+                        let words = block.as_chunks().0;
+                        array::from_fn(|i| words.get(i).map_or(0, |word| u64::from_le_bytes(*word)))
+                    };
+                    let block = words(&before[lane][..absorbed[lane]]);
+                    for (word, absorbed) in expected.iter_mut().zip(block) {
+                        *word ^= absorbed;
+                    }
+                    textbook(expected);
+                    for (words, word) in states.iter().zip(*expected) {
+                        assert_eq!(words.as_ref()[lane], word);
+                    }
+                    if squeeze {
+                        assert_eq!(words(&blocks[lane]), expected[..24]);
+                    } else {
+                        assert_eq!(blocks[lane], before[lane]);
+                    }
                 }
             }
         }
