@@ -15,9 +15,9 @@ use rustls::ClientConfig;
 use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
-use rustls::sign::SingleCertAndKey;
 use rustls_pq::Group;
-use tls_server::{Identity, Negotiated};
+use rustls_pq::identity::{Identities, IdentitySet};
+use tls_server::{Identity, Negotiated, ProfileName, provider};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -41,7 +41,8 @@ pub(crate) struct Request {
     /// What the certificate has to be for, if not for the target's host.
     pub(crate) server_name: Option<ServerName<'static>>,
     pub(crate) trust: Trust,
-    /// None means the default ones.
+    pub(crate) profile: ProfileName,
+    /// None means those of the profile.
     pub(crate) groups: Vec<Group>,
     pub(crate) client: Option<ClientIdentity>,
     /// For each phase.
@@ -139,11 +140,7 @@ struct Session {
 
 impl Session {
     fn prepare(request: Request) -> Result<Self, Failure> {
-        let builder = rustls_pq::Builder::with_default_base()?;
-        let provider = Arc::new(match request.groups.as_slice() {
-            [] => builder.build()?,
-            groups => builder.groups(groups.iter().copied()).build()?,
-        });
+        let provider = provider(request.profile.into(), &request.groups)?;
         let roots = Arc::new(request.trust.to_store()?);
         let observer = Arc::new(Observer::new(
             WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build()?,
@@ -157,8 +154,9 @@ impl Session {
             .with_custom_certificate_verifier(observer.clone());
         let mut config = match &request.client {
             Some(ClientIdentity { cert, key }) => {
-                let key = Identity::from_pem_files(cert, key)?.certified_key(&provider)?;
-                config.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(key)))
+                let identity = Identity::from_pem_files(cert, key)?.check(&provider)?;
+                let identities = Identities::new(IdentitySet::new().with(identity));
+                config.with_client_cert_resolver(Arc::new(identities))
             }
             None => config.with_no_client_auth(),
         };

@@ -1,8 +1,10 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use pq_x509::SignatureAlgorithm;
 use rustls_pq::Group;
-use tls_server::{Identity, Limits, Pki, Server, Tls};
+use rustls_pq::identity::{Identities, IdentitySet};
+use tls_server::{Client, Identity, Limits, Pki, ProfileName, Server, Tls, provider};
 
 use crate::connection::{self, Request};
 use crate::failure::Failure;
@@ -11,9 +13,26 @@ use crate::target::{Target, server_name};
 use crate::trust::Trust;
 
 /// Starts a server in this process, with fresh certificates, and talks to it over TCP.
-pub(crate) async fn run(groups: Vec<Group>, timeout: Duration) -> Result<Report, Failure> {
-    let pki = Pki::issue(&[server_name("localhost")?])?;
-    let tls = Tls::new(Identity::try_from(&pki.server)?, &groups, None)?;
+pub(crate) async fn run(
+    profile: ProfileName,
+    groups: Vec<Group>,
+    timeout: Duration,
+) -> Result<Report, Failure> {
+    let (algorithm, introduction) = match profile {
+        ProfileName::Default | ProfileName::RequirePq => (
+            SignatureAlgorithm::MlDsa65,
+            "A server of our own, in this process, with a fresh ML-DSA-65 root and leaf",
+        ),
+        ProfileName::Cnsa2 => (
+            SignatureAlgorithm::MlDsa87,
+            "A server of our own, in this process, with a fresh ML-DSA-87 root and leaf",
+        ),
+    };
+    let pki = Pki::issue_of(algorithm, &[server_name("localhost")?], Client::None)?;
+    let provider = provider(profile.into(), &groups)?;
+    let identity = Identity::try_from(&pki.server)?.check(&provider)?;
+    let identities = Identities::new(IdentitySet::new().with_default(identity));
+    let tls = Tls::with(provider, identities.into(), None)?;
     let server = Server::bind((Ipv4Addr::LOCALHOST, 0), tls, Limits::default())
         .await
         .map_err(Failure::Listen)?;
@@ -25,6 +44,7 @@ pub(crate) async fn run(groups: Vec<Group>, timeout: Duration) -> Result<Report,
         address: Some(address),
         server_name: None,
         trust: Trust::only(pki.root, "this process"),
+        profile,
         groups,
         client: None,
         timeout,
@@ -33,9 +53,7 @@ pub(crate) async fn run(groups: Vec<Group>, timeout: Duration) -> Result<Report,
 
     server.shutdown().await;
     report.map(|report| Report {
-        introduction: Some(
-            "A server of our own, in this process, with a fresh ML-DSA-65 root and leaf",
-        ),
+        introduction: Some(introduction),
         ..report
     })
 }

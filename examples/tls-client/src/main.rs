@@ -26,6 +26,7 @@ use std::time::Duration;
 use clap::Parser;
 use rustls::pki_types::ServerName;
 use rustls_pq::Group;
+use tls_server::ProfileName;
 
 use crate::connection::{ClientIdentity, Request};
 use crate::failure::Failure;
@@ -49,6 +50,10 @@ struct Arguments {
     /// PEM file with the root certificates to trust
     #[arg(long, value_name = "FILE", requires = "url")]
     ca: Option<PathBuf>,
+
+    /// What to offer and to accept
+    #[arg(long, value_name = "PROFILE", value_enum, default_value_t)]
+    profile: ProfileName,
 
     #[arg(
         long,
@@ -130,6 +135,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             let request = Request {
                 address: arguments.connect,
                 server_name: arguments.server_name,
+                profile: arguments.profile,
                 groups: arguments.groups,
                 client: match (arguments.client_cert, arguments.client_key) {
                     (Some(cert), Some(key)) => Some(ClientIdentity { cert, key }),
@@ -141,7 +147,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             };
             connection::fetch(request).await?
         }
-        _ => demonstration::run(arguments.groups, timeout).await?,
+        _ => demonstration::run(arguments.profile, arguments.groups, timeout).await?,
     };
     match print(&report, json) {
         // Whoever reads, `head` perhaps, has read enough.

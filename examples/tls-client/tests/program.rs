@@ -258,6 +258,19 @@ async fn the_certificate_of_a_client_is_refused() {
 }
 
 #[tokio::test]
+async fn without_arguments_in_another_profile() {
+    let report = succeeded(&run(&["--profile", "cnsa2"]).await);
+    for line in [
+        "with a fresh ML-DSA-87 root and leaf\n",
+        "key exchange group    SecP384r1MLKEM1024\n",
+        "signature scheme      ML-DSA-87\n",
+        "cipher suite          TLS_AES_256_GCM_SHA384\n",
+    ] {
+        assert!(report.contains(line), "{report}");
+    }
+}
+
+#[tokio::test]
 async fn no_shared_group() {
     let server = TestServer::with(&[Group::MLKEM1024], false).await;
     failed(
@@ -378,7 +391,7 @@ async fn wrong_files() {
                 "--client-key",
                 &other_key,
             ],
-            "the private key is not the one of the certificate",
+            "the private key doesn't belong to the certificate",
         ),
     ] {
         failed(&run(arguments).await, &[expected]);

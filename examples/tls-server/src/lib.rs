@@ -32,12 +32,14 @@ mod instructions;
 mod media_type;
 mod negotiated;
 mod pki;
+mod profile_name;
 mod server;
 mod tls;
 
 pub use groups_help::groups_help;
 pub use instructions::Instructions;
 pub use negotiated::{Negotiated, scheme_name};
-pub use pki::{Issued, Pki, PkiError, PkiFiles};
+pub use pki::{Client, Issued, Pki, PkiError, PkiFiles};
+pub use profile_name::ProfileName;
 pub use server::{Drained, Limits, Server};
-pub use tls::{Identity, Tls, TlsError, roots_from_pem_file};
+pub use tls::{Identity, Tls, TlsError, provider, roots_from_pem_file};

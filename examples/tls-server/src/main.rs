@@ -6,19 +6,25 @@
     reason = "programs have std, and so has the code that this is copied into"
 )]
 
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Parser, ValueEnum};
-use pq_x509::Certificate;
+use pq_x509::{Certificate, SignatureAlgorithm};
 use rustls::RootCertStore;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls_pq::Group;
+use rustls_pq::identity::{Identities, IdentityFiles, IdentitySet, Watcher};
 use tls_server::{
-    Identity, Instructions, Limits, Pki, Server, Tls, groups_help, roots_from_pem_file,
+    Client, Identity, Instructions, Limits, Pki, ProfileName, Server, Tls, TlsError, groups_help,
+    provider, roots_from_pem_file,
 };
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -38,23 +44,37 @@ struct Arguments {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8443")]
     listen: SocketAddr,
 
-    /// PEM file with the certificate chain to serve, leaf first
+    /// PEM file with a certificate chain to serve, leaf first; can be repeated, and each
+    /// client gets the strongest one that it can verify
     #[arg(
         long,
         value_name = "FILE",
         requires = "key",
         help_heading = "Certificates"
     )]
-    cert: Option<PathBuf>,
+    cert: Vec<PathBuf>,
 
-    /// PEM file with the leaf's private key: ML-DSA in any PKCS#8 form, or classical
+    /// PEM file with the private key of a chain's leaf: ML-DSA in any PKCS#8 form, or
+    /// classical; one for each --cert, in the same order
     #[arg(
         long,
         value_name = "FILE",
         requires = "cert",
         help_heading = "Certificates"
     )]
-    key: Option<PathBuf>,
+    key: Vec<PathBuf>,
+
+    /// How often to look whether the files of --cert and --key have changed, which are
+    /// then served to new clients; SIGHUP has them read at once
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u64).range(1..=86_400),
+        requires = "cert",
+        help_heading = "Certificates"
+    )]
+    watch: u64,
 
     /// Directory for the fresh certificates, where no --cert is given
     #[arg(
@@ -88,6 +108,10 @@ struct Arguments {
     )]
     issue_client: bool,
 
+    /// What to accept
+    #[arg(long, value_name = "PROFILE", value_enum, default_value_t)]
+    profile: ProfileName,
+
     #[arg(
         long,
         value_name = "GROUP,...",
@@ -115,8 +139,8 @@ Examples:
   Serve fresh certificates for this machine's name to everyone:
     tls-server --listen 0.0.0.0:8443 --name myhost.example
 
-  Serve a chain of your own:
-    tls-server --cert chain.pem --key leaf.key
+  Serve a chain of your own, and a classical one to clients that can't verify it:
+    tls-server --cert ml-dsa.pem --key ml-dsa.key --cert ecdsa.pem --key ecdsa.key
 
   Require a client certificate, and accept nothing below ML-KEM-1024:
     tls-server --issue-client --groups SecP384r1MLKEM1024,MLKEM1024
@@ -138,9 +162,10 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    let setup = match (&arguments.cert, &arguments.key) {
-        (Some(cert), Some(key)) => Setup::from_files(cert, key)?,
-        _ => Setup::fresh(&arguments)?,
+    let provider = provider(arguments.profile.into(), &arguments.groups)?;
+    let setup = match arguments.cert.is_empty() {
+        false => Setup::from_files(&arguments, &provider)?,
+        true => Setup::fresh(&arguments, &provider)?,
     };
     let client_roots = match &arguments.client_ca {
         Some(file) => Some(roots_from_pem_file(file)?),
@@ -151,7 +176,16 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         None => setup.client_files,
     };
 
-    let tls = Tls::new(setup.identity, &arguments.groups, client_roots)?;
+    // Programs offer what CNSA 2.0 asks for only if they are told to.
+    let groups = match (arguments.profile, arguments.groups.as_slice()) {
+        (ProfileName::Cnsa2, []) => {
+            let groups = provider.kx_groups.iter();
+            groups.map(|group| group.name().into()).collect()
+        }
+        _ => arguments.groups,
+    };
+
+    let tls = Tls::with(provider, setup.identities, client_roots)?;
     let limits = Limits::default();
     let server = Server::bind(arguments.listen, tls, limits)
         .await
@@ -164,14 +198,18 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
     let instructions = Instructions {
         client: client_files,
-        groups: arguments.groups,
+        groups,
         ..Instructions::new(server.local_addr(), &setup.leaf, setup.ca)
     };
     // Before anyone is told that the server is there.
     let mut stop = StopSignals::catch().context("can't catch signals")?;
+    let reloading = reload_on_hangup(setup.watcher).context("can't catch signals")?;
     print_welcome(&server, &instructions, &setup.notes)?;
 
-    stop.next().await?;
+    tokio::select! {
+        stopped = stop.next() => stopped?,
+        never = reloading => match never {},
+    }
     info!(
         "stopping; running requests have {:?} to finish, or until Ctrl-C is pressed again",
         limits.grace
@@ -194,7 +232,8 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
 /// What to serve, and what clients need for it.
 struct Setup {
-    identity: Identity,
+    identities: Arc<Identities>,
+    watcher: Option<Watcher>,
     leaf: Certificate,
     ca: PathBuf,
     client_roots: Option<RootCertStore>,
@@ -203,38 +242,59 @@ struct Setup {
 }
 
 impl Setup {
-    fn from_files(cert: &Path, key: &Path) -> anyhow::Result<Self> {
-        let identity = Identity::from_pem_files(cert, key)?;
-        let parse = |der: &[u8]| {
-            Certificate::from_der(der).with_context(|| format!("reading {}", cert.display()))
+    fn from_files(arguments: &Arguments, provider: &Arc<CryptoProvider>) -> anyhow::Result<Self> {
+        let Arguments { cert, key, .. } = arguments;
+        anyhow::ensure!(
+            cert.len() == key.len(),
+            "{} of --cert and {} of --key; give one --key for each --cert, in the same order",
+            cert.len(),
+            key.len()
+        );
+        let files = cert.iter().zip(key).fold(
+            IdentityFiles::new(provider.clone()),
+            |files, (cert, key)| files.with_default(cert, key),
+        );
+        let (identities, watcher) = files
+            .watch(Duration::from_secs(arguments.watch))
+            .map_err(TlsError::from)?;
+
+        let chain = Certificate::chain_from_pem(&fs::read_to_string(&cert[0])?)?;
+        let (Some(leaf), Some(top)) = (chain.first(), chain.last()) else {
+            anyhow::bail!("{} holds no certificate any more", cert[0].display());
         };
-        let leaf = parse(&identity.chain[0])?;
-        let top = parse(&identity.chain[identity.chain.len() - 1])?;
         Ok(Self {
             notes: format!("ROOT.pem is the certificate of {}.\n", top.issuer()),
-            leaf,
-            identity,
+            leaf: leaf.clone(),
+            identities,
+            watcher: Some(watcher),
             ca: "ROOT.pem".into(),
             client_roots: None,
             client_files: None,
         })
     }
 
-    fn fresh(arguments: &Arguments) -> anyhow::Result<Self> {
+    fn fresh(arguments: &Arguments, provider: &CryptoProvider) -> anyhow::Result<Self> {
         let names = names_for(arguments)?;
-        let pki = match arguments.issue_client {
-            true => Pki::issue_with_client(&names)?,
-            false => Pki::issue(&names)?,
+        let algorithm = match arguments.profile {
+            ProfileName::Default | ProfileName::RequirePq => SignatureAlgorithm::MlDsa65,
+            ProfileName::Cnsa2 => SignatureAlgorithm::MlDsa87,
         };
+        let client = match arguments.issue_client {
+            true => Client::Issued,
+            false => Client::None,
+        };
+        let pki = Pki::issue_of(algorithm, &names, client)?;
+        let identity = Identity::try_from(&pki.server)?.check(provider)?;
         let files = pki.write(&arguments.pki_dir)?;
         Ok(Self {
-            identity: Identity::try_from(&pki.server)?,
+            identities: Identities::new(IdentitySet::new().with_default(identity)).into(),
+            watcher: None,
             client_roots: match pki.client {
                 Some(_) => Some(pki.roots()?),
                 None => None,
             },
             notes: format!(
-                "Fresh ML-DSA-65 certificates, root and leaf, are in {}.\n",
+                "Fresh {algorithm} certificates, root and leaf, are in {}.\n",
                 arguments.pki_dir.display()
             ),
             leaf: pki.server.certificate,
@@ -282,6 +342,30 @@ fn print_welcome(server: &Server, instructions: &Instructions, notes: &str) -> a
     )?;
     out.flush()?;
     Ok(())
+}
+
+/// Has the certificates read whenever SIGHUP arrives, on Unix, for as long as it is
+/// polled.
+fn reload_on_hangup(
+    watcher: Option<Watcher>,
+) -> io::Result<impl Future<Output = std::convert::Infallible>> {
+    #[cfg(unix)]
+    let mut hangup = signal(SignalKind::hangup())?;
+    Ok(async move {
+        loop {
+            #[cfg(unix)]
+            if hangup.recv().await.is_some() {
+                match &watcher {
+                    Some(watcher) => watcher.reload(),
+                    None => info!("SIGHUP: the certificates are not from files"),
+                }
+                continue;
+            }
+            // No more signals; the files are still watched.
+            let _watching = &watcher;
+            std::future::pending::<()>().await;
+        }
+    })
 }
 
 /// Ctrl-C and, on Unix, SIGTERM.

@@ -12,7 +12,7 @@ use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
 
 use crate::{Identity, TlsError};
 
-/// Certificates for a demonstration: a fresh root and a server's leaf, both ML-DSA-65.
+/// Certificates for a demonstration: a fresh root and a server's leaf, of one algorithm.
 ///
 /// The root's key is gone once this is issued, so the root can't issue anything else.
 #[derive(Debug)]
@@ -26,13 +26,13 @@ pub struct Pki {
 }
 
 impl Pki {
-    /// Issues a root, and a leaf for a server with these names.
+    /// Issues a root, and a leaf for a server with these names, both ML-DSA-65.
     ///
     /// # Errors
     ///
     /// [`PkiError::Issue`] if there is no name, or one can't stand in a certificate.
     pub fn issue(names: &[ServerName<'static>]) -> Result<Self, PkiError> {
-        Self::issue_from(&new_root()?, names)
+        Self::issue_of(SignatureAlgorithm::MlDsa65, names, Client::None)
     }
 
     /// The same, and a client's certificate from the same root.
@@ -41,11 +41,31 @@ impl Pki {
     ///
     /// Those of [`Pki::issue`].
     pub fn issue_with_client(names: &[ServerName<'static>]) -> Result<Self, PkiError> {
-        let root = new_root()?;
-        let client = CertificateBuilder::client().common_name("tls-client");
+        Self::issue_of(SignatureAlgorithm::MlDsa65, names, Client::Issued)
+    }
+
+    /// The same, of any algorithm.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pki::issue`].
+    pub fn issue_of(
+        algorithm: SignatureAlgorithm,
+        names: &[ServerName<'static>],
+        client: Client,
+    ) -> Result<Self, PkiError> {
+        let root = CertificateBuilder::ca("tls-server demonstration root").path_len(0);
+        let root = Issuer::self_signed(root, SigningKey::generate(algorithm)?)?;
         Ok(Self {
-            client: Some(Issued::new(&root, client)?),
-            ..Self::issue_from(&root, names)?
+            server: Issued::new(&root, algorithm, leaf_for(names))?,
+            client: match client {
+                Client::None => None,
+                Client::Issued => {
+                    let client = CertificateBuilder::client().common_name("tls-client");
+                    Some(Issued::new(&root, algorithm, client)?)
+                }
+            },
+            root: root.certificate().clone(),
         })
     }
 
@@ -90,27 +110,15 @@ impl Pki {
                 .transpose()?,
         })
     }
+}
 
-    fn issue_from(
-        root: &Issuer<SigningKey>,
-        names: &[ServerName<'static>],
-    ) -> Result<Self, PkiError> {
-        let mut server = CertificateBuilder::server();
-        if let Some(name) = names.first() {
-            server = server.common_name(name.to_str());
-        }
-        for name in names {
-            server = match name {
-                ServerName::IpAddress(address) => server.ip_address(IpAddr::from(*address)),
-                name => server.dns_name(name.to_str()),
-            };
-        }
-        Ok(Self {
-            root: root.certificate().clone(),
-            server: Issued::new(root, server)?,
-            client: None,
-        })
-    }
+/// Whether there is a certificate for a client.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Client {
+    /// There isn't.
+    None,
+    /// The root issues one.
+    Issued,
 }
 
 /// A certificate and its private key.
@@ -125,9 +133,10 @@ pub struct Issued {
 impl Issued {
     fn new(
         root: &Issuer<SigningKey>,
+        algorithm: SignatureAlgorithm,
         builder: CertificateBuilder<EndEntity>,
     ) -> Result<Self, PkiError> {
-        let key = SigningKey::generate(ALGORITHM)?;
+        let key = SigningKey::generate(algorithm)?;
         Ok(Self {
             certificate: root.issue(builder, &key)?,
             key,
@@ -185,8 +194,6 @@ pub enum PkiError {
     },
 }
 
-const ALGORITHM: SignatureAlgorithm = SignatureAlgorithm::MlDsa65;
-
 /// Tells people what the directory is, and [`claim`] that it may replace what is in it.
 const MARKER: &str = "README.txt";
 const MARKER_TEXT: &str = "\
@@ -194,9 +201,18 @@ tls-server wrote these files for a demonstration, and replaces them each time it
 starts without --cert. The root's private key was never stored.
 ";
 
-fn new_root() -> Result<Issuer<SigningKey>, PkiError> {
-    let root = CertificateBuilder::ca("tls-server demonstration root").path_len(0);
-    Ok(Issuer::self_signed(root, SigningKey::generate(ALGORITHM)?)?)
+fn leaf_for(names: &[ServerName<'static>]) -> CertificateBuilder<EndEntity> {
+    let mut leaf = CertificateBuilder::server();
+    if let Some(name) = names.first() {
+        leaf = leaf.common_name(name.to_str());
+    }
+    for name in names {
+        leaf = match name {
+            ServerName::IpAddress(address) => leaf.ip_address(IpAddr::from(*address)),
+            name => leaf.dns_name(name.to_str()),
+        };
+    }
+    leaf
 }
 
 /// Makes sure that the directory exists and that its files are ours to replace.

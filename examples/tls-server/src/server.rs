@@ -9,9 +9,9 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use pq_x509::Certificate;
-use rustls::server::{Acceptor, ClientHello};
+use rustls::server::Acceptor;
 use rustls::{CommonState, SignatureScheme};
-use rustls_pq::Group;
+use rustls_pq::{Offer, Refusal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -260,34 +260,27 @@ impl Connection {
         };
 
         let hello = start.client_hello();
-        let offered = offered_groups(&hello);
-        // rustls asks the key the same question.
-        let signed_with = self
-            .tls
-            .certified_key
-            .key
-            .choose_scheme(hello.signature_schemes())
-            .map(|signer| signer.scheme());
+        let offer = Offer::of(&hello);
+        // rustls asks the same.
+        let choice = self.tls.identities.choose(&hello);
+        let signed_with = choice.and_then(|choice| choice.scheme);
 
         let accept = start.into_stream(self.tls.config.clone());
         match accept.into_fallible().await {
             Ok(stream) => Ok((stream, signed_with)),
             Err((error, tcp)) => {
                 close_gently(tcp).await;
-                Err(match is_no_shared_group(&error) {
-                    true => ConnectionError::NoSharedGroup {
-                        offered,
-                        accepted: self.accepted_groups(),
-                    },
-                    false => ConnectionError::Handshake(error),
+                Err(match tls_error(&error) {
+                    Some(cause) => ConnectionError::Refused(Refusal::by_server(
+                        cause,
+                        &offer,
+                        self.tls.config.crypto_provider(),
+                        Some(&self.tls.identities.current()),
+                    )),
+                    None => ConnectionError::Handshake(error),
                 })
             }
         }
-    }
-
-    fn accepted_groups(&self) -> Vec<Group> {
-        let groups = &self.tls.config.crypto_provider().kx_groups;
-        groups.iter().map(|group| group.name().into()).collect()
     }
 }
 
@@ -310,19 +303,8 @@ fn client_subject(connection: &CommonState) -> Option<String> {
     })
 }
 
-fn offered_groups(hello: &ClientHello<'_>) -> Vec<Group> {
-    let groups = hello.named_groups().unwrap_or_default();
-    groups.iter().copied().map(Group::from).collect()
-}
-
-fn is_no_shared_group(error: &io::Error) -> bool {
-    let cause = error.get_ref().and_then(|e| e.downcast_ref());
-    matches!(
-        cause,
-        Some(rustls::Error::PeerIncompatible(
-            rustls::PeerIncompatible::NoKxGroupsInCommon
-        ))
-    )
+fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
 }
 
 /// Closes a connection after the alert was sent. Closing at once, with bytes of the
@@ -347,14 +329,8 @@ enum ConnectionError {
     Handshake(#[source] io::Error),
     #[error("the handshake took too long")]
     HandshakeTimeout,
-    #[error(
-        "no shared key exchange group: the client offers {offered:?}, this server accepts \
-         {accepted:?}"
-    )]
-    NoSharedGroup {
-        offered: Vec<Group>,
-        accepted: Vec<Group>,
-    },
+    #[error("the handshake failed: {0}")]
+    Refused(#[source] Refusal),
     #[error("{0}")]
     Http(#[from] hyper::Error),
     #[error("the connection lasted too long")]

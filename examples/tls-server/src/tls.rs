@@ -4,24 +4,26 @@ use std::sync::Arc;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::{ServerSessionMemoryCache, VerifierBuilderError, WebPkiClientVerifier};
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
-use rustls_pq::Group;
+use rustls_pq::identity::{self, Identities, IdentityError, IdentitySet, WatchError};
+use rustls_pq::{Builder, Group, Profile, Tickets};
 
-/// How the server speaks TLS: the configuration of rustls, and the key in it.
+/// How the server speaks TLS: the configuration of rustls, and the certificates in it,
+/// which can be replaced at any time.
 #[derive(Clone, Debug)]
 pub struct Tls {
     pub(crate) config: Arc<ServerConfig>,
-    pub(crate) certified_key: Arc<CertifiedKey>,
+    pub(crate) identities: Arc<Identities>,
 }
 
 impl Tls {
-    /// Configures TLS 1.3.
+    /// Configures TLS 1.3 with one certificate, and the profile
+    /// [`Default`](Profile::Default).
     ///
-    /// `groups` are the key exchange groups to accept; none means the default list of
-    /// [`rustls_pq::Profile::Default`]. With `client_roots`, clients have to present a
-    /// certificate that one of these issued; without, they aren't asked for one.
+    /// `groups` are the key exchange groups to accept; none means those of the profile. With
+    /// `client_roots`, clients have to present a certificate that one of these issued;
+    /// without, they aren't asked for one.
     ///
     /// # Errors
     ///
@@ -32,14 +34,22 @@ impl Tls {
         groups: &[Group],
         client_roots: Option<RootCertStore>,
     ) -> Result<Self, TlsError> {
-        let builder = rustls_pq::Builder::with_default_base()?;
-        let provider = Arc::new(match groups {
-            [] => builder.build()?,
-            _ => builder.groups(groups.iter().copied()).build()?,
-        });
+        let provider = provider(Profile::Default, groups)?;
+        let identity = identity.check(&provider)?;
+        let identities = Identities::new(IdentitySet::new().with_default(identity));
+        Self::with(provider, identities.into(), client_roots)
+    }
 
-        let certified_key = Arc::new(identity.certified_key(&provider)?);
-
+    /// Configures TLS 1.3 with any provider and any certificates.
+    ///
+    /// # Errors
+    ///
+    /// [`TlsError`] if the client's certificates can't be verified.
+    pub fn with(
+        provider: Arc<CryptoProvider>,
+        identities: Arc<Identities>,
+        client_roots: Option<RootCertStore>,
+    ) -> Result<Self, TlsError> {
         let config = ServerConfig::builder_with_provider(provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])?;
         let config = match client_roots {
@@ -48,18 +58,31 @@ impl Tls {
             ),
             None => config.with_no_client_auth(),
         };
-        let mut config =
-            config.with_cert_resolver(Arc::new(SingleCertAndKey::from(certified_key.clone())));
+        let mut config = config.with_cert_resolver(identities.clone());
         config.alpn_protocols = vec![b"http/1.1".into()];
-        // Sessions are kept here and not in tickets: a ticket would carry the client's
-        // chain, some 11 kB with ML-DSA-65, into every later ClientHello.
-        config.session_storage = ServerSessionMemoryCache::new(RESUMABLE_SESSIONS);
+        config.ticketer = Arc::new(Tickets::new()?);
 
         Ok(Self {
             config: Arc::new(config),
-            certified_key,
+            identities,
         })
     }
+}
+
+/// The provider for a profile; `groups`, if there are any, take the place of those of the
+/// profile.
+///
+/// # Errors
+///
+/// [`TlsError::Provider`] if a group does not exist, or the CPU lacks what the classical
+/// algorithms need.
+pub fn provider(profile: Profile, groups: &[Group]) -> Result<Arc<CryptoProvider>, TlsError> {
+    let builder = Builder::with_default_base()?.profile(profile);
+    let provider = match groups {
+        [] => builder.build()?,
+        _ => builder.groups(groups.iter().copied()).build()?,
+    };
+    Ok(provider.into())
 }
 
 /// A certificate chain, leaf first, and the private key of its leaf.
@@ -84,17 +107,13 @@ impl Identity {
         })
     }
 
-    /// The two in the form that rustls takes, checked to be a pair.
+    /// The two, checked to be a pair that can be served.
     ///
     /// # Errors
     ///
-    /// [`TlsError::WrongKey`] if they are not, [`TlsError::Rustls`] if the key is
-    /// malformed or of an algorithm that the provider lacks.
-    pub fn certified_key(self, provider: &CryptoProvider) -> Result<CertifiedKey, TlsError> {
-        CertifiedKey::from_der(self.chain, self.key, provider).map_err(|error| match error {
-            rustls::Error::InconsistentKeys(_) => TlsError::WrongKey,
-            error => error.into(),
-        })
+    /// [`TlsError::Identity`] says what is wrong.
+    pub fn check(self, provider: &CryptoProvider) -> Result<identity::Identity, TlsError> {
+        Ok(identity::Identity::new(self.chain, self.key, provider)?)
     }
 }
 
@@ -126,12 +145,12 @@ pub enum TlsError {
         /// What was wrong.
         source: pem::Error,
     },
-    /// The key and the certificate are not a pair.
-    #[error(
-        "the private key is not the one of the certificate; give the key that belongs to the \
-         first certificate of the chain"
-    )]
-    WrongKey,
+    /// The certificates and the key can't be served.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// The files with certificates can't be watched.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
     /// The provider can't be had with these groups, or on this CPU.
     #[error(transparent)]
     Provider(#[from] rustls_pq::Error),
@@ -142,10 +161,6 @@ pub enum TlsError {
     #[error("client certificates cannot be verified: {0}")]
     ClientVerifier(#[from] VerifierBuilderError),
 }
-
-/// A full handshake stores two sessions, each of some hundred bytes and the client's
-/// chain; when there are more than these, the oldest give way.
-const RESUMABLE_SESSIONS: usize = 1024;
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let certificates = CertificateDer::pem_file_iter(path)

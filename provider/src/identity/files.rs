@@ -78,7 +78,7 @@ impl IdentityFiles {
     pub fn load(&self) -> Result<IdentitySet, IdentityError> {
         let mut set = IdentitySet::new();
         for files in &self.pairs {
-            let identity = files.read()?.identity(&self.provider)?;
+            let identity = files.in_files(files.read()?.identity(&self.provider))?;
             set = files.insert_into(set, identity.into());
         }
         Ok(set)
@@ -238,7 +238,7 @@ impl Watched {
     ) -> Result<Self, IdentityError> {
         let content = files.read()?;
         Ok(Self {
-            current: Arc::new(content.identity(provider)?),
+            current: Arc::new(files.in_files(content.identity(provider))?),
             state: State::Loaded(content.stamp(hasher)),
             files,
         })
@@ -331,6 +331,15 @@ impl FilePair {
         Ok(Content {
             chain: read(&self.chain)?,
             key: Zeroizing::new(read(&self.key)?),
+        })
+    }
+
+    /// Says which files an error is about.
+    fn in_files<T>(&self, result: Result<T, IdentityError>) -> Result<T, IdentityError> {
+        result.map_err(|source| IdentityError::InFiles {
+            chain: self.chain.clone(),
+            key: self.key.clone(),
+            source: source.into(),
         })
     }
 

@@ -336,6 +336,17 @@ pub enum IdentityError {
         limit: usize,
     },
 
+    /// What a chain and a key from files have wrong with them.
+    #[error("{} with the key {}: {source}", .chain.display(), .key.display())]
+    InFiles {
+        /// The file with the chain.
+        chain: PathBuf,
+        /// The file with the key.
+        key: PathBuf,
+        /// What is wrong.
+        source: Box<Self>,
+    },
+
     /// A file can't be read.
     #[error("{} can't be read: {source}", .path.display())]
     File {

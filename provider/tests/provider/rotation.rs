@@ -149,7 +149,13 @@ fn files_that_are_no_good_at_the_start() {
     let [one, other] = [(); 2].map(|()| pki.issue());
     files.write(&one);
     fs::write(&files.key, &other.key).unwrap();
-    assert!(matches!(watch(), IdentityError::Mismatch { .. }));
+    let error = watch();
+    let IdentityError::InFiles { chain, key, source } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((chain, key), (&files.chain, &files.key));
+    assert!(matches!(**source, IdentityError::Mismatch { .. }));
+    assert!(error.to_string().contains(&files.name()), "{error}");
 }
 
 /// Certificates change as fast as they can, in files and by call, and so do ticket keys;

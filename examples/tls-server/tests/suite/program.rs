@@ -7,13 +7,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use pq_x509::{Certificate, SigningKey};
+use rustls_pq::Group;
 use tempfile::TempDir;
-use tls_server::Issued;
+use tls_server::{Issued, Pki};
 use tokio::net::TcpStream;
 
-use crate::harness::Client;
+use crate::harness::{Client, PATIENCE};
 
 #[tokio::test]
 async fn without_arguments_but_the_port() {
@@ -149,22 +151,39 @@ fn says_what_is_wrong() {
         (
             &["--cert", "pki/server.pem", "--key", "pki/client.key"][..],
             1,
-            "the private key is not the one of the certificate",
+            "the private key doesn't belong to the certificate, which is that of CN=localhost",
         ),
         (
             &["--cert", "pki/server.pem", "--key", "pki/root.pem"],
             1,
-            "no private key could be read from pki/root.pem",
+            "pki/server.pem with the key pki/root.pem: the private key can't be read: there is none",
         ),
         (
             &["--cert", "pki/server.key", "--key", "pki/server.key"],
             1,
-            "no certificate could be read from pki/server.key",
+            "pki/server.key with the key pki/server.key: there is no certificate in the chain",
         ),
         (
             &["--cert", "none.pem", "--key", "pki/server.key"],
             1,
-            "no certificate could be read from none.pem",
+            "none.pem can't be read",
+        ),
+        (
+            &["--cert", "a", "--key", "a.key", "--cert", "b"],
+            1,
+            "2 of --cert and 1 of --key; give one --key for each --cert",
+        ),
+        (
+            &[
+                "--profile",
+                "cnsa2",
+                "--cert",
+                "pki/server.pem",
+                "--key",
+                "pki/server.key",
+            ],
+            1,
+            "the provider signs with [ML_DSA_87] only",
         ),
         (&["--client-ca", "none.pem"], 1, "none.pem"),
         (&["--listen", &address], 1, "choose another address or port"),
@@ -210,10 +229,83 @@ async fn says_why_no_group_is_shared() {
     program.client().page().await.unwrap_err();
     let (_, log, _) = program.stop("INT");
     assert!(
-        log.contains("the client offers [X25519MLKEM768, ")
-            && log.contains("this server accepts [MLKEM1024]"),
+        log.contains("the client offers X25519MLKEM768, ")
+            && log.contains("the server accepts MLKEM1024; "),
         "{log}"
     );
+}
+
+#[tokio::test]
+async fn profiles() {
+    for (profile, group, scheme) in [
+        ("default", Some("X25519MLKEM768"), "ML-DSA-65"),
+        ("require-pq", Some("X25519MLKEM768"), "ML-DSA-65"),
+        // What a client offers by default isn't enough.
+        ("cnsa2", None, "ML-DSA-87"),
+    ] {
+        let program = Program::start(&["--profile", profile]);
+        let page = program.client().page().await;
+        assert_eq!(page.is_ok(), group.is_some(), "{profile}");
+        if let (Ok(page), Some(group)) = (page, group) {
+            assert_eq!(page["group"], group);
+            assert_eq!(page["signature_scheme"], scheme);
+        }
+        let cnsa2 = [Group::SECP384R1MLKEM1024];
+        let page = program.client_with_groups(&cnsa2).page().await;
+        assert_eq!(page.is_ok(), profile != "default", "{profile}");
+
+        let classical = program.client_with_groups(&[Group::X25519]).page().await;
+        assert_eq!(classical.is_ok(), profile == "default", "{profile}");
+        let (welcome, log, _) = program.stop("INT");
+        assert!(welcome.contains(&format!("Fresh {scheme} certificates")));
+        if profile != "default" {
+            assert!(
+                log.contains("the client needs post-quantum key exchange, X25519MLKEM768"),
+                "{log}"
+            );
+        }
+    }
+}
+
+/// A new certificate is served without a restart: SIGHUP doesn't end the program.
+#[tokio::test]
+async fn reads_certificates_again() {
+    let directory = TempDir::new().unwrap();
+    let names = ["localhost".try_into().unwrap()];
+    let [first, second] = [(); 2].map(|()| Pki::issue(&names).unwrap());
+    // Directories of their own, since each is for one set of files.
+    let serve = |pki: &Pki, name: &str| {
+        let files = pki.write(&directory.path().join(name)).unwrap();
+        let (cert, key) = files.server;
+        fs::copy(cert, directory.path().join("server.pem")).unwrap();
+        fs::copy(key, directory.path().join("server.key")).unwrap();
+    };
+    serve(&first, "first");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let program = Program::start(&[
+        "--cert",
+        &path("server.pem"),
+        "--key",
+        &path("server.key"),
+        "--watch",
+        "3600",
+    ]);
+    let client = |pki: &Pki| Client::new(program.address, &pki.root, &[], None);
+    client(&first).page().await.unwrap();
+    client(&second).page().await.unwrap_err();
+
+    serve(&second, "second");
+    program.signal("HUP");
+    let start = Instant::now();
+    while client(&second).page().await.is_err() {
+        assert!(start.elapsed() < PATIENCE);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    client(&first).page().await.unwrap_err();
+
+    let (_, log, code) = program.stop("INT");
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("certificate replaced"), "{log}");
 }
 
 /// Running out of file descriptors is not the end.
@@ -227,7 +319,7 @@ async fn survives_more_clients_than_descriptors() {
     for _ in 0..60 {
         silent.push(TcpStream::connect(program.address).await.unwrap());
     }
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
     drop(silent);
     let page = program.client().page().await.unwrap();
     assert_eq!(page["handshake"], "full");
@@ -302,17 +394,26 @@ impl Program {
 
     /// A client that trusts the program's fresh root.
     pub(crate) fn client(&self) -> Client {
-        let root = certificate(&self.directory.path().join("pki/root.pem"));
-        Client::new(self.address, &root, &[], None)
+        self.client_with_groups(&[])
     }
 
-    /// Sends a signal, and returns what the program printed, its log and its exit code.
-    pub(crate) fn stop(mut self, signal: &str) -> (String, String, Option<i32>) {
+    /// The same, which offers these groups.
+    fn client_with_groups(&self, groups: &[Group]) -> Client {
+        let root = certificate(&self.directory.path().join("pki/root.pem"));
+        Client::new(self.address, &root, groups, None)
+    }
+
+    fn signal(&self, signal: &str) {
         let sent = Command::new("kill")
             .args(["-s", signal, &self.id().to_string()])
             .status()
             .unwrap();
         assert!(sent.success());
+    }
+
+    /// Sends a signal, and returns what the program printed, its log and its exit code.
+    pub(crate) fn stop(mut self, signal: &str) -> (String, String, Option<i32>) {
+        self.signal(signal);
         let mut welcome = std::mem::take(&mut self.welcome);
         self.stdout.read_to_string(&mut welcome).unwrap();
         let log = self.log.take().unwrap().join().unwrap();
