@@ -21,15 +21,16 @@ impl Address {
         bytes
     }
 
-    /// The 22 bytes of ADRSᶜ, in which layer, tree and type are shorter (section 11.2).
-    pub(super) fn compressed(&self) -> [u8; 22] {
-        let bytes = self.bytes();
-        let mut compressed = [0; 22];
-        compressed[0] = bytes[3];
-        compressed[1..9].copy_from_slice(&bytes[8..16]);
-        compressed[9] = bytes[19];
-        compressed[10..].copy_from_slice(&bytes[20..]);
-        compressed
+    /// The 22 bytes of ADRSᶜ, in which layer, tree and type are shorter (section 11.2), and
+    /// two of zeros, as big-endian numbers.
+    pub(super) fn compressed(&self) -> [u64; 3] {
+        let [layer, tree, kind_and_key_pair, fields] = self.0;
+        let key_pair = kind_and_key_pair & u64::from(u32::MAX);
+        [
+            layer >> 32 << 56 | tree >> 8,
+            tree << 56 | kind_and_key_pair >> 32 << 48 | key_pair << 16 | fields >> 48,
+            fields << 16,
+        ]
     }
 }
 
@@ -133,9 +134,10 @@ mod tests {
         expected[31] = 0x0e;
         assert_eq!(address.bytes(), expected);
         let compressed = [
-            0x15, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0x0a, 0x0b, 0, 0, 0, 0x42, 0, 0, 0, 0x0e,
+            0x15, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0x0a, 0x0b, 0, 0, 0, 0x42, 0, 0, 0, 0x0e, 0, 0,
         ];
-        assert_eq!(address.compressed(), compressed);
+        let words = address.compressed().map(u64::to_be_bytes);
+        assert_eq!(words.as_flattened(), compressed);
         let words = address.little_endian().map(u64::to_le_bytes);
         assert_eq!(words.as_flattened(), expected);
 
@@ -155,7 +157,7 @@ mod tests {
             (fors.prf(1), 6),
         ] {
             assert_eq!(address.bytes()[19], kind);
-            assert_eq!(address.compressed()[9], kind);
+            assert_eq!(address.compressed()[1].to_be_bytes()[1], kind);
         }
     }
 }

@@ -95,7 +95,7 @@ mod tests {
         let mut hash = D::new();
         hash.update(seed);
         hash.update(vec![0; block - seed.len()]);
-        hash.update(address.compressed());
+        hash.update(&address.compressed().map(u64::to_be_bytes).as_flattened()[..22]);
         hash.update(message);
         hash.finalize()[..seed.len()].to_vec()
     }

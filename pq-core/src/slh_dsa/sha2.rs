@@ -7,10 +7,11 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 use super::address::Address;
 use super::hash::{Hash, Lanes};
 use super::params::{MAX_DIGEST_LEN, MAX_N};
-use crate::arch::Backend;
+use crate::arch::{Backend, Sha256Instructions, Vector};
 use crate::dimension::Dimension;
 use crate::hash::sha2::{Hasher, SHA256, SHA512};
-use crate::kernel::sha2::Word;
+use crate::kernel::sha2::{CompressLanes, LanesOf, Word};
+use crate::kernel::slh_dsa::sha2::{Chain, ChainStreams};
 use crate::secret::wipe;
 
 /// SHA-256 and SHA-512 in their roles, with PK.seed.
@@ -40,33 +41,16 @@ impl<B: Backend, N: Dimension> Sha2<B, N> {
         }
     }
 
-    /// H or T of one message.
-    fn single(&self, address: &Address, message: &[u8], output: &mut [u8]) {
-        fn hash<B: Backend, W: Word>(
-            mut hasher: Hasher<B, W>,
-            address: &Address,
-            message: &[u8],
-            output: &mut [u8],
-        ) {
-            hasher.absorb(&address.compressed());
-            hasher.absorb(message);
-            hasher.finish(output);
-        }
-
+    /// H or T of each of `digests.len()` messages, which are of one length, a multiple of 8.
+    fn tweak<'m>(
+        &self,
+        message: impl Fn(usize) -> (Address, &'m [u8]),
+        digests: &mut [[u8; MAX_N]],
+    ) {
         if N::N == 16 {
-            hash(
-                Hasher::resume(self.b, self.small, 1),
-                address,
-                message,
-                output,
-            );
+            tweak(self.b, &self.small, message, digests);
         } else {
-            hash(
-                Hasher::resume(self.b, self.large, 1),
-                address,
-                message,
-                output,
-            );
+            tweak(self.b, &self.large, message, digests);
         }
     }
 }
@@ -81,32 +65,47 @@ fn after_block<B: Backend, W: Word>(b: B, initial: [W; 8], bytes: &[u8]) -> [W; 
 
 impl<B: Backend, N: Dimension> Hash for Sha2<B, N> {
     const N: usize = N::N;
-    const LANES: usize = 1;
+    const LANES: usize = B::U32s::LANES;
 
     type Lanes<'a> = Sha2Lanes<'a, B, N>;
 
     fn lanes(&self) -> Sha2Lanes<'_, B, N> {
         Sha2Lanes {
             hash: self,
-            address: [0; 22],
-            value: [0; MAX_N],
+            addresses: Default::default(),
+            values: Default::default(),
         }
     }
 
     fn join_pairs(&self, nodes: &mut [u8], count: usize, address: impl Fn(usize) -> Address) {
-        let mut parent = [0; MAX_N];
-        let parent = &mut parent[..N::N];
-        for i in 0..count {
-            self.single(&address(i), &nodes[2 * i * N::N..][..2 * N::N], parent);
-            nodes[i * N::N..][..N::N].copy_from_slice(parent);
+        let mut digests = [[0; MAX_N]; MAX_LANES];
+        for first in (0..count).step_by(MAX_LANES) {
+            let digests = &mut digests[..MAX_LANES.min(count - first)];
+            let pair = |i: usize| {
+                let i = first + i;
+                (address(i), &nodes[2 * i * N::N..][..2 * N::N])
+            };
+            self.tweak(pair, digests);
+            let parents = nodes[first * N::N..].chunks_exact_mut(N::N);
+            for (parent, digest) in parents.zip(digests) {
+                parent.copy_from_slice(&digest[..N::N]);
+            }
         }
     }
 
     fn compress(&self, messages: &[u8], nodes: &mut [u8], address: impl Fn(usize) -> Address) {
         let message_len = messages.len() / (nodes.len() / N::N);
-        let nodes = nodes.chunks_exact_mut(N::N);
-        for (i, (message, node)) in messages.chunks(message_len).zip(nodes).enumerate() {
-            self.single(&address(i), message, node);
+        let mut digests = [[0; MAX_N]; MAX_LANES];
+        for (group, nodes) in nodes.chunks_mut(MAX_LANES * N::N).enumerate() {
+            let digests = &mut digests[..nodes.len() / N::N];
+            let message = |i: usize| {
+                let i = group * MAX_LANES + i;
+                (address(i), &messages[i * message_len..][..message_len])
+            };
+            self.tweak(message, digests);
+            for (node, digest) in nodes.chunks_exact_mut(N::N).zip(digests) {
+                node.copy_from_slice(&digest[..N::N]);
+            }
         }
     }
 
@@ -126,6 +125,123 @@ impl<B: Backend, N: Dimension> Hash for Sha2<B, N> {
             h_msg(self.b, SHA512, head, message, output);
         }
     }
+}
+
+/// [`Sha2::tweak`] with the hash function that has the state `midstate` after PK.seed.
+fn tweak<'m, B: Backend, W: Word>(
+    b: B,
+    midstate: &[W; 8],
+    message: impl Fn(usize) -> (Address, &'m [u8]),
+    digests: &mut [[u8; MAX_N]],
+) {
+    let lanes = W::Lanes::<B>::LANES;
+    let few = if W::LEN == 4 && b.sha256().is_some() {
+        FEW
+    } else {
+        1
+    };
+    for (group, digests) in digests.chunks_mut(lanes).enumerate() {
+        let message = |i: usize| message(group * lanes + i);
+        if digests.len() <= few {
+            for (i, digest) in digests.iter_mut().enumerate() {
+                let (address, message) = message(i);
+                let mut hasher = Hasher::resume(b, *midstate, 1);
+                hasher.absorb(&address.compressed().map(u64::to_be_bytes).as_flattened()[..22]);
+                hasher.absorb(message);
+                hasher.finish(digest);
+            }
+        } else {
+            let states = tweak_lanes(b, midstate, digests.len(), message);
+            for (lane, digest) in digests.iter_mut().enumerate() {
+                for (bytes, words) in digest.chunks_exact_mut(W::LEN).zip(&states) {
+                    words.as_ref()[lane].write(bytes);
+                }
+            }
+        }
+    }
+}
+
+/// The most messages hashed side by side.
+const MAX_LANES: usize = 16;
+
+/// How many messages of a block take as long one after another, by a CPU's instructions for
+/// SHA-256, as all lanes take together: 32 ns each against 135 ns with AVX-512, and 235 ns
+/// with AVX2.
+const FEW: usize = 4;
+
+/// The digests of messages that begin after the first block: `count` of them, at most as
+/// many as there are lanes.
+fn tweak_lanes<'m, B: Backend, W: Word>(
+    b: B,
+    midstate: &[W; 8],
+    count: usize,
+    message: impl Fn(usize) -> (Address, &'m [u8]),
+) -> [LanesOf<B, W>; 8] {
+    let mut states = midstate.map(|word| {
+        let mut words = LanesOf::<B, W>::default();
+        words.as_mut().fill(word);
+        words
+    });
+    let mut blocks = [LanesOf::<B, W>::default(); 16];
+    let mut compress = |blocks: &[LanesOf<B, W>; 16]| {
+        b.run(CompressLanes::<B, W> {
+            states: &mut states,
+            blocks,
+        });
+    };
+
+    // ADRSᶜ is 22 bytes long. The word in which it ends takes the first two bytes of the
+    // message, and the last word of the message has room for two of padding.
+    let address_words = 24 / W::LEN;
+    let mut message_len = 0;
+    for lane in 0..count {
+        let (address, message) = message(lane);
+        let mut bytes = address.compressed().map(u64::to_be_bytes);
+        bytes[2][6..].copy_from_slice(&message[..2]);
+        let words = bytes.as_flattened().chunks_exact(W::LEN);
+        for (blocks, bytes) in blocks.iter_mut().zip(words) {
+            blocks.as_mut()[lane] = W::read(bytes);
+        }
+        message_len = message.len();
+    }
+    debug_assert!(message_len >= 8 && message_len.is_multiple_of(8));
+    let mut position = address_words;
+    let mut taken = 2;
+    loop {
+        let bytes = (message_len - taken).min((16 - position) * W::LEN) / W::LEN * W::LEN;
+        for lane in 0..count {
+            let words = message(lane).1[taken..taken + bytes].chunks_exact(W::LEN);
+            for (blocks, bytes) in blocks[position..].iter_mut().zip(words) {
+                blocks.as_mut()[lane] = W::read(bytes);
+            }
+        }
+        taken += bytes;
+        position += bytes / W::LEN;
+        if position < 16 {
+            break;
+        }
+        compress(&blocks);
+        position = 0;
+    }
+    for lane in 0..count {
+        let end = message(lane).1[taken..]
+            .iter()
+            .copied()
+            .chain([0x80, 0])
+            .fold(0, |word, byte| word << 8 | u64::from(byte));
+        blocks[position].as_mut()[lane] = W::read(&end.to_be_bytes()[8 - W::LEN..]);
+    }
+    blocks[position + 1..].fill(Default::default());
+    // The length takes two words.
+    if position + 1 > 14 {
+        compress(&blocks);
+        blocks = [Default::default(); 16];
+    }
+    let bits = 8 * (16 * W::LEN + 22 + message_len) as u64;
+    let length = W::read(&bits.to_be_bytes()[8 - W::LEN..]);
+    blocks[15].as_mut().fill(length);
+    compress(&blocks);
+    states
 }
 
 /// The first bytes of HMAC(key, randomness ‖ message); the key is shorter than a block.
@@ -184,49 +300,53 @@ fn h_msg<B: Backend, W: Word>(
     }
 }
 
-/// One value.
+/// Values in lanes, by words.
 pub(super) struct Sha2Lanes<'a, B: Backend, N> {
     hash: &'a Sha2<B, N>,
-    address: [u8; 22],
-    value: [u8; MAX_N],
+    addresses: [LanesOf<B, u32>; 6],
+    values: [LanesOf<B, u32>; 8],
 }
 
 impl<B: Backend, N: Dimension> Lanes for Sha2Lanes<'_, B, N> {
-    fn set_address(&mut self, _: usize, address: &Address) {
-        self.address = address.compressed();
+    fn set_address(&mut self, lane: usize, address: &Address) {
+        let halves = self.addresses.as_chunks_mut::<2>().0;
+        for ([high, low], word) in halves.iter_mut().zip(address.compressed()) {
+            high.as_mut()[lane] = (word >> 32) as u32;
+            low.as_mut()[lane] = word as u32;
+        }
     }
 
-    fn set_value(&mut self, _: usize, value: &[u8]) {
-        self.value[..N::N].copy_from_slice(value);
+    fn set_value(&mut self, lane: usize, value: &[u8]) {
+        for (words, bytes) in self.values.iter_mut().zip(value.as_chunks().0) {
+            words.as_mut()[lane] = u32::from_be_bytes(*bytes);
+        }
     }
 
-    fn value(&self, _: usize, output: &mut [u8]) {
-        output.copy_from_slice(&self.value[..N::N]);
+    fn value(&self, lane: usize, output: &mut [u8]) {
+        for (bytes, words) in output.as_chunks_mut().0.iter_mut().zip(&self.values) {
+            *bytes = words.as_ref()[lane].to_be_bytes();
+        }
     }
 
     fn advance(&mut self, steps: usize) {
-        // ADRSᶜ ‖ value ‖ padding fits one block.
-        let mut block = Zeroizing::new([0; 64]);
-        block[..22].copy_from_slice(&self.address);
-        block[22 + N::N] = 0x80;
-        let bits = 8 * (64 + 22 + N::N) as u16;
-        block[62..].copy_from_slice(&bits.to_be_bytes());
-        for _ in 0..steps {
-            block[22..22 + N::N].copy_from_slice(&self.value[..N::N]);
-            let mut state = self.hash.small;
-            u32::compress_stream(self.hash.b, &mut state, &*block);
-            for (word, bytes) in state.iter().zip(self.value.chunks_exact_mut(4)) {
-                bytes.copy_from_slice(&word.to_be_bytes());
-            }
-            block[21] = block[21].wrapping_add(1);
+        let b = self.hash.b;
+        let chain = Chain {
+            midstate: &self.hash.small,
+            addresses: &mut self.addresses,
+            values: &mut self.values,
+            steps,
+            n: PhantomData::<N>,
+        };
+        match b.sha256() {
+            Some(instructions) if B::U32s::LANES < 16 => instructions.run(ChainStreams(chain)),
+            _ => b.run(chain),
         }
-        self.address[21] = block[21];
     }
 }
 
 impl<B: Backend, N> Drop for Sha2Lanes<'_, B, N> {
     fn drop(&mut self) {
-        wipe(&mut self.value);
+        wipe(&mut self.values);
     }
 }
 

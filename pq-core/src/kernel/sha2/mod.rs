@@ -1,5 +1,5 @@
 //! The compression functions of SHA-2 (FIPS 180-4, section 6), written once for
-//! words of 32 and 64 bits.
+//! words of 32 and 64 bits, of one message or of as many as a vector has lanes.
 
 mod constants;
 mod streams;
@@ -9,8 +9,9 @@ use core::array;
 pub(crate) use constants::SQUARE_ROOTS;
 use constants::{CONSTANTS_256, CONSTANTS_512};
 use streams::CompressStream;
+pub(crate) use streams::compress_streams;
 
-use crate::arch::{Backend, Kernel, Portable, Sha256Instructions, Words};
+use crate::arch::{Backend, Kernel, Portable, Sha256Instructions, Vector, Words};
 
 /// Takes whole blocks into one state.
 pub(crate) struct Compress<'a, W> {
@@ -31,8 +32,35 @@ impl<B: Backend, W: Word> Kernel<B> for Compress<'_, W> {
     }
 }
 
+/// Takes a block into the state of every lane.
+pub(crate) struct CompressLanes<'a, B: Backend, W: Word> {
+    pub(crate) states: &'a mut [LanesOf<B, W>; 8],
+    /// Word i of each lane's block in vector i.
+    pub(crate) blocks: &'a [LanesOf<B, W>; 16],
+}
+
+/// A word of every lane, in memory.
+pub(crate) type LanesOf<B, W> = <<W as Word>::Lanes<B> as Vector>::Array;
+
+impl<B: Backend, W: Word> Kernel<B> for CompressLanes<'_, B, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, b: B) {
+        let load = |array| <W::Lanes<B> as Vector>::load(b, array);
+        let states = self.states.each_ref().map(load);
+        let states = compress(b, states, self.blocks.each_ref().map(load));
+        for (vector, array) in states.into_iter().zip(self.states) {
+            vector.store(array);
+        }
+    }
+}
+
 /// A word: of 32 bits in SHA-224 and SHA-256, of 64 in the others.
 pub(crate) trait Word: Words<Token = Portable, Element = Self> + Default + 'static {
+    /// Words of independent messages.
+    type Lanes<B: Backend>: Words<Token = B, Element = Self>;
+
     /// Length in bytes.
     const LEN: usize = size_of::<Self>();
     /// K, one constant for each round, by sixteens (sections 4.2.2 and 4.2.3).
@@ -57,10 +85,12 @@ pub(crate) trait Word: Words<Token = Portable, Element = Self> + Default + 'stat
 
 macro_rules! word {
     (
-        $word:ident, $constants:ident, $compress_stream:ident,
+        $word:ident, $lanes:ident, $constants:ident, $compress_stream:ident,
         $($sum:ident: $first:literal $second:literal $third:ident $n:literal,)*
     ) => {
         impl Word for $word {
+            type Lanes<B: Backend> = B::$lanes;
+
             const CONSTANTS: &'static [[Self; 16]] = &$constants;
 
             $(
@@ -98,14 +128,14 @@ macro_rules! word {
 
 // The rotations to the right (sections 4.1.2 and 4.1.3).
 word!(
-    u32, CONSTANTS_256, compress_stream_256,
+    u32, U32s, CONSTANTS_256, compress_stream_256,
     big_sigma0: 2 13 rotated 22,
     big_sigma1: 6 11 rotated 25,
     small_sigma0: 7 18 shifted 3,
     small_sigma1: 17 19 shifted 10,
 );
 word!(
-    u64, CONSTANTS_512, compress_stream_512,
+    u64, U64s, CONSTANTS_512, compress_stream_512,
     big_sigma0: 28 34 rotated 39,
     big_sigma1: 14 18 rotated 41,
     small_sigma0: 1 8 shifted 7,
@@ -188,8 +218,8 @@ fn sixteen_rounds<W: Word, V: Words<Element = W>, const MORE: bool>(
 mod tests {
     use sha2::block_api::{compress256, compress512};
 
-    use super::{Compress, Word};
-    use crate::arch::{Backend, on_each_backend};
+    use super::{Compress, CompressLanes, LanesOf, Word, read_block};
+    use crate::arch::{Backend, Vector, on_each_backend};
     use crate::test_random::Random;
 
     /// Any number of any blocks into any state, in every way, against another crate.
@@ -217,6 +247,49 @@ mod tests {
                     assert_eq!(plain, expected);
                     W::compress_stream(b, state, bytes);
                     assert_eq!(*state, expected);
+                }
+            }
+        }
+
+        on_each_backend!(b => {
+            check(b, |random| random.bits() as u32, compress256);
+            check(b, Random::bits, compress512);
+        });
+    }
+    /// Any blocks into any states.
+    #[test]
+    fn lanes_match_another_implementation() {
+        fn check<B: Backend, W: Word + PartialEq + core::fmt::Debug, const LEN: usize>(
+            b: B,
+            random_word: fn(&mut Random) -> W,
+            reference: fn(&mut [W; 8], &[[u8; LEN]]),
+        ) {
+            let mut random = Random::new(5);
+            for _ in 0..50 {
+                let mut states = [LanesOf::<B, W>::default(); 8];
+                let mut words = [LanesOf::<B, W>::default(); 16];
+                let mut expected = [[W::default(); 8]; 16];
+                let expected = &mut expected[..W::Lanes::<B>::LANES];
+                for (lane, expected) in expected.iter_mut().enumerate() {
+                    for (states, expected) in states.iter_mut().zip(&mut *expected) {
+                        *expected = random_word(&mut random);
+                        states.as_mut()[lane] = *expected;
+                    }
+                    let block: [u8; LEN] = random.bytes();
+                    for (words, word) in words.iter_mut().zip(read_block(&block)) {
+                        words.as_mut()[lane] = word;
+                    }
+                    reference(expected, &[block]);
+                }
+                b.run(CompressLanes::<B, W> {
+                    states: &mut states,
+                    blocks: &words,
+                });
+                for (lane, expected) in expected.iter().enumerate() {
+                    assert_eq!(
+                        states.each_ref().map(|words| words.as_ref()[lane]),
+                        *expected
+                    );
                 }
             }
         }
