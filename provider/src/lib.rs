@@ -21,6 +21,15 @@
 //!         .with_no_client_auth()
 //!         .with_single_cert(chain, key)?)
 //! }
+//! # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+//! # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
+//! # let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! # let leaf = root.issue(CertificateBuilder::server().dns_name("localhost"), &key)?;
+//! # let key = rustls::pki_types::PrivatePkcs8KeyDer::from(key.to_pkcs8_der()?.to_vec());
+//! # let config = server(vec![leaf.into_der()], key.into())?;
+//! # rustls::ServerConnection::new(config.into())?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # A client
@@ -38,7 +47,19 @@
 //!         .with_root_certificates(roots)
 //!         .with_no_client_auth())
 //! }
+//! # let config = client(RootCertStore::empty())?;
+//! # rustls::ClientConnection::new(config.into(), "localhost".try_into()?)?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # In production
+//!
+//! * [`Profile`] states a policy in one word, such as that no handshake may do without a
+//!   post-quantum key exchange, and tells what happens with which kind of peer.
+//! * [`identity`] serves several certificates from one port, each client the strongest one
+//!   that it can verify, and replaces them while the server runs.
+//! * [`Tickets`] resumes sessions, with client certificates too.
+//! * [`Negotiated`] says what protects a connection, and [`Refusal`] why there is none.
 //!
 //! # Algorithms
 //!

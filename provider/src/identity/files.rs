@@ -16,12 +16,23 @@ use super::{Identities, Identity, IdentityError, IdentitySet};
 /// PEM files with certificate chains and their private keys, which can be replaced while
 /// the program runs.
 ///
-/// ```no_run
+/// ```
 /// # use std::sync::Arc;
 /// # use std::time::Duration;
+/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 /// use rustls_pq::identity::IdentityFiles;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::env::set_current_dir(&directory)?;
+/// # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
+/// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// # let leaf = root.issue(CertificateBuilder::server().dns_name("localhost"), &key)?;
+/// # for name in ["ml-dsa", "ecdsa"] {
+/// #     std::fs::write(format!("{name}.pem"), leaf.to_pem())?;
+/// #     std::fs::write(format!("{name}.key"), &*key.to_pkcs8_pem()?)?;
+/// # }
 /// let provider = Arc::new(rustls_pq::provider()?);
 /// let files = IdentityFiles::new(provider.clone())
 ///     .with_default("ml-dsa.pem", "ml-dsa.key")

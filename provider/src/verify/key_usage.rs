@@ -61,6 +61,18 @@ use rustls::{
 ///         .with_client_cert_verifier(Arc::new(EnforceKeyUsage::new(webpki)))
 ///         .with_single_cert(chain, key)?)
 /// }
+/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
+/// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// # let leaf = root.issue(CertificateBuilder::server().dns_name("localhost"), &key)?;
+/// # let key = rustls::pki_types::PrivatePkcs8KeyDer::from(key.to_pkcs8_der()?.to_vec());
+/// # let mut roots = RootCertStore::empty();
+/// # roots.add(root.certificate().der().clone())?;
+/// # let roots = Arc::new(roots);
+/// # client(roots.clone())?;
+/// # server(roots, vec![leaf.into_der()], key.into())?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
