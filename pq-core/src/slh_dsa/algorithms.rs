@@ -108,6 +108,8 @@ fn sign_with<P: ParameterSet, H: Hash>(
         fors_signature,
         &mut root[..n],
     );
+    // The FORS public key follows from the signature, and WOTS⁺ branches by it.
+    declassify(&mut root);
     // 17
     hypertree::sign(
         hash,

@@ -117,7 +117,7 @@ impl Function {
     }
 
     /// The instructions that can follow instruction `i`, by index.
-    fn successors(&self, i: usize) -> Vec<usize> {
+    pub(crate) fn successors(&self, i: usize) -> Vec<usize> {
         let next = Some(i + 1).filter(|next| *next < self.instructions.len());
         let index_of = |address: u64| {
             let by_address = |instruction: &Instruction| instruction.address;
@@ -143,6 +143,7 @@ impl Instruction {
     fn parse(line: &str) -> Option<Self> {
         let (address, code) = line.split_once(":\t")?;
         let address = u64::from_str_radix(address.trim(), 16).ok()?;
+        let code = code.split("//").next()?;
         let (code, comment) = match code.split_once(['#', ';']) {
             // an immediate number of aarch64 is no comment
             Some((code, comment)) if comment.starts_with(' ') => (code, comment),

@@ -11,10 +11,12 @@
 
 #![forbid(unsafe_code)]
 
+pub mod dependence;
 pub mod disassembly;
 mod ml_dsa;
 mod ml_kem;
 pub mod planted;
+mod slh_dsa;
 pub mod stack;
 
 use core::hint::black_box;
@@ -50,10 +52,19 @@ fn name<B: Backend>(_: B) -> &'static str {
     B::NAME
 }
 
-/// All operations of all parameter sets.
+/// All operations of all parameter sets, without those that take seconds.
 pub fn operations() -> Vec<Operation> {
-    let schemes = [ml_kem::operations(), ml_dsa::operations()];
+    let schemes = [
+        ml_kem::operations(),
+        ml_dsa::operations(),
+        slh_dsa::operations(),
+    ];
     schemes.into_iter().flatten().collect()
+}
+
+/// The operations that take seconds.
+pub fn slow_operations() -> Vec<Operation> {
+    slh_dsa::slow_operations()
 }
 
 /// The operations of a parameter set, by the names of their functions.

@@ -7,7 +7,8 @@ use core::hint::black_box;
 use std::env;
 use std::process::ExitCode;
 
-use machine_code::{operations, planted, stack};
+use machine_code::dependence::Review;
+use machine_code::{disassembly, operations, planted, slow_operations, stack};
 use pq_core::arch::{self, memcheck};
 
 const USAGE: &str = "\
@@ -16,6 +17,10 @@ usage: machine-code secrets [PART]    run the operations with PART in their name
        machine-code planted           the same for leaks planted on purpose
        machine-code memory NAME       bytes of stack that the operation takes, and how
                                       often it allocates
+       machine-code review OBJDUMP PROGRAM
+                                      the jumps and addresses in the kernels of a program
+                                      that depend on data, for symbols as of
+                                      -C symbol-mangling-version=v0
 
 The environment variable PQ_CORE_BACKEND names the backend.";
 
@@ -31,6 +36,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             secrets(planted::operations(), "")
         }
         ["memory", name] => memory(name),
+        ["review", objdump, program] => review(objdump, program),
         _ => Err(USAGE.into()),
     }
 }
@@ -62,9 +68,28 @@ fn secrets(
     })
 }
 
+/// Prints what `dependence` finds, without what may depend on data.
+fn review(objdump: &str, program: &str) -> Result<ExitCode, Box<dyn Error>> {
+    let review = Review::of(&disassembly::functions(objdump, program.as_ref())?);
+    println!(
+        "{} kernels with {} conditional jumps, {} functions of public data left out",
+        review.kernels, review.jumps, review.public
+    );
+    for finding in &review.findings {
+        println!("{finding}");
+    }
+    let passed = review.kernels > 0 && review.findings.is_empty();
+    Ok(if passed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
 fn memory(name: &str) -> Result<ExitCode, Box<dyn Error>> {
     let operation = operations()
         .into_iter()
+        .chain(slow_operations())
         .find(|operation| operation.name == name);
     let operation = operation.ok_or("no operation of this name")?;
     // reads the environment, which allocates

@@ -32,6 +32,8 @@ fn branch(secret: &[u8; 32]) {
 #[inline(never)]
 fn index(secret: &[u8; 32]) {
     static TABLE: [u8; 256] = [1; 256];
+    // from memory, not in a register from the caller
+    let secret = black_box(secret);
     black_box(black_box(&TABLE)[usize::from(secret[31])]);
 }
 

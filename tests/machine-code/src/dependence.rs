@@ -1,0 +1,481 @@
+//! Which jumps and addresses of a function depend on data, as far as its instructions
+//! tell: for what no valgrind runs.
+//!
+//! Data is what a function loads from memory, or takes out of a vector. What it is called
+//! with is not, nor are counters and constants. A word of 64 bits at a fixed place behind a
+//! pointer is taken for a pointer or a length, which is what kernels have there, but for
+//! the states of hash functions. Values on the stack are what was stored there.
+
+use core::fmt;
+use std::collections::HashMap;
+
+use crate::disassembly::{Flow, Function, Instruction};
+
+/// What is found in the kernels of a program, as far as it is compiled for the instructions
+/// of a backend.
+pub struct Review {
+    /// How many kernels there are.
+    pub kernels: usize,
+    /// How many conditional jumps these have.
+    pub jumps: usize,
+    /// How many more there are that may look at data, since it is public.
+    pub public: usize,
+    /// What the kernels do in a time that may depend on data.
+    pub findings: Vec<String>,
+}
+
+/// Kernels of data that is public, or as far as it is public: their types' names.
+///
+/// * `RejectUniform` samples **Â** from ρ.
+/// * `RejectBounded` samples **s**₁ and **s**₂: which half-bytes it refuses is public.
+/// * `UseHint` is verification's.
+const PUBLIC: [&str; 3] = ["RejectUniform", "RejectBounded", "UseHint"];
+
+impl Review {
+    /// Of functions with the type parameters in their names.
+    pub fn of(functions: &[Function]) -> Self {
+        let kernels = functions
+            .iter()
+            .filter(|f| f.name.contains("::with_features::<"));
+        let (public, kernels): (Vec<_>, Vec<_>) =
+            kernels.partition(|f| PUBLIC.iter().any(|name| f.name.contains(name)));
+        let jumps = kernels.iter().flat_map(|f| &f.instructions);
+        let jumps = jumps.filter(|instruction| match instruction.flow {
+            Flow::Jump { conditional, .. } => conditional,
+            _ => false,
+        });
+        let found = kernels.iter().flat_map(|f| {
+            let findings = findings(f).into_iter();
+            findings.map(|finding| format!("{finding} in {}", f.name))
+        });
+        Self {
+            kernels: kernels.len(),
+            jumps: jumps.count(),
+            public: public.len(),
+            findings: found.collect(),
+        }
+    }
+}
+
+/// An instruction whose time may depend on data.
+pub struct Finding<'a> {
+    /// Which.
+    pub instruction: &'a Instruction,
+    /// In what way.
+    pub kind: Kind,
+}
+
+/// How time may depend on data.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// A jump that is taken or not.
+    Branch,
+    /// An address.
+    Address,
+    /// A division, on any operands.
+    Division,
+}
+
+impl fmt::Display for Finding<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Instruction {
+            address,
+            mnemonic,
+            operands,
+            ..
+        } = self.instruction;
+        write!(f, "{:?} at {address:x}: {mnemonic} {operands}", self.kind)
+    }
+}
+
+/// What is found in a function.
+pub fn findings(function: &Function) -> Vec<Finding<'_>> {
+    let instructions = &function.instructions;
+    // objdump marks the registers of x86-64.
+    let is_x86_64 = instructions.iter().any(|i| i.operands.contains('%'));
+    let effects = instructions.iter().map(|i| match is_x86_64 {
+        true => Effect::x86_64(i),
+        false => Effect::aarch64(i),
+    });
+    let effects: Vec<Effect> = effects.collect();
+    // What is known before each instruction, to which every way to it adds.
+    let mut before: Vec<Option<State>> = vec![None; instructions.len()];
+    let mut changed = Vec::new();
+    if let Some(first) = before.first_mut() {
+        *first = Some(State::default());
+        changed.push(0);
+    }
+    while let Some(i) = changed.pop() {
+        let Some(mut state) = before[i].clone() else {
+            continue;
+        };
+        effects[i].apply(&mut state);
+        for next in function.successors(i) {
+            if State::join(&mut before[next], &state) {
+                changed.push(next);
+            }
+        }
+    }
+    let reached = instructions.iter().zip(effects).zip(before);
+    let kinds = reached.filter_map(|((instruction, effect), state)| {
+        let kind = effect.kind(&state?)?;
+        Some(Finding { instruction, kind })
+    });
+    kinds.collect()
+}
+
+/// The registers and places on the stack that are known, and whether they hold data.
+/// Registers that are not known hold what the function was called with, places on the
+/// stack data.
+#[derive(Clone, Default)]
+struct State(HashMap<String, bool>);
+
+/// In place of a register, the flags that a conditional jump looks at.
+const FLAGS: &str = "flags";
+
+impl State {
+    fn is_data(&self, place: &Place) -> bool {
+        let known = |name: &str| self.0.get(name).copied();
+        match place {
+            Place::Constant => false,
+            Place::Register(name) => known(name).unwrap_or(false),
+            Place::Vector => true,
+            Place::Stack(name) => known(name).unwrap_or(true),
+            Place::Memory { registers, is_word } => {
+                !is_word || registers.len() > 1 || registers.iter().any(|name| self.has_data(name))
+            }
+        }
+    }
+
+    fn has_data(&self, register: &str) -> bool {
+        self.0.get(register).copied().unwrap_or(false)
+    }
+
+    /// Adds what another way to the same instruction knows, and says whether that
+    /// was new.
+    fn join(known: &mut Option<Self>, other: &Self) -> bool {
+        let Some(known) = known else {
+            *known = Some(other.clone());
+            return true;
+        };
+        let mut changed = false;
+        for (name, data) in &other.0 {
+            let before = known.0.entry(name.clone()).or_insert(false);
+            changed |= *data && !*before;
+            *before |= *data;
+        }
+        changed
+    }
+}
+
+/// An operand.
+enum Place {
+    Constant,
+    Register(String),
+    Vector,
+    Stack(String),
+    Memory {
+        registers: Vec<String>,
+        is_word: bool,
+    },
+}
+
+/// What an instruction does: it computes all of its outputs from all of its inputs.
+struct Effect {
+    inputs: Vec<Place>,
+    outputs: Vec<Place>,
+    sets_flags: bool,
+    /// The registers of addresses.
+    addresses: Vec<String>,
+    /// Whether it jumps by its inputs.
+    jumps: bool,
+    divides: bool,
+}
+
+impl Effect {
+    fn apply(&self, state: &mut State) {
+        let data = self.inputs.iter().any(|place| state.is_data(place));
+        for output in &self.outputs {
+            if let Place::Register(name) | Place::Stack(name) = output {
+                state.0.insert(name.clone(), data);
+            }
+        }
+        if self.sets_flags {
+            state.0.insert(FLAGS.into(), data);
+        }
+    }
+
+    fn kind(&self, state: &State) -> Option<Kind> {
+        if self.jumps && self.inputs.iter().any(|place| state.is_data(place)) {
+            Some(Kind::Branch)
+        } else if self.addresses.iter().any(|name| state.has_data(name)) {
+            Some(Kind::Address)
+        } else {
+            self.divides.then_some(Kind::Division)
+        }
+    }
+
+    fn x86_64(instruction: &Instruction) -> Self {
+        let mnemonic = instruction.mnemonic.as_str();
+        let operands = split(&instruction.operands, '(', ')');
+        let is_word = mnemonic.ends_with('q')
+            || operands
+                .iter()
+                .any(|operand| operand.starts_with("%r") && !operand.ends_with(['d', 'w', 'b']))
+                && !mnemonic.starts_with("movz")
+                && !mnemonic.starts_with("movs");
+        let place = |operand: &str| x86_64_place(operand, is_word);
+        let mut places: Vec<Place> = operands.iter().map(|operand| place(operand)).collect();
+        let addresses = operands.iter().filter(|operand| operand.contains('('));
+        let addresses = addresses.flat_map(|operand| x86_64_registers(operand));
+        let mut effect = Self {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            sets_flags: false,
+            addresses: addresses.collect(),
+            jumps: false,
+            divides: mnemonic.contains("div"),
+        };
+        let flags = || Place::Register(FLAGS.into());
+        match &instruction.flow {
+            Flow::Jump { conditional, .. } => {
+                effect.jumps = true;
+                effect.inputs = if *conditional { vec![flags()] } else { places };
+                effect
+                    .inputs
+                    .retain(|place| !matches!(place, Place::Memory { .. }));
+                return effect;
+            }
+            Flow::Call(_) | Flow::End => return effect,
+            Flow::On => {}
+        }
+        match mnemonic {
+            "lea" => {
+                let registers = core::mem::take(&mut effect.addresses).into_iter();
+                effect.inputs = registers.map(Place::Register).collect();
+                effect.outputs.extend(places.pop());
+            }
+            "nop" | "nopw" | "nopl" | "push" | "endbr64" | "vzeroupper" => effect.addresses.clear(),
+            "pop" => effect.outputs = places,
+            _ if mnemonic.starts_with("cmp") || mnemonic.contains("test") || mnemonic == "bt" => {
+                effect.inputs = places;
+                effect.sets_flags = true;
+            }
+            _ if mnemonic.starts_with("set") => {
+                effect.inputs = vec![flags()];
+                effect.outputs = places;
+            }
+            _ if mnemonic.starts_with("mov") || mnemonic.starts_with(['v', 'k']) => {
+                effect.outputs.extend(places.pop());
+                effect.inputs = places;
+            }
+            "xor" | "sub" if operands.len() == 2 && operands[0] == operands[1] => {
+                effect.outputs.extend(places.pop());
+                effect.sets_flags = true;
+            }
+            "mul" | "imul" | "div" | "idiv" if operands.len() == 1 => {
+                places.push(Place::Register("rax".into()));
+                effect.inputs = places;
+                effect.outputs = ["rax", "rdx"].map(|r| Place::Register(r.into())).into();
+                effect.sets_flags = true;
+            }
+            _ => {
+                if mnemonic.starts_with("cmov")
+                    || mnemonic.starts_with("adc")
+                    || mnemonic.starts_with("sbb")
+                {
+                    effect.inputs.push(flags());
+                }
+                effect
+                    .outputs
+                    .extend(operands.last().map(|operand| place(operand)));
+                effect.inputs.append(&mut places);
+                effect.sets_flags = !mnemonic.starts_with("cmov");
+            }
+        }
+        effect
+    }
+
+    fn aarch64(instruction: &Instruction) -> Self {
+        let mnemonic = instruction.mnemonic.as_str();
+        let operands = split(&instruction.operands, '[', ']');
+        let is_word = operands
+            .first()
+            .is_some_and(|operand| operand.starts_with('x'))
+            && matches!(mnemonic, "ldr" | "ldp" | "ldur");
+        let place = |operand: &str| aarch64_place(operand, is_word);
+        let mut places: Vec<Place> = operands.iter().map(|operand| place(operand)).collect();
+        let addresses = operands.iter().filter(|operand| operand.starts_with('['));
+        let addresses: Vec<String> = addresses
+            .flat_map(|operand| aarch64_registers(operand))
+            .collect();
+        let mut effect = Self {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            sets_flags: matches!(
+                mnemonic,
+                "adds" | "subs" | "ands" | "bics" | "negs" | "adcs" | "sbcs"
+            ),
+            addresses,
+            jumps: false,
+            divides: mnemonic.ends_with("div"),
+        };
+        let flags = || Place::Register(FLAGS.into());
+        match &instruction.flow {
+            Flow::Jump { .. } => {
+                effect.jumps = true;
+                effect.inputs = match mnemonic {
+                    "b" => Vec::new(),
+                    _ if mnemonic.starts_with("b.") => vec![flags()],
+                    // the register that is tested or holds the address
+                    _ => places.drain(..1).collect(),
+                };
+                return effect;
+            }
+            Flow::Call(_) | Flow::End => return effect,
+            Flow::On => {}
+        }
+        match mnemonic {
+            "nop" | "bti" | "paciasp" | "autiasp" | "prfm" => {}
+            "cmp" | "cmn" | "tst" | "fcmp" => {
+                effect.inputs = places;
+                effect.sets_flags = true;
+            }
+            "ccmp" | "ccmn" => {
+                effect.inputs = places;
+                effect.inputs.push(flags());
+                effect.sets_flags = true;
+            }
+            "stp" | "ldp" if places.len() >= 3 => {
+                let (pair, memory): (Vec<_>, Vec<_>) =
+                    places.into_iter().enumerate().partition(|(i, _)| *i < 2);
+                let pair = pair.into_iter().map(|(_, place)| place).collect();
+                let memory = memory.into_iter().map(|(_, place)| place).collect();
+                (effect.inputs, effect.outputs) = if mnemonic == "stp" {
+                    (pair, memory)
+                } else {
+                    (memory, pair)
+                };
+            }
+            _ if mnemonic.starts_with("st") => {
+                effect.outputs = places.split_off(1);
+                effect.inputs = places;
+            }
+            _ if !places.is_empty() => {
+                if mnemonic.starts_with("cs")
+                    || mnemonic.starts_with("cin")
+                    || mnemonic.starts_with("adc")
+                    || mnemonic.starts_with("sbc")
+                {
+                    effect.inputs.push(flags());
+                }
+                let inputs = places.split_off(1);
+                effect.outputs = places;
+                effect.inputs.extend(inputs);
+                // these keep a part of what is there
+                if matches!(mnemonic, "movk" | "bfi" | "bfxil") {
+                    effect
+                        .inputs
+                        .extend(operands.first().map(|operand| place(operand)));
+                }
+            }
+            _ => {}
+        }
+        effect
+    }
+}
+
+/// Operands, separated by commas outside of addresses.
+fn split(operands: &str, open: char, close: char) -> Vec<&str> {
+    let mut depth = 0;
+    let parts = operands.split(|c| {
+        depth += i32::from(c == open) - i32::from(c == close);
+        c == ',' && depth == 0
+    });
+    parts
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect()
+}
+
+/// An operand as in `$1`, `%eax`, `%zmm3{%k1}` or `0x20(%rsp,%rax,4)`.
+fn x86_64_place(operand: &str, is_word: bool) -> Place {
+    if operand.starts_with('$') || operand.contains('<') {
+        Place::Constant
+    } else if operand.contains('(') {
+        let registers = x86_64_registers(operand);
+        match registers.as_slice() {
+            [stack] if stack == "rsp" => Place::Stack(operand.into()),
+            // constants of the program
+            [pc] if pc == "rip" => Place::Constant,
+            _ => Place::Memory { registers, is_word },
+        }
+    } else {
+        match x86_64_registers(operand).pop() {
+            Some(name) if name.starts_with(['k', 'x', 'y', 'z']) => Place::Vector,
+            Some(name) => Place::Register(name),
+            None => Place::Constant,
+        }
+    }
+}
+
+/// The general registers in an operand, by their names of 64 bits; others by their own.
+fn x86_64_registers(operand: &str) -> Vec<String> {
+    let names = operand.split('%').skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric());
+        let name = &rest[..end.unwrap_or(rest.len())];
+        match name
+            .strip_prefix('r')
+            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            Some(number) => format!("r{}", number.trim_end_matches(['d', 'w', 'b'])),
+            None => match name.trim_start_matches(['r', 'e']).trim_end_matches('l') {
+                "a" | "ax" | "ah" => "rax".into(),
+                "b" | "bx" | "bh" => "rbx".into(),
+                "c" | "cx" | "ch" => "rcx".into(),
+                "d" | "dx" | "dh" => "rdx".into(),
+                "si" => "rsi".into(),
+                "di" => "rdi".into(),
+                "bp" => "rbp".into(),
+                "sp" => "rsp".into(),
+                _ => name.into(),
+            },
+        }
+    });
+    names.collect()
+}
+
+/// An operand as in `#1`, `w0`, `v0.4s`, `lsl #2` or `[sp, #32]`.
+fn aarch64_place(operand: &str, is_word: bool) -> Place {
+    if operand.starts_with('[') {
+        let registers = aarch64_registers(operand);
+        match registers.as_slice() {
+            [stack] if stack == "sp" => Place::Stack(operand.into()),
+            _ => Place::Memory { registers, is_word },
+        }
+    } else if operand.starts_with(['{', 'v', 'q', 'd', 'h', 'b']) || is_scalar_vector(operand) {
+        Place::Vector
+    } else {
+        match aarch64_registers(operand).pop() {
+            Some(name) => Place::Register(name),
+            None => Place::Constant,
+        }
+    }
+}
+
+/// `s0` and the like, which are no stack pointers.
+fn is_scalar_vector(operand: &str) -> bool {
+    let number = operand.strip_prefix('s');
+    number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The general registers in an operand, by their numbers; the stack pointer by name.
+fn aarch64_registers(operand: &str) -> Vec<String> {
+    let words = operand.split(|c: char| !c.is_ascii_alphanumeric());
+    let names = words.filter_map(|word| match word.split_at_checked(1)? {
+        _ if word == "sp" => Some("sp".to_owned()),
+        ("x" | "w", number) if number.parse::<u8>().is_ok() => Some(format!("x{number}")),
+        _ => None,
+    });
+    names.collect()
+}

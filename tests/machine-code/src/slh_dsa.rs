@@ -1,0 +1,111 @@
+//! The operations of SLH-DSA. Secret are SK.seed, SK.prf and addrnd.
+
+use core::hint::black_box;
+
+use pq_core::arch::memcheck;
+use pq_core::slh_dsa::{
+    ParameterSet, PreHash, Signature, SigningKey, SlhDsaSha2_128f, SlhDsaSha2_128s,
+    SlhDsaSha2_192f, SlhDsaSha2_192s, SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f,
+    SlhDsaShake128s, SlhDsaShake192f, SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
+    VerifyingKey,
+};
+use pq_core::{Array, Dimension};
+
+use crate::{Operation, Run, expect_secret, of_set, public};
+
+/// Those of the sets with fast signatures. The others are the same code for larger
+/// trees.
+pub(crate) fn operations() -> Vec<Operation> {
+    let sets = [
+        of::<SlhDsaShake128f>(),
+        of::<SlhDsaShake192f>(),
+        of::<SlhDsaShake256f>(),
+        of::<SlhDsaSha2_128f>(),
+        of::<SlhDsaSha2_192f>(),
+        of::<SlhDsaSha2_256f>(),
+    ];
+    sets.into_iter().flatten().collect()
+}
+
+/// Those of the sets with small signatures, which take seconds.
+pub(crate) fn slow_operations() -> Vec<Operation> {
+    let sets = [
+        of::<SlhDsaShake128s>(),
+        of::<SlhDsaShake192s>(),
+        of::<SlhDsaShake256s>(),
+        of::<SlhDsaSha2_128s>(),
+        of::<SlhDsaSha2_192s>(),
+        of::<SlhDsaSha2_256s>(),
+    ];
+    sets.into_iter().flatten().collect()
+}
+
+fn of<P: ParameterSet>() -> [Operation; 4] {
+    of_set(
+        P::NAME,
+        [
+            ("SigningKey::from_seed", from_seed::<P>),
+            ("SigningKey::sign", sign::<P>),
+            ("VerifyingKey::verify", verify::<P>),
+            ("VerifyingKey::hash_verify", hash_verify::<P>),
+        ],
+    )
+}
+
+fn from_seed<P: ParameterSet>() -> Run {
+    let seed = seed::<P>();
+    Box::new(move || {
+        let key = SigningKey::<P>::from_seed(black_box(&seed));
+        expect_secret(&black_box(&key).as_bytes()[..2 * P::N::N]);
+    })
+}
+
+fn sign<P: ParameterSet>() -> Run {
+    let key = SigningKey::<P>::from_seed(&seed::<P>());
+    let randomness = randomness::<P>();
+    Box::new(move || {
+        let signature = key.sign(black_box(b"message"), b"context", &randomness);
+        let signature = black_box(&signature).as_ref().expect("a consistent key");
+        // All but R, though it may be known, comes from SK.seed.
+        expect_secret(&signature.as_bytes()[P::N::N..]);
+    })
+}
+
+fn verify<P: ParameterSet>() -> Run {
+    let (key, signature) = refused::<P>();
+    Box::new(move || {
+        let result = key.verify(black_box(b"message"), b"context", &signature);
+        assert!(result.is_err());
+    })
+}
+
+fn hash_verify<P: ParameterSet>() -> Run {
+    let (key, signature) = refused::<P>();
+    Box::new(move || {
+        let result = key.hash_verify(PreHash::Sha512, black_box(b"message"), b"", &signature);
+        assert!(result.is_err());
+    })
+}
+
+/// SK.seed ‖ SK.prf ‖ PK.seed, of which the last is public.
+fn seed<P: ParameterSet>() -> Array<P::SeedLen, u8> {
+    let mut seed = P::SeedLen::from_fn(|_| 7);
+    memcheck::poison(&mut seed.as_mut()[..2 * P::N::N]);
+    black_box(seed)
+}
+
+fn randomness<P: ParameterSet>() -> Array<P::N, u8> {
+    let mut randomness = P::N::from_fn(|_| 7);
+    memcheck::poison(randomness.as_mut());
+    black_box(randomness)
+}
+
+/// A key and a signature that does not belong to it, which is found out at the end.
+fn refused<P: ParameterSet>() -> (VerifyingKey<P>, Box<Signature<P>>) {
+    let key = VerifyingKey::from_bytes(&public(&[1; 64])[..2 * P::N::N]);
+    let signature = Signature::from_bytes(&vec![2; P::SIGNATURE_LEN]);
+    (
+        key.expect("of the right length"),
+        Box::new(signature.expect("of the right length")),
+    )
+}

@@ -1,0 +1,39 @@
+//! No jump and no address in a kernel depends on data, as far as its instructions tell. For
+//! AVX-512, of which valgrind knows nothing, this is what there is; it holds of AVX2 too.
+//!
+//! `machine-code review` does the same to programs of other architectures.
+
+use std::path::Path;
+
+use machine_code::dependence::{Kind, Review, findings};
+use machine_code::disassembly::functions;
+
+/// Kernels are known by the type parameters of what they are compiled to.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "of optimised code only")]
+fn kernels_do_not_look_at_data() {
+    let program = Path::new(env!("CARGO_BIN_EXE_machine-code"));
+    let functions = functions("objdump", program).expect("objdump can read the program");
+    let review = Review::of(&functions);
+    if review.kernels == 0 {
+        assert!(std::env::var_os("CI").is_none(), "no kernels");
+        eprintln!("skipped: build with RUSTFLAGS='-C symbol-mangling-version=v0'");
+        return;
+    }
+    // Each of the backends has more than these, and sampling by rejection.
+    assert!(review.kernels >= 50 && review.public >= 3 && review.jumps >= 50);
+    assert!(review.findings.is_empty(), "{:#?}", review.findings);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "of optimised code only")]
+fn planted_mistakes_are_found() {
+    let program = Path::new(env!("CARGO_BIN_EXE_machine-code"));
+    let functions = functions("objdump", program).expect("objdump can read the program");
+    for (name, kind) in [("branch", Kind::Branch), ("index", Kind::Address)] {
+        let name = format!("machine_code::planted::{name}");
+        let planted = functions.iter().find(|function| function.name == name);
+        let found = findings(planted.expect("the planted function"));
+        assert!(found.iter().any(|finding| finding.kind == kind), "{name}");
+    }
+}
