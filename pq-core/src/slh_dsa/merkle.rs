@@ -84,6 +84,10 @@ pub(super) fn root<L: Leaves>(
 }
 
 /// [`root`] of a subtree by its levels.
+///
+/// Not inlined, or each level of the recursion above would have room for what the
+/// leaves are computed with.
+#[inline(never)]
 fn block_root<L: Leaves>(
     leaves: &L,
     height: usize,
