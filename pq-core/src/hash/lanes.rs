@@ -4,6 +4,10 @@
 //! costs, so [`run`] keeps every lane busy: each lane works on a [`Job`] of its
 //! own, whatever its rate and however long its message and output, and takes the
 //! next job when it is done. With one lane the jobs run one after another.
+//!
+//! Where what a sponge takes depends on what others give, a [`Client`] says which
+//! is next, and [`serve`] has it: a sponge then begins as soon as its message does, and is
+//! paused where there is no more of it yet.
 
 use core::array;
 
@@ -65,18 +69,30 @@ impl<'a> Message<'a> {
     /// Writes the message from `offset` on to `block` and returns how many bytes
     /// there were, at most the length of `block`.
     fn read(&self, offset: usize, block: &mut [u8]) -> usize {
-        let mut skip = offset;
-        let mut filled = 0;
-        for part in [self.bytes, self.more, &self.index[..self.index_len]] {
-            let skipped = skip.min(part.len());
-            skip -= skipped;
-            let part = &part[skipped..];
-            let take = part.len().min(block.len() - filled);
-            block[filled..filled + take].copy_from_slice(&part[..take]);
-            filled += take;
-        }
-        filled
+        let parts = [self.bytes, self.more, &self.index[..self.index_len]];
+        read(parts, offset, block)
     }
+}
+
+/// Writes `parts`, joined, from `offset` on to `block` and returns how many bytes there
+/// were, at most the length of `block`.
+#[inline(always)]
+pub(crate) fn read<'a>(
+    parts: impl IntoIterator<Item = &'a [u8]>,
+    offset: usize,
+    block: &mut [u8],
+) -> usize {
+    let mut skip = offset;
+    let mut filled = 0;
+    for part in parts {
+        let skipped = skip.min(part.len());
+        skip -= skipped;
+        let part = &part[skipped..];
+        let take = part.len().min(block.len() - filled);
+        block[filled..filled + take].copy_from_slice(&part[..take]);
+        filled += take;
+    }
+    filled
 }
 
 /// Takes the output of a sponge.
@@ -106,46 +122,162 @@ impl Demand {
 
 /// Computes all jobs.
 pub(crate) fn run<'a, B: Backend, C: Consumer>(b: B, jobs: impl IntoIterator<Item = Job<'a, C>>) {
+    serve(b, &mut Jobs(jobs.into_iter()));
+}
+
+/// Who has sponges to compute, and knows which can begin.
+pub(crate) trait Client {
+    /// What the client knows a sponge by, and how far it is.
+    type Sponge;
+
+    /// The next sponge, if there is a block or the end of its message to absorb by now; asked
+    /// whenever a lane is free. If there is none while all lanes are free, there is none left.
+    fn next(&mut self) -> Option<Start<Self::Sponge>>;
+
+    /// Writes what comes next of the message of `sponge` to `block`, which has the length of
+    /// the rate and is zero.
+    fn absorb(&mut self, sponge: &mut Self::Sponge, block: &mut [u8]) -> Absorbed;
+
+    /// Takes a sponge back that absorbed all that there is of its message by now.
+    fn pause(&mut self, sponge: Self::Sponge, midway: Midway);
+
+    /// As [`Consumer::take`].
+    fn take(&mut self, sponge: &mut Self::Sponge, block: &[u8]) -> Demand;
+}
+
+/// How a sponge begins, or goes on.
+pub(crate) struct Start<S> {
+    /// Rate in bytes: a multiple of 8, at most that of SHAKE128.
+    pub(crate) rate: usize,
+    /// Domain separation and first padding bit.
+    pub(crate) suffix: u8,
+    pub(crate) sponge: S,
+    /// Where it was paused.
+    pub(crate) midway: Option<Midway>,
+}
+
+/// The state of a paused sponge. Wiped when dropped.
+pub(crate) struct Midway([u64; 25]);
+
+/// What [`Client::absorb`] wrote.
+pub(crate) enum Absorbed {
+    /// A whole block.
+    Block,
+    /// So many bytes less than a block, with which the message ends.
+    End(usize),
+    /// Nothing: what follows is not known yet.
+    Nothing,
+}
+
+impl Absorbed {
+    /// A whole block of `block`, or the end of the message, if `taken` bytes were left of it.
+    pub(crate) fn some(taken: usize, block: &[u8]) -> Self {
+        if taken < block.len() {
+            Self::End(taken)
+        } else {
+            Self::Block
+        }
+    }
+}
+
+/// Computes all sponges of `client`.
+pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
     const {
         assert!(B::U64s::LANES <= MAX_LANES);
     }
-    let mut jobs = jobs.into_iter();
     let mut workspace = Workspace::<B>::new();
     let Workspace { states, blocks } = &mut workspace;
     let blocks = &mut blocks[..B::U64s::LANES];
     let mut slots: [_; MAX_LANES] = array::from_fn(|_| None);
     let slots = &mut slots[..B::U64s::LANES];
-
     let mut absorbed = [0; MAX_LANES];
     let absorbed = &mut absorbed[..B::U64s::LANES];
-    let mut fresh = 0;
 
-    let mut active = 0;
-    let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
-    for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
-        *slot = Slot::start(jobs.next(), block, absorbed);
-        fresh |= 1 << lane;
-        active += usize::from(slot.is_some());
-    }
-    while active > 0 {
+    loop {
+        let (mut fresh, mut active, mut squeeze) = (0, false, false);
+        let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
+        for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
+            if slot.is_none() {
+                *absorbed = 0;
+                if let Some(start) = client.next() {
+                    if let Some(Midway(state)) = &start.midway {
+                        for (words, word) in states.iter_mut().zip(state) {
+                            words.as_mut()[lane] = *word;
+                        }
+                    } else {
+                        fresh |= 1 << lane;
+                    }
+                    let slot = slot.insert(Slot::new(start));
+                    slot.absorb(client, block, absorbed);
+                    debug_assert!(slot.phase != Phase::Waiting, "it had nothing to absorb");
+                }
+            }
+            if let Some(slot) = slot {
+                active = true;
+                squeeze |= slot.phase == Phase::Squeezing;
+            }
+        }
+        if !active {
+            break;
+        }
         b.run(Step::<B::U64s> {
             token: b,
             states,
             fresh,
             absorbed,
-            squeeze: slots.iter().flatten().any(|slot| slot.squeezing),
+            squeeze,
             blocks,
         });
-        fresh = 0;
         let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
         for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
             let Some(running) = slot else { continue };
-            if running.step(block, absorbed) == Demand::Done {
-                *slot = Slot::start(jobs.next(), block, absorbed);
-                fresh |= 1 << lane;
-                active -= usize::from(slot.is_none());
+            running.step(client, block, absorbed);
+            match running.phase {
+                Phase::Absorbing | Phase::Squeezing => {}
+                Phase::Waiting => {
+                    let midway = Midway(array::from_fn(|i| states[i].as_ref()[lane]));
+                    if let Some(Slot { sponge, .. }) = slot.take() {
+                        client.pause(sponge, midway);
+                    }
+                }
+                Phase::Done => *slot = None,
             }
         }
+    }
+}
+
+/// The client that [`run`] serves.
+struct Jobs<I>(I);
+
+impl<'a, C: Consumer, I: Iterator<Item = Job<'a, C>>> Client for Jobs<I> {
+    /// A job and how many bytes of its message were absorbed.
+    type Sponge = (Job<'a, C>, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Start<Self::Sponge>> {
+        let job = self.0.next()?;
+        Some(Start {
+            rate: job.rate,
+            suffix: job.suffix,
+            sponge: (job, 0),
+            midway: None,
+        })
+    }
+
+    #[inline(always)]
+    fn absorb(&mut self, (job, absorbed): &mut Self::Sponge, block: &mut [u8]) -> Absorbed {
+        let taken = job.message.read(*absorbed, block);
+        *absorbed += taken;
+        Absorbed::some(taken, block)
+    }
+
+    fn pause(&mut self, _: Self::Sponge, _: Midway) {
+        debug_assert!(false, "the messages of jobs are known from the first");
+    }
+
+    #[inline(always)]
+    fn take(&mut self, (job, _): &mut Self::Sponge, block: &[u8]) -> Demand {
+        job.consumer.take(block)
     }
 }
 
@@ -180,60 +312,94 @@ impl<B: Backend> Drop for Workspace<B> {
 
 impl<B: Backend> ZeroizeOnDrop for Workspace<B> {}
 
-/// A job on its lane.
-struct Slot<'a, C> {
-    job: Job<'a, C>,
-    /// Bytes of the message taken so far.
-    absorbed: usize,
-    /// Whether message and padding are in.
-    squeezing: bool,
+/// A sponge on its lane.
+struct Slot<S> {
+    rate: usize,
+    suffix: u8,
+    sponge: S,
+    phase: Phase,
 }
 
-impl<'a, C: Consumer> Slot<'a, C> {
-    /// Begins with `job`: its first block, and how much of it is to be absorbed.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Phase {
+    Absorbing,
+    /// More of the message is not known yet.
+    Waiting,
+    /// Message and padding are in.
+    Squeezing,
+    Done,
+}
+
+impl<S> Slot<S> {
     #[inline(always)]
-    fn start(job: Option<Job<'a, C>>, block: &mut [u8; 192], absorbed: &mut usize) -> Option<Self> {
-        *absorbed = 0;
-        let mut slot = Self {
-            job: job?,
-            absorbed: 0,
-            squeezing: false,
-        };
-        slot.absorb(block, absorbed);
-        Some(slot)
+    fn new(start: Start<S>) -> Self {
+        Self {
+            rate: start.rate,
+            suffix: start.suffix,
+            sponge: start.sponge,
+            phase: Phase::Absorbing,
+        }
     }
 
     /// What follows a permutation: the next block of the message, or of the output, which
     /// then is in `block`.
     #[inline(always)]
-    fn step(&mut self, block: &mut [u8; 192], absorbed: &mut usize) -> Demand {
-        if !self.squeezing {
-            self.absorb(block, absorbed);
-            return Demand::More;
+    fn step(
+        &mut self,
+        client: &mut impl Client<Sponge = S>,
+        block: &mut [u8; 192],
+        absorbed: &mut usize,
+    ) {
+        if self.phase == Phase::Absorbing {
+            self.absorb(client, block, absorbed);
+            return;
         }
         *absorbed = 0;
-        self.job.consumer.take(&block[..self.job.rate])
+        if client.take(&mut self.sponge, &block[..self.rate]) == Demand::Done {
+            self.phase = Phase::Done;
+        }
     }
 
+    /// Has `client` write the next block of the message, pads it if it is the last, and
+    /// says how much of it is to be absorbed.
     #[inline(always)]
-    fn absorb(&mut self, block: &mut [u8; 192], absorbed: &mut usize) {
-        *absorbed = self.job.rate;
+    fn absorb(
+        &mut self,
+        client: &mut impl Client<Sponge = S>,
+        block: &mut [u8; 192],
+        absorbed: &mut usize,
+    ) {
+        *absorbed = self.rate;
         *block = [0; 192];
-        let block = &mut block[..self.job.rate];
-        let taken = self.job.message.read(self.absorbed, block);
-        self.absorbed += taken;
-        // A message that ends with this block's last byte is padded in the next.
-        if taken < block.len() {
-            block[taken] ^= self.job.suffix;
-            block[self.job.rate - 1] ^= 0x80;
-            self.squeezing = true;
+        let block = &mut block[..self.rate];
+        match client.absorb(&mut self.sponge, block) {
+            Absorbed::Block => {}
+            Absorbed::End(taken) => {
+                block[taken] ^= self.suffix;
+                block[self.rate - 1] ^= 0x80;
+                self.phase = Phase::Squeezing;
+            }
+            Absorbed::Nothing => {
+                *absorbed = 0;
+                self.phase = Phase::Waiting;
+            }
         }
     }
 }
 
+impl Drop for Midway {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+impl ZeroizeOnDrop for Midway {}
+
 #[cfg(test)]
 mod tests {
-    use super::{Consumer, Demand, Job, Message, run};
+    use super::{
+        Absorbed, Client, Consumer, Demand, Job, Message, Midway, Start, read, run, serve,
+    };
     use crate::arch::{Backend, on_each_backend};
     use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, Sponge};
 
@@ -302,5 +468,121 @@ mod tests {
         for count in [0, 1, 3, 4, 5, 100] {
             on_each_backend!(b => check(b, count));
         }
+    }
+
+    const RATE: usize = 136;
+
+    /// Long sponges, and short ones: with each short one that is done, 50 more bytes of
+    /// every long message are known.
+    struct Gradual {
+        message: [u8; 500],
+        known: usize,
+        short_begun: usize,
+        /// Long sponges that are not on a lane, by number.
+        waiting: [Option<(usize, Option<Midway>)>; 3],
+        hashes: [[u8; RATE]; 3],
+        pauses: usize,
+    }
+
+    enum Length {
+        Long { number: usize, absorbed: usize },
+        Short { blocks: usize },
+    }
+
+    impl Gradual {
+        /// The bytes that a long sponge may absorb by now.
+        fn usable(&self) -> usize {
+            if self.known == 500 {
+                501
+            } else {
+                self.known - self.known % RATE
+            }
+        }
+    }
+
+    impl Client for Gradual {
+        type Sponge = Length;
+
+        fn next(&mut self) -> Option<Start<Length>> {
+            let usable = self.usable();
+            let mut waiting = self.waiting.iter_mut().enumerate();
+            let ready = waiting.find_map(|(number, waiting)| {
+                let (absorbed, midway) = waiting.take_if(|waiting| waiting.0 < usable)?;
+                Some((Length::Long { number, absorbed }, midway))
+            });
+            let (sponge, midway) = match ready {
+                Some(ready) => ready,
+                None if self.short_begun == 10 => return None,
+                None => {
+                    self.short_begun += 1;
+                    let blocks = 1 + self.short_begun % 4;
+                    (Length::Short { blocks }, None)
+                }
+            };
+            Some(Start {
+                rate: RATE,
+                suffix: SHAKE_SUFFIX,
+                sponge,
+                midway,
+            })
+        }
+
+        fn absorb(&mut self, sponge: &mut Length, block: &mut [u8]) -> Absorbed {
+            let Length::Long { absorbed, .. } = sponge else {
+                return Absorbed::End(0);
+            };
+            if *absorbed >= self.usable() {
+                return Absorbed::Nothing;
+            }
+            let taken = read([&self.message[..]], *absorbed, block);
+            *absorbed += taken;
+            Absorbed::some(taken, block)
+        }
+
+        fn pause(&mut self, sponge: Length, midway: Midway) {
+            if let Length::Long { number, absorbed } = sponge {
+                self.waiting[number] = Some((absorbed, Some(midway)));
+                self.pauses += 1;
+            }
+        }
+
+        fn take(&mut self, sponge: &mut Length, block: &[u8]) -> Demand {
+            match sponge {
+                Length::Long { number, .. } => self.hashes[*number].copy_from_slice(block),
+                Length::Short { blocks } => {
+                    *blocks -= 1;
+                    if *blocks > 0 {
+                        return Demand::More;
+                    }
+                    self.known += 50;
+                }
+            }
+            Demand::Done
+        }
+    }
+
+    /// Sponges that wait for their message, on more lanes than there are of them and on fewer.
+    #[test]
+    fn paused_sponges_go_on() {
+        fn check<B: Backend>(b: B) {
+            let mut client = Gradual {
+                message: core::array::from_fn(|i| (i * 7) as u8),
+                known: 0,
+                short_begun: 0,
+                waiting: core::array::from_fn(|_| Some((0, None))),
+                hashes: [[0; RATE]; 3],
+                pauses: 0,
+            };
+            serve(b, &mut client);
+            let mut sponge = Sponge::new(b, RATE);
+            sponge.absorb(&client.message);
+            sponge.finish(SHAKE_SUFFIX);
+            let mut expected = [0; RATE];
+            sponge.squeeze(&mut expected);
+            assert_eq!(client.hashes, [expected; 3]);
+            assert!(client.pauses > 0);
+        }
+
+        on_each_backend!(b => check(b));
     }
 }

@@ -10,8 +10,8 @@ use crate::kernel::ml_dsa::rounding::{D, GAMMA2_44, GAMMA2_65_87};
 pub(super) const T1_LEN: usize = 320;
 /// Length of an encoded polynomial of **t**₀ in bytes.
 pub(super) const T0_LEN: usize = 32 * D as usize;
-/// The greatest [`w1_len`] of a parameter set.
-pub(super) const MAX_W1_LEN: usize = 192;
+/// The greatest k · [`w1_len`] of a parameter set, that of ML-DSA-87.
+pub(super) const MAX_W1_ENCODED_LEN: usize = 8 * 128;
 /// The greatest [`z_len`] of a parameter set.
 pub(super) const MAX_Z_LEN: usize = 640;
 

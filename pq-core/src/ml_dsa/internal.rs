@@ -9,6 +9,7 @@ use super::message;
 use super::params::ParameterSet;
 use super::signature::Signature;
 use super::signing_key::SigningKey;
+use super::verification::Message;
 use super::verifying_key::VerifyingKey;
 use super::{signing, verification};
 use crate::arch::Backend;
@@ -38,12 +39,7 @@ pub fn verify<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     signature: &Signature<P>,
 ) -> bool {
-    verification::verify(
-        b,
-        verifying_key,
-        verification::Message::Formatted(message),
-        signature,
-    )
+    verification::verify(b, verifying_key, Message::Formatted(message), signature)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 use super::params::{ParameterSet, match_constant};
 use crate::arch::Backend;
 use crate::dimension::{Array, Dimension};
-use crate::kernel::ml_dsa::multiplication::{Multiply, MultiplyAccumulate, OverRadix, Reduce};
+use crate::kernel::ml_dsa::multiplication::{InnerProduct, Multiply, OverRadix};
 use crate::kernel::ml_dsa::rounding::{
     AddCentred, AddPower2Round, Below, Centre, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint,
     UseHint,
@@ -68,10 +68,30 @@ impl Rq {
         b.run(InverseNtt::<Q8380417>(&mut self.0));
     }
 
-    /// self ← NTT⁻¹(sums); gives |x| < q.
-    pub(super) fn set_sums<B: Backend>(&mut self, b: B, sums: &Sums) {
-        b.run(Reduce {
-            sums: &sums.0,
+    /// self ← NTT⁻¹(the inner product of `f` and `g`); gives |x| < q.
+    pub(super) fn set_inner_product<B: Backend>(&mut self, b: B, f: &[Tq], g: &[Tq]) {
+        b.run(InnerProduct {
+            f,
+            g,
+            last: None,
+            output: &mut self.0,
+        });
+        b.run(InverseNtt::<Q8380417>(&mut self.0));
+    }
+
+    /// self ← NTT⁻¹(the inner product of `f` and `g`, and the product of `last`); gives
+    /// |x| < q.
+    pub(super) fn set_inner_product_and<B: Backend>(
+        &mut self,
+        b: B,
+        f: &[Tq],
+        g: &[Tq],
+        last: (&Tq, &Tq),
+    ) {
+        b.run(InnerProduct {
+            f,
+            g,
+            last: Some(last),
             output: &mut self.0,
         });
         b.run(InverseNtt::<Q8380417>(&mut self.0));
@@ -156,49 +176,17 @@ impl Rq {
     }
 }
 
+impl AsRef<[i32; 256]> for Tq {
+    fn as_ref(&self) -> &[i32; 256] {
+        &self.0
+    }
+}
+
 impl Zero for Tq {
     const ZERO: Self = Self([0; 256]);
 }
 
 impl Zeroize for Tq {
-    fn zeroize(&mut self) {
-        wipe(&mut self.0);
-    }
-}
-
-/// A sum of products in T_q, not yet reduced.
-///
-/// A row of **Â** times a transformed vector is at most seven products below 9q², and
-/// verification adds one of 81q²: below 256q², which reduction takes.
-pub(super) struct Sums([i64; 256]);
-
-impl Sums {
-    pub(super) const ZERO: Self = Self([0; 256]);
-
-    /// self ← self + f ∘ g
-    pub(super) fn add_product<B: Backend>(&mut self, b: B, f: &Tq, g: &Tq) {
-        b.run(MultiplyAccumulate {
-            a: &f.0,
-            b: &g.0,
-            sums: &mut self.0,
-        });
-    }
-
-    /// self ← the inner product of `f` and `g`
-    pub(super) fn set_inner_product<B: Backend>(&mut self, b: B, f: &[Tq], g: &[Tq]) {
-        self.clear();
-        for (f, g) in f.iter().zip(g) {
-            self.add_product(b, f, g);
-        }
-    }
-
-    /// self ← 0
-    pub(super) fn clear(&mut self) {
-        self.0.fill(0);
-    }
-}
-
-impl Zeroize for Sums {
     fn zeroize(&mut self) {
         wipe(&mut self.0);
     }

@@ -4,16 +4,17 @@
 use core::marker::PhantomData;
 use core::mem;
 
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use super::encoding::{MAX_Z_LEN, z_len};
 use super::params::{ParameterSet, match_constant};
 use super::ring::{Matrix, Rq, Tq};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
-use crate::hash::lanes::{self, Consumer, Demand, Job, Message};
+use crate::hash::lanes::{Consumer, Demand, Job, Message};
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, Sponge};
 use crate::kernel::ml_dsa::sampling::{RejectBounded, RejectUniform};
+use crate::secret::wipe;
 
 /// A sponge whose output becomes part of a key or signature.
 pub(super) type Sampling<'a, P, B> = Job<'a, Sampler<'a, P, B>>;
@@ -70,24 +71,48 @@ pub(super) fn expand_s<'a, P: ParameterSet, B: Backend>(
     })
 }
 
-/// ExpandMask (algorithm 34): element r of **y** is unpacked from H(ρ″ ‖ κ + r).
-pub(super) fn expand_mask<P: ParameterSet, B: Backend>(
-    b: B,
-    rho_2prime: &[u8; 64],
-    kappa: u16,
-    y: &mut [Rq],
-) {
-    let mut bytes = Zeroizing::new(Masks([[0; MAX_Z_LEN]; 7]));
-    let len = z_len::<P>();
-    let jobs = bytes.0[..P::L::N].iter_mut().zip(0u16..);
-    let jobs = jobs.map(|(v, r)| {
-        let index = kappa.wrapping_add(r).to_le_bytes();
-        h(Message::indexed2(rho_2prime, index), &mut v[..len])
-    });
-    lanes::run::<B, Sampler<'_, P, B>>(b, jobs);
-    for (y, v) in y.iter_mut().zip(&bytes.0) {
-        y.decode_z::<P, B>(b, &v[..len]);
+/// The hash output that **y** is unpacked from: at most ℓ = 7 times 20 bits for each
+/// coefficient.
+pub(super) struct Masks([[u8; MAX_Z_LEN]; 7]);
+
+impl Masks {
+    pub(super) const ZERO: Self = Self([[0; MAX_Z_LEN]; 7]);
+
+    /// The jobs of ExpandMask (algorithm 34): element r of **y** is unpacked from
+    /// H(ρ″ ‖ κ + r).
+    pub(super) fn expand<'a, P: ParameterSet, B: Backend>(
+        &'a mut self,
+        rho_2prime: &'a [u8; 64],
+        kappa: u16,
+    ) -> impl Iterator<Item = Sampling<'a, P, B>> {
+        let elements = self.0[..P::L::N].iter_mut().zip(0u16..);
+        elements.map(move |(v, r)| {
+            let index = kappa.wrapping_add(r).to_le_bytes();
+            h(Message::indexed2(rho_2prime, index), &mut v[..z_len::<P>()])
+        })
     }
+
+    /// The rest of ExpandMask: **y**.
+    pub(super) fn decode<P: ParameterSet, B: Backend>(&self, b: B, y: &mut [Rq]) {
+        for (y, v) in y.iter_mut().zip(&self.0) {
+            y.decode_z::<P, B>(b, &v[..z_len::<P>()]);
+        }
+    }
+}
+
+impl Zeroize for Masks {
+    fn zeroize(&mut self) {
+        wipe(self.0.as_flattened_mut());
+    }
+}
+
+/// The job that computes c̃ = H(µ ‖ w1Encode(**w**₁)), as long as `c_tilde`.
+pub(super) fn c_tilde<'a, P: ParameterSet, B: Backend>(
+    mu: &'a [u8; 64],
+    w1_encoded: &'a [u8],
+    c_tilde: &'a mut [u8],
+) -> Sampling<'a, P, B> {
+    h(Message::joined(mu, w1_encoded), c_tilde)
 }
 
 /// The job that computes H(pk), as long as `tr`.
@@ -103,27 +128,56 @@ pub(super) fn tr<'a, P: ParameterSet, B: Backend>(
 /// Branches and indexes by c̃, in rejected attempts too; [`signing`](super::signing) says
 /// why that may show.
 pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], c: &mut Rq) {
-    // 1-5: the first 8 bytes of H(c̃) are the signs
-    c.0.fill(0);
+    let mut ball = Ball::new::<P>(c);
     let mut sponge = Sponge::new(b, SHAKE256_RATE);
     sponge.absorb(c_tilde);
     sponge.finish(SHAKE_SUFFIX);
-    let mut signs = [0; 8];
-    sponge.squeeze(&mut signs);
-    let mut signs = u64::from_le_bytes(signs);
-    // 6-12
-    for i in 256 - P::TAU..256 {
-        let j = loop {
-            let mut j = [0];
-            sponge.squeeze(&mut j);
-            let j = usize::from(j[0]);
-            if j <= i {
-                break j;
+    let mut block = [0; SHAKE256_RATE];
+    let mut demand = Demand::More;
+    while demand == Demand::More {
+        sponge.squeeze(&mut block);
+        demand = ball.take(&block, c);
+    }
+}
+
+/// How far SampleInBall (algorithm 29) is.
+pub(super) struct Ball {
+    /// The bits that are left of H(c̃)'s first 8 bytes, once they are there.
+    signs: Option<u64>,
+    /// The next coefficient to be moved.
+    i: usize,
+}
+
+impl Ball {
+    /// 1: c ← 0
+    pub(super) fn new<P: ParameterSet>(c: &mut Rq) -> Self {
+        c.0.fill(0);
+        Self {
+            signs: None,
+            i: 256 - P::TAU,
+        }
+    }
+
+    /// Takes the next block of H(c̃).
+    pub(super) fn take(&mut self, mut block: &[u8], c: &mut Rq) -> Demand {
+        // 4-5: the first 8 bytes are the signs
+        let mut signs = self.signs.unwrap_or_else(|| {
+            let (signs, rest) = block.split_first_chunk().expect("a block of SHAKE256");
+            block = rest;
+            u64::from_le_bytes(*signs)
+        });
+        // 6-12
+        for j in block {
+            let j = usize::from(*j);
+            if self.i < 256 && j <= self.i {
+                c.0[self.i] = c.0[j];
+                c.0[j] = 1 - 2 * (signs & 1) as i32;
+                signs >>= 1;
+                self.i += 1;
             }
-        };
-        c.0[i] = c.0[j];
-        c.0[j] = 1 - 2 * (signs & 1) as i32;
-        signs >>= 1;
+        }
+        self.signs = Some(signs);
+        Demand::more_if(self.i < 256)
     }
 }
 
@@ -163,6 +217,7 @@ impl<P: ParameterSet, B: Backend> Consumer for Sampler<'_, P, B> {
     fn take(&mut self, block: &[u8]) -> Demand {
         match self {
             Self::Uniform { b, f, filled } => {
+                let block = block.first_chunk().expect("a block of SHAKE128");
                 *filled = b.run(RejectUniform {
                     block,
                     f,
@@ -194,23 +249,14 @@ impl<P: ParameterSet, B: Backend> Consumer for Sampler<'_, P, B> {
     }
 }
 
-/// The hash output that **y** is unpacked from: at most ℓ = 7 times 20 bits for
-/// each coefficient.
-struct Masks([[u8; MAX_Z_LEN]; 7]);
-
-impl Zeroize for Masks {
-    fn zeroize(&mut self) {
-        crate::secret::wipe(self.0.as_flattened_mut());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use shake::digest::{ExtendableOutput, Update, XofReader};
 
-    use super::{expand_mask, sample_in_ball};
+    use super::{Masks, sample_in_ball};
     use crate::arch::Portable;
     use crate::dimension::Dimension;
+    use crate::hash::lanes;
     use crate::ml_dsa::ring::Rq;
     use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
     use crate::secret::Zero;
@@ -264,7 +310,9 @@ mod tests {
             let rho_2prime = [seed; 64];
             let mut y = [const { Rq::ZERO }; 7];
             let y = &mut y[..P::L::N];
-            expand_mask::<P, _>(Portable, &rho_2prime, kappa, y);
+            let mut masks = Masks::ZERO;
+            lanes::run(Portable, masks.expand::<P, Portable>(&rho_2prime, kappa));
+            masks.decode::<P, _>(Portable, y);
             for (r, y) in (0..).zip(y) {
                 let mut v = [0; 32 * 20];
                 h(&[&rho_2prime, &(kappa + r).to_le_bytes()]).read(&mut v[..32 * c]);

@@ -22,16 +22,17 @@
 
 use zeroize::{Zeroize, Zeroizing};
 
-use super::encoding::{MAX_W1_LEN, w1_len};
+use super::encoding::{MAX_W1_ENCODED_LEN, w1_len};
 use super::params::ParameterSet;
-use super::ring::{Rq, Sums, Tq};
-use super::sampling;
+use super::ring::{Rq, Tq};
+use super::sampling::{self, Masks};
 use super::signature::{Signature, encode_hints};
 use super::signing_key::SigningKey;
-use crate::arch::{Backend, declassify};
+use crate::arch::{Backend, Vector, declassify};
 use crate::dimension::Dimension;
-use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, Sponge, shake256};
-use crate::secret::{Secret, Zero};
+use crate::hash::lanes;
+use crate::hash::sha3::shake256;
+use crate::secret::{Secret, Zero, wipe};
 
 /// Steps 7 to 33 of ML-DSA.Sign_internal.
 ///
@@ -52,17 +53,32 @@ pub(super) fn sign_mu<P: ParameterSet, B: Backend>(
     let mut attempt = Attempt::<P>::new();
     // 8
     let mut kappa = 0u16;
-    // 10: public rejection, as the head of this file explains
-    while !attempt.run(b, key, mu, &rho_2prime, kappa, &mut signature) {
+    // 11: y ← ExpandMask(ρ″, κ)
+    lanes::run(b, attempt.masks.expand::<P, B>(&rho_2prime, kappa));
+    loop {
         // 31
         kappa = kappa.wrapping_add(P::L::N as u16);
+        // 10: public rejection, as the head of this file explains
+        if attempt.run(b, key, mu, &rho_2prime, kappa, &mut signature) {
+            return signature;
+        }
+        if !masks_ahead::<B>() {
+            lanes::run(b, attempt.masks.expand::<P, B>(&rho_2prime, kappa));
+        }
     }
-    signature
+}
+
+/// Whether an attempt expands the mask of the next one, which may not come: in lanes that c̃
+/// leaves free.
+const fn masks_ahead<B: Backend>() -> bool {
+    B::U64s::LANES > 1
 }
 
 /// What an attempt computes with; the next one writes it over, and it is wiped at
 /// last.
 struct Attempt<P: ParameterSet> {
+    /// What **y** is unpacked from, then that of the next attempt.
+    masks: Masks,
     /// **y**, then **z**.
     y: Secret<P::L, Rq>,
     y_hat: Secret<P::L, Tq>,
@@ -70,70 +86,74 @@ struct Attempt<P: ParameterSet> {
     w: Secret<P::K, Rq>,
     /// **w**₁
     w1: Secret<P::K, Rq>,
+    /// w1Encode(**w**₁)
+    w1_encoded: [u8; MAX_W1_ENCODED_LEN],
     c: Rq,
     c_hat: Tq,
     /// A product of c.
     product: Rq,
-    sums: Sums,
 }
 
 impl<P: ParameterSet> Attempt<P> {
     fn new() -> Self {
         Self {
+            masks: Masks::ZERO,
             y: Secret::zero(),
             y_hat: Secret::zero(),
             w: Secret::zero(),
             w1: Secret::zero(),
+            w1_encoded: [0; MAX_W1_ENCODED_LEN],
             c: Rq::ZERO,
             c_hat: Tq::ZERO,
             product: Rq::ZERO,
-            sums: Sums::ZERO,
         }
     }
 
     /// Steps 11 to 30, and whether they gave a signature. If not, what is in
-    /// `signature` must not be used.
+    /// `signature` must not be used. The next attempt is to begin with `next_kappa`.
     fn run<B: Backend>(
         &mut self,
         b: B,
         key: &SigningKey<P>,
         mu: &[u8; 64],
         rho_2prime: &[u8; 64],
-        kappa: u16,
+        next_kappa: u16,
         signature: &mut Signature<P>,
     ) -> bool {
         let Self {
+            masks,
             y,
             y_hat,
             w,
             w1,
+            w1_encoded,
             c,
             c_hat,
             product,
-            sums,
         } = self;
         let (c_tilde, z_encoded, hints_encoded) = signature.parts_mut();
 
-        // 11: y ← ExpandMask(ρ″, κ)
-        sampling::expand_mask::<P, B>(b, rho_2prime, kappa, y);
-        // 12: w ← NTT⁻¹(Â ∘ NTT(y)); 13: w₁ ← HighBits(w); 15: c̃ ← H(µ ‖ w1Encode(w₁))
+        // 11: y ← ExpandMask(ρ″, κ), the rest of it
+        masks.decode::<P, B>(b, y);
+        // 12: w ← NTT⁻¹(Â ∘ NTT(y)); 13: w₁ ← HighBits(w)
         for (y, y_hat) in y.iter().zip(y_hat.iter_mut()) {
             y.ntt(b, y_hat);
         }
-        let mut sponge = Sponge::new(b, SHAKE256_RATE);
-        sponge.absorb(mu);
-        let mut w1_encoded = Zeroizing::new([0; MAX_W1_LEN]);
-        let w1_encoded = &mut w1_encoded[..w1_len::<P>()];
+        let w1_encoded = &mut w1_encoded[..P::K::N * w1_len::<P>()];
+        let outputs = w1_encoded.chunks_exact_mut(w1_len::<P>());
         let rows = w.iter_mut().zip(w1.iter_mut()).zip(key.rows());
-        for ((w, w1), row) in rows {
-            sums.set_inner_product(b, row, y_hat);
-            w.set_sums(b, sums);
+        for (((w, w1), row), output) in rows.zip(outputs) {
+            w.set_inner_product(b, row, y_hat);
             w.decompose::<P, B>(b, w1);
-            w1.encode_w1::<P, B>(b, w1_encoded);
-            sponge.absorb(w1_encoded);
+            w1.encode_w1::<P, B>(b, output);
         }
-        sponge.finish(SHAKE_SUFFIX);
-        sponge.squeeze(c_tilde);
+        // 15: c̃ ← H(µ ‖ w1Encode(w₁)), and beside it step 11 of the next attempt
+        let c_tilde_job = sampling::c_tilde(mu, w1_encoded, c_tilde);
+        let next = masks_ahead::<B>().then(|| masks.expand::<P, B>(rho_2prime, next_kappa));
+        lanes::run(
+            b,
+            [c_tilde_job].into_iter().chain(next.into_iter().flatten()),
+        );
         // public in refused attempts too, as the head of this file explains
         declassify(c_tilde);
         // 16: c ← SampleInBall(c̃); 17: ĉ ← NTT(c)
@@ -196,9 +216,10 @@ impl<P: ParameterSet> Attempt<P> {
 
 impl<P: ParameterSet> Drop for Attempt<P> {
     fn drop(&mut self) {
+        self.masks.zeroize();
+        wipe(&mut self.w1_encoded);
         self.c.zeroize();
         self.c_hat.zeroize();
         self.product.zeroize();
-        self.sums.zeroize();
     }
 }

@@ -6,7 +6,7 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 use super::encoding::{T0_LEN, T1_LEN, s_len};
 use super::message::h64;
 use super::params::ParameterSet;
-use super::ring::{Matrix, Rq, Sums, Tq};
+use super::ring::{Matrix, Rq, Tq};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use super::{SEED_LEN, internal, sampling, signing};
@@ -189,7 +189,6 @@ impl<P: ParameterSet> SigningKey<P> {
         {
             s.ntt(b, s_hat);
         }
-        let mut sums = Zeroizing::new(Sums::ZERO);
         let mut t = Zeroizing::new(Rq::ZERO);
         let mut t1 = Rq::ZERO;
         let (rho_encoded, t1_encoded) = self.verifying_key.parts_mut();
@@ -199,8 +198,7 @@ impl<P: ParameterSet> SigningKey<P> {
         let rows = rows.zip(t1_encoded.chunks_exact_mut(T1_LEN));
         for (i, (((row, s2), t0_hat), t1_encoded)) in rows.enumerate() {
             // 5: t ← NTT⁻¹(Â ∘ NTT(s₁)) + s₂; 6: (t₁, t₀) ← Power2Round(t)
-            sums.set_inner_product(b, row, s1_hat);
-            t.set_sums(b, &sums);
+            t.set_inner_product(b, row, s1_hat);
             t.add_power2round(b, s2, &mut t1);
             t1.encode_t1(b, t1_encoded);
             inspect(i, &t);

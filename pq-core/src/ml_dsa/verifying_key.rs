@@ -3,7 +3,7 @@ use core::fmt;
 use super::encoding::T1_LEN;
 use super::message::{h64, representative};
 use super::params::ParameterSet;
-use super::ring::{Matrix, Rq, Sums, Tq};
+use super::ring::{Matrix, Rq, Tq};
 use super::sampling;
 use super::signature::Signature;
 use super::verification::{self, Message, Verifier};
@@ -85,61 +85,20 @@ impl<P: ParameterSet> VerifyingKey<P> {
     }
 
     /// t̂₁ ← NTT(t₁ · 2^d), element `i`, by way of `t1`.
-    fn t1_hat<B: Backend>(&self, b: B, i: usize, t1: &mut Rq, output: &mut Tq) {
+    pub(super) fn t1_hat<B: Backend>(&self, b: B, i: usize, t1: &mut Rq, output: &mut Tq) {
         t1.decode_t1(b, &self.as_bytes()[32 + T1_LEN * i..][..T1_LEN]);
         t1.ntt(b, output);
     }
 }
 
 impl<P: ParameterSet> Verifier<P> for VerifyingKey<P> {
-    fn for_each_row<B: Backend>(
+    fn verify_with<B: Backend>(
         &self,
         b: B,
-        z_hat: &[Tq],
-        minus_c_hat: &Tq,
-        tr: Option<&mut [u8; 64]>,
-        mut row: impl FnMut(usize, &Sums),
-    ) {
-        let mut window = [const { Tq::ZERO }; WINDOW];
-        let mut sums = Sums::ZERO;
-        let (mut t1, mut t1_hat) = (Rq::ZERO, Tq::ZERO);
-        // H(pk) is the longest chain, so it starts first.
-        let mut tr = tr.map(|tr| sampling::tr(self.as_bytes(), tr));
-        let (mut r, mut s) = (0, 0);
-        while r < P::K::N {
-            let (mut next_r, mut next_s) = (r, s);
-            let window = &mut window[..WINDOW.min(P::L::N * (P::K::N - r) - s)];
-            let entries = window.iter_mut().map(|entry| {
-                let job =
-                    sampling::entry_of_a::<P, B>(b, self.rho(), next_r as u8, next_s as u8, entry);
-                (next_r, next_s) = successor::<P>(next_r, next_s);
-                job
-            });
-            lanes::run(b, tr.take().into_iter().chain(entries));
-            for entry in window {
-                sums.add_product(b, entry, &z_hat[s]);
-                if s + 1 == P::L::N {
-                    self.t1_hat(b, r, &mut t1, &mut t1_hat);
-                    sums.add_product(b, minus_c_hat, &t1_hat);
-                    row(r, &sums);
-                    sums.clear();
-                }
-                (r, s) = successor::<P>(r, s);
-            }
-        }
-    }
-}
-
-/// How many entries of **Â** are sampled at a time: as many as the widest backend has
-/// Keccak lanes.
-const WINDOW: usize = 8;
-
-/// The indices of the next entry of **Â**, by rows.
-fn successor<P: ParameterSet>(r: usize, s: usize) -> (usize, usize) {
-    if s + 1 < P::L::N {
-        (r, s + 1)
-    } else {
-        (r + 1, 0)
+        message: Message<'_>,
+        signature: &Signature<P>,
+    ) -> bool {
+        verification::verify(b, self, message, signature)
     }
 }
 
@@ -195,24 +154,14 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
 }
 
 impl<P: ParameterSet> Verifier<P> for ExpandedVerifyingKey<P> {
-    fn for_each_row<B: Backend>(
+    fn verify_with<B: Backend>(
         &self,
         b: B,
-        z_hat: &[Tq],
-        minus_c_hat: &Tq,
-        tr: Option<&mut [u8; 64]>,
-        mut row: impl FnMut(usize, &Sums),
-    ) {
-        if let Some(tr) = tr {
-            *tr = self.tr;
-        }
-        let mut sums = Sums::ZERO;
+        message: Message<'_>,
+        signature: &Signature<P>,
+    ) -> bool {
         let rows = self.matrix.rows().zip(self.t1_hat.as_ref());
-        for (i, (row_of_a, t1_hat)) in rows.enumerate() {
-            sums.set_inner_product(b, row_of_a, z_hat);
-            sums.add_product(b, minus_c_hat, t1_hat);
-            row(i, &sums);
-        }
+        verification::verify_expanded(b, &self.tr, rows, message, signature)
     }
 }
 
@@ -242,7 +191,7 @@ macro_rules! verification_methods {
             ) -> Result<(), Error> {
                 let context = Context::new(context)?;
                 valid(dispatch!(b => context.pure(message, |parts| {
-                    verification::verify(b, self, Message::Formatted(parts), signature)
+                    self.verify_with(b, Message::Formatted(parts), signature)
                 })))
             }
 
@@ -263,7 +212,7 @@ macro_rules! verification_methods {
                 let context = Context::new(context)?;
                 valid(dispatch!(b => {
                     context.hashed(&Digest::of(b, hash, message), |parts| {
-                        verification::verify(b, self, Message::Formatted(parts), signature)
+                        self.verify_with(b, Message::Formatted(parts), signature)
                     })
                 }))
             }
@@ -286,7 +235,7 @@ macro_rules! verification_methods {
                 let context = Context::new(context)?;
                 let digest = Digest::from_bytes(hash, digest)?;
                 valid(dispatch!(b => context.hashed(&digest, |parts| {
-                    verification::verify(b, self, Message::Formatted(parts), signature)
+                    self.verify_with(b, Message::Formatted(parts), signature)
                 })))
             }
 
@@ -302,7 +251,7 @@ macro_rules! verification_methods {
                 signature: &Signature<P>,
             ) -> Result<(), Error> {
                 valid(dispatch!(b => {
-                    verification::verify(b, self, Message::Representative(mu), signature)
+                    self.verify_with(b, Message::Representative(mu), signature)
                 }))
             }
         }

@@ -1,50 +1,46 @@
 //! Multiplication in T_q (FIPS 204, algorithm 45), coefficient by coefficient.
 //!
-//! Sums of products are kept in 64 bits and reduced once.
+//! Sums of products are kept in 64 bits, in registers, and reduced once.
 
 use crate::arch::{Backend, Kernel};
 use crate::kernel::ntt::{Q8380417, Ring, within};
 
-/// sums + a ∘ b, in place.
+/// f₀ ∘ g₀ + f₁ ∘ g₁ + … · R⁻¹ mod q, with one more product if there is a `last`.
 ///
-/// Takes |a|, |b| ≤ 9q: each product adds at most 81q² to the bound of `sums`, which
-/// stay below 2³¹ q.
-pub(crate) struct MultiplyAccumulate<'a> {
-    pub(crate) a: &'a [i32; 256],
-    pub(crate) b: &'a [i32; 256],
-    pub(crate) sums: &'a mut [i64; 256],
-}
-
-impl<B: Backend> Kernel<B> for MultiplyAccumulate<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, _: B) {
-        debug_assert!(within::<Q8380417>(self.a, 9) && within::<Q8380417>(self.b, 9));
-        for ((sum, a), b) in self.sums.iter_mut().zip(self.a).zip(self.b) {
-            *sum += i64::from(*a) * i64::from(*b);
-            debug_assert!(sum.abs() < SUM_BOUND);
-        }
-    }
-}
-
-/// sums · R⁻¹ mod q.
-///
-/// Takes |x| < 2³¹ q, which is more than 256q²; gives |x| < q.
-pub(crate) struct Reduce<'a> {
-    pub(crate) sums: &'a [i64; 256],
+/// Takes |f|, |g| ≤ 9q. There are at most 25 products, each at most 81q², which stay below
+/// 2³¹ q; gives |x| < q.
+pub(crate) struct InnerProduct<'a, T> {
+    pub(crate) f: &'a [T],
+    pub(crate) g: &'a [T],
+    pub(crate) last: Option<(&'a T, &'a T)>,
     pub(crate) output: &'a mut [i32; 256],
 }
 
-impl<B: Backend> Kernel<B> for Reduce<'_> {
+impl<B: Backend, T: AsRef<[i32; 256]>> Kernel<B> for InnerProduct<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, _: B) {
-        for (x, sum) in self.output.iter_mut().zip(self.sums) {
-            *x = montgomery_reduce(*sum);
+        // As many coefficients at a time as keep their sums in registers.
+        const WIDTH: usize = 16;
+        let Self { f, g, last, output } = self;
+        debug_assert_eq!(f.len(), g.len());
+        for (i, output) in output.as_chunks_mut::<WIDTH>().0.iter_mut().enumerate() {
+            let mut sums = [0; WIDTH];
+            for (f, g) in f.iter().zip(g).chain(last) {
+                let (f, g) = (f.as_ref(), g.as_ref());
+                debug_assert!(within::<Q8380417>(f, 9) && within::<Q8380417>(g, 9));
+                let f = &f.as_chunks::<WIDTH>().0[i];
+                let g = &g.as_chunks::<WIDTH>().0[i];
+                for ((sum, f), g) in sums.iter_mut().zip(f).zip(g) {
+                    *sum += i64::from(*f) * i64::from(*g);
+                }
+            }
+            for (x, sum) in output.iter_mut().zip(sums) {
+                *x = montgomery_reduce(sum);
+            }
         }
-        debug_assert!(within::<Q8380417>(self.output, 1));
+        debug_assert!(within::<Q8380417>(output, 1));
     }
 }
 
@@ -101,7 +97,9 @@ fn montgomery_reduce(x: i64) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Multiply, MultiplyAccumulate, OverRadix, Reduce, montgomery_reduce};
+    use core::array;
+
+    use super::{InnerProduct, Multiply, OverRadix, montgomery_reduce};
     use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
@@ -130,11 +128,19 @@ mod tests {
         }
     }
 
+    struct Factor([i32; 256]);
+
+    impl AsRef<[i32; 256]> for Factor {
+        fn as_ref(&self) -> &[i32; 256] {
+            &self.0
+        }
+    }
+
     #[test]
     fn products_match_textbook() {
         fn check<B: Backend>(backend: B, pick: &mut dyn FnMut() -> i32) {
-            let a: [i32; 256] = core::array::from_fn(|_| pick());
-            let b: [i32; 256] = core::array::from_fn(|_| pick());
+            let a: [i32; 256] = array::from_fn(|_| pick());
+            let b: [i32; 256] = array::from_fn(|_| pick());
             let congruent = |actual: i32, expected: i64| {
                 assert!(i64::from(actual).abs() < Q);
                 assert_eq!(((i64::from(actual) << 32) - expected) % Q, 0);
@@ -150,25 +156,23 @@ mod tests {
                 congruent(product[i], i64::from(a[i]) * i64::from(b[i]));
             }
 
-            // the most that verification sums up: 81q² and less than 63q²
-            let mut sums = [0; 256];
-            let small = b.map(|x| x % (8 * Q as i32));
-            for b in [&b, &small] {
-                backend.run(MultiplyAccumulate {
-                    a: &a,
-                    b,
-                    sums: &mut sums,
-                });
-            }
-            let mut reduced = [0; 256];
-            backend.run(Reduce {
-                sums: &sums,
-                output: &mut reduced,
-            });
-            for i in 0..256 {
-                let expected = i64::from(a[i]) * (i64::from(b[i]) + i64::from(small[i]));
-                assert_eq!(sums[i], expected);
-                congruent(reduced[i], expected);
+            for count in [0, 1, 7, 8] {
+                let f: [_; 8] = array::from_fn(|i| Factor(a.map(|x| x / (i as i32 + 1))));
+                let g: [_; 8] = array::from_fn(|i| Factor(b.map(|x| x / (8 - i as i32))));
+                for last in [None, Some((&Factor(a), &Factor(b)))] {
+                    let mut sum = [0; 256];
+                    backend.run(InnerProduct {
+                        f: &f[..count],
+                        g: &g[..count],
+                        last,
+                        output: &mut sum,
+                    });
+                    for (i, sum) in sum.into_iter().enumerate() {
+                        let products = f[..count].iter().zip(&g).chain(last);
+                        let products = products.map(|(f, g)| i64::from(f.0[i]) * i64::from(g.0[i]));
+                        congruent(sum, products.sum());
+                    }
+                }
             }
 
             let mut quotient = a;

@@ -6,9 +6,9 @@ use crate::kernel::ntt::{Q8380417, Ring};
 /// One block of RejNTTPoly (algorithm 30): appends to the first `filled`
 /// coefficients of `f` those that `block` yields, and returns how many there are.
 ///
-/// `block` is public and has a multiple of 24 bytes. Gives 0 ≤ x < q.
+/// `block` is public, and of 56 coefficients: as long as the rate of SHAKE128. Gives 0 ≤ x < q.
 pub(crate) struct RejectUniform<'a> {
-    pub(crate) block: &'a [u8],
+    pub(crate) block: &'a [u8; 168],
     pub(crate) f: &'a mut [i32; 256],
     pub(crate) filled: usize,
 }
@@ -23,20 +23,32 @@ impl<B: Backend> Kernel<B> for RejectUniform<'_> {
             f,
             mut filled,
         } = self;
-        // 168 bytes, the rate of SHAKE128, are 56 coefficients.
-        debug_assert_eq!(block.len() % 24, 0);
-        let (groups, rest) = block.as_chunks();
-        // A coefficient of ones is not accepted.
-        let mut padded = [0xff; 48];
-        padded[..rest.len()].copy_from_slice(rest);
-        for bytes in groups.iter().chain((!rest.is_empty()).then_some(&padded)) {
-            // CoeffFromThreeBytes (algorithm 14)
-            let candidates = b.unpack::<24>(bytes).map(|z| z & 0x7f_ffff);
-            filled = b.append_below(&candidates, Q8380417::Q as u32, f, filled);
-        }
+        filled = append_uniform::<_, 0, 0>(b, block, f, filled);
+        filled = append_uniform::<_, 48, 0>(b, block, f, filled);
+        filled = append_uniform::<_, 96, 0>(b, block, f, filled);
+        // The last group overlaps with the one before, and refuses what that had.
+        filled = append_uniform::<_, 120, 8>(b, block, f, filled);
         debug_assert!(f[..filled].iter().all(|x| (0..Q8380417::Q).contains(x)));
         filled
     }
+}
+
+/// The coefficients of the 48 bytes from `START` on, but for the first `SEEN`.
+#[inline(always)]
+fn append_uniform<B: Backend, const START: usize, const SEEN: usize>(
+    b: B,
+    block: &[u8; 168],
+    f: &mut [i32; 256],
+    filled: usize,
+) -> usize {
+    // CoeffFromThreeBytes (algorithm 14)
+    let mut candidates = b.unpack::<24>(&block[START..START + 48]);
+    for z in &mut candidates {
+        *z &= 0x7f_ffff;
+    }
+    // q ≤ 2²³ − 1
+    candidates[..SEEN].fill(0x7f_ffff);
+    b.append_below(&candidates, Q8380417::Q as u32, f, filled)
 }
 
 /// One block of RejBoundedPoly (algorithm 31): appends to the first `filled`
@@ -145,7 +157,7 @@ mod tests {
             }
             let mut f = [0; 256];
             let mut filled = 0;
-            for block in bytes.chunks_exact(168) {
+            for block in bytes.as_chunks().0 {
                 filled = b.run(RejectUniform {
                     block,
                     f: &mut f,
