@@ -19,3 +19,9 @@ mod refused_certificates;
 mod refused_shares;
 mod rotation;
 mod sessions;
+// Needs a default provider, and a /proc.
+#[cfg(all(
+    target_os = "linux",
+    any(feature = "graviola", feature = "aws-lc-rs", feature = "ring")
+))]
+mod soak;

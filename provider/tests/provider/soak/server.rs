@@ -1,0 +1,242 @@
+use alloc::sync::Arc;
+use core::net::{Ipv4Addr, SocketAddr};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
+use std::io;
+
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey};
+use rustls::pki_types::CertificateDer;
+use rustls::server::WebPkiClientVerifier;
+use rustls::{HandshakeKind, ServerConfig};
+use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::{TicketOptions, Tickets};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
+
+use crate::peers::{Ecdsa, Identity, private_key, roots};
+
+/// A server with an ML-DSA and an ECDSA certificate, which takes client certificates
+/// of both kinds, and does without.
+pub(super) struct Server {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    accepting: JoinHandle<Report>,
+}
+
+/// What the server has to say in the end.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) served: usize,
+    pub(super) failed: usize,
+    /// How often certificates and the ticket key were replaced.
+    pub(super) rotations: usize,
+}
+
+/// What a client needs to be served.
+pub(super) struct Trust {
+    pub(super) ml_dsa_root: CertificateDer<'static>,
+    pub(super) ecdsa_root: CertificateDer<'static>,
+    pub(super) ml_dsa_client: Identity,
+    pub(super) ecdsa_client: Identity,
+}
+
+impl Server {
+    pub(super) async fn start(rotation: Duration) -> (Self, Trust) {
+        let authorities = Authorities::new();
+        let trust = authorities.trust();
+        let rotating = Rotating::new(authorities);
+
+        let provider = Arc::new(rustls_pq::provider().unwrap());
+        let client_roots = roots([trust.ml_dsa_root.clone(), trust.ecdsa_root.clone()]);
+        let verifier = WebPkiClientVerifier::builder_with_provider(
+            Arc::new(client_roots),
+            Arc::clone(&provider),
+        )
+        .allow_unauthenticated()
+        .build()
+        .unwrap();
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_client_cert_verifier(verifier)
+            .with_cert_resolver(rotating.identities.clone());
+        config.ticketer = rotating.tickets.clone();
+
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let accepting = tokio::spawn(async move {
+            let rotations = Arc::new(AtomicUsize::new(0));
+            let rotating = tokio::spawn(rotate(rotating, rotation, Arc::clone(&rotations)));
+            let mut report = accept(listener, Arc::new(config).into(), stopped).await;
+            rotating.abort();
+            report.rotations = rotations.load(Ordering::Relaxed);
+            report
+        });
+        let server = Self {
+            address,
+            stop,
+            accepting,
+        };
+        (server, trust)
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits for the connections that are still there.
+    pub(super) async fn stop(self) -> Report {
+        self.stop.send(()).unwrap();
+        self.accepting.await.unwrap()
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    mut stopped: oneshot::Receiver<()>,
+) -> Report {
+    let mut report = Report::default();
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            tcp = listener.accept() => {
+                let (tcp, _) = tcp.unwrap();
+                connections.spawn(serve(acceptor.clone(), tcp));
+            }
+            Some(result) = connections.join_next() => report.count(result.unwrap()),
+            _ = &mut stopped => break,
+        }
+    }
+    while let Some(result) = connections.join_next().await {
+        report.count(result.unwrap());
+    }
+    report
+}
+
+async fn rotate(rotating: Rotating, every: Duration, rotations: Arc<AtomicUsize>) {
+    loop {
+        sleep(every).await;
+        rotating.rotate();
+        rotations.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Report {
+    fn count(&mut self, result: io::Result<()>) {
+        match result {
+            Ok(()) => self.served += 1,
+            Err(_) => self.failed += 1,
+        }
+    }
+}
+
+/// Tells a client what it is to the server, and sees that both ends close.
+async fn serve(acceptor: TlsAcceptor, tcp: TcpStream) -> io::Result<()> {
+    let mut tls = acceptor.accept(tcp).await?;
+    let mut request = [0; 4];
+    tls.read_exact(&mut request).await?;
+    let (_, connection) = tls.get_ref();
+    let handshake = match connection.handshake_kind() {
+        Some(HandshakeKind::Resumed) => "resumed",
+        _ => "full",
+    };
+    let certificates = connection.peer_certificates().map_or(0, <[_]>::len);
+    let answer = format!("{handshake}, {certificates} certificates");
+    tls.write_all(answer.as_bytes()).await?;
+    tls.shutdown().await?;
+    tls.read_to_end(&mut Vec::new()).await?;
+    Ok(())
+}
+
+/// What is replaced while the server runs.
+struct Rotating {
+    authorities: Authorities,
+    identities: Arc<Identities>,
+    tickets: Arc<Tickets>,
+}
+
+impl Rotating {
+    fn new(authorities: Authorities) -> Self {
+        let mut options = TicketOptions::default();
+        // So that the memory for sessions with client certificates is full soon.
+        options.stored_sessions = 256;
+        // A client of these tests comes back at once.
+        options.lifetime = Duration::from_secs(10);
+        Self {
+            identities: Arc::new(Identities::new(authorities.issue())),
+            tickets: Arc::new(Tickets::with_options(options).unwrap()),
+            authorities,
+        }
+    }
+
+    fn rotate(&self) {
+        self.identities.replace(self.authorities.issue());
+        self.tickets.rotate().unwrap();
+    }
+}
+
+/// The roots, which stay.
+struct Authorities {
+    ml_dsa: Issuer<SigningKey>,
+    ecdsa: Issuer<Ecdsa>,
+}
+
+impl Authorities {
+    fn new() -> Self {
+        let builder = CertificateBuilder::ca;
+        Self {
+            ml_dsa: Issuer::self_signed(builder("ML-DSA"), ml_dsa_key()).unwrap(),
+            ecdsa: Issuer::self_signed(builder("ECDSA"), Ecdsa::generate()).unwrap(),
+        }
+    }
+
+    /// Fresh certificates for fresh keys.
+    fn issue(&self) -> IdentitySet {
+        let leaf = || CertificateBuilder::server().dns_name("localhost");
+        IdentitySet::new()
+            .with_default(ml_dsa_identity(&self.ml_dsa, leaf()).checked())
+            .with_default(ecdsa_identity(&self.ecdsa, leaf()).checked())
+    }
+
+    fn trust(&self) -> Trust {
+        let leaf = || CertificateBuilder::client().common_name("Client");
+        Trust {
+            ml_dsa_root: self.ml_dsa.certificate().der().clone(),
+            ecdsa_root: self.ecdsa.certificate().der().clone(),
+            ml_dsa_client: ml_dsa_identity(&self.ml_dsa, leaf()),
+            ecdsa_client: ecdsa_identity(&self.ecdsa, leaf()),
+        }
+    }
+}
+
+fn ml_dsa_key() -> SigningKey {
+    SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap()
+}
+
+pub(super) fn ml_dsa_identity(
+    issuer: &Issuer<impl Signer>,
+    leaf: CertificateBuilder<pq_x509::EndEntity>,
+) -> Identity {
+    let key = ml_dsa_key();
+    Identity {
+        chain: vec![issuer.issue(leaf, &key).unwrap().into_der()],
+        key: private_key(&key),
+    }
+}
+
+fn ecdsa_identity(
+    issuer: &Issuer<impl Signer>,
+    leaf: CertificateBuilder<pq_x509::EndEntity>,
+) -> Identity {
+    let key = Ecdsa::generate();
+    Identity {
+        chain: vec![issuer.issue(leaf, &key).unwrap().into_der()],
+        key: key.private_key(),
+    }
+}
