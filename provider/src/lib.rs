@@ -168,6 +168,7 @@ pub mod identity;
 mod interned;
 pub mod kx;
 mod negotiated;
+mod offer;
 mod profile;
 #[cfg(all(
     feature = "quic",
@@ -185,8 +186,9 @@ pub use certificate::KeyAlgorithm;
 pub use error::Error;
 pub use group::{Group, UnknownGroup};
 pub use negotiated::{Negotiated, PeerAuthentication};
+pub use offer::Offer;
 pub use profile::Profile;
-pub use refusal::{Offer, Refusal};
+pub use refusal::Refusal;
 pub use tickets::{TicketOptions, Tickets};
 
 use rustls::crypto::CryptoProvider;

@@ -1,11 +1,10 @@
 use rustls::crypto::CryptoProvider;
-use rustls::server::ClientHello;
 use rustls::{
     AlertDescription, CertificateError, CipherSuite, Error, PeerIncompatible, SignatureScheme,
 };
 
 use crate::identity::IdentitySet;
-use crate::{Group, KeyAlgorithm};
+use crate::{Group, KeyAlgorithm, Offer};
 
 /// Why a handshake was refused, and what to do: rustls's error, together with what either
 /// side offered.
@@ -153,33 +152,6 @@ pub enum Refusal {
     /// Something else, in rustls's words.
     #[error(transparent)]
     Other(#[from] Error),
-}
-
-/// What a ClientHello offers.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct Offer {
-    /// The name that the client asks for.
-    pub server_name: Option<String>,
-    /// Key exchange groups, the most preferred one first.
-    pub groups: Vec<Group>,
-    /// Signature schemes that it accepts, the most preferred one first.
-    pub signature_schemes: Vec<SignatureScheme>,
-    /// Cipher suites, the most preferred one first.
-    pub cipher_suites: Vec<CipherSuite>,
-}
-
-impl Offer {
-    /// Copies what counts.
-    pub fn of(hello: &ClientHello<'_>) -> Self {
-        let groups = hello.named_groups().unwrap_or_default();
-        Self {
-            server_name: hello.server_name().map(str::to_owned),
-            groups: groups.iter().copied().map(Group::from).collect(),
-            signature_schemes: hello.signature_schemes().to_vec(),
-            cipher_suites: hello.cipher_suites().to_vec(),
-        }
-    }
 }
 
 impl Refusal {

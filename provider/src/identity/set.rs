@@ -5,11 +5,11 @@ use std::sync::{PoisonError, RwLock};
 use rustls::client::ResolvesClientCert;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use rustls::{CipherSuite, SignatureScheme};
+use rustls::{CipherSuite, ProtocolVersion, SignatureScheme};
 use tracing::{debug, info, warn};
 
 use super::Identity;
-use crate::{Group, verify};
+use crate::{Offer, verify};
 
 /// The identities of a server, or of a client.
 ///
@@ -147,17 +147,23 @@ impl Identities {
     /// What a client with this ClientHello gets, which is what rustls is told, too:
     /// `None` if the set has nothing for the name, and no default.
     pub fn choose(&self, hello: &ClientHello<'_>) -> Option<Choice> {
-        let schemes = hello.signature_schemes();
+        self.choose_offered(&Offer::of(hello))
+    }
+
+    /// What a client with this offer gets.
+    pub fn choose_offered(&self, offer: &Offer) -> Option<Choice> {
+        let schemes = &offer.signature_schemes;
+        let cert_schemes = offer.certificate_schemes.as_ref().unwrap_or(schemes);
         let set = self.current();
-        let candidates = set.for_name(hello.server_name());
+        let candidates = set.for_name(offer.server_name.as_deref());
         let identities = || candidates.iter().map(|entry| &entry.identity);
-        match MayBe::of(hello) {
-            MayBe::Tls13 => choose(identities(), &for_tls13(schemes), schemes),
-            MayBe::Tls12 => choose(identities(), &for_tls12(schemes), schemes),
+        match MayBe::of(offer) {
+            MayBe::Tls13 => choose(identities(), &for_tls13(schemes), cert_schemes),
+            MayBe::Tls12 => choose(identities(), &for_tls12(schemes), cert_schemes),
             MayBe::Either => {
                 let tls13 = for_tls13(schemes);
-                verifiable(identities(), &for_tls12(&tls13), schemes)
-                    .or_else(|| choose(identities(), &tls13, schemes))
+                verifiable(identities(), &for_tls12(&tls13), cert_schemes)
+                    .or_else(|| choose(identities(), &tls13, cert_schemes))
             }
         }
     }
@@ -298,13 +304,15 @@ enum MayBe {
 }
 
 impl MayBe {
-    fn of(hello: &ClientHello<'_>) -> Self {
-        let has_tls13_suite = hello.cipher_suites().iter().any(|&suite| is_tls13(suite));
-        let has_pq_group = hello.named_groups().is_some_and(|groups| {
-            groups
-                .iter()
-                .any(|&group| Group::from(group).is_post_quantum())
-        });
+    fn of(offer: &Offer) -> Self {
+        if let Some(versions) = &offer.versions {
+            return match versions.contains(&ProtocolVersion::TLSv1_3) {
+                true => Self::Tls13,
+                false => Self::Tls12,
+            };
+        }
+        let has_tls13_suite = offer.cipher_suites.iter().any(|&suite| is_tls13(suite));
+        let has_pq_group = offer.groups.iter().any(|group| group.is_post_quantum());
         match (has_tls13_suite, has_pq_group) {
             (false, _) => Self::Tls12,
             (true, true) => Self::Tls13,

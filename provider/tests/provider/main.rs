@@ -12,6 +12,7 @@ mod key_exchange;
 mod key_usage;
 mod keys;
 mod negotiated;
+mod offers;
 mod peers;
 mod profile_table;
 mod refusals;

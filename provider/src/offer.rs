@@ -1,0 +1,250 @@
+use rustls::server::ClientHello;
+use rustls::{CipherSuite, Error, InvalidMessage, NamedGroup, ProtocolVersion, SignatureScheme};
+
+use crate::Group;
+
+/// What a ClientHello offers.
+///
+/// From [rustls](Self::of), or, [with everything](Self::read), from the bytes that a client
+/// sends: rustls 0.23 keeps two things to itself that matter for the choice of a
+/// certificate, the versions and `signature_algorithms_cert`. A server that wants them
+/// reads the ClientHello before rustls does:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use rustls::ServerConfig;
+/// use rustls::sign::SingleCertAndKey;
+/// use rustls_pq::Offer;
+/// use rustls_pq::identity::Identities;
+///
+/// /// The configuration for a client that has sent `received` so far, which rustls is
+/// /// given, too; `None` if more has to be read.
+/// fn config_for(
+///     received: &[u8],
+///     identities: &Identities,
+///     common: &ServerConfig,
+/// ) -> Result<Option<Arc<ServerConfig>>, Box<dyn std::error::Error>> {
+///     let Some(offer) = Offer::read(received)? else {
+///         return Ok(None);
+///     };
+///     let mut config = common.clone();
+///     if let Some(choice) = identities.choose_offered(&offer) {
+///         let key = choice.identity.certified_key().clone();
+///         config.cert_resolver = Arc::new(SingleCertAndKey::from(key));
+///     }
+///     Ok(Some(config.into()))
+/// }
+/// # let identities = Arc::new(Identities::new(Default::default()));
+/// # let provider = Arc::new(rustls::crypto::ring::default_provider());
+/// # let server = ServerConfig::builder_with_provider(provider.clone())
+/// #     .with_safe_default_protocol_versions()?
+/// #     .with_no_client_auth()
+/// #     .with_cert_resolver(identities.clone());
+/// # let client = rustls::ClientConfig::builder_with_provider(provider)
+/// #     .with_safe_default_protocol_versions()?
+/// #     .with_root_certificates(rustls::RootCertStore::empty())
+/// #     .with_no_client_auth();
+/// # let mut client = rustls::ClientConnection::new(client.into(), "localhost".try_into()?)?;
+/// # let mut hello = Vec::new();
+/// # client.write_tls(&mut hello)?;
+/// # assert!(config_for(&hello[..99], &identities, &server)?.is_none());
+/// # assert!(config_for(&hello, &identities, &server)?.is_some());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Offer {
+    /// The name that the client asks for.
+    pub server_name: Option<String>,
+    /// Key exchange groups, the most preferred one first.
+    pub groups: Vec<Group>,
+    /// Signature schemes that it accepts, the most preferred one first.
+    pub signature_schemes: Vec<SignatureScheme>,
+    /// Schemes that it accepts in certificates, where it says so; `None` stands for
+    /// the same as in the handshake, and for not known.
+    pub certificate_schemes: Option<Vec<SignatureScheme>>,
+    /// Cipher suites, the most preferred one first.
+    pub cipher_suites: Vec<CipherSuite>,
+    /// Versions (supported_versions); `None` where they are not known. A client that doesn't
+    /// send the extension speaks TLS 1.2 at most.
+    pub versions: Option<Vec<ProtocolVersion>>,
+}
+
+impl Offer {
+    /// What rustls tells.
+    pub fn of(hello: &ClientHello<'_>) -> Self {
+        let groups = hello.named_groups().unwrap_or_default();
+        Self {
+            server_name: hello.server_name().map(str::to_owned),
+            groups: groups.iter().copied().map(Group::from).collect(),
+            signature_schemes: hello.signature_schemes().to_vec(),
+            cipher_suites: hello.cipher_suites().to_vec(),
+            certificate_schemes: None,
+            versions: None,
+        }
+    }
+
+    /// Reads the ClientHello that a TCP connection starts with; `None` if it isn't
+    /// complete.
+    ///
+    /// It reads what it needs, and leaves it to rustls to find fault with the rest: what is too
+    /// large, what occurs twice or must not occur.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidMessage`] if it can't be a ClientHello. rustls will find the same
+    /// and send the alert.
+    pub fn read(received: &[u8]) -> Result<Option<Self>, Error> {
+        match handshake_message(received)? {
+            Some(hello) => Ok(Some(Self::in_client_hello(&mut Reader(&hello))?)),
+            None => Ok(None),
+        }
+    }
+
+    /// RFC 9846, section 4.1.2.
+    fn in_client_hello(hello: &mut Reader<'_>) -> Result<Self, InvalidMessage> {
+        hello.take(2)?; // legacy_version
+        hello.take(32)?; // random
+        hello.vector8()?; // legacy_session_id
+        let mut offer = Self {
+            cipher_suites: hello.vector16()?.code_points()?,
+            versions: Some(Vec::new()),
+            ..Self::default()
+        };
+        hello.vector8()?; // legacy_compression_methods
+        if hello.is_empty() {
+            return Ok(offer);
+        }
+
+        let mut extensions = hello.vector16()?;
+        while !extensions.is_empty() {
+            let extension = extensions.u16()?;
+            let mut data = extensions.vector16()?;
+            match extension {
+                SERVER_NAME => offer.server_name = data.vector16()?.host_name()?,
+                SUPPORTED_GROUPS => {
+                    let groups: Vec<NamedGroup> = data.vector16()?.code_points()?;
+                    offer.groups = groups.into_iter().map(Group::from).collect();
+                }
+                SIGNATURE_ALGORITHMS => {
+                    offer.signature_schemes = data.vector16()?.code_points()?;
+                }
+                SIGNATURE_ALGORITHMS_CERT => {
+                    offer.certificate_schemes = Some(data.vector16()?.code_points()?);
+                }
+                SUPPORTED_VERSIONS => offer.versions = Some(data.vector8()?.code_points()?),
+                _ => {}
+            }
+        }
+        Ok(offer)
+    }
+}
+
+const SERVER_NAME: u16 = 0;
+const SUPPORTED_GROUPS: u16 = 10;
+const SIGNATURE_ALGORITHMS: u16 = 13;
+const SUPPORTED_VERSIONS: u16 = 43;
+const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
+
+/// The body of the first handshake message, a ClientHello, from the records that it is
+/// in; `None` if there is more to come.
+fn handshake_message(received: &[u8]) -> Result<Option<Vec<u8>>, InvalidMessage> {
+    let mut records = Reader(received);
+    let mut message = Vec::new();
+    while let Some((header, rest)) = records.0.split_first_chunk::<5>() {
+        let [content_type, _, _, len @ ..] = *header;
+        if content_type != HANDSHAKE_RECORD {
+            return Err(InvalidMessage::InvalidContentType);
+        }
+        let len = usize::from(u16::from_be_bytes(len));
+        if len == 0 {
+            return Err(InvalidMessage::InvalidEmptyPayload);
+        }
+        if len > MAX_RECORD {
+            return Err(InvalidMessage::MessageTooLarge);
+        }
+        // What is there of the last record counts, so that nonsense shows early.
+        message.extend_from_slice(&rest[..len.min(rest.len())]);
+        if let Some(([message_type, len @ ..], body)) = message.split_first_chunk::<4>() {
+            if *message_type != CLIENT_HELLO {
+                return Err(InvalidMessage::UnexpectedMessage("not a ClientHello"));
+            }
+            let [high, middle, low] = *len;
+            let len = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
+            if len > MAX_MESSAGE {
+                return Err(InvalidMessage::HandshakePayloadTooLarge);
+            }
+            if let Some(body) = body.get(..len) {
+                return Ok(Some(body.to_vec()));
+            }
+        }
+        match rest.get(len..) {
+            Some(rest) => records = Reader(rest),
+            None => break,
+        }
+    }
+    Ok(None)
+}
+
+const HANDSHAKE_RECORD: u8 = 22;
+const CLIENT_HELLO: u8 = 1;
+/// RFC 9846, section 5.1.
+const MAX_RECORD: usize = 1 << 14;
+/// What rustls takes.
+const MAX_MESSAGE: usize = 0xffff;
+
+/// The presentation language of RFC 9846, section 3.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn take(&mut self, len: usize) -> Result<&'a [u8], InvalidMessage> {
+        let (taken, rest) = self
+            .0
+            .split_at_checked(len)
+            .ok_or(InvalidMessage::MissingData("ClientHello"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn u16(&mut self) -> Result<u16, InvalidMessage> {
+        let bytes = self.take(2)?;
+        Ok(u16::from(bytes[0]) << 8 | u16::from(bytes[1]))
+    }
+
+    /// A vector with a length of one byte.
+    fn vector8(&mut self) -> Result<Self, InvalidMessage> {
+        let len = self.take(1)?[0];
+        Ok(Self(self.take(len.into())?))
+    }
+
+    /// A vector with a length of two bytes.
+    fn vector16(&mut self) -> Result<Self, InvalidMessage> {
+        let len = self.u16()?;
+        Ok(Self(self.take(len.into())?))
+    }
+
+    fn code_points<T: From<u16>>(mut self) -> Result<Vec<T>, InvalidMessage> {
+        let mut points = Vec::with_capacity(self.0.len() / 2);
+        while !self.is_empty() {
+            points.push(self.u16()?.into());
+        }
+        Ok(points)
+    }
+
+    /// The first DNS name of a ServerNameList (RFC 6066, section 3).
+    fn host_name(mut self) -> Result<Option<String>, InvalidMessage> {
+        while !self.is_empty() {
+            let name_type = self.take(1)?[0];
+            let name = self.vector16()?.0;
+            if name_type == 0 {
+                return Ok(str::from_utf8(name).ok().map(str::to_ascii_lowercase));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,210 @@
+//! What a ClientHello offers, read from its bytes.
+
+use alloc::sync::Arc;
+
+use pq_x509::SignatureAlgorithm;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rustls::server::Acceptor;
+use rustls::{
+    ClientConfig, ClientConnection, InvalidMessage, ProtocolVersion, RootCertStore,
+    SignatureScheme, SupportedProtocolVersion, version,
+};
+use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::{Builder, Offer, Profile};
+
+use crate::peers::{Pki, any_base};
+
+/// The same that rustls reads, and what it doesn't tell.
+#[test]
+fn agrees_with_rustls() {
+    for profile in [
+        Profile::Default,
+        Profile::RequirePq,
+        Profile::Cnsa2,
+        Profile::All,
+    ] {
+        let hello = hello(profile, rustls::DEFAULT_VERSIONS);
+        let offer = Offer::read(&hello).unwrap().unwrap();
+        let mut acceptor = Acceptor::default();
+        let mut rest = &hello[..];
+        let accepted = loop {
+            acceptor.read_tls(&mut rest).unwrap();
+            if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).unwrap() {
+                break accepted;
+            }
+        };
+        let mut expected = Offer::of(&accepted.client_hello());
+        assert_eq!(expected.server_name.as_deref(), Some("localhost"));
+        assert!(!expected.groups.is_empty() && !expected.signature_schemes.is_empty());
+        expected.versions = Some(match profile {
+            Profile::Default | Profile::All => {
+                vec![ProtocolVersion::TLSv1_3, ProtocolVersion::TLSv1_2]
+            }
+            _ => vec![ProtocolVersion::TLSv1_3],
+        });
+        assert_eq!(offer, expected);
+    }
+}
+
+#[test]
+fn incomplete_until_the_last_byte() {
+    let hello = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
+    for len in 0..hello.len() {
+        assert_eq!(Offer::read(&hello[..len]), Ok(None), "{len}");
+    }
+    // In records of one byte each, and with something after it.
+    let mut fragmented = Vec::new();
+    for byte in &hello[5..] {
+        fragmented.extend([22, 3, 1, 0, 1, *byte]);
+    }
+    fragmented.extend([23, 3, 3]);
+    assert_eq!(Offer::read(&fragmented), Offer::read(&hello));
+}
+
+#[test]
+fn certificate_schemes() {
+    let hello = with_extension(
+        &hello(Profile::Default, rustls::DEFAULT_VERSIONS),
+        50,
+        &[0, 4, 0x09, 0x06, 0x04, 0x03],
+    );
+    let offer = Offer::read(&hello).unwrap().unwrap();
+    assert_eq!(
+        offer.certificate_schemes,
+        Some(vec![
+            SignatureScheme::ML_DSA_87,
+            SignatureScheme::ECDSA_NISTP256_SHA256
+        ])
+    );
+
+    // It decides about chains: one of ML-DSA-65 throughout is out.
+    let [of_65, of_87] = [SignatureAlgorithm::MlDsa65, SignatureAlgorithm::MlDsa87]
+        .map(|algorithm| Arc::new(Pki::new(algorithm).server.checked()));
+    let mut offer = offer;
+    for (schemes, expected) in [
+        (SignatureScheme::ML_DSA_87, &of_87),
+        (SignatureScheme::ML_DSA_65, &of_65),
+    ] {
+        offer.certificate_schemes = Some(vec![schemes]);
+        let set = IdentitySet::new()
+            .with_default(of_87.clone())
+            .with_default(of_65.clone());
+        let choice = Identities::new(set).choose_offered(&offer).unwrap();
+        assert!(Arc::ptr_eq(&choice.identity, expected));
+    }
+}
+
+/// A rustls client of TLS 1.2 lists ML-DSA and suites of TLS 1.3, and one of TLS 1.3
+/// may list no post-quantum group: the versions tell.
+#[test]
+fn versions_decide() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let set = IdentitySet::new().with_default(pki.server.checked());
+    let identities = Identities::new(set);
+    for (version, scheme) in [
+        (&version::TLS13, Some(SignatureScheme::ML_DSA_65)),
+        (&version::TLS12, None),
+    ] {
+        let offer = Offer::read(&hello(Profile::Default, &[version]))
+            .unwrap()
+            .unwrap();
+        assert_eq!(offer.versions.as_deref(), Some(&[version.version][..]));
+        assert!(
+            offer
+                .signature_schemes
+                .contains(&SignatureScheme::ML_DSA_65)
+        );
+        assert_eq!(identities.choose_offered(&offer).unwrap().scheme, scheme);
+    }
+}
+
+#[test]
+fn what_is_no_client_hello() {
+    let hello = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
+    let with = |at: usize, byte: u8| {
+        let mut bytes = hello.clone();
+        bytes[at] = byte;
+        Offer::read(&bytes)
+    };
+    assert_eq!(
+        Offer::read(b"GET / HTTP/1.1\r\n"),
+        Err(InvalidMessage::InvalidContentType.into())
+    );
+    assert_eq!(with(3, 0xff), Err(InvalidMessage::MessageTooLarge.into()));
+    assert_eq!(
+        with(5, 2),
+        Err(InvalidMessage::UnexpectedMessage("not a ClientHello").into())
+    );
+    assert_eq!(
+        with(6, 1),
+        Err(InvalidMessage::HandshakePayloadTooLarge.into())
+    );
+    // The session identifier is said to be longer than everything.
+    let mut short = vec![22, 3, 1, 0, 39, 1, 0, 0, 35, 3, 3];
+    short.extend([0; 32]);
+    short.push(0xff);
+    assert_eq!(
+        Offer::read(&short),
+        Err(InvalidMessage::MissingData("ClientHello").into())
+    );
+    assert_eq!(
+        Offer::read(&[22, 3, 1, 0, 0]),
+        Err(InvalidMessage::InvalidEmptyPayload.into())
+    );
+}
+
+proptest! {
+    #[test]
+    fn never_panics(bytes in vec(any::<u8>(), 0..200)) {
+        let _ = Offer::read(&bytes);
+        // As the body of a ClientHello.
+        let len = u16::try_from(bytes.len()).unwrap().to_be_bytes();
+        let record = u16::try_from(bytes.len() + 4).unwrap().to_be_bytes();
+        let mut hello = vec![22, 3, 1, record[0], record[1], 1, 0, len[0], len[1]];
+        hello.extend(&bytes);
+        prop_assert_ne!(Offer::read(&hello), Ok(None));
+    }
+
+    #[test]
+    fn survives_changes(at in 0_usize..1000, byte in any::<u8>()) {
+        let mut hello = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
+        let at = at % hello.len();
+        hello[at] = byte;
+        let _ = Offer::read(&hello);
+    }
+}
+
+fn hello(profile: Profile, versions: &[&'static SupportedProtocolVersion]) -> Vec<u8> {
+    let provider = Builder::new(any_base()).profile(profile).build().unwrap();
+    let config = ClientConfig::builder_with_provider(provider.into())
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    let name = "localhost".try_into().unwrap();
+    let mut client = ClientConnection::new(config.into(), name).unwrap();
+    let mut hello = Vec::new();
+    client.write_tls(&mut hello).unwrap();
+    hello
+}
+
+/// Adds an extension to a ClientHello in one record, and corrects all lengths.
+fn with_extension(hello: &[u8], extension: u16, data: &[u8]) -> Vec<u8> {
+    let mut more = extension.to_be_bytes().to_vec();
+    more.extend(u16::try_from(data.len()).unwrap().to_be_bytes());
+    more.extend(data);
+    let mut hello = [hello, &more].concat();
+    // Record, message, and the list of extensions after session, suites and compression.
+    let session = 9 + 34;
+    let suites = session + 1 + usize::from(hello[session]);
+    let suites_len = u16::from_be_bytes([hello[suites], hello[suites + 1]]);
+    let compression = suites + 2 + usize::from(suites_len);
+    let extensions = compression + 1 + usize::from(hello[compression]);
+    for at in [3, 7, extensions] {
+        let len = u16::from_be_bytes([hello[at], hello[at + 1]]);
+        let len = len + u16::try_from(more.len()).unwrap();
+        hello[at..at + 2].copy_from_slice(&len.to_be_bytes());
+    }
+    hello
+}
