@@ -42,6 +42,7 @@ pub(super) fn public_root<P: ParameterSet, B: Backend>(
     with_hash!(P, b, pk_seed, hash => {
         hypertree::root(&hash, sk_seed, &P::SHAPE, &meter, root);
     });
+    // of the public key
     declassify(root);
 }
 
@@ -58,69 +59,85 @@ pub(super) fn sign<P: ParameterSet, B: Backend>(
     progress: ProgressHook<'_>,
     signature: &mut [u8],
 ) -> Result<(), Error> {
-    let pk_seed = key.verifying_key().pk_seed();
+    let (pk_seed, pk_root) = (key.verifying_key().pk_seed(), key.verifying_key().pk_root());
+    // 2: opt_rand ← addrnd, or PK.seed
+    let signer = Signer {
+        shape: &P::SHAPE,
+        sk_seed: key.sk_seed(),
+        sk_prf: key.sk_prf(),
+        pk_root,
+        randomness: randomness.unwrap_or(pk_seed),
+    };
     let root = with_hash!(P, b, pk_seed, hash => {
-        sign_with(&hash, &P::SHAPE, key, message, randomness, progress, signature)
+        signer.sign(&hash, message, progress, signature)
     });
-    if root[..pk_seed.len()] != *key.verifying_key().pk_root() {
+    if root[..pk_root.len()] != *pk_root {
         signature.fill(0);
         return Err(Error::InconsistentKey);
     }
     Ok(())
 }
 
-/// Returns the root that the signature belongs to, and zeros after it.
-fn sign_with<P: ParameterSet, H: Hash>(
-    hash: &H,
-    shape: &Shape,
-    key: &SigningKey<P>,
-    message: &[&[u8]],
-    randomness: Option<&[u8]>,
-    progress: ProgressHook<'_>,
-    signature: &mut [u8],
-) -> [u8; MAX_N] {
-    let n = H::N;
-    let leaves = (shape.k << shape.a) as u32;
-    let trees = shape.d as u32 * calls_per_tree(shape, n);
-    let meter = &Meter::new(progress, leaves * CALLS_PER_LEAF + trees);
-    let (sk_seed, verifying_key) = (key.sk_seed(), key.verifying_key());
-    let (r, rest) = signature.split_at_mut(n);
-    let (fors_signature, hypertree_signature) = rest.split_at_mut(fors_len(shape, n));
-    // 2: opt_rand ← addrnd, or PK.seed
-    let randomness = randomness.unwrap_or_else(|| verifying_key.pk_seed());
-    // 3: R ← PRF_msg(SK.prf, opt_rand, M)
-    hash.prf_msg(key.sk_prf(), randomness, message, r);
-    declassify(r);
-    // 5-10
-    let digest = Digest::of(hash, shape, r, verifying_key.pk_root(), message);
-    // 11-16
-    let mut root = [0; MAX_N];
-    let secrets = Secrets {
-        hash,
-        sk_seed,
-        key: digest.fors,
-        meter,
-    };
-    fors::sign(
-        &secrets,
-        shape,
-        &digest.indices,
-        fors_signature,
-        &mut root[..n],
-    );
-    // The FORS public key follows from the signature, and WOTS⁺ branches by it.
-    declassify(&mut root);
-    // 17
-    hypertree::sign(
-        hash,
-        sk_seed,
-        shape,
-        digest.position,
-        meter,
-        hypertree_signature,
-        &mut root[..n],
-    );
-    root
+/// What a signature is made with, but for the hash functions.
+struct Signer<'a> {
+    shape: &'a Shape,
+    sk_seed: &'a [u8],
+    sk_prf: &'a [u8],
+    pk_root: &'a [u8],
+    randomness: &'a [u8],
+}
+
+impl Signer<'_> {
+    /// Returns the root that the signature belongs to, and zeros after it.
+    fn sign<H: Hash>(
+        &self,
+        hash: &H,
+        message: &[&[u8]],
+        progress: ProgressHook<'_>,
+        signature: &mut [u8],
+    ) -> [u8; MAX_N] {
+        let Self { shape, sk_seed, .. } = *self;
+        let n = H::N;
+        let leaves = (shape.k << shape.a) as u32;
+        let trees = shape.d as u32 * calls_per_tree(shape, n);
+        let meter = &Meter::new(progress, leaves * CALLS_PER_LEAF + trees);
+        let (r, rest) = signature.split_at_mut(n);
+        let (fors_signature, hypertree_signature) = rest.split_at_mut(fors_len(shape, n));
+        // 3: R ← PRF_msg(SK.prf, opt_rand, M)
+        hash.prf_msg(self.sk_prf, self.randomness, message, r);
+        // part of the signature
+        declassify(r);
+        // 5-10
+        let digest = Digest::of(hash, shape, r, self.pk_root, message);
+        // 11-16
+        let mut root = [0; MAX_N];
+        let secrets = Secrets {
+            hash,
+            sk_seed,
+            key: digest.fors,
+            meter,
+        };
+        fors::sign(
+            &secrets,
+            shape,
+            &digest.indices,
+            fors_signature,
+            &mut root[..n],
+        );
+        // The FORS public key follows from the signature, and WOTS⁺ branches by it.
+        declassify(&mut root);
+        // 17
+        hypertree::sign(
+            hash,
+            sk_seed,
+            shape,
+            digest.position,
+            meter,
+            hypertree_signature,
+            &mut root[..n],
+        );
+        root
+    }
 }
 
 /// slh_verify_internal (algorithm 20) of M′ in parts and a signature of the right length.

@@ -79,6 +79,7 @@ pub(super) fn sign<H: Hash>(
             path,
         };
         merkle::root(&key_pairs, shape.tree_height, 0, Some(opening), message);
+        // a root, which the signature lets everybody compute
         declassify(message);
         position = position.above(shape);
     }

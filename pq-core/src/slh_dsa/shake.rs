@@ -52,38 +52,34 @@ impl<B: Backend, N: Dimension> Shake<B, N> {
         output
     }
 
-    /// SHAKE256(PK.seed ‖ ADRS ‖ message) of one message to a lane, all of one length, which
-    /// is a multiple of 8.
+    /// SHAKE256(PK.seed ‖ ADRS ‖ message) of `count` messages, a lane each. All are as long as
+    /// `message_len`, a multiple of 8.
     fn absorb<'m>(
         &self,
         count: usize,
-        lane: impl Fn(usize) -> (Address, &'m [u8]),
+        message_len: usize,
+        message: impl Fn(usize) -> (Address, &'m [u8]),
         states: &mut States<B>,
     ) {
         *states = [Default::default(); 25];
-        let mut position = 0;
-        for i in 0..count {
-            let (address, message) = lane(i);
+        for lane in 0..count {
+            let (address, _) = message(lane);
             let head = self.seed[..N::N / 8].iter().copied();
             for (word, state) in head.chain(address.little_endian()).zip(states.iter_mut()) {
-                state.as_mut()[i] = word;
+                state.as_mut()[lane] = word;
             }
-            position = message.len() / 8;
         }
-        let mut words_left = position;
-        position = N::N / 8 + 4;
-        let mut taken = 0;
+        let (mut position, mut taken) = (N::N / 8 + 4, 0);
         loop {
-            let now = words_left.min(RATE_WORDS - position);
-            for i in 0..count {
-                let (_, message) = lane(i);
+            let now = (RATE_WORDS - position).min(message_len / 8 - taken);
+            for lane in 0..count {
+                let (_, message) = message(lane);
                 let words = message.as_chunks().0[taken..taken + now].iter();
                 for (word, state) in words.zip(&mut states[position..]) {
-                    state.as_mut()[i] ^= u64::from_le_bytes(*word);
+                    state.as_mut()[lane] ^= u64::from_le_bytes(*word);
                 }
             }
             taken += now;
-            words_left -= now;
             position += now;
             // A message that ends with the block is padded in the next.
             if position < RATE_WORDS {
@@ -149,7 +145,7 @@ impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
                 let i = first + i;
                 (address(i), &nodes[2 * i * N::N..][..2 * N::N])
             };
-            self.absorb(lanes, pair, &mut states);
+            self.absorb(lanes, 2 * N::N, pair, &mut states);
             let parents = nodes[first * N::N..].chunks_exact_mut(N::N).take(lanes);
             for (i, parent) in parents.enumerate() {
                 read(&states, i, parent);
@@ -173,7 +169,7 @@ impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
                 let message = &messages[i * message_len..][..message_len];
                 (address(first + i), message)
             };
-            self.absorb(lanes, message, &mut states);
+            self.absorb(lanes, message_len, message, &mut states);
             for (i, node) in nodes.chunks_exact_mut(N::N).enumerate() {
                 read(&states, i, node);
             }
