@@ -1,5 +1,7 @@
 //! Random inputs, on which all implementations have to agree byte for byte.
 
+mod slh_dsa;
+
 use std::env;
 
 use crate::messages::{self, Hash};

@@ -1,0 +1,258 @@
+//! Properties of SLH-DSA.
+
+use std::sync::Mutex;
+
+use pq_core::slh_dsa::{
+    Message, ParameterSet, ProgressHook, Signature, SigningKey, SlhDsaSha2_128f, SlhDsaSha2_128s,
+    SlhDsaSha2_192f, SlhDsaSha2_256f, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f,
+    SlhDsaShake256f, VerifyingKey,
+};
+use pq_core::{Dimension, Error};
+
+use super::{check_parser, flipped};
+use crate::messages::Hash;
+use crate::parameter_sets::array;
+use crate::stream::Stream;
+
+/// A test for each of some parameter sets.
+macro_rules! tests {
+    ($($test:ident: $($name:ident $set:ident),*;)*) => {$(
+        mod $test {
+            $(
+                #[test]
+                fn $name() {
+                    super::$test::<super::$set>();
+                }
+            )*
+        }
+    )*};
+}
+
+tests! {
+    small_sets_find_every_flipped_byte: shake_128s SlhDsaShake128s, sha2_128s SlhDsaSha2_128s;
+    flipped_bits_are_found:
+        shake_128f SlhDsaShake128f, sha2_128f SlhDsaSha2_128f,
+        shake_192f SlhDsaShake192f, sha2_192f SlhDsaSha2_192f,
+        shake_256f SlhDsaShake256f, sha2_256f SlhDsaSha2_256f;
+    ways_of_signing_are_kept_apart: shake_128f SlhDsaShake128f, sha2_128f SlhDsaSha2_128f;
+    lengths_are_checked: shake_128f SlhDsaShake128f, sha2_256f SlhDsaSha2_256f;
+    inconsistent_keys_do_not_sign: shake_128f SlhDsaShake128f, sha2_192f SlhDsaSha2_192f;
+    progress_reaches_its_end: shake_128f SlhDsaShake128f, shake_256f SlhDsaShake256f;
+    debug_shows_no_secrets: shake_128f SlhDsaShake128f;
+}
+
+const INVALID: Result<(), Error> = Err(Error::InvalidSignature);
+const MESSAGE: Message<'_> = Message::Pure(b"a message to be signed");
+const CONTEXT: &[u8] = b"a context";
+
+/// A bit of every byte of a signature, each in its turn.
+fn small_sets_find_every_flipped_byte<P: ParameterSet>() {
+    let (key, signature) = signed::<P>();
+    for byte in 0..P::SIGNATURE_LEN {
+        check_flipped(&key, &signature, 8 * byte + byte % 8);
+    }
+}
+
+/// Some of the bits of every part of a signature, and all of message, context and key.
+fn flipped_bits_are_found<P: ParameterSet>() {
+    let (key, signature) = signed::<P>();
+    let mut random = Stream::new(P::NAME.as_bytes());
+    // every 64th byte: each of a part's values, of which the least has 16, comes to its turn
+    for block in (0..P::SIGNATURE_LEN).step_by(64) {
+        let byte = (block + random.below(64)).min(P::SIGNATURE_LEN - 1);
+        check_flipped(&key, &signature, 8 * byte + random.below(8));
+    }
+    check_flipped(&key, &signature, 0);
+    check_flipped(&key, &signature, 8 * P::SIGNATURE_LEN - 1);
+
+    let Message::Pure(message) = MESSAGE else {
+        unreachable!("it is")
+    };
+    for bit in 0..8 * message.len() {
+        let flipped = flipped(message, bit);
+        let verdict = key.verify_bytes(Message::Pure(&flipped), CONTEXT, &signature);
+        assert_eq!(verdict, INVALID, "bit {bit} of the message");
+    }
+    for bit in 0..8 * CONTEXT.len() {
+        let verdict = key.verify_bytes(MESSAGE, &flipped(CONTEXT, bit), &signature);
+        assert_eq!(verdict, INVALID, "bit {bit} of the context");
+    }
+    for bit in 0..8 * P::VERIFYING_KEY_LEN {
+        let key = VerifyingKey::<P>::from_bytes(&flipped(key.as_bytes(), bit));
+        let key = key.expect("of the right length");
+        let verdict = key.verify_bytes(MESSAGE, CONTEXT, &signature);
+        assert_eq!(verdict, INVALID, "bit {bit} of the key");
+    }
+}
+
+/// What is signed as one thing is not valid as another, and randomness makes a difference.
+fn ways_of_signing_are_kept_apart<P: ParameterSet>() {
+    let key = key::<P>();
+    let vk = key.verifying_key();
+    let (message, context) = (b"message", b"context");
+    let randomness = P::N::from_fn(|_| 3);
+    let deterministic = key.sign_deterministic(message, context);
+    let deterministic = deterministic.expect("a short context");
+    let hedged = key.sign(message, context, &randomness);
+    let hedged = hedged.expect("a short context");
+    assert_ne!(hedged, deterministic);
+    // PK.seed is the randomness of the deterministic variant
+    let pk_seed = array::<P::N>(&vk.as_bytes()[..P::N::N]);
+    assert_eq!(
+        key.sign(message, context, &pk_seed),
+        Ok(deterministic.clone())
+    );
+    for signature in [&deterministic, &hedged] {
+        assert_eq!(vk.verify(message, context, signature), Ok(()));
+        // the same bytes, divided otherwise
+        assert_eq!(vk.verify(b"tmessage", b"contex", signature), INVALID);
+        assert_eq!(vk.verify(b"contextmessage", b"", signature), INVALID);
+    }
+    for hash in Hash::ALL {
+        let (name, hash, digest) = (hash.name, hash.pre_hash, hash.digest(message));
+        let of_digest = key.hash_sign(hash, message, context, &randomness);
+        let of_digest = of_digest.expect("a short context");
+        let same = key.sign_digest(hash, &digest, context, &randomness);
+        assert_eq!(same, Ok(of_digest.clone()), "{name}");
+        let verdict = vk.verify_digest(hash, &digest, context, &of_digest);
+        assert_eq!(verdict, Ok(()), "{name}");
+        assert_eq!(vk.verify(message, context, &of_digest), INVALID, "{name}");
+        assert_eq!(vk.verify(&digest, context, &of_digest), INVALID, "{name}");
+        for other in Hash::ALL {
+            let verdict = vk.hash_verify(other.pre_hash, message, context, &of_digest);
+            let expected = if other.name == name { Ok(()) } else { INVALID };
+            assert_eq!(verdict, expected, "{name} as {}", other.name);
+            let verdict = vk.hash_verify(other.pre_hash, message, context, &hedged);
+            assert_eq!(verdict, INVALID, "a message as {}", other.name);
+        }
+    }
+}
+
+/// Everything of the wrong length is refused as that.
+fn lengths_are_checked<P: ParameterSet>() {
+    check_parser(P::VERIFYING_KEY_LEN, VerifyingKey::<P>::from_bytes);
+    check_parser(P::SIGNING_KEY_LEN, SigningKey::<P>::from_bytes);
+    check_parser(P::SIGNATURE_LEN, Signature::<P>::from_bytes);
+
+    let (vk, signature) = signed::<P>();
+    let key = key::<P>();
+    let expected = P::SIGNATURE_LEN;
+    let longer = [&*signature, &[0]].concat();
+    for actual in [0, 1, P::N::N, expected - 1, expected + 1] {
+        let error = Err(Error::WrongLength { expected, actual });
+        let verdict = vk.verify_bytes(MESSAGE, CONTEXT, &longer[..actual]);
+        assert_eq!(verdict, error);
+        let mut output = vec![0; actual];
+        let result = key.sign_into(MESSAGE, CONTEXT, None, &|_| (), &mut output);
+        assert_eq!(result, error);
+    }
+    let mut output = vec![0; expected];
+    for hash in Hash::ALL {
+        let expected = hash.digest(b"").len();
+        for actual in (0..=129).filter(|actual| *actual != expected) {
+            let digest = vec![0; actual];
+            let message = Message::Digest(hash.pre_hash, &digest);
+            let error = Err(Error::WrongLength { expected, actual });
+            assert_eq!(vk.verify_bytes(message, CONTEXT, &signature), error);
+            let result = key.sign_into(message, CONTEXT, None, &|_| (), &mut output);
+            assert_eq!(result, error);
+        }
+    }
+    for len in [256, 257, 65_536] {
+        let context = vec![7; len];
+        let error = Err(Error::ContextTooLong);
+        assert_eq!(vk.verify_bytes(MESSAGE, &context, &signature), error);
+        let result = key.sign_into(MESSAGE, &context, None, &|_| (), &mut output);
+        assert_eq!(result, error);
+    }
+    let context = [7; 255];
+    assert_eq!(
+        key.sign_into(MESSAGE, &context, None, &|_| (), &mut output),
+        Ok(())
+    );
+    assert_eq!(vk.verify_bytes(MESSAGE, &context, &output), Ok(()));
+}
+
+/// A flipped bit of any part but SK.prf makes a key whose parts contradict each other.
+fn inconsistent_keys_do_not_sign<P: ParameterSet>() {
+    let key = key::<P>();
+    assert_eq!(key.check(), Ok(()));
+    let n = P::N::N;
+    let mut signature = vec![0; P::SIGNATURE_LEN];
+    for (byte, consistent) in [(0, false), (n, true), (2 * n, false), (4 * n - 1, false)] {
+        let key = SigningKey::<P>::from_bytes(&flipped(key.as_bytes(), 8 * byte));
+        let key = key.expect("of the right length");
+        let expected = if consistent {
+            Ok(())
+        } else {
+            Err(Error::InconsistentKey)
+        };
+        assert_eq!(key.check(), expected, "byte {byte}");
+        let result = key.sign_into(MESSAGE, CONTEXT, None, &|_| (), &mut signature);
+        assert_eq!(result, expected, "byte {byte}");
+        assert_eq!(signature.iter().any(|byte| *byte != 0), consistent);
+    }
+}
+
+fn progress_reaches_its_end<P: ParameterSet>() {
+    let check = |operation: &dyn Fn(ProgressHook<'_>)| {
+        let reports = Mutex::new(Vec::new());
+        operation(&|progress| {
+            reports
+                .lock()
+                .expect("no report panics")
+                .push((progress.done, progress.total));
+        });
+        let mut reports = reports.into_inner().expect("no report panics");
+        // with the feature `rayon` they come out of order
+        reports.sort_unstable();
+        let (last, total) = *reports.last().expect("there are reports");
+        assert_eq!(last, total);
+        let increase = |pair: &[(u32, u32)]| pair[0].0 < pair[1].0 && pair[1].1 == total;
+        assert!(reports.windows(2).all(increase));
+    };
+    let key = key::<P>();
+    let seed = array::<P::SeedLen>(&key.as_bytes()[..3 * P::N::N]);
+    check(&|progress| {
+        let again = SigningKey::<P>::from_seed_with_progress(&seed, progress);
+        assert_eq!(again.as_bytes(), key.as_bytes());
+    });
+    check(&|progress| {
+        let mut signature = vec![0; P::SIGNATURE_LEN];
+        let result = key.sign_into(MESSAGE, CONTEXT, None, progress, &mut signature);
+        assert_eq!(result, Ok(()));
+    });
+}
+
+/// Keys that differ in nothing but a secret look the same.
+fn debug_shows_no_secrets<P: ParameterSet>() {
+    let sk = key::<P>().as_bytes().to_vec();
+    let other = flipped(&sk, 1);
+    let [one, other] = [sk, other].map(|sk| {
+        let key = SigningKey::<P>::from_bytes(&sk).expect("of the right length");
+        format!("{key:?}")
+    });
+    assert_eq!(one, other);
+}
+
+fn check_flipped<P: ParameterSet>(key: &VerifyingKey<P>, signature: &[u8], bit: usize) {
+    let verdict = key.verify_bytes(MESSAGE, CONTEXT, &flipped(signature, bit));
+    assert_eq!(verdict, INVALID, "bit {bit} of the signature");
+}
+
+fn signed<P: ParameterSet>() -> (VerifyingKey<P>, Vec<u8>) {
+    let key = key::<P>();
+    let mut signature = vec![0; P::SIGNATURE_LEN];
+    key.sign_into(MESSAGE, CONTEXT, None, &|_| (), &mut signature)
+        .expect("a consistent key");
+    let verdict = key
+        .verifying_key()
+        .verify_bytes(MESSAGE, CONTEXT, &signature);
+    assert_eq!(verdict, Ok(()));
+    (key.verifying_key().clone(), signature)
+}
+
+fn key<P: ParameterSet>() -> SigningKey<P> {
+    let mut random = Stream::new(P::NAME.as_bytes());
+    SigningKey::from_seed(&array::<P::SeedLen>(&random.bytes(P::SeedLen::N)))
+}
