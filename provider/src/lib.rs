@@ -81,6 +81,11 @@
 //! Both in TLS 1.3 only. [`Builder`] chooses among them, and takes any other
 //! provider as the base.
 //!
+//! # Size of the ClientHello
+//!
+//! With a post-quantum share it has some 1,460 bytes, which is two packets. [`SmallHello`]
+//! keeps it in one, for one round trip more where the server asks for the share.
+//!
 //! # What is not checked by default
 //!
 //! Chains are verified by webpki, as everywhere in rustls. Two things that it leaves to
@@ -178,6 +183,7 @@ mod profile;
 mod quic;
 mod refusal;
 pub mod sign;
+mod small_hello;
 mod tickets;
 pub mod verify;
 
@@ -189,6 +195,7 @@ pub use negotiated::{Negotiated, PeerAuthentication};
 pub use offer::Offer;
 pub use profile::Profile;
 pub use refusal::Refusal;
+pub use small_hello::SmallHello;
 pub use tickets::{TicketOptions, Tickets};
 
 use rustls::crypto::CryptoProvider;

@@ -1,0 +1,128 @@
+use alloc::sync::Arc;
+
+use rustls::NamedGroup;
+use rustls::client::{
+    ClientSessionMemoryCache, ClientSessionStore, Resumption, Tls12ClientSessionValue,
+    Tls13ClientSessionValue,
+};
+use rustls::pki_types::ServerName;
+
+use crate::Group;
+
+/// Keeps the first ClientHello of a connection in one packet: it has a share for a
+/// classical group only, and the post-quantum one is sent when the server asks for it.
+///
+/// ```
+/// use rustls::{ClientConfig, RootCertStore};
+/// use rustls_pq::SmallHello;
+///
+/// fn client(
+///     roots: RootCertStore,
+/// ) -> Result<ClientConfig, Box<dyn std::error::Error>> {
+///     let provider = rustls_pq::provider()?;
+///     let mut config = ClientConfig::builder_with_provider(provider.into())
+///         .with_safe_default_protocol_versions()?
+///         .with_root_certificates(roots)
+///         .with_no_client_auth();
+///     config.resumption = SmallHello::new().into();
+///     Ok(config)
+/// }
+/// ```
+///
+/// A share of X25519MLKEM768 has 1216 bytes, and a ClientHello with it does not fit the 1,400
+/// or so that a TCP segment or a QUIC datagram carries on most paths. That is fine for
+/// TLS, but there are middleboxes and servers that look at the first packet only and drop or
+/// stall what comes in two. Sizes with the server name `localhost`, by TLS 1.3 alone, and
+/// with the record's header, over graviola and ring:
+///
+/// | first ClientHello | bytes |
+/// |---|---|
+/// | by default | 1,458 |
+/// | with `SmallHello` | 238 |
+///
+/// # What it costs
+///
+/// **One more round trip** with every server that has a post-quantum group: it answers with
+/// a HelloRetryRequest, and the second ClientHello has the share. None with servers that
+/// don't. What protects the connection is the same either way, because the order of
+/// preference stays as it is: servers that go by it, such as those of rustls, ask for the
+/// post-quantum group although a share for another one is there. But servers exist that
+/// take any group for which they have a share already, and with these the key exchange
+/// **is not post-quantum**. Where that must not be, take
+/// [`Profile::RequirePq`](crate::Profile::RequirePq), which offers them no other: this
+/// type then has no effect, since no classical share can be sent.
+///
+/// # How
+///
+/// rustls takes the group of its first share from the store of sessions, which
+/// remembers what the server used last. This is a store that passes sessions on to
+/// another one and always gives the same group.
+#[derive(Debug)]
+pub struct SmallHello {
+    sessions: Arc<dyn ClientSessionStore>,
+    share: Group,
+}
+
+impl SmallHello {
+    /// A share for x25519, and sessions with 256 servers in memory, as by rustls's default.
+    pub fn new() -> Self {
+        Self::over(Arc::new(ClientSessionMemoryCache::new(256)))
+    }
+
+    /// A share for x25519, and sessions in `sessions`.
+    pub fn over(sessions: Arc<dyn ClientSessionStore>) -> Self {
+        Self {
+            sessions,
+            share: Group::X25519,
+        }
+    }
+
+    /// Sends a share for `group` instead of x25519. It has no effect if the client's
+    /// provider doesn't have the group.
+    pub fn with_share(self, group: Group) -> Self {
+        Self {
+            share: group,
+            ..self
+        }
+    }
+}
+
+impl Default for SmallHello {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl From<SmallHello> for Resumption {
+    fn from(store: SmallHello) -> Self {
+        Self::store(Arc::new(store))
+    }
+}
+
+impl ClientSessionStore for SmallHello {
+    fn set_kx_hint(&self, _: ServerName<'static>, _: NamedGroup) {}
+
+    fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
+        Some(self.share.into())
+    }
+
+    fn set_tls12_session(&self, server: ServerName<'static>, session: Tls12ClientSessionValue) {
+        self.sessions.set_tls12_session(server, session);
+    }
+
+    fn tls12_session(&self, server: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        self.sessions.tls12_session(server)
+    }
+
+    fn remove_tls12_session(&self, server: &ServerName<'static>) {
+        self.sessions.remove_tls12_session(server);
+    }
+
+    fn insert_tls13_ticket(&self, server: ServerName<'static>, ticket: Tls13ClientSessionValue) {
+        self.sessions.insert_tls13_ticket(server, ticket);
+    }
+
+    fn take_tls13_ticket(&self, server: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        self.sessions.take_tls13_ticket(server)
+    }
+}
