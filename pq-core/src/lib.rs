@@ -48,3 +48,6 @@ mod test_random;
 
 pub use dimension::{Array, Dim, Dimension, Element};
 pub use error::Error;
+#[cfg(feature = "limit")]
+#[doc(hidden)]
+pub use hash::permute_lanes;
