@@ -1,10 +1,12 @@
 //! Our operations beside other people's, on the same inputs and in the same run.
 //!
-//! * [`ml_kem`] and [`ml_dsa`]: one trait each for an implementation, the inputs, the
+//! * [`ml_kem`], [`ml_dsa`] and [`slh_dsa`]: one trait each for an implementation, the inputs, the
 //!   check that all implementations agree, and the routines to time.
-//! * `peers`: the implementations, one file each.
+//! * `peers`: the implementations, one file each; [`openssl`] measures itself.
 //! * [`handshake`]: whole TLS handshakes through memory.
-//! * [`measure()`]: rows of a table as a criterion group.
+//! * [`keccak`]: the permutation that most of the above consists of.
+//! * [`measure()`]: the sampler.
+//! * [`results`]: what it found, and where that is kept.
 //!
 //! `README.md` says how to run it and how to read the result.
 #![forbid(unsafe_code)]
@@ -13,9 +15,13 @@ extern crate alloc;
 
 pub mod handshake;
 mod inputs;
+pub mod keccak;
 mod measure;
 pub mod ml_dsa;
 pub mod ml_kem;
+pub mod openssl;
 mod peers;
+pub mod results;
+pub mod slh_dsa;
 
-pub use measure::{Passes, config, measure, measuring};
+pub use measure::{Effort, Passes, Row, measure, try_out};

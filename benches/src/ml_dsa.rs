@@ -8,7 +8,7 @@ use pq_core::ml_dsa::{
 };
 
 use crate::inputs::{INPUTS, bytes, several};
-use crate::{Passes, peers};
+use crate::{Passes, Row, peers};
 
 /// One implementation of one parameter set.
 ///
@@ -72,6 +72,11 @@ impl Operation {
         Self::Verification,
         Self::VerificationExpanded,
     ];
+
+    /// The name of its table for a parameter set.
+    pub fn table(self, set: &str) -> String {
+        format!("{set}/{self}")
+    }
 }
 
 impl fmt::Display for Operation {
@@ -85,25 +90,33 @@ impl fmt::Display for Operation {
     }
 }
 
+/// Makes the set with so many messages to sign.
+pub type Make = fn(usize) -> Set;
+
 /// One parameter set: its implementations and their inputs.
 pub struct Set {
     /// The standard's name, such as `ML-DSA-65`.
     pub name: &'static str,
     inputs: Inputs,
-    rows: Vec<Box<dyn Row>>,
+    rows: Vec<Box<dyn Implementation>>,
 }
 
 impl Set {
-    /// The three of the standard, with so many messages to sign.
-    pub fn all(messages: usize) -> [Self; 3] {
-        [
-            Self::new::<MlDsa44>(messages, peers::ml_dsa_44()),
-            Self::new::<MlDsa65>(messages, peers::ml_dsa_65()),
-            Self::new::<MlDsa87>(messages, peers::ml_dsa_87()),
-        ]
-    }
+    /// The three of the standard by their names, and how to make them with so many
+    /// messages to sign.
+    pub const ALL: [(&str, Make); 3] = [
+        (MlDsa44::NAME, |messages| {
+            Self::new::<MlDsa44>(messages, peers::ml_dsa_44())
+        }),
+        (MlDsa65::NAME, |messages| {
+            Self::new::<MlDsa65>(messages, peers::ml_dsa_65())
+        }),
+        (MlDsa87::NAME, |messages| {
+            Self::new::<MlDsa87>(messages, peers::ml_dsa_87())
+        }),
+    ];
 
-    fn new<P: ParameterSet>(messages: usize, rows: Vec<Box<dyn Row>>) -> Self {
+    fn new<P: ParameterSet>(messages: usize, rows: Vec<Box<dyn Implementation>>) -> Self {
         Self {
             name: P::NAME,
             inputs: Inputs::new::<P>(messages),
@@ -122,17 +135,20 @@ impl Set {
         }
     }
 
-    /// The rows of a group: the names of the implementations that have the operation,
-    /// and what to time.
-    pub fn passes(&self, operation: Operation) -> impl Iterator<Item = (String, Passes<'_>)> {
-        self.rows
-            .iter()
-            .filter_map(move |row| Some((row.name(), row.passes(operation, &self.inputs)?)))
+    /// The rows of an operation's table: the implementations that have it.
+    pub fn rows(&self, operation: Operation) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().filter_map(move |row| {
+            Some(Row {
+                group: operation.table(self.name),
+                name: row.name(),
+                passes: row.passes(operation, &self.inputs)?,
+            })
+        })
     }
 }
 
 /// [`Dsa`] without its types, so that implementations can stand in one list.
-pub(crate) trait Row {
+pub(crate) trait Implementation {
     /// [`Dsa::name`].
     fn name(&self) -> String;
 
@@ -143,7 +159,7 @@ pub(crate) trait Row {
     fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Option<Passes<'a>>;
 }
 
-impl<D: Dsa> Row for D {
+impl<D: Dsa> Implementation for D {
     fn name(&self) -> String {
         Dsa::name(self)
     }

@@ -9,7 +9,7 @@ use pq_core::ml_kem::{
 };
 
 use crate::inputs::{INPUTS, bytes, several};
-use crate::{Passes, peers};
+use crate::{Passes, Row, peers};
 
 /// One implementation of one parameter set.
 ///
@@ -66,6 +66,11 @@ impl Operation {
         Self::Encapsulation,
         Self::Decapsulation,
     ];
+
+    /// The name of its table for a parameter set.
+    pub fn table(self, set: &str) -> String {
+        format!("{set}/{self}")
+    }
 }
 
 impl fmt::Display for Operation {
@@ -78,25 +83,34 @@ impl fmt::Display for Operation {
     }
 }
 
+/// Makes the set with its inputs.
+pub type Make = fn() -> Set;
+
 /// One parameter set: its implementations and their inputs.
 pub struct Set {
     /// The standard's name, such as `ML-KEM-768`.
     pub name: &'static str,
     inputs: Inputs,
-    rows: Vec<Box<dyn Row>>,
+    rows: Vec<Box<dyn Implementation>>,
 }
 
 impl Set {
-    /// The three of the standard.
-    pub fn all() -> [Self; 3] {
-        [
-            Self::new::<MlKem512>(peers::ml_kem_512()),
-            Self::new::<MlKem768>(peers::ml_kem_768()),
-            Self::new::<MlKem1024>(peers::ml_kem_1024()),
-        ]
-    }
+    /// The three of the standard by their names, and how to make them.
+    pub const ALL: [(&str, Make); 3] = [
+        (
+            MlKem512::NAME,
+            || Self::new::<MlKem512>(peers::ml_kem_512()),
+        ),
+        (
+            MlKem768::NAME,
+            || Self::new::<MlKem768>(peers::ml_kem_768()),
+        ),
+        (MlKem1024::NAME, || {
+            Self::new::<MlKem1024>(peers::ml_kem_1024())
+        }),
+    ];
 
-    fn new<P: ParameterSet>(rows: Vec<Box<dyn Row>>) -> Self {
+    fn new<P: ParameterSet>(rows: Vec<Box<dyn Implementation>>) -> Self {
         Self {
             name: P::NAME,
             inputs: Inputs::new::<P>(),
@@ -115,16 +129,18 @@ impl Set {
         }
     }
 
-    /// The rows of a group: the implementations' names and what to time.
-    pub fn passes(&self, operation: Operation) -> impl Iterator<Item = (String, Passes<'_>)> {
-        self.rows
-            .iter()
-            .map(move |row| (row.name(), row.passes(operation, &self.inputs)))
+    /// The rows of an operation's table.
+    pub fn rows(&self, operation: Operation) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().map(move |row| Row {
+            group: operation.table(self.name),
+            name: row.name(),
+            passes: row.passes(operation, &self.inputs),
+        })
     }
 }
 
 /// [`Kem`] without its types, so that implementations can stand in one list.
-pub(crate) trait Row {
+pub(crate) trait Implementation {
     /// [`Kem::name`].
     fn name(&self) -> String;
 
@@ -135,7 +151,7 @@ pub(crate) trait Row {
     fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Passes<'a>;
 }
 
-impl<K: Kem> Row for K {
+impl<K: Kem> Implementation for K {
     fn name(&self) -> String {
         Kem::name(self)
     }

@@ -6,6 +6,7 @@
 //! measured closest in time.
 
 mod aws_lc_rs;
+mod fips205;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod graviola;
 mod libcrux;
@@ -13,12 +14,12 @@ mod pq_core;
 mod pqclean;
 mod rustcrypto;
 
-use crate::{ml_dsa, ml_kem};
+use crate::{ml_dsa, ml_kem, slh_dsa};
 
 /// The rows that every parameter set has.
 macro_rules! common {
     ($module:ident::$set:ident) => {{
-        let mut rows: Vec<Box<dyn $module::Row>> = Vec::new();
+        let mut rows: Vec<Box<dyn $module::Implementation>> = Vec::new();
         ::pq_core::on_each_backend!(backend => {
             let row = pq_core::OnBackend::<::pq_core::$module::$set, _>::new(backend);
             rows.push(Box::new(row));
@@ -33,7 +34,7 @@ macro_rules! common {
 
 macro_rules! lists {
     ($($name:ident: $module:ident::$set:ident $(, $(#[$cfg:meta])? $maybe:path)*;)+) => {$(
-        pub(crate) fn $name() -> Vec<Box<dyn $module::Row>> {
+        pub(crate) fn $name() -> Vec<Box<dyn $module::Implementation>> {
             #[allow(unused_mut, reason = "not every set and CPU has more rows")]
             let mut rows = common!($module::$set);
             $($(#[$cfg])? {
@@ -58,4 +59,35 @@ lists! {
     ml_dsa_44: ml_dsa::MlDsa44;
     ml_dsa_65: ml_dsa::MlDsa65;
     ml_dsa_87: ml_dsa::MlDsa87;
+}
+
+macro_rules! slh_lists {
+    ($($name:ident: $set:ident;)+) => {$(
+        pub(crate) fn $name() -> Vec<Box<dyn slh_dsa::Implementation>> {
+            let mut rows: Vec<Box<dyn slh_dsa::Implementation>> = Vec::new();
+            ::pq_core::on_each_backend!(backend => {
+                let row = pq_core::OnBackend::<::pq_core::slh_dsa::$set, _>::new(backend);
+                rows.push(Box::new(row));
+            });
+            rows.push(Box::new(rustcrypto::$set));
+            rows.push(Box::new(fips205::$set));
+            rows.push(Box::new(pqclean::$set));
+            rows
+        }
+    )+};
+}
+
+slh_lists! {
+    slh_dsa_shake_128f: SlhDsaShake128f;
+    slh_dsa_shake_192f: SlhDsaShake192f;
+    slh_dsa_shake_256f: SlhDsaShake256f;
+    slh_dsa_shake_128s: SlhDsaShake128s;
+    slh_dsa_shake_192s: SlhDsaShake192s;
+    slh_dsa_shake_256s: SlhDsaShake256s;
+    slh_dsa_sha2_128f: SlhDsaSha2_128f;
+    slh_dsa_sha2_192f: SlhDsaSha2_192f;
+    slh_dsa_sha2_256f: SlhDsaSha2_256f;
+    slh_dsa_sha2_128s: SlhDsaSha2_128s;
+    slh_dsa_sha2_192s: SlhDsaSha2_192s;
+    slh_dsa_sha2_256s: SlhDsaSha2_256s;
 }

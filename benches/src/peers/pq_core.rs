@@ -4,10 +4,11 @@
 use core::marker::PhantomData;
 
 use pq_core::arch::{Backend, limit};
-use pq_core::{ml_dsa, ml_kem};
+use pq_core::{Dimension, ml_dsa, ml_kem, slh_dsa};
 
 use crate::ml_dsa::Dsa;
 use crate::ml_kem::Kem;
+use crate::slh_dsa::Slh;
 
 pub(super) struct OnBackend<P, B> {
     backend: B,
@@ -105,6 +106,40 @@ impl<P: ml_dsa::ParameterSet, B: Backend> Dsa for OnBackend<P, B> {
         limit(self.backend);
         let signature = ml_dsa::Signature::from_bytes(signature).expect("of the right length");
         key.verify(message, b"", &signature).is_ok()
+    }
+}
+
+impl<P: slh_dsa::ParameterSet, B: Backend> Slh for OnBackend<P, B> {
+    type SigningKey = slh_dsa::SigningKey<P>;
+
+    fn name(&self) -> String {
+        name::<B>()
+    }
+
+    fn generate(&self, seed: &[u8], verifying_key: &mut [u8]) {
+        limit(self.backend);
+        let seed = P::SeedLen::from_fn(|i| seed[i]);
+        let key = slh_dsa::SigningKey::<P>::from_seed(&seed);
+        verifying_key.copy_from_slice(key.verifying_key().as_bytes());
+    }
+
+    fn load(&self, signing_key: &[u8]) -> Self::SigningKey {
+        slh_dsa::SigningKey::from_bytes(signing_key).expect("of the right length")
+    }
+
+    fn sign(&self, key: &Self::SigningKey, message: &[u8], signature: &mut [u8]) {
+        limit(self.backend);
+        let message = slh_dsa::Message::Pure(message);
+        key.sign_into(message, b"", None, &|_| (), signature)
+            .expect("a short context, and a key that is whole");
+    }
+
+    fn verify(&self, verifying_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+        limit(self.backend);
+        let key =
+            slh_dsa::VerifyingKey::<P>::from_bytes(verifying_key).expect("of the right length");
+        key.verify_bytes(slh_dsa::Message::Pure(message), b"", signature)
+            .is_ok()
     }
 }
 

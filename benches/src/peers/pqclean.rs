@@ -1,4 +1,4 @@
-//! PQClean's C, by way of `pqcrypto-mlkem` and `pqcrypto-mldsa`: AVX2 or NEON code, and
+//! PQClean's C, by way of `pqcrypto-mlkem`, `pqcrypto-mldsa` and `pqcrypto-sphincsplus`: AVX2 or NEON code, and
 //! portable code on other CPUs, on Windows, and for ML-KEM on macOS.
 
 use core::convert::Infallible;
@@ -8,6 +8,7 @@ use pqcrypto_traits::sign;
 
 use crate::ml_dsa::Dsa;
 use crate::ml_kem::Kem;
+use crate::slh_dsa::Slh;
 
 macro_rules! kem {
     ($($set:ident: $module:ident;)+) => {$(
@@ -123,4 +124,60 @@ dsa! {
     MlDsa44: mldsa44;
     MlDsa65: mldsa65;
     MlDsa87: mldsa87;
+}
+
+macro_rules! slh {
+    ($($set:ident: $module:ident;)+) => {$(
+        pub(super) struct $set;
+
+        impl Slh for $set {
+            type SigningKey = pqcrypto_sphincsplus::$module::SecretKey;
+
+            const DRAWS_RANDOMNESS: bool = true;
+            const IS_STANDARD: bool = false;
+
+            fn name(&self) -> String {
+                "PQClean".into()
+            }
+
+            fn generate(&self, _: &[u8], verifying_key: &mut [u8]) {
+                let (key, _) = pqcrypto_sphincsplus::$module::keypair();
+                verifying_key.copy_from_slice(sign::PublicKey::as_bytes(&key));
+            }
+
+            fn load(&self, signing_key: &[u8]) -> Self::SigningKey {
+                sign::SecretKey::from_bytes(signing_key).expect("of the right length")
+            }
+
+            fn sign(&self, key: &Self::SigningKey, message: &[u8], signature: &mut [u8]) {
+                let made =
+                    pqcrypto_sphincsplus::$module::detached_sign(message, key);
+                signature.copy_from_slice(sign::DetachedSignature::as_bytes(&made));
+            }
+
+            fn verify(&self, verifying_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+                use pqcrypto_sphincsplus::$module::verify_detached_signature;
+
+                let key = sign::PublicKey::from_bytes(verifying_key).expect("of the right length");
+                let signature =
+                    sign::DetachedSignature::from_bytes(signature).expect("of the right length");
+                verify_detached_signature(&signature, message, &key).is_ok()
+            }
+        }
+    )+};
+}
+
+slh! {
+    SlhDsaShake128f: sphincsshake128fsimple;
+    SlhDsaShake192f: sphincsshake192fsimple;
+    SlhDsaShake256f: sphincsshake256fsimple;
+    SlhDsaShake128s: sphincsshake128ssimple;
+    SlhDsaShake192s: sphincsshake192ssimple;
+    SlhDsaShake256s: sphincsshake256ssimple;
+    SlhDsaSha2_128f: sphincssha2128fsimple;
+    SlhDsaSha2_192f: sphincssha2192fsimple;
+    SlhDsaSha2_256f: sphincssha2256fsimple;
+    SlhDsaSha2_128s: sphincssha2128ssimple;
+    SlhDsaSha2_192s: sphincssha2192ssimple;
+    SlhDsaSha2_256s: sphincssha2256ssimple;
 }

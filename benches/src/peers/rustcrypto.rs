@@ -1,10 +1,11 @@
-//! RustCrypto's `ml-kem` and `ml-dsa`, with their default features.
+//! RustCrypto's `ml-kem`, `ml-dsa` and `slh-dsa`, with their default features.
 
 use ml_dsa::Keypair;
 use ml_kem::{Decapsulate, KeyExport};
 
 use crate::ml_dsa::Dsa;
 use crate::ml_kem::Kem;
+use crate::slh_dsa::Slh;
 
 macro_rules! kem {
     ($($set:ident),+) => {$(
@@ -114,3 +115,57 @@ macro_rules! dsa {
 }
 
 dsa!(MlDsa44, MlDsa65, MlDsa87);
+
+macro_rules! slh {
+    ($($set:ident: $name:ident;)+) => {$(
+        pub(super) struct $set;
+
+        impl Slh for $set {
+            type SigningKey = slh_dsa::SigningKey<slh_dsa::$name>;
+
+            fn name(&self) -> String {
+                "RustCrypto".into()
+            }
+
+            fn generate(&self, seed: &[u8], verifying_key: &mut [u8]) {
+                let (sk_seed, rest) = seed.split_at(seed.len() / 3);
+                let (sk_prf, pk_seed) = rest.split_at(rest.len() / 2);
+                let key = Self::SigningKey::slh_keygen_internal(sk_seed, sk_prf, pk_seed);
+                let key: &slh_dsa::VerifyingKey<_> = key.as_ref();
+                verifying_key.copy_from_slice(&key.to_bytes());
+            }
+
+            fn load(&self, signing_key: &[u8]) -> Self::SigningKey {
+                signing_key.try_into().expect("of the right length")
+            }
+
+            fn sign(&self, key: &Self::SigningKey, message: &[u8], signature: &mut [u8]) {
+                let made = key.try_sign_with_context(message, b"", None);
+                signature.copy_from_slice(&made.expect("a short context").to_bytes());
+            }
+
+            fn verify(&self, verifying_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+                let key = slh_dsa::VerifyingKey::<slh_dsa::$name>::try_from(verifying_key)
+                    .expect("of the right length");
+                slh_dsa::Signature::try_from(signature).is_ok_and(|signature| {
+                    key.try_verify_with_context(message, b"", &signature).is_ok()
+                })
+            }
+        }
+    )+};
+}
+
+slh! {
+    SlhDsaShake128f: Shake128f;
+    SlhDsaShake192f: Shake192f;
+    SlhDsaShake256f: Shake256f;
+    SlhDsaShake128s: Shake128s;
+    SlhDsaShake192s: Shake192s;
+    SlhDsaShake256s: Shake256s;
+    SlhDsaSha2_128f: Sha2_128f;
+    SlhDsaSha2_192f: Sha2_192f;
+    SlhDsaSha2_256f: Sha2_256f;
+    SlhDsaSha2_128s: Sha2_128s;
+    SlhDsaSha2_192s: Sha2_192s;
+    SlhDsaSha2_256s: Sha2_256s;
+}

@@ -1,0 +1,175 @@
+//! Measures every operation and whole handshakes beside the peers, and keeps the results
+//! for the report.
+#![forbid(unsafe_code)]
+
+use core::error::Error;
+use std::path::Path;
+
+use benches::handshake::Pair;
+use benches::results::{self, Group, Timing};
+use benches::{Effort, Row, keccak, measure, ml_dsa, ml_kem, openssl, slh_dsa, try_out};
+use clap::Parser;
+
+/// Measures operations and handshakes beside the peers.
+#[derive(Parser)]
+struct Options {
+    /// Only tables whose names begin so, such as ML-KEM-768/encapsulation, or handshake.
+    filters: Vec<String>,
+
+    /// Only this implementation, for profiling; nothing is kept for the report.
+    #[arg(long, value_name = "ROW")]
+    only: Option<String>,
+
+    /// Fewer samples, for a first look; nothing is kept for the report.
+    #[arg(long)]
+    quick: bool,
+
+    /// What cargo says when it wants measurements, and not only to see that all runs.
+    #[arg(long, hide = true)]
+    bench: bool,
+
+    /// Part of what cargo may say to a test.
+    #[arg(long, hide = true)]
+    test: bool,
+}
+
+impl Options {
+    fn want(&self, table: &str) -> bool {
+        self.filters.is_empty() || self.filters.iter().any(|filter| table.starts_with(filter))
+    }
+
+    /// The operations whose tables are wanted.
+    fn wanted<O: Copy>(
+        &self,
+        operations: impl IntoIterator<Item = O>,
+        table: impl Fn(O) -> String,
+    ) -> Vec<O> {
+        operations
+            .into_iter()
+            .filter(|operation| self.want(&table(*operation)))
+            .collect()
+    }
+
+    /// Whether to measure, and not only to see that everything runs.
+    fn measures(&self) -> bool {
+        self.bench && !self.test
+    }
+
+    /// What to do with the rows of one or several tables; `reported` comes on top of the
+    /// last one.
+    fn run(
+        &self,
+        mut rows: Vec<Row<'_>>,
+        reported: Option<Timing>,
+        folder: &Path,
+    ) -> Result<(), Box<dyn Error>> {
+        if let Some(only) = &self.only {
+            rows.retain(|row| row.name == *only);
+        }
+        if !self.measures() {
+            try_out(rows);
+            return Ok(());
+        }
+        let effort = if self.quick {
+            Effort::QUICK
+        } else {
+            Effort::FULL
+        };
+        let mut groups = measure(rows, effort);
+        if let Some(last) = groups.last_mut() {
+            last.rows.extend(reported);
+        }
+        for group in groups {
+            print(&group);
+            if !self.quick && self.only.is_none() {
+                results::save(folder, &group)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse();
+    let folder = results::folder()?;
+
+    if options.want(keccak::TABLE) {
+        options.run(keccak::rows(), None, &folder)?;
+    }
+    for (name, set) in ml_kem::Set::ALL {
+        let wanted = options.wanted(ml_kem::Operation::ALL, |operation| operation.table(name));
+        if wanted.is_empty() {
+            continue;
+        }
+        let set = set();
+        set.check();
+        for operation in wanted {
+            options.run(set.rows(operation).collect(), None, &folder)?;
+        }
+    }
+    for (name, set) in ml_dsa::Set::ALL {
+        let wanted = options.wanted(ml_dsa::Operation::ALL, |operation| operation.table(name));
+        if wanted.is_empty() {
+            continue;
+        }
+        let set = set(if options.measures() {
+            ml_dsa::MESSAGES
+        } else {
+            1
+        });
+        set.check();
+        for operation in wanted {
+            options.run(set.rows(operation).collect(), None, &folder)?;
+        }
+    }
+
+    for (name, set) in slh_dsa::Set::ALL {
+        let wanted = options.wanted(slh_dsa::Operation::ALL, |operation| operation.table(name));
+        // Unoptimised, the slow sets take minutes.
+        if wanted.is_empty() || !options.measures() && !name.ends_with("128f") {
+            continue;
+        }
+        let set = set();
+        set.check();
+        let mut reported = if options.measures() && options.only.is_none() {
+            openssl::slh_dsa(name)
+        } else {
+            Vec::new()
+        };
+        for operation in wanted {
+            let reported = reported
+                .extract_if(.., |(reported, _)| *reported == operation)
+                .map(|(_, timing)| timing)
+                .next();
+            options.run(set.rows(operation).collect(), reported, &folder)?;
+        }
+    }
+
+    let pairs = Pair::all(|combination| options.want(&combination.to_string()))?;
+    for pair in &pairs {
+        pair.check();
+    }
+    // All in turn, since tables are held against each other.
+    options.run(pairs.iter().map(Pair::row).collect(), None, &folder)
+}
+
+/// The table, the fastest row first.
+fn print(group: &Group) {
+    println!("{}", group.name);
+    let mut rows: Vec<_> = group.rows.iter().collect();
+    rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
+    for row in rows {
+        let spread = (row.time.upper - row.time.lower) / row.time.median * 50.0;
+        print!(
+            "  {:<28}{:>12.2} µs ±{spread:>4.1} %",
+            row.name,
+            row.time.median / 1e3
+        );
+        if let Some(sides) = &row.sides {
+            let (client, server) = (sides.client.median / 1e3, sides.server.median / 1e3);
+            print!("   client {client:>8.2}  server {server:>8.2}");
+        }
+        println!();
+    }
+    println!();
+}

@@ -1,0 +1,83 @@
+//! Where and with what the figures were made.
+
+use core::error::Error;
+use std::process::Command;
+use std::time::SystemTime;
+use std::{env, fs};
+
+use cargo_metadata::MetadataCommand;
+use spki::der::DateTime;
+
+/// The peers, by the names of their packages.
+const PEERS: [&str; 13] = [
+    "aws-lc-rs",
+    "aws-lc-sys",
+    "fips205",
+    "graviola",
+    "libcrux-ml-dsa",
+    "libcrux-ml-kem",
+    "ml-dsa",
+    "ml-kem",
+    "pqcrypto-mldsa",
+    "pqcrypto-mlkem",
+    "pqcrypto-sphincsplus",
+    "rustls-graviola",
+    "slh-dsa",
+];
+
+/// Rows of a table: what, and which.
+pub(crate) fn describe() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+    Ok(vec![
+        ("CPU", cpu()),
+        ("operating system", env::consts::OS.to_owned()),
+        ("compiler", compiler()?),
+        ("peers", versions(&PEERS)?),
+        ("TLS", versions(&["rustls", "rustls-webpki"])?),
+        ("date", today()?),
+    ])
+}
+
+/// What the operating system calls it.
+fn cpu() -> String {
+    let description = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |name: &str| {
+        let line = description.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim())
+    };
+    match (value("model name"), value("cpu family"), value("model\t")) {
+        (Some(name), Some(family), Some(model)) => {
+            format!("{name}, family {family}, model {model}; one core")
+        }
+        _ => env::consts::ARCH.to_owned(),
+    }
+}
+
+/// The compiler that cargo names, or that it would take.
+fn compiler() -> Result<String, Box<dyn Error>> {
+    let program = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(program).arg("--version").output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+fn versions(packages: &[&str]) -> Result<String, Box<dyn Error>> {
+    let metadata = MetadataCommand::new()
+        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        .exec()?;
+    let versions: Vec<_> = metadata
+        .packages
+        .iter()
+        .filter(|package| packages.contains(&package.name.as_str()))
+        .map(|package| format!("{} {}", package.name, package.version))
+        .collect();
+    Ok(versions.join(", "))
+}
+
+fn today() -> Result<String, Box<dyn Error>> {
+    let now = DateTime::from_system_time(SystemTime::now())?;
+    Ok(format!(
+        "{}-{:02}-{:02}",
+        now.year(),
+        now.month(),
+        now.day()
+    ))
+}

@@ -1,0 +1,318 @@
+//! `BENCHMARKS.md`.
+
+use core::error::Error;
+use core::fmt::Write;
+use std::path::Path;
+
+use benches::handshake::{Authentication, Combination};
+use benches::keccak;
+use benches::results::{Group, Timing};
+use rustls_pq::Group as KeyExchange;
+
+use crate::chart::{Bar, Chart, Section, figure, time};
+use crate::environment;
+use crate::floor::floors;
+use crate::goals::{asked, handshakes};
+use crate::operations::{self, Column, Operation};
+use crate::tables::Tables;
+
+/// The page, whose charts go into the folder `benches/charts`.
+pub(crate) fn write(tables: &Tables, charts: &Path) -> Result<String, Box<dyn Error>> {
+    let mut page = String::from(INTRODUCTION);
+    environment_section(&mut page)?;
+    goals_section(&mut page, tables)?;
+    floors_section(&mut page, tables)?;
+    for operation in operations::ALL {
+        operation_section(&mut page, tables, operation, charts)?;
+    }
+    handshakes_section(&mut page, tables, charts)?;
+    Ok(page)
+}
+
+const INTRODUCTION: &str = "\
+# Benchmarks
+
+Every operation and whole TLS handshakes beside other people's implementations, on the same
+inputs, in one run. Written by
+
+    cargo bench -p benches && cargo run --profile bench -p benches --bin report
+
+[benches/README.md](benches/README.md) says what exactly is measured, and who the peers
+are. Times are medians of the thread's CPU time, samples of all rows of a table taken in turn.
+A ratio is the peer's time divided by ours: above 1, ours is faster.
+";
+
+fn environment_section(page: &mut String) -> Result<(), Box<dyn Error>> {
+    writeln!(page, "\n| | |\n|---|---|")?;
+    for (what, which) in environment::describe()? {
+        writeln!(page, "| {what} | {which} |")?;
+    }
+    Ok(())
+}
+
+fn goals_section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn Error>> {
+    page.push_str(
+        "
+## What is asked, and what was measured
+
+The ratio to the fastest peer. With AVX2, AVX-512 is hidden from ours, and the peers' figures
+are of code that stops at AVX2 (graviola's counts for decapsulation only: its matrix
+sampler uses AVX-512, and a release build of it can't be told otherwise). Where a peer
+can't keep a verifying key expanded, its verification from bytes takes part.
+
+| operation | AVX-512: asked | measured | fastest peer | AVX2: asked | measured | fastest peer |
+|---|---|---|---|---|---|---|
+",
+    );
+    for asked in asked() {
+        write!(
+            page,
+            "| {} {} ",
+            asked.set,
+            asked.operation.replace('-', " ")
+        )?;
+        for column in [Column::Avx512, Column::Avx2] {
+            let Some(goal) = asked.goal(tables, column) else {
+                continue;
+            };
+            let measured = match goal.measured {
+                Some(ratio) if goal.is_met() => format!("**{ratio:.2}**"),
+                Some(ratio) => format!("{ratio:.2} (missed)"),
+                None => "–".to_owned(),
+            };
+            let peer = goal.peer.unwrap_or_else(|| "–".to_owned());
+            write!(page, "| ≥ {:.2} | {measured} | {peer} ", goal.asked)?;
+        }
+        writeln!(page, "|")?;
+    }
+
+    page.push_str(
+        "
+For handshakes, the CPU time of client and server together, ours divided by the other's:
+
+| ours | the other | asked | measured |
+|---|---|---|---|
+",
+    );
+    for goal in handshakes(tables) {
+        let measured = match goal.measured {
+            Some(ratio) if goal.is_met() => format!("**{ratio:.2}**"),
+            Some(ratio) => format!("{ratio:.2} (missed)"),
+            None => "–".to_owned(),
+        };
+        writeln!(
+            page,
+            "| {} | {} | ≤ {:.2} | {measured} |",
+            goal.ours, goal.other, goal.asked
+        )?;
+    }
+    Ok(())
+}
+
+fn floors_section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn Error>> {
+    let Some(permutation) = tables.median(keccak::TABLE, &Column::Avx512.ours()) else {
+        return Ok(());
+    };
+    writeln!(
+        page,
+        "
+## The floor
+
+With AVX-512 eight permutations in eight lanes take as long as one, here {permutation:.0} ns. What an
+operation takes at least is its longest chain of permutations of which each needs the one
+before, all others in the lanes beside; and then there is arithmetic. Signing counts the
+expected number of attempts, one after the other.
+
+| operation | chain | floor | ours | times the floor | where the rest goes |
+|---|---|---|---|---|---|"
+    )?;
+    for floor in floors(tables) {
+        writeln!(
+            page,
+            "| {} {} | {} | {} | {} | {:.2} | {} |",
+            floor.set,
+            floor.operation.replace('-', " "),
+            floor.permutations,
+            time(floor.floor / 1e3),
+            time(floor.ours / 1e3),
+            floor.ratio(),
+            floor.rest(),
+        )?;
+    }
+    Ok(())
+}
+
+fn operation_section(
+    page: &mut String,
+    tables: &Tables,
+    operation: &Operation,
+    charts: &Path,
+) -> Result<(), Box<dyn Error>> {
+    let heading = operation.heading;
+    writeln!(page, "\n## {heading}\n\n{}\n", operation.what)?;
+    writeln!(page, "![{heading}](benches/charts/{})\n", operation.chart())?;
+    writeln!(
+        page,
+        "In parentheses: as a multiple of ours in the column.\n"
+    )?;
+    writeln!(page, "| set | implementation | AVX-512 | AVX2 | portable |")?;
+    writeln!(page, "|---|---|---|---|---|")?;
+
+    let mut sections = Vec::new();
+    for set in operation.sets {
+        let Some(group) = tables.table(&operation.table(set)) else {
+            continue;
+        };
+        write!(page, "| {set} | **pq-core** ")?;
+        for column in Column::ALL {
+            match group.row(&column.ours()) {
+                Some(row) => write!(page, "| **{}** ", time(row.time.median / 1e3))?,
+                None => write!(page, "| – ")?,
+            }
+        }
+        writeln!(page, "|")?;
+        for peer in fastest_first(group).filter(|row| !is_ours(&row.name)) {
+            write!(page, "| | {} ", peer.name)?;
+            for column in Column::ALL {
+                let ours = group.row(&column.ours());
+                match ours.filter(|_| column.counts(&group.name, &peer.name)) {
+                    Some(ours) => {
+                        let ratio = peer.time.median / ours.time.median;
+                        write!(page, "| {} ({ratio:.2}) ", time(peer.time.median / 1e3))?;
+                    }
+                    None => write!(page, "| – ")?,
+                }
+            }
+            writeln!(page, "|")?;
+        }
+        sections.push(Section {
+            heading: (*set).to_owned(),
+            bars: fastest_first(group).map(bar).collect(),
+        });
+    }
+    if sections
+        .iter()
+        .any(|section| section.bars.iter().any(|bar| bar.label == "graviola"))
+        && !operation.name.starts_with("decapsulation")
+    {
+        writeln!(
+            page,
+            "\ngraviola's figure is of code that samples with AVX-512; in the column AVX2 it does not count."
+        )?;
+    }
+    Chart {
+        title: heading.to_owned(),
+        sections,
+    }
+    .write(&charts.join(operation.chart()))
+}
+
+fn handshakes_section(
+    page: &mut String,
+    tables: &Tables,
+    charts: &Path,
+) -> Result<(), Box<dyn Error>> {
+    page.push_str(
+        "
+## TLS 1.3 handshakes
+
+In memory, without resumption; TLS_AES_128_GCM_SHA256; the server sends one certificate, and the
+client verifies it up to a root of the same algorithm, and the CertificateVerify. Handshakes
+repeat with the same two ends, so that the keys of root and leaf come back and are kept
+expanded, as between services that speak with each other. A row says who provides the
+cryptography on both sides: `rustls-pq/graviola` is this project over graviola,
+`rustls/graviola` is graviola alone. OpenSSL is missing here: its program handshakes only over
+sockets, whose cost would be in its figure and in nobody else's.
+
+![Handshakes by key exchange](benches/charts/handshakes-by-key-exchange.svg)
+
+![Handshakes by certificate](benches/charts/handshakes-by-certificate.svg)
+
+The light part of a bar is the server's.
+
+| key exchange | certificates | provider | client, µs | server, µs | both, µs | clients a second | servers a second |
+|---|---|---|---|---|---|---|---|
+",
+    );
+    for combination in Combination::all() {
+        let Some(group) = tables.table(&combination.to_string()) else {
+            continue;
+        };
+        let mut what = format!("{} | {}", combination.group, combination.authentication);
+        for row in fastest_first(group) {
+            let Some(sides) = &row.sides else { continue };
+            let (client, server) = (sides.client.median, sides.server.median);
+            writeln!(
+                page,
+                "| {what} | {} | {} | {} | {} | {:.0} | {:.0} |",
+                row.name,
+                figure(client / 1e3),
+                figure(server / 1e3),
+                figure(row.time.median / 1e3),
+                1e9 / client,
+                1e9 / server,
+            )?;
+            what = " | ".to_owned();
+        }
+    }
+
+    by(
+        tables,
+        "Handshakes with ML-DSA-65 certificates, client and server",
+        |combination| {
+            (combination.authentication == Authentication::MlDsa65)
+                .then(|| combination.group.to_string())
+        },
+    )
+    .write(&charts.join("handshakes-by-key-exchange.svg"))?;
+    by(
+        tables,
+        "Handshakes with X25519MLKEM768, client and server",
+        |combination| {
+            (combination.group == KeyExchange::X25519MLKEM768)
+                .then(|| combination.authentication.to_string())
+        },
+    )
+    .write(&charts.join("handshakes-by-certificate.svg"))
+}
+
+/// A chart of those combinations that have a heading.
+fn by(tables: &Tables, title: &str, heading: impl Fn(&Combination) -> Option<String>) -> Chart {
+    let sections = Combination::all().filter_map(|combination| {
+        let heading = heading(&combination)?;
+        let group = tables.table(&combination.to_string())?;
+        Some(Section {
+            heading,
+            bars: fastest_first(group).map(bar).collect(),
+        })
+    });
+    Chart {
+        title: title.to_owned(),
+        sections: sections.collect(),
+    }
+}
+
+fn fastest_first(group: &Group) -> impl Iterator<Item = &Timing> {
+    let mut rows: Vec<_> = group.rows.iter().collect();
+    rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
+    rows.into_iter()
+}
+
+fn bar(row: &Timing) -> Bar {
+    let parts = match &row.sides {
+        Some(sides) => vec![sides.client.median, sides.server.median],
+        None => vec![row.time.median],
+    };
+    Bar {
+        label: row.name.clone(),
+        parts: parts
+            .into_iter()
+            .map(|nanoseconds| nanoseconds / 1e3)
+            .collect(),
+        ours: is_ours(&row.name),
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    name.starts_with("pq-core/") || name.starts_with("rustls-pq/")
+}

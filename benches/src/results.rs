@@ -1,0 +1,175 @@
+//! What was measured, and the folder in which it waits for the report.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use std::{env, fs, io};
+
+use serde::{Deserialize, Serialize};
+
+/// A table of implementations of one operation, measured together.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Group {
+    /// Such as `ML-KEM-768/encapsulation`.
+    pub name: String,
+    /// When the measurement ended.
+    pub measured: SystemTime,
+    /// In the order in which they were measured.
+    pub rows: Vec<Timing>,
+}
+
+impl Group {
+    /// The row of this name.
+    pub fn row(&self, name: &str) -> Option<&Timing> {
+        self.rows.iter().find(|row| row.name == name)
+    }
+}
+
+/// What an implementation takes.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Timing {
+    /// The implementation's name.
+    pub name: String,
+    /// How many samples were taken.
+    pub samples: u32,
+    /// Of one operation.
+    pub time: Quartiles,
+    /// Of one operation that has a client and a server.
+    pub sides: Option<Sides>,
+}
+
+impl Timing {
+    /// A figure that the implementation itself reported, in nanoseconds.
+    pub(crate) fn reported(name: &str, nanoseconds: f64) -> Self {
+        Self {
+            name: name.into(),
+            samples: 1,
+            time: Quartiles::of(vec![nanoseconds]),
+            sides: None,
+        }
+    }
+}
+
+/// What a client and a server take for one operation.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Sides {
+    /// The client.
+    pub client: Quartiles,
+    /// The server.
+    pub server: Quartiles,
+}
+
+/// The spread of some samples, in nanoseconds.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Quartiles {
+    /// A quarter of the samples is at most this.
+    pub lower: f64,
+    /// Half of them.
+    pub median: f64,
+    /// Three quarters of them.
+    pub upper: f64,
+}
+
+impl Quartiles {
+    /// # Panics
+    ///
+    /// If there are no samples.
+    pub(crate) fn of(mut samples: Vec<f64>) -> Self {
+        samples.sort_by(f64::total_cmp);
+        let last = samples.len() - 1;
+        let quantile = |quarters: usize| {
+            let (index, rest) = (last * quarters / 4, last * quarters % 4);
+            let (below, above) = (samples[index], samples[(index + 1).min(last)]);
+            below + (above - below) * rest as f64 / 4.0
+        };
+        Self {
+            lower: quantile(1),
+            median: quantile(2),
+            upper: quantile(3),
+        }
+    }
+}
+
+/// Writes a group to the folder, in place of what was measured of it before.
+///
+/// # Errors
+///
+/// If the file can't be written.
+pub fn save(folder: &Path, group: &Group) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let file = format!("{}.json", group.name.replace('/', " "));
+    let json = serde_json::to_vec_pretty(group)?;
+    fs::write(folder.join(file), json)
+}
+
+/// All groups of the folder.
+///
+/// # Errors
+///
+/// If the folder or a file can't be read, or a file is none of [`save`]'s.
+pub fn load(folder: &Path) -> io::Result<Vec<Group>> {
+    fs::read_dir(folder)?
+        .map(|entry| Ok(serde_json::from_slice(&fs::read(entry?.path())?)?))
+        .collect()
+}
+
+/// `measured` in the target folder that this program is in.
+///
+/// # Errors
+///
+/// If it is in none.
+pub fn folder() -> io::Result<PathBuf> {
+    let program = env::current_exe()?;
+    program
+        .ancestors()
+        // with which cargo marks its target folders
+        .find(|folder| folder.join("CACHEDIR.TAG").exists())
+        .map(|target| target.join("measured"))
+        .ok_or_else(|| io::Error::other("this program is in no target folder of cargo's"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_interpolate() {
+        for (samples, lower, median, upper) in [
+            (vec![7.0], 7.0, 7.0, 7.0),
+            (vec![3.0, 1.0], 1.5, 2.0, 2.5),
+            (vec![4.0, 1.0, 0.0, 3.0, 2.0], 1.0, 2.0, 3.0),
+        ] {
+            let expected = Quartiles {
+                lower,
+                median,
+                upper,
+            };
+            assert_eq!(Quartiles::of(samples), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded() {
+        let folder = env::temp_dir().join(format!("measured-{}", std::process::id()));
+        let mut group = Group {
+            name: "group/operation".into(),
+            measured: SystemTime::UNIX_EPOCH,
+            rows: Vec::new(),
+        };
+        save(&folder, &group).unwrap();
+        group.rows.push(Timing {
+            name: "row".into(),
+            samples: 3,
+            time: Quartiles::of(vec![1.5]),
+            sides: None,
+        });
+        save(&folder, &group).unwrap();
+
+        let loaded = load(&folder).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        let [loaded] = &loaded[..] else {
+            panic!("not one group");
+        };
+        assert_eq!(loaded.name, group.name);
+        assert_eq!(loaded.row("row").map(|row| row.time.median), Some(1.5));
+    }
+}
