@@ -185,6 +185,7 @@ mod refusal;
 pub mod sign;
 mod small_hello;
 mod tickets;
+mod tls;
 pub mod verify;
 
 pub use builder::Builder;

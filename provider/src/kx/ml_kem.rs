@@ -1,17 +1,14 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use pq_core::ml_kem::{
-    Ciphertext, DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
-    SEED_LEN,
-};
+use pq_core::ml_kem::{MlKem512, MlKem768, MlKem1024, ParameterSet};
 use rustls::crypto::{
     ActiveKeyExchange, CompletedKeyExchange, SecureRandom, SharedSecret, SupportedKxGroup,
 };
 use rustls::ffdhe_groups::FfdheGroup;
-use rustls::{Error, NamedGroup, PeerMisbehaved, ProtocolVersion};
-use zeroize::Zeroizing;
+use rustls::{Error, NamedGroup, ProtocolVersion};
 
+use super::encapsulation::{Encapsulation, answer};
 use crate::Group;
 
 /// ML-KEM alone as a key exchange group (draft-ietf-tls-mlkem), and the
@@ -37,29 +34,15 @@ impl<P: MlKemGroup> MlKem<P> {
 
 impl<P: MlKemGroup> SupportedKxGroup for MlKem<P> {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
-        // d ‖ z (FIPS 203, algorithm 19)
-        let mut seed = Zeroizing::new([0; SEED_LEN]);
-        self.random.fill(&mut *seed)?;
-
-        Ok(Box::new(ActiveMlKem::<P> {
-            decapsulation_key: DecapsulationKey::from_seed(&seed),
-        }))
+        Ok(Box::new(Encapsulation::<P>::start(self.random)?))
     }
 
     fn start_and_complete(&self, client_share: &[u8]) -> Result<CompletedKeyExchange, Error> {
-        // The length and modulus checks of FIPS 203, section 7.2, before any
-        // randomness is spent.
-        let encapsulation_key =
-            EncapsulationKey::<P>::from_bytes(client_share).map_err(|_| INVALID_KEY_SHARE)?;
-
-        let mut m = Zeroizing::new([0; 32]);
-        self.random.fill(&mut *m)?;
-        let (ciphertext, secret) = encapsulation_key.encapsulate(&m);
-
+        let (pub_key, secret) = answer::<P>(self.random, client_share)?;
         Ok(CompletedKeyExchange {
             group: self.name(),
-            pub_key: ciphertext.as_bytes().to_vec(),
-            secret: SharedSecret::from(secret.as_bytes().as_slice()),
+            pub_key,
+            secret,
         })
     }
 
@@ -103,22 +86,13 @@ impl MlKemGroup for MlKem1024 {
     const GROUP: Group = Group::MLKEM1024;
 }
 
-/// The client between its ClientHello and the ServerHello.
-struct ActiveMlKem<P: ParameterSet> {
-    decapsulation_key: DecapsulationKey<P>,
-}
-
-impl<P: MlKemGroup> ActiveKeyExchange for ActiveMlKem<P> {
+impl<P: MlKemGroup> ActiveKeyExchange for Encapsulation<P> {
     fn complete(self: Box<Self>, server_share: &[u8]) -> Result<SharedSecret, Error> {
-        // The length is all that can be wrong with a ciphertext; any other damage
-        // ends in implicit rejection, thus in secrets that differ.
-        let ciphertext = Ciphertext::from_bytes(server_share).map_err(|_| INVALID_KEY_SHARE)?;
-        let secret = self.decapsulation_key.decapsulate(&ciphertext);
-        Ok(SharedSecret::from(secret.as_bytes().as_slice()))
+        Self::complete(&self, server_share)
     }
 
     fn pub_key(&self) -> &[u8] {
-        self.decapsulation_key.encapsulation_key().as_bytes()
+        self.client_share()
     }
 
     fn ffdhe_group(&self) -> Option<FfdheGroup<'static>> {
@@ -129,5 +103,3 @@ impl<P: MlKemGroup> ActiveKeyExchange for ActiveMlKem<P> {
         P::GROUP.into()
     }
 }
-
-const INVALID_KEY_SHARE: Error = Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare);

@@ -16,6 +16,7 @@
 //! unreduced coefficient, and whatever the base refuses about the classical half
 //! end the handshake with `illegal_parameter`.
 
+mod encapsulation;
 mod hybrid;
 mod ml_kem;
 

@@ -1,6 +1,7 @@
 //! Signing: ML-DSA keys beside those of the base.
 
 mod ml_dsa;
+mod ml_dsa_key;
 mod restricted;
 
 use alloc::sync::Arc;
@@ -9,13 +10,14 @@ use pq_x509::Algorithm;
 use rustls::crypto::{CryptoProvider, SecureRandom};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
-use rustls::{Error, OtherError, SignatureScheme};
+use rustls::{Error, SignatureScheme};
 use zeroize::Zeroizing;
 
-use self::ml_dsa::MlDsaKey;
-pub(crate) use self::ml_dsa::scheme_of;
+use self::ml_dsa_key::MlDsaKey;
+pub(crate) use self::ml_dsa_key::scheme_of;
 use self::restricted::RestrictedKey;
 use crate::interned::{Interned, Same};
+use crate::tls::other;
 
 /// Loads ML-DSA private keys, and leaves all others to the base.
 ///
@@ -97,8 +99,4 @@ pub(crate) fn key_provider_over(
             ..KeyProvider::new(base.key_provider, base.secure_random)
         })
     })
-}
-
-fn other(error: impl core::error::Error + Send + Sync + 'static) -> Error {
-    OtherError(Arc::new(error)).into()
 }

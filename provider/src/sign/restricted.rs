@@ -4,7 +4,7 @@ use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::sign::{Signer, SigningKey};
 use rustls::{Error, SignatureScheme};
 
-use super::other;
+use crate::tls::other;
 
 /// A key that may not sign with everything that it could.
 #[derive(Debug)]

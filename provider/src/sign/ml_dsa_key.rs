@@ -1,0 +1,77 @@
+//! ML-DSA keys as TLS uses them, in terms that rustls 0.23 and 0.24 have alike.
+
+use core::fmt;
+
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::{SignatureAlgorithm, SubjectKey};
+use zeroize::Zeroizing;
+
+use crate::tls::{Error, SecureRandom, SignatureScheme, other};
+
+/// An ML-DSA private key, ready for TLS.
+#[derive(Clone)]
+pub(crate) struct MlDsaKey {
+    key: pq_x509::SigningKey,
+    scheme: SignatureScheme,
+    /// Hedges the signatures.
+    random: &'static dyn SecureRandom,
+}
+
+impl MlDsaKey {
+    /// # Errors
+    ///
+    /// [`Error::Other`] if TLS has no code point for the key's algorithm.
+    pub(crate) fn new(
+        key: pq_x509::SigningKey,
+        random: &'static dyn SecureRandom,
+    ) -> Result<Self, Error> {
+        let algorithm = key.algorithm();
+        Ok(Self {
+            scheme: scheme_of(algorithm).ok_or_else(|| other(NoScheme { algorithm }))?,
+            key,
+            random,
+        })
+    }
+
+    /// The only scheme that the key signs by.
+    pub(crate) fn scheme(&self) -> SignatureScheme {
+        self.scheme
+    }
+
+    pub(crate) fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.key.spki()
+    }
+
+    /// Signs what a CertificateVerify covers: pure ML-DSA, hedged, with an empty
+    /// context.
+    pub(crate) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut rnd = Zeroizing::new([0; 32]);
+        self.random.fill(&mut *rnd)?;
+        self.key.sign_with_randomness(message, &rnd).map_err(other)
+    }
+}
+
+impl fmt::Debug for MlDsaKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MlDsaKey")
+            .field("scheme", &self.scheme)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The code points of draft-ietf-tls-mldsa, section 2.
+pub(crate) fn scheme_of(algorithm: SignatureAlgorithm) -> Option<SignatureScheme> {
+    match algorithm {
+        SignatureAlgorithm::MlDsa44 => Some(SignatureScheme::ML_DSA_44),
+        SignatureAlgorithm::MlDsa65 => Some(SignatureScheme::ML_DSA_65),
+        SignatureAlgorithm::MlDsa87 => Some(SignatureScheme::ML_DSA_87),
+        _ => None,
+    }
+}
+
+/// A private key of an algorithm that signs certificates but has no place in TLS.
+#[derive(Debug, thiserror::Error)]
+#[error("no TLS signature scheme is known for {algorithm}; use an ML-DSA key")]
+struct NoScheme {
+    algorithm: SignatureAlgorithm,
+}

@@ -1,0 +1,15 @@
+//! The names by which the code that rustls 0.23 and 0.24 share knows rustls.
+//!
+//! `kx/encapsulation.rs` and `sign/ml_dsa_key.rs` use these and nothing else of rustls. The
+//! workspace member `rustls-next` compiles the same two files for rustls 0.24, with a module
+//! like this one.
+
+use alloc::sync::Arc;
+
+pub(crate) use rustls::crypto::{SecureRandom, SharedSecret};
+pub(crate) use rustls::{Error, PeerMisbehaved, SignatureScheme};
+
+/// An error of ours in one of rustls's.
+pub(crate) fn other(error: impl core::error::Error + Send + Sync + 'static) -> Error {
+    rustls::OtherError(Arc::new(error)).into()
+}

@@ -1,0 +1,123 @@
+//! The provider's algorithms through the traits of rustls 0.24.
+
+use pq_core::ml_kem::{MlKem512, MlKem768, MlKem1024};
+use pq_x509::{SignatureAlgorithm, SubjectKey};
+use rustls::Error;
+use rustls::crypto::SignatureScheme;
+use rustls::crypto::kx::{Hybrid, NamedGroup, StartedKeyExchange, SupportedKxGroup};
+use rustls::error::PeerMisbehaved;
+use rustls_next::kx::{MlKem, layout};
+use rustls_next::sign::signing_key;
+use rustls_ring::DEFAULT_PROVIDER;
+use rustls_ring::kx_group::{SECP256R1, SECP384R1, X25519};
+
+static MLKEM512: MlKem<MlKem512> = MlKem::new(DEFAULT_PROVIDER.secure_random);
+static MLKEM768: MlKem<MlKem768> = MlKem::new(DEFAULT_PROVIDER.secure_random);
+static MLKEM1024: MlKem<MlKem1024> = MlKem::new(DEFAULT_PROVIDER.secure_random);
+
+static X25519MLKEM768: Hybrid = Hybrid {
+    classical: X25519,
+    post_quantum: &MLKEM768,
+    name: NamedGroup::X25519MLKEM768,
+    layout: layout::<MlKem768>(32, true),
+};
+
+static SECP256R1MLKEM768: Hybrid = Hybrid {
+    classical: SECP256R1,
+    post_quantum: &MLKEM768,
+    name: NamedGroup::secp256r1MLKEM768,
+    layout: layout::<MlKem768>(65, false),
+};
+
+static SECP384R1MLKEM1024: Hybrid = Hybrid {
+    classical: SECP384R1,
+    post_quantum: &MLKEM1024,
+    name: NamedGroup::secp384r1MLKEM1024,
+    layout: layout::<MlKem1024>(97, false),
+};
+
+/// Each group, with the lengths of the client's share, the server's, and the secret.
+static GROUPS: [(&dyn SupportedKxGroup, [usize; 3]); 6] = [
+    (&X25519MLKEM768, [1216, 1120, 64]),
+    (&SECP256R1MLKEM768, [1249, 1153, 64]),
+    (&SECP384R1MLKEM1024, [1665, 1665, 80]),
+    (&MLKEM512, [800, 768, 32]),
+    (&MLKEM768, [1184, 1088, 32]),
+    (&MLKEM1024, [1568, 1568, 32]),
+];
+
+#[test]
+fn both_sides_agree() {
+    for (group, lengths) in GROUPS {
+        let client = group.start().unwrap();
+        let server = group.start_and_complete(client.pub_key()).unwrap();
+        assert_eq!(server.group, group.name());
+        let client_share_len = client.pub_key().len();
+        let secret = client.into_single().complete(&server.pub_key).unwrap();
+        assert_eq!(secret.secret_bytes(), server.secret.secret_bytes());
+        assert_eq!(
+            [
+                client_share_len,
+                server.pub_key.len(),
+                secret.secret_bytes().len()
+            ],
+            lengths,
+            "{group:?}"
+        );
+    }
+}
+
+#[test]
+fn the_classical_half_serves_alone() {
+    let StartedKeyExchange::Hybrid(client) = X25519MLKEM768.start().unwrap() else {
+        panic!("a hybrid can be split");
+    };
+    let (name, share) = client.component();
+    assert_eq!(name, NamedGroup::X25519);
+    let server = X25519.start_and_complete(share).unwrap();
+    let secret = client.complete_component(&server.pub_key).unwrap();
+    assert_eq!(secret.secret_bytes(), server.secret.secret_bytes());
+}
+
+#[test]
+fn bad_shares_are_refused() {
+    for (group, [client_len, server_len, _]) in GROUPS {
+        for share in [vec![], vec![4; client_len - 1], vec![0xff; client_len]] {
+            assert_eq!(
+                group.start_and_complete(&share).err(),
+                Some(Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare)),
+                "{group:?}"
+            );
+        }
+        let client = group.start().unwrap().into_single();
+        assert_eq!(
+            client.complete(&vec![4; server_len + 1]).err(),
+            Some(Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare)),
+            "{group:?}"
+        );
+    }
+}
+
+#[test]
+fn signatures_verify() {
+    for (algorithm, scheme) in [
+        (SignatureAlgorithm::MlDsa44, SignatureScheme::ML_DSA_44),
+        (SignatureAlgorithm::MlDsa65, SignatureScheme::ML_DSA_65),
+        (SignatureAlgorithm::MlDsa87, SignatureScheme::ML_DSA_87),
+    ] {
+        let key = pq_x509::SigningKey::generate(algorithm).unwrap();
+        let ours = signing_key(key.clone(), DEFAULT_PROVIDER.secure_random).unwrap();
+        assert_eq!(ours.public_key().unwrap(), key.spki());
+        assert!(
+            ours.choose_scheme(&[SignatureScheme::ED25519, SignatureScheme(0x0911)])
+                .is_none()
+        );
+
+        let signer = ours
+            .choose_scheme(&[SignatureScheme::ED25519, scheme])
+            .unwrap();
+        assert_eq!(signer.scheme(), scheme);
+        let signature = signer.sign(b"message").unwrap();
+        key.verifying_key().verify(b"message", &signature).unwrap();
+    }
+}
