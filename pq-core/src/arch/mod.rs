@@ -11,7 +11,10 @@ mod choice;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod instructions;
 #[cfg(feature = "memcheck")]
-#[expect(unsafe_code, reason = "a request to valgrind is a few instructions")]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "a request to valgrind is a few instructions")
+)]
 pub mod memcheck;
 mod packing;
 mod pairs;
