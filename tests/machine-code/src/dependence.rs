@@ -483,3 +483,70 @@ fn aarch64_registers(operand: &str) -> Vec<String> {
     });
     names.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, findings};
+    use crate::disassembly::Function;
+
+    fn found(text: &str) -> Vec<(u64, Kind)> {
+        let function = Function::parse("function", text);
+        let findings = findings(&function).into_iter();
+        let findings = findings.map(|finding| (finding.instruction.address, finding.kind));
+        findings.collect()
+    }
+
+    /// A loop over bytes by a counter, one that ends at a zero, and a table.
+    #[test]
+    fn data_is_followed_on_x86_64() {
+        let by_counter = "\
+            10:\tmov    0x8(%rdi),%rcx\n\
+            14:\tmovzbl (%rsi),%eax\n\
+            18:\tadd    %eax,%edx\n\
+            1c:\tinc    %rsi\n\
+            20:\tdec    %rcx\n\
+            24:\tjne    14 <function+0x4>\n\
+            28:\tret\n";
+        assert_eq!(found(by_counter), []);
+        let until_zero = by_counter.replace("dec    %rcx", "test   %al,%al");
+        assert_eq!(found(&until_zero), [(0x24, Kind::Branch)]);
+        let spilled = "\
+            10:\tvmovd  %xmm0,%eax\n\
+            14:\tmov    %rax,0x8(%rsp)\n\
+            18:\txor    %eax,%eax\n\
+            1c:\tmov    0x8(%rsp),%rcx\n\
+            20:\tmov    (%rdx,%rcx,4),%eax\n\
+            24:\tidiv   %r8d\n\
+            28:\tret\n";
+        assert_eq!(
+            found(spilled),
+            [(0x20, Kind::Address), (0x24, Kind::Division)]
+        );
+    }
+
+    #[test]
+    fn data_is_followed_on_aarch64() {
+        let by_counter = "\
+            10:\tldr\tx1, [x0, #8]\n\
+            14:\tldrb\tw2, [x3], #1\n\
+            18:\tadd\tw4, w4, w2\n\
+            1c:\tsubs\tx1, x1, #0x1\n\
+            20:\tb.ne\t14 <function+0x4>  // b.any\n\
+            24:\tret\n";
+        assert_eq!(found(by_counter), []);
+        let until_zero = by_counter.replace("subs\tx1, x1, #0x1", "cmp\tw2, #0x0");
+        assert_eq!(found(&until_zero), [(0x20, Kind::Branch)]);
+        let spilled = "\
+            10:\tumov\tw1, v0.s[1]\n\
+            14:\tstr\tx1, [sp, #8]\n\
+            18:\tmov\tx1, #0x0\n\
+            1c:\tldr\tx2, [sp, #8]\n\
+            20:\tldr\tw3, [x4, x2, lsl #2]\n\
+            24:\ttbnz\tw2, #3, 1c <function+0xc>\n\
+            28:\tret\n";
+        assert_eq!(
+            found(spilled),
+            [(0x20, Kind::Address), (0x24, Kind::Branch)]
+        );
+    }
+}

@@ -73,6 +73,15 @@ pub fn functions(objdump: &str, program: &Path) -> Result<Vec<Function>, Box<dyn
 }
 
 impl Function {
+    /// The lines of a function's instructions.
+    #[cfg(test)]
+    pub(crate) fn parse(name: &str, text: &str) -> Self {
+        Self {
+            name: name.into(),
+            instructions: text.lines().filter_map(Instruction::parse).collect(),
+        }
+    }
+
     /// The calls that can come round to themselves, with the name of what they call.
     ///
     /// Of functions that don't return, such as those that panic, there are none.
