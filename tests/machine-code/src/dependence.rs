@@ -3,8 +3,9 @@
 //!
 //! Data is what a function loads from memory, or takes out of a vector. What it is called
 //! with is not, nor are counters and constants. A word of 64 bits at a fixed place behind a
-//! pointer is taken for a pointer or a length, which is what kernels have there, but for
-//! the states of hash functions. Values on the stack are what was stored there.
+//! pointer, or in an array on the stack, is taken for a pointer or a length, which is what
+//! kernels have there, but for the states of hash functions. Values on the stack are what was
+//! stored there.
 
 use core::fmt;
 use std::collections::HashMap;
@@ -144,7 +145,11 @@ impl State {
             Place::Vector => true,
             Place::Stack(name) => known(name).unwrap_or(true),
             Place::Memory { registers, is_word } => {
-                !is_word || registers.len() > 1 || registers.iter().any(|name| self.has_data(name))
+                let is_indexed = registers.len() > 1;
+                let is_on_stack = registers.first().is_some_and(|base| base == "rsp");
+                !is_word
+                    || is_indexed && !is_on_stack
+                    || registers.iter().any(|name| self.has_data(name))
             }
         }
     }
