@@ -110,7 +110,7 @@
 //! |---|---|
 //! | x86-64 with AVX2, ADX and BMI2; AArch64 with AES and SHA-2 | every base |
 //! | other CPUs and architectures | `ring` or `aws-lc-rs`: [`provider()`] takes them where graviola can't run, and without them returns an error that says what is missing |
-//! | `wasm32-unknown-unknown` in JavaScript | `ring` |
+//! | `wasm32-unknown-unknown` in JavaScript | `ring`; clients, since [`Tickets`] need a clock that this target hasn't |
 //!
 //! There is no `no_std` form. Of the bases only ring could do without: graviola's glue
 //! turns rustls's feature `std` on, and rustls itself gives its own `no_std` mode up in
