@@ -31,7 +31,17 @@
 //! | [`SlhDsaShake256f`] | [`SlhDsaSha2_256f`] | 32 | 64 bytes | 128 bytes | 49856 bytes |
 //!
 //! The sets with an s have small signatures, those with an f are fast to sign with: ten to
-//! twenty times faster.
+//! twenty times faster. In milliseconds, on one core of an AMD Zen 5 with AVX-512, and after the
+//! stroke with AVX2:
+//!
+//! | | SHAKE256: key | sign | verify | SHA-2: key | sign | verify |
+//! |---|---|---|---|---|---|---|
+//! | 128s | 7.1 / 25 | 54 / 193 | 0.08 / 0.20 | 2.7 / 6.4 | 22 / 51 | 0.04 / 0.06 |
+//! | 128f | 0.11 / 0.39 | 2.6 / 9.2 | 0.20 / 0.57 | 0.04 / 0.10 | 1.0 / 2.3 | 0.08 / 0.16 |
+//! | 192s | 10 / 37 | 100 / 343 | 0.12 / 0.29 | 3.9 / 11 | 47 / 149 | 0.07 / 0.14 |
+//! | 192f | 0.15 / 0.55 | 4.3 / 15 | 0.30 / 0.82 | 0.06 / 0.17 | 1.9 / 5.8 | 0.15 / 0.31 |
+//! | 256s | 6.6 / 25 | 96 / 307 | 0.17 / 0.45 | 2.6 / 7.5 | 46 / 158 | 0.10 / 0.21 |
+//! | 256f | 0.41 / 1.5 | 9.0 / 32 | 0.32 / 0.87 | 0.16 / 0.45 | 3.9 / 12 | 0.17 / 0.34 |
 //!
 //! A context keeps apart signatures made for different purposes with one key. Most
 //! protocols, X.509 and TLS among them, use the empty one.

@@ -22,6 +22,13 @@ use crate::prehash::PreHash;
 /// [`sign_into`](Self::sign_into) say how far they are, and with the feature `rayon` they
 /// use all cores.
 ///
+/// # Memory
+///
+/// A key has 6n bytes. Making one and signing take up to 35 KiB of stack whatever the size of the
+/// trees, as measured on x86-64 with optimisation, and verification 8 KiB; with the feature
+/// `rayon` each thread takes that. A [`Signature`] comes on top of it, as often as the compiler
+/// copies it to hand it out: [`sign_into`](Self::sign_into) writes to where it stays.
+///
 /// [`from_seed_with_progress`]: Self::from_seed_with_progress
 pub struct SigningKey<P: ParameterSet> {
     /// SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root
