@@ -28,25 +28,25 @@ fn files_that_change() {
     let pki = Pki::new();
     let files = Files::new("changing");
     let [first, second, third] = [(); 3].map(|()| pki.issue());
-    files.write(&first);
+    files.put(&first);
     let watch = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
     let (identities, watcher) = watch.watch(OFTEN).unwrap();
     assert!(first.is_served_by(&identities));
 
     // Half of a new pair is no pair: that is logged, and the old one stays.
-    fs::write(&files.chain, &second.chain).unwrap();
+    put(&files.chain, &second.chain);
     let line = events::wait_for(&["WARN", "new certificate refused", &files.name()]);
     assert!(
         line.contains("the private key doesn't belong to the certificate"),
         "{line}"
     );
     assert!(first.is_served_by(&identities));
-    fs::write(&files.key, &second.key).unwrap();
+    put(&files.key, &second.key);
     second.wait_until_served_by(&identities);
     events::wait_for(&["INFO", "certificate replaced", &files.name(), "ML-DSA-44"]);
 
     // A file that ends in the middle.
-    fs::write(&files.chain, &second.chain[..second.chain.len() / 2]).unwrap();
+    put(&files.chain, &second.chain[..second.chain.len() / 2]);
     events::wait_for(&[
         "WARN",
         &files.name(),
@@ -58,7 +58,7 @@ fn files_that_change() {
     events::wait_for(&["WARN", &files.name(), "can't be read: No such file"]);
     assert!(second.is_served_by(&identities));
     // As it was, which is no change.
-    files.write(&second);
+    files.put(&second);
     thread::sleep(10 * OFTEN);
     assert!(second.is_served_by(&identities));
     assert_eq!(
@@ -68,25 +68,21 @@ fn files_that_change() {
 
     // Each refusal is logged once, however often the files are looked at.
     let refusals = || events::lines(&["WARN", &files.name()]).len();
-    // In one step: an empty file would be another refusal.
-    let elsewhere = files.chain.with_extension("new");
-    fs::write(&elsewhere, "nonsense").unwrap();
-    fs::rename(&elsewhere, &files.chain).unwrap();
-    events::wait_for(&[
-        "WARN",
-        &files.name(),
-        "there is no certificate in the chain",
-    ]);
+    put(
+        &files.chain,
+        "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
+    );
+    events::wait_for(&["WARN", &files.name(), "certificate 0 of the chain"]);
     let before = refusals();
     thread::sleep(20 * OFTEN);
     assert_eq!(refusals(), before);
 
     // From there to something good.
-    files.write(&third);
+    files.put(&third);
     third.wait_until_served_by(&identities);
 
     drop(watcher);
-    files.write(&first);
+    files.put(&first);
     thread::sleep(10 * OFTEN);
     assert!(third.is_served_by(&identities));
 }
@@ -334,8 +330,23 @@ impl Files {
         self.directory.path().display().to_string()
     }
 
+    /// In one step for each file.
+    fn put(&self, pair: &Pair) {
+        put(&self.chain, &pair.chain);
+        put(&self.key, &pair.key);
+    }
+
+    /// In place, where the files are empty for a moment.
     fn write(&self, pair: &Pair) {
         fs::write(&self.chain, &pair.chain).unwrap();
         fs::write(&self.key, &pair.key).unwrap();
     }
+}
+
+/// Replaces a file, so that whoever looks sees either all of the old one or all of the
+/// new one.
+fn put(path: &Path, content: &str) {
+    let elsewhere = path.with_extension("new");
+    fs::write(&elsewhere, content).unwrap();
+    fs::rename(&elsewhere, path).unwrap();
 }
