@@ -39,13 +39,25 @@ impl Floor {
             return "";
         }
         match (self.set.starts_with("ML-KEM"), self.operation) {
-            (true, "key-generation") => "",
-            (true, "encapsulation") => "",
-            (true, _) => "",
-            (false, "key-generation") => "",
-            (false, "signing") => "",
-            (false, "verification") => "",
-            (false, _) => "",
+            (true, _) => {
+                "half is permutations; then transforms and products, sampling and compression, \
+                 each a little, and a tenth in zeroing and copying memory"
+            }
+            (false, "key-generation") => {
+                "a third in rejection sampling of **Â**'s entries, a quarter in transforms and \
+                 products, then packing"
+            }
+            (false, "signing") => {
+                "the transforms, products and checks of every attempt, which are no hashing; \
+                 permutations are a third"
+            }
+            (false, "verification") => {
+                "a third in rejection sampling of **Â**'s entries, a third in transforms and \
+                 products, then unpacking; permutations are the rest"
+            }
+            (false, _) => {
+                "transforms and products take more than the few permutations that are left"
+            }
         }
     }
 }
