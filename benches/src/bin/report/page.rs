@@ -123,7 +123,7 @@ operation takes at least is its longest chain of permutations of which each need
 before, all others in the lanes beside; and then there is arithmetic. Signing counts the
 expected number of attempts, one after the other.
 
-| operation | chain | floor | ours | times the floor | where the rest goes |
+| operation | chain | floor | ours | times the floor | where it goes |
 |---|---|---|---|---|---|"
     )?;
     for floor in floors(tables) {
