@@ -4,80 +4,141 @@ use core::str::FromStr;
 
 use const_oid::ObjectIdentifier;
 use der::{Decode, Header, SliceReader, Tag};
+use pq_core::Dimension;
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
+use pq_core::slh_dsa::{
+    self, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f, SlhDsaSha2_192s, SlhDsaSha2_256f,
+    SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f, SlhDsaShake192s,
+    SlhDsaShake256f, SlhDsaShake256s,
+};
 use spki::AlgorithmIdentifierRef;
 
 use crate::backend::{
     self, AnyDecapsulationKey, AnyEncapsulationKey, AnySigningKey, AnyVerifyingKey,
 };
 use crate::error::KeyError;
+use crate::private_key::PrivateKeyForm;
 
-/// A post-quantum signature algorithm: a parameter set with its X.509 identifier.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum SignatureAlgorithm {
-    /// ML-DSA-44 (FIPS 204, security category 2; RFC 9881).
-    MlDsa44,
-    /// ML-DSA-65 (FIPS 204, security category 3; RFC 9881).
-    MlDsa65,
-    /// ML-DSA-87 (FIPS 204, security category 5; RFC 9881).
-    MlDsa87,
+/// The algorithms, each with its row. A further one is a further line here.
+macro_rules! algorithms {
+    ($(
+        $(#[$kind_attribute:meta])*
+        $kind:ident: $row_type:ty, as $any:ident {
+            $($(#[$attribute:meta])* $algorithm:ident = $row:expr;)+
+        }
+    )+) => {
+        $(
+            $(#[$kind_attribute])*
+            #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+            #[non_exhaustive]
+            pub enum $kind {
+                $($(#[$attribute])* $algorithm,)+
+            }
+
+            impl $kind {
+                /// Every algorithm of this kind.
+                pub const ALL: &'static [Self] = &[$(Self::$algorithm),+];
+
+                pub(crate) fn row(self) -> &'static $row_type {
+                    match self {
+                        $(Self::$algorithm => {
+                            static ROW: $row_type = $row;
+                            &ROW
+                        })+
+                    }
+                }
+
+                fn facts(self) -> &'static Facts {
+                    &self.row().facts
+                }
+            }
+
+            impl From<$kind> for Algorithm {
+                fn from(algorithm: $kind) -> Self {
+                    Self::$any(algorithm)
+                }
+            }
+        )+
+
+        impl Algorithm {
+            /// Every algorithm.
+            pub const ALL: &'static [Self] = &[$($(Self::$any($kind::$algorithm)),+),+];
+        }
+    };
+}
+
+// NIST's arc for signature algorithms is 2.16.840.1.101.3.4.3 (RFC 9881, RFC 9909),
+// the one for key encapsulation 2.16.840.1.101.3.4.4 (RFC 9935).
+algorithms! {
+    /// A post-quantum signature algorithm: a parameter set with its X.509 identifier.
+    SignatureAlgorithm: SignatureRow, as Signature {
+        /// ML-DSA-44 (FIPS 204, security category 2; RFC 9881).
+        MlDsa44 = ml_dsa::<MlDsa44>("2.16.840.1.101.3.4.3.17", 2);
+        /// ML-DSA-65 (FIPS 204, security category 3; RFC 9881).
+        MlDsa65 = ml_dsa::<MlDsa65>("2.16.840.1.101.3.4.3.18", 3);
+        /// ML-DSA-87 (FIPS 204, security category 5; RFC 9881).
+        MlDsa87 = ml_dsa::<MlDsa87>("2.16.840.1.101.3.4.3.19", 5);
+        /// SLH-DSA-SHA2-128s, small signatures (FIPS 205, security category 1; RFC 9909).
+        SlhDsaSha2_128s = slh_dsa::<SlhDsaSha2_128s>("2.16.840.1.101.3.4.3.20");
+        /// SLH-DSA-SHA2-128f, fast (FIPS 205, security category 1; RFC 9909).
+        SlhDsaSha2_128f = slh_dsa::<SlhDsaSha2_128f>("2.16.840.1.101.3.4.3.21");
+        /// SLH-DSA-SHA2-192s, small signatures (FIPS 205, security category 3; RFC 9909).
+        SlhDsaSha2_192s = slh_dsa::<SlhDsaSha2_192s>("2.16.840.1.101.3.4.3.22");
+        /// SLH-DSA-SHA2-192f, fast (FIPS 205, security category 3; RFC 9909).
+        SlhDsaSha2_192f = slh_dsa::<SlhDsaSha2_192f>("2.16.840.1.101.3.4.3.23");
+        /// SLH-DSA-SHA2-256s, small signatures (FIPS 205, security category 5; RFC 9909).
+        SlhDsaSha2_256s = slh_dsa::<SlhDsaSha2_256s>("2.16.840.1.101.3.4.3.24");
+        /// SLH-DSA-SHA2-256f, fast (FIPS 205, security category 5; RFC 9909).
+        SlhDsaSha2_256f = slh_dsa::<SlhDsaSha2_256f>("2.16.840.1.101.3.4.3.25");
+        /// SLH-DSA-SHAKE-128s, small signatures (FIPS 205, security category 1; RFC 9909).
+        SlhDsaShake128s = slh_dsa::<SlhDsaShake128s>("2.16.840.1.101.3.4.3.26");
+        /// SLH-DSA-SHAKE-128f, fast (FIPS 205, security category 1; RFC 9909).
+        SlhDsaShake128f = slh_dsa::<SlhDsaShake128f>("2.16.840.1.101.3.4.3.27");
+        /// SLH-DSA-SHAKE-192s, small signatures (FIPS 205, security category 3; RFC 9909).
+        SlhDsaShake192s = slh_dsa::<SlhDsaShake192s>("2.16.840.1.101.3.4.3.28");
+        /// SLH-DSA-SHAKE-192f, fast (FIPS 205, security category 3; RFC 9909).
+        SlhDsaShake192f = slh_dsa::<SlhDsaShake192f>("2.16.840.1.101.3.4.3.29");
+        /// SLH-DSA-SHAKE-256s, small signatures (FIPS 205, security category 5; RFC 9909).
+        SlhDsaShake256s = slh_dsa::<SlhDsaShake256s>("2.16.840.1.101.3.4.3.30");
+        /// SLH-DSA-SHAKE-256f, fast (FIPS 205, security category 5; RFC 9909).
+        SlhDsaShake256f = slh_dsa::<SlhDsaShake256f>("2.16.840.1.101.3.4.3.31");
+    }
+
+    /// A post-quantum key-encapsulation mechanism: a parameter set with its X.509 identifier.
+    KemAlgorithm: KemRow, as Kem {
+        /// ML-KEM-512 (FIPS 203, security category 1; RFC 9935).
+        MlKem512 = ml_kem::<MlKem512>("2.16.840.1.101.3.4.4.1");
+        /// ML-KEM-768 (FIPS 203, security category 3; RFC 9935).
+        MlKem768 = ml_kem::<MlKem768>("2.16.840.1.101.3.4.4.2");
+        /// ML-KEM-1024 (FIPS 203, security category 5; RFC 9935).
+        MlKem1024 = ml_kem::<MlKem1024>("2.16.840.1.101.3.4.4.3");
+    }
 }
 
 impl SignatureAlgorithm {
-    /// Every algorithm of this kind.
-    pub const ALL: &'static [Self] = &[Self::MlDsa44, Self::MlDsa65, Self::MlDsa87];
+    /// The sets of ML-DSA.
+    pub const ML_DSA: &'static [Self] = Self::ALL.split_at(3).0;
+
+    /// The sets of SLH-DSA.
+    pub const SLH_DSA: &'static [Self] = Self::ALL.split_at(3).1;
 
     /// Length of a signature, in bytes.
     pub fn signature_len(self) -> usize {
         self.row().signature_len
     }
 
-    pub(crate) fn row(self) -> &'static SignatureRow {
-        match self {
-            Self::MlDsa44 => &ML_DSA_44,
-            Self::MlDsa65 => &ML_DSA_65,
-            Self::MlDsa87 => &ML_DSA_87,
-        }
+    /// NIST's security category, from 1 to 5: as hard to break as a search for a key of
+    /// AES-128 (1), AES-192 (3) or AES-256 (5), or a collision of SHA-256 (2).
+    pub fn security_category(self) -> u8 {
+        self.row().security_category
     }
-
-    fn facts(self) -> &'static Facts {
-        &self.row().facts
-    }
-}
-
-/// A post-quantum key-encapsulation mechanism: a parameter set with its X.509 identifier.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum KemAlgorithm {
-    /// ML-KEM-512 (FIPS 203, security category 1; RFC 9935).
-    MlKem512,
-    /// ML-KEM-768 (FIPS 203, security category 3; RFC 9935).
-    MlKem768,
-    /// ML-KEM-1024 (FIPS 203, security category 5; RFC 9935).
-    MlKem1024,
 }
 
 impl KemAlgorithm {
-    /// Every algorithm of this kind.
-    pub const ALL: &'static [Self] = &[Self::MlKem512, Self::MlKem768, Self::MlKem1024];
-
     /// Length of a ciphertext, in bytes.
     pub fn ciphertext_len(self) -> usize {
         self.row().ciphertext_len
-    }
-
-    pub(crate) fn row(self) -> &'static KemRow {
-        match self {
-            Self::MlKem512 => &ML_KEM_512,
-            Self::MlKem768 => &ML_KEM_768,
-            Self::MlKem1024 => &ML_KEM_1024,
-        }
-    }
-
-    fn facts(self) -> &'static Facts {
-        &self.row().facts
     }
 }
 
@@ -92,16 +153,6 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Every algorithm.
-    pub const ALL: &'static [Self] = &[
-        Self::Signature(SignatureAlgorithm::MlDsa44),
-        Self::Signature(SignatureAlgorithm::MlDsa65),
-        Self::Signature(SignatureAlgorithm::MlDsa87),
-        Self::Kem(KemAlgorithm::MlKem512),
-        Self::Kem(KemAlgorithm::MlKem768),
-        Self::Kem(KemAlgorithm::MlKem1024),
-    ];
-
     /// The algorithm with this object identifier, if it is one of ours.
     pub fn from_oid(oid: ObjectIdentifier) -> Option<Self> {
         Self::ALL
@@ -116,7 +167,7 @@ impl Algorithm {
     ///
     /// [`KeyError::UnsupportedAlgorithm`] for an unknown object identifier and
     /// [`KeyError::ParametersPresent`] if there are parameters: all algorithms here
-    /// demand that they be absent, and NULL is not absent (RFC 9881,
+    /// demand that they be absent, and NULL is not absent (RFC 9881, RFC 9909,
     /// RFC 9935).
     pub fn from_identifier(identifier: &AlgorithmIdentifierRef<'_>) -> Result<Self, KeyError> {
         let algorithm =
@@ -145,23 +196,17 @@ impl Algorithm {
         Self::from_oid(ObjectIdentifier::decode(&mut reader).ok()?)
     }
 
+    /// Whether a PKCS#8 private key holds the key itself (RFC 9909, section 6) and not the
+    /// CHOICE of seed, expanded key or both (RFC 9881 and RFC 9935, section 6).
+    pub(crate) fn private_key_is_bare(self) -> bool {
+        self.preferred_form() == PrivateKeyForm::Expanded
+    }
+
     fn facts(self) -> &'static Facts {
         match self {
             Self::Signature(algorithm) => algorithm.facts(),
             Self::Kem(algorithm) => algorithm.facts(),
         }
-    }
-}
-
-impl From<SignatureAlgorithm> for Algorithm {
-    fn from(algorithm: SignatureAlgorithm) -> Self {
-        Self::Signature(algorithm)
-    }
-}
-
-impl From<KemAlgorithm> for Algorithm {
-    fn from(algorithm: KemAlgorithm) -> Self {
-        Self::Kem(algorithm)
     }
 }
 
@@ -205,9 +250,15 @@ macro_rules! accessors {
                 self.facts().seed_len
             }
 
-            /// Length of the expanded private key, in bytes.
+            /// Length of the expanded private key, in bytes. For SLH-DSA, whose keys have
+            /// one encoding, it is the length of that.
             pub fn expanded_len(self) -> usize {
                 self.facts().expanded_len
+            }
+
+            /// The form of PKCS#8 that most importers read, and the only one for SLH-DSA.
+            pub fn preferred_form(self) -> PrivateKeyForm {
+                self.facts().preferred_form
             }
         }
 
@@ -244,6 +295,7 @@ struct Facts {
     public_key_len: usize,
     seed_len: usize,
     expanded_len: usize,
+    preferred_form: PrivateKeyForm,
 }
 
 type Parse<K> = fn(&[u8]) -> Result<Arc<K>, pq_core::Error>;
@@ -252,6 +304,7 @@ type Parse<K> = fn(&[u8]) -> Result<Arc<K>, pq_core::Error>;
 pub(crate) struct SignatureRow {
     facts: Facts,
     signature_len: usize,
+    security_category: u8,
     pub(crate) from_seed: Parse<dyn AnySigningKey>,
     pub(crate) from_expanded: Parse<dyn AnySigningKey>,
     pub(crate) verifying_key: Parse<dyn AnyVerifyingKey>,
@@ -266,16 +319,7 @@ pub(crate) struct KemRow {
     pub(crate) encapsulation_key: Parse<dyn AnyEncapsulationKey>,
 }
 
-// NIST's arc for signature algorithms is 2.16.840.1.101.3.4.3 (RFC 9881),
-// the one for key encapsulation 2.16.840.1.101.3.4.4 (RFC 9935).
-static ML_DSA_44: SignatureRow = ml_dsa::<MlDsa44>("2.16.840.1.101.3.4.3.17");
-static ML_DSA_65: SignatureRow = ml_dsa::<MlDsa65>("2.16.840.1.101.3.4.3.18");
-static ML_DSA_87: SignatureRow = ml_dsa::<MlDsa87>("2.16.840.1.101.3.4.3.19");
-static ML_KEM_512: KemRow = ml_kem::<MlKem512>("2.16.840.1.101.3.4.4.1");
-static ML_KEM_768: KemRow = ml_kem::<MlKem768>("2.16.840.1.101.3.4.4.2");
-static ML_KEM_1024: KemRow = ml_kem::<MlKem1024>("2.16.840.1.101.3.4.4.3");
-
-const fn ml_dsa<P: ml_dsa::ParameterSet>(oid: &str) -> SignatureRow {
+const fn ml_dsa<P: ml_dsa::ParameterSet>(oid: &str, security_category: u8) -> SignatureRow {
     SignatureRow {
         facts: Facts {
             name: P::NAME,
@@ -283,11 +327,36 @@ const fn ml_dsa<P: ml_dsa::ParameterSet>(oid: &str) -> SignatureRow {
             public_key_len: P::VERIFYING_KEY_LEN,
             seed_len: ml_dsa::SEED_LEN,
             expanded_len: P::SIGNING_KEY_LEN,
+            preferred_form: PrivateKeyForm::Seed,
         },
         signature_len: P::SIGNATURE_LEN,
-        from_seed: backend::signing_key_from_seed::<P>,
-        from_expanded: backend::signing_key_from_expanded::<P>,
-        verifying_key: backend::verifying_key::<P>,
+        security_category,
+        from_seed: backend::ml_dsa_from_seed::<P>,
+        from_expanded: backend::ml_dsa_from_expanded::<P>,
+        verifying_key: backend::ml_dsa_verifying_key::<P>,
+    }
+}
+
+const fn slh_dsa<P: slh_dsa::ParameterSet>(oid: &str) -> SignatureRow {
+    SignatureRow {
+        facts: Facts {
+            name: P::NAME,
+            oid: ObjectIdentifier::new_unwrap(oid),
+            public_key_len: P::VERIFYING_KEY_LEN,
+            seed_len: P::SeedLen::N,
+            expanded_len: P::SIGNING_KEY_LEN,
+            preferred_form: PrivateKeyForm::Expanded,
+        },
+        signature_len: P::SIGNATURE_LEN,
+        // FIPS 205, table 2.
+        security_category: match P::N::N {
+            16 => 1,
+            24 => 3,
+            _ => 5,
+        },
+        from_seed: backend::slh_dsa_from_seed::<P>,
+        from_expanded: backend::slh_dsa_from_bytes::<P>,
+        verifying_key: backend::slh_dsa_verifying_key::<P>,
     }
 }
 
@@ -299,6 +368,7 @@ const fn ml_kem<P: ml_kem::ParameterSet>(oid: &str) -> KemRow {
             public_key_len: P::ENCAPSULATION_KEY_LEN,
             seed_len: ml_kem::SEED_LEN,
             expanded_len: P::DECAPSULATION_KEY_LEN,
+            preferred_form: PrivateKeyForm::Seed,
         },
         ciphertext_len: P::CIPHERTEXT_LEN,
         from_seed: backend::decapsulation_key_from_seed::<P>,
@@ -318,6 +388,17 @@ mod tests {
         let signatures = SignatureAlgorithm::ALL.iter().copied().map(Algorithm::from);
         let kems = KemAlgorithm::ALL.iter().copied().map(Algorithm::from);
         assert!(signatures.chain(kems).eq(Algorithm::ALL.iter().copied()));
+    }
+
+    #[test]
+    fn families_are_told_apart() {
+        for (family, name) in [
+            (SignatureAlgorithm::ML_DSA, "ML-DSA"),
+            (SignatureAlgorithm::SLH_DSA, "SLH-DSA"),
+        ] {
+            assert!(family.iter().all(|set| set.name().starts_with(name)));
+        }
+        assert_eq!(SignatureAlgorithm::SLH_DSA.len(), 12);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 
 use alloc::sync::Arc;
 
-use pq_core::Error;
 use pq_core::ml_dsa;
 use pq_core::ml_kem::{self, SharedSecret};
-use zeroize::Zeroizing;
+use pq_core::slh_dsa::{self, Message};
+use pq_core::{Array, Dimension, Error};
+use zeroize::{Zeroize, Zeroizing};
 
 /// What every private key can tell, whatever it is for.
 pub(crate) trait AnyPrivateKey: Send + Sync {
@@ -18,9 +19,11 @@ pub(crate) trait AnyPrivateKey: Send + Sync {
 }
 
 pub(crate) trait AnySigningKey: AnyPrivateKey {
-    /// Pure signing, hedged by `randomness`.
+    /// Pure signing, hedged by `randomness`, or by as much of its start as the algorithm takes.
     fn sign(&self, message: &[u8], context: &[u8], randomness: &[u8; 32])
     -> Result<Vec<u8>, Error>;
+    /// What reading the key left unchecked because it takes long.
+    fn check(&self) -> Result<(), Error>;
 }
 
 pub(crate) trait AnyVerifyingKey: Send + Sync {
@@ -37,22 +40,41 @@ pub(crate) trait AnyEncapsulationKey: Send + Sync {
     fn encapsulate(&self, randomness: &[u8; 32]) -> (Vec<u8>, SharedSecret);
 }
 
-pub(crate) fn signing_key_from_seed<P: ml_dsa::ParameterSet>(
+pub(crate) fn ml_dsa_from_seed<P: ml_dsa::ParameterSet>(
     seed: &[u8],
 ) -> Result<Arc<dyn AnySigningKey>, Error> {
     Ok(Arc::new(ml_dsa::SigningKey::<P>::from_seed(fixed(seed)?)))
 }
 
-pub(crate) fn signing_key_from_expanded<P: ml_dsa::ParameterSet>(
+pub(crate) fn ml_dsa_from_expanded<P: ml_dsa::ParameterSet>(
     bytes: &[u8],
 ) -> Result<Arc<dyn AnySigningKey>, Error> {
     Ok(Arc::new(ml_dsa::SigningKey::<P>::from_expanded(bytes)?))
 }
 
-pub(crate) fn verifying_key<P: ml_dsa::ParameterSet>(
+pub(crate) fn ml_dsa_verifying_key<P: ml_dsa::ParameterSet>(
     bytes: &[u8],
 ) -> Result<Arc<dyn AnyVerifyingKey>, Error> {
     Ok(Arc::new(ml_dsa::VerifyingKey::<P>::from_bytes(bytes)?))
+}
+
+pub(crate) fn slh_dsa_from_seed<P: slh_dsa::ParameterSet>(
+    seed: &[u8],
+) -> Result<Arc<dyn AnySigningKey>, Error> {
+    let seed = array::<P::SeedLen>(seed)?;
+    Ok(Arc::new(slh_dsa::SigningKey::<P>::from_seed(&seed)))
+}
+
+pub(crate) fn slh_dsa_from_bytes<P: slh_dsa::ParameterSet>(
+    bytes: &[u8],
+) -> Result<Arc<dyn AnySigningKey>, Error> {
+    Ok(Arc::new(slh_dsa::SigningKey::<P>::from_bytes(bytes)?))
+}
+
+pub(crate) fn slh_dsa_verifying_key<P: slh_dsa::ParameterSet>(
+    bytes: &[u8],
+) -> Result<Arc<dyn AnyVerifyingKey>, Error> {
+    Ok(Arc::new(slh_dsa::VerifyingKey::<P>::from_bytes(bytes)?))
 }
 
 pub(crate) fn decapsulation_key_from_seed<P: ml_kem::ParameterSet>(
@@ -101,6 +123,10 @@ impl<P: ml_dsa::ParameterSet> AnySigningKey for ml_dsa::SigningKey<P> {
         let signature = self.sign(message, context, randomness)?;
         Ok(signature.as_bytes().to_vec())
     }
+
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 impl<P: ml_dsa::ParameterSet> AnyVerifyingKey for ml_dsa::VerifyingKey<P> {
@@ -111,6 +137,50 @@ impl<P: ml_dsa::ParameterSet> AnyVerifyingKey for ml_dsa::VerifyingKey<P> {
     fn verify(&self, message: &[u8], context: &[u8], signature: &[u8]) -> Result<(), Error> {
         let signature = ml_dsa::Signature::<P>::from_bytes(signature)?;
         self.verify(message, context, &signature)
+    }
+}
+
+impl<P: slh_dsa::ParameterSet> AnyPrivateKey for slh_dsa::SigningKey<P> {
+    /// What comes before PK.root in the key.
+    fn seed(&self) -> Option<&[u8]> {
+        Some(&self.as_bytes()[..P::SeedLen::N])
+    }
+
+    fn to_expanded(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.as_bytes().to_vec())
+    }
+
+    fn public_key(&self) -> &[u8] {
+        self.verifying_key().as_bytes()
+    }
+}
+
+impl<P: slh_dsa::ParameterSet> AnySigningKey for slh_dsa::SigningKey<P> {
+    fn sign(
+        &self,
+        message: &[u8],
+        context: &[u8],
+        randomness: &[u8; 32],
+    ) -> Result<Vec<u8>, Error> {
+        let randomness = array::<P::N>(&randomness[..P::N::N])?;
+        let mut signature = vec![0; P::SIGNATURE_LEN];
+        let message = Message::Pure(message);
+        self.sign_into(message, context, Some(&randomness), &|_| (), &mut signature)?;
+        Ok(signature)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.check()
+    }
+}
+
+impl<P: slh_dsa::ParameterSet> AnyVerifyingKey for slh_dsa::VerifyingKey<P> {
+    fn as_bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+
+    fn verify(&self, message: &[u8], context: &[u8], signature: &[u8]) -> Result<(), Error> {
+        self.verify_bytes(Message::Pure(message), context, signature)
     }
 }
 
@@ -144,6 +214,16 @@ impl<P: ml_kem::ParameterSet> AnyEncapsulationKey for ml_kem::EncapsulationKey<P
         let (ciphertext, secret) = self.encapsulate(randomness);
         (ciphertext.as_bytes().to_vec(), secret)
     }
+}
+
+fn array<D: Dimension<Of<u8>: Zeroize>>(bytes: &[u8]) -> Result<Zeroizing<Array<D, u8>>, Error> {
+    if bytes.len() != D::N {
+        return Err(Error::WrongLength {
+            expected: D::N,
+            actual: bytes.len(),
+        });
+    }
+    Ok(Zeroizing::new(D::from_fn(|i| bytes[i])))
 }
 
 fn fixed<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Error> {

@@ -62,7 +62,7 @@ impl<K> CertificateBuilder<K> {
     ///
     /// By default it is what the key and the role ask for: keyCertSign and cRLSign for a
     /// CA, keyEncipherment for an ML-KEM key, digitalSignature for any other. What
-    /// RFC 9881, RFC 9935 and RFC 5280 forbid is refused when the certificate is issued.
+    /// RFC 9881, RFC 9909, RFC 9935 and RFC 5280 forbid is refused when the certificate is issued.
     pub fn key_usage(mut self, usages: impl Into<FlagSet<KeyUsages>>) -> Self {
         self.key_usage = Some(usages.into());
         self

@@ -2,6 +2,7 @@ use const_oid::ObjectIdentifier;
 use thiserror::Error;
 
 use crate::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::private_key::PrivateKeyForm;
 use crate::random::RandomnessError;
 
 /// Why a key could not be made, read, written or used.
@@ -16,8 +17,8 @@ pub enum KeyError {
     Pem(#[from] PemError),
     /// The key is of an algorithm that this crate does not know.
     #[error(
-        "no support for keys of algorithm {0}; this crate reads ML-DSA-44/65/87 and \
-         ML-KEM-512/768/1024; a key of another algorithm can issue and be certified through \
+        "no support for keys of algorithm {0}; this crate reads ML-DSA, SLH-DSA and \
+         ML-KEM keys; a key of another algorithm can issue and be certified through \
          the traits Signer and SubjectKey"
     )]
     UnsupportedAlgorithm(ObjectIdentifier),
@@ -63,6 +64,17 @@ pub enum KeyError {
          file that the seed came in"
     )]
     NoSeed(Algorithm),
+    /// A form of private key was asked for that the algorithm doesn't have.
+    #[error(
+        "{algorithm} private keys have one form (RFC 9909), which is not PrivateKeyForm::{form:?}: \
+         ask for no form, or for PrivateKeyForm::Expanded"
+    )]
+    FormUnavailable {
+        /// The key's algorithm.
+        algorithm: Algorithm,
+        /// The form asked for.
+        form: PrivateKeyForm,
+    },
     /// The signature is not valid for this key and message, or has a wrong length.
     #[error("invalid {0} signature")]
     InvalidSignature(SignatureAlgorithm),

@@ -12,7 +12,7 @@ pub enum KeyUsageError {
     /// A key that signs carries a usage for encryption or key agreement.
     #[error(
         "key usage {usage} is forbidden for a key of {algorithm}, which can only sign \
-         (RFC 9881)"
+         (RFC 9881, RFC 9909)"
     )]
     ForbiddenForSignatureKey {
         /// The key's algorithm.
@@ -23,7 +23,7 @@ pub enum KeyUsageError {
     /// A key that signs carries none of the usages for signatures.
     #[error(
         "a key of {0} needs at least one of digitalSignature, nonRepudiation, keyCertSign and \
-         cRLSign in its key usage (RFC 9881)"
+         cRLSign in its key usage (RFC 9881, RFC 9909)"
     )]
     NothingToSign(SignatureAlgorithm),
     /// A key for a KEM carries another usage than keyEncipherment.
@@ -78,7 +78,7 @@ pub(crate) fn default_for(role: Role, algorithm: Option<Algorithm>) -> FlagSet<K
     }
 }
 
-/// The rules of RFC 9881 and RFC 9935, which depend on the key alone.
+/// The rules of RFC 9881, RFC 9909 and RFC 9935, which depend on the key alone.
 /// There are none for algorithms that are not ours.
 pub(crate) fn check_algorithm(
     algorithm: Option<Algorithm>,
@@ -152,7 +152,7 @@ fn describe(usages: FlagSet<KeyUsages>) -> String {
 mod tests {
     use super::*;
 
-    /// RFC 9881 and RFC 9935, over all 512 values of the extension.
+    /// RFC 9881, RFC 9909 and RFC 9935, over all 512 values of the extension.
     #[test]
     fn algorithm_rules_over_every_value() {
         let may_sign = KeyUsages::DigitalSignature
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "key usage keyEncipherment, keyAgreement is forbidden for a key of ML-DSA-65, \
-             which can only sign (RFC 9881)"
+             which can only sign (RFC 9881, RFC 9909)"
         );
     }
 }

@@ -1,9 +1,9 @@
-//! Post-quantum X.509: ML-DSA and ML-KEM keys, certificates, requests, issuance and
+//! Post-quantum X.509: ML-DSA, SLH-DSA and ML-KEM keys, certificates, requests, issuance and
 //! validation.
 //!
-//! * **Keys.** [`SigningKey`] (ML-DSA) and [`DecapsulationKey`] (ML-KEM) are generated,
-//!   read from and written to PKCS#8, DER and PEM, in every form of RFC 9881 and RFC 9935:
-//!   seed, expanded, or both. The seed alone is what is written unless asked otherwise,
+//! * **Keys.** [`SigningKey`] (ML-DSA, SLH-DSA) and [`DecapsulationKey`] (ML-KEM) are
+//!   generated, read from and written to PKCS#8, DER and PEM, in every form of RFC 9881 and
+//!   RFC 9935, seed, expanded or both, and in the one form of RFC 9909. The seed alone is what is written unless asked otherwise,
 //!   because all implementations read it. [`VerifyingKey`] and [`EncapsulationKey`] are
 //!   their public halves, read and written as SubjectPublicKeyInfo.
 //! * **Issuing.** An [`Issuer`] makes certificates from a [`CertificateBuilder`]: roots,
@@ -96,6 +96,7 @@ mod random;
 mod request;
 mod signed;
 mod signer;
+mod sizes;
 mod tbs;
 mod validation;
 mod validation_error;
@@ -117,6 +118,7 @@ pub use random::RandomnessError;
 pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
 pub use signed::SignatureError;
 pub use signer::{SignError, Signer, SubjectKey};
+pub use sizes::{CertificateSizes, Sizes};
 pub use tbs::TbsCertificate;
 pub use validation::{ChainValidator, Purpose, ValidatedChain};
 pub use validation_error::ValidationError;

@@ -17,7 +17,7 @@ use crate::public_key::{EncapsulationKey, VerifyingKey};
 use crate::random;
 use crate::signer::{SignError, Signer, SubjectKey};
 
-/// A private key that signs, of any ML-DSA parameter set.
+/// A private key that signs, of any ML-DSA or SLH-DSA parameter set.
 ///
 /// Clones share one key, which is wiped when the last of them is dropped.
 #[derive(Clone)]
@@ -36,7 +36,9 @@ impl SigningKey {
         Self::from_seed(algorithm, &random::secret(algorithm.seed_len())?)
     }
 
-    /// Expands a key from its seed (32 bytes for ML-DSA: ξ of FIPS 204, algorithm 6).
+    /// Expands a key from its seed: for ML-DSA the 32 bytes ξ of FIPS 204, algorithm 6; for
+    /// SLH-DSA SK.seed ‖ SK.prf ‖ PK.seed of FIPS 205, algorithm 18. With the *s* sets of
+    /// SLH-DSA this takes up to a second.
     ///
     /// # Errors
     ///
@@ -44,6 +46,19 @@ impl SigningKey {
     pub fn from_seed(algorithm: SignatureAlgorithm, seed: &[u8]) -> Result<Self, KeyError> {
         let key = (algorithm.row().from_seed)(seed).map_err(malformed(algorithm.into()))?;
         Self::new(algorithm, key)
+    }
+
+    /// Checks what reading a key leaves unchecked because it takes long: that the public
+    /// part of an SLH-DSA key belongs to its secret part. Takes as long as making
+    /// the key. For other algorithms nothing is left to check.
+    ///
+    /// A key that fails makes no signatures either: [`sign`](Self::sign) notices.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the parts don't belong together.
+    pub fn check(&self) -> Result<(), KeyError> {
+        self.key.check().map_err(malformed(self.algorithm().into()))
     }
 
     /// The parameter set.
@@ -60,19 +75,21 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`KeyError::Randomness`] if the operating system gives none to hedge with.
+    /// [`KeyError::Randomness`] if the operating system gives none to hedge with, and those of
+    /// [`sign_with_randomness`](Self::sign_with_randomness).
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
         self.sign_with_randomness(message, &*random::array()?)
     }
 
     /// Signs as [`sign`](Self::sign) does, hedged with the caller's randomness instead of
-    /// the operating system's: rnd of FIPS 204, algorithm 2. Draw it anew from a
+    /// the operating system's: rnd of FIPS 204, algorithm 2, or addrnd of FIPS 205,
+    /// algorithm 22, which takes the first n bytes. Draw it anew from a
     /// cryptographic generator for each signature.
     ///
     /// # Errors
     ///
-    /// [`KeyError::Operation`] if pq-core refuses the input. It only refuses a context that
-    /// is too long, and here that is empty.
+    /// [`KeyError::Operation`] if an SLH-DSA key's public part isn't its own, as
+    /// [`check`](Self::check) can tell beforehand.
     pub fn sign_with_randomness(
         &self,
         message: &[u8],
@@ -262,15 +279,17 @@ impl TryFrom<PrivateKey> for DecapsulationKey {
     }
 }
 
-/// The three ways to write a private key (RFC 9881 section 6, RFC 9935 section 6).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+/// The three ways to write a private key (RFC 9881 section 6, RFC 9935 section 6), of
+/// which SLH-DSA has one (RFC 9909 section 6).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PrivateKeyForm {
-    /// The seed alone: small, and what every importer reads. The default.
-    #[default]
+    /// The seed alone: small, and what every importer reads. Preferred for ML-DSA and
+    /// ML-KEM; SLH-DSA doesn't have it.
     Seed,
-    /// The expanded key alone. The seed cannot be had back from it.
+    /// The expanded key alone. For ML-DSA and ML-KEM, the seed cannot be had back from it.
+    /// For SLH-DSA this is the only form, and the key needs no more.
     Expanded,
-    /// The seed and the expanded key.
+    /// The seed and the expanded key. SLH-DSA doesn't have it.
     Both,
 }
 
@@ -280,9 +299,11 @@ macro_rules! pkcs8_methods {
         impl $key {
             /// Reads a PKCS#8 private key (RFC 5958, version 1 or 2) from DER.
             ///
-            /// The key may be a seed, an expanded key or both. What can be checked is:
-            /// lengths, the checks of FIPS 203 section 7.3 and of FIPS 204, the agreement
-            /// of seed and expanded key, of private and public part. Nothing may follow.
+            /// The key may be a seed, an expanded key or both, and for SLH-DSA the key as it
+            /// is. What can be checked is: lengths, the checks of FIPS 203 section 7.3 and of
+            /// FIPS 204, the agreement of seed and expanded key, of private and public part.
+            /// Nothing may follow. The public part within an SLH-DSA key is taken on trust,
+            /// because the check costs as much as making the key.
             ///
             /// # Errors
             ///
@@ -302,20 +323,22 @@ macro_rules! pkcs8_methods {
                 Self::from_pkcs8_der(&pem::decode_first(text, PEM_LABEL)?)
             }
 
-            /// Writes the key as PKCS#8 DER in its seed form.
+            /// Writes the key as PKCS#8 DER in the form that its algorithm
+            /// [prefers](Algorithm::preferred_form): its seed, or the one form of SLH-DSA.
             ///
             /// # Errors
             ///
             /// [`KeyError::NoSeed`] if the key was read from its expanded form.
             pub fn to_pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-                self.to_pkcs8_der_as(PrivateKeyForm::Seed)
+                self.to_pkcs8_der_as(self.algorithm().preferred_form())
             }
 
             /// Writes the key as PKCS#8 DER in the form asked for.
             ///
             /// # Errors
             ///
-            /// [`KeyError::NoSeed`] if the form has a seed and the key has none.
+            /// [`KeyError::NoSeed`] if the form has a seed and the key has none,
+            /// [`KeyError::FormUnavailable`] if the algorithm doesn't have the form.
             pub fn to_pkcs8_der_as(
                 &self,
                 form: PrivateKeyForm,
@@ -323,20 +346,21 @@ macro_rules! pkcs8_methods {
                 write(self.algorithm().into(), self.any(), form)
             }
 
-            /// Writes the key as PKCS#8 PEM in its seed form.
+            /// Writes the key as PKCS#8 PEM, as [`to_pkcs8_der`](Self::to_pkcs8_der) does.
             ///
             /// # Errors
             ///
             /// [`KeyError::NoSeed`] if the key was read from its expanded form.
             pub fn to_pkcs8_pem(&self) -> Result<Zeroizing<String>, KeyError> {
-                self.to_pkcs8_pem_as(PrivateKeyForm::Seed)
+                self.to_pkcs8_pem_as(self.algorithm().preferred_form())
             }
 
             /// Writes the key as PKCS#8 PEM in the form asked for.
             ///
             /// # Errors
             ///
-            /// [`KeyError::NoSeed`] if the form has a seed and the key has none.
+            /// [`KeyError::NoSeed`] if the form has a seed and the key has none,
+            /// [`KeyError::FormUnavailable`] if the algorithm doesn't have the form.
             pub fn to_pkcs8_pem_as(
                 &self,
                 form: PrivateKeyForm,
@@ -350,7 +374,7 @@ macro_rules! pkcs8_methods {
                 self.any().seed()
             }
 
-            /// The expanded key in the encoding of FIPS 203 or FIPS 204.
+            /// The expanded key in the encoding of FIPS 203, FIPS 204 or FIPS 205.
             pub fn to_expanded(&self) -> Zeroizing<Vec<u8>> {
                 self.any().to_expanded()
             }
@@ -428,6 +452,9 @@ fn write(
     key: &dyn AnyPrivateKey,
     form: PrivateKeyForm,
 ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    if form != PrivateKeyForm::Expanded && algorithm.private_key_is_bare() {
+        return Err(KeyError::FormUnavailable { algorithm, form });
+    }
     let seed = || key.seed().ok_or(KeyError::NoSeed(algorithm));
     match form {
         PrivateKeyForm::Seed => {

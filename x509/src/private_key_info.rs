@@ -1,5 +1,5 @@
-//! PKCS#8 (RFC 5958) around the private keys of RFC 9881 section 6 and RFC 9935
-//! section 6.
+//! PKCS#8 (RFC 5958) around the private keys of RFC 9881, RFC 9909 and RFC 9935, each in
+//! its section 6.
 
 use der::asn1::{BitStringRef, OctetStringRef};
 use der::{Choice, Decode, Encode, Sequence};
@@ -28,6 +28,8 @@ pub(crate) struct PrivateKeyFields<'a> {
 /// ```
 ///
 /// The tag alone decides which it is, never the length.
+///
+/// An SLH-DSA key is `Expanded` here. In the DER it stands bare, without a tag of its own.
 #[derive(Choice)]
 pub(crate) enum KeyMaterial<'a> {
     #[asn1(context_specific = "0", tag_mode = "IMPLICIT")]
@@ -49,9 +51,14 @@ type Octets<'a> = &'a OctetStringRef;
 pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
     let info = PrivateKeyInfoRef::from_der(der)?;
     let public_key = info.public_key.map(whole_octets).transpose()?;
+    let algorithm = Algorithm::from_identifier(&info.algorithm)?;
+    let material = match algorithm.private_key_is_bare() {
+        true => KeyMaterial::Expanded(info.private_key),
+        false => KeyMaterial::from_der(info.private_key.as_bytes())?,
+    };
     Ok(PrivateKeyFields {
-        algorithm: Algorithm::from_identifier(&info.algorithm)?,
-        material: KeyMaterial::from_der(info.private_key.as_bytes())?,
+        algorithm,
+        material,
         public_key,
     })
 }
@@ -61,7 +68,12 @@ pub(crate) fn write(
     algorithm: Algorithm,
     material: &KeyMaterial<'_>,
 ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let material = encode_secret(material)?;
+    let material = match material {
+        KeyMaterial::Expanded(key) if algorithm.private_key_is_bare() => {
+            Zeroizing::new(key.as_bytes().to_vec())
+        }
+        tagged => encode_secret(tagged)?,
+    };
     let info: PrivateKeyInfoRef<'_> = pkcs8::PrivateKeyInfo::<_, _, BitStringRef<'_>>::new(
         algorithm.identifier(),
         OctetStringRef::new(&material)?,

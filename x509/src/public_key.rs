@@ -14,7 +14,7 @@ use crate::pem;
 use crate::random;
 use crate::signer::SubjectKey;
 
-/// A public key that verifies signatures, of any ML-DSA parameter set.
+/// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set.
 ///
 /// Clones share one key.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct VerifyingKey {
 }
 
 impl VerifyingKey {
-    /// Reads the raw key of FIPS 204 (algorithm 22, pkEncode).
+    /// Reads the raw key of FIPS 204 (algorithm 22, pkEncode) or of FIPS 205 (figure 16).
     ///
     /// # Errors
     ///

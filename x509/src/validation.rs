@@ -20,7 +20,7 @@ use crate::verification;
 /// Paths are built and checked by webpki. Added to that are the roots' own validity, path
 /// length, key usage, extended key usage and critical extensions, where webpki takes a
 /// root for a mere name, key and name constraints, and the rules for key usage of
-/// RFC 5280, RFC 9881 and RFC 9935, where webpki has none.
+/// RFC 5280, RFC 9881, RFC 9909 and RFC 9935, where webpki has none.
 ///
 /// **Revocation is not checked**: neither certificate revocation lists nor OCSP. Keep
 /// validities short, or check revocation elsewhere.
@@ -38,7 +38,7 @@ pub struct ChainValidator {
 }
 
 impl ChainValidator {
-    /// Trusts these roots, and signatures by ML-DSA.
+    /// Trusts these roots, and signatures by ML-DSA and SLH-DSA.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl ChainValidator {
         self
     }
 
-    /// Accepts key usages that RFC 9881 and RFC 9935 forbid, and end entities that lack
+    /// Accepts key usages that RFC 9881, RFC 9909 and RFC 9935 forbid, and end entities that lack
     /// digitalSignature or have keyCertSign, for the sake of certificates that others issued carelessly. That
     /// CAs need keyCertSign stays.
     #[must_use]

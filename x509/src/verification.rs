@@ -1,64 +1,177 @@
 //! Signature verification for webpki and for whatever else speaks `rustls-pki-types`.
+//!
+//! A key of a pure algorithm verifies no pre-hash signature, and a key of a pre-hash algorithm
+//! no pure one (RFC 9909): the identifiers of key and signature are the same here.
 
 use core::fmt;
 
-use pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, alg_id};
-use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+use pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
+use pq_core::Error;
+use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
+use pq_core::slh_dsa::{
+    self, Message, PreHash, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f, SlhDsaSha2_192s,
+    SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f,
+    SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
+};
 
 use crate::expanded_keys::ExpandedKeys;
 
-/// ML-DSA-44, pure, with an empty context (RFC 9881).
-pub static ML_DSA_44: &dyn SignatureVerificationAlgorithm = {
-    static ALGORITHM: MlDsa<MlDsa44> = MlDsa::new(alg_id::ML_DSA_44);
-    &ALGORITHM
-};
+/// The algorithms, each with the last arc of its identifier in NIST's `sigAlgs`,
+/// 2.16.840.1.101.3.4.3.
+macro_rules! algorithms {
+    ($($(#[$attribute:meta])* $algorithm:ident = $arc:literal $name:literal $verify:expr;)+) => {
+        $(
+            $(#[$attribute])*
+            pub static $algorithm: &dyn SignatureVerificationAlgorithm = &Algorithm {
+                // OBJECT IDENTIFIER, and nothing where parameters would be.
+                identifier: AlgorithmIdentifier::from_slice(&[
+                    0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, $arc,
+                ]),
+                name: $name,
+                verify: $verify,
+            };
+        )+
 
-/// ML-DSA-65, pure, with an empty context (RFC 9881).
-pub static ML_DSA_65: &dyn SignatureVerificationAlgorithm = {
-    static ALGORITHM: MlDsa<MlDsa65> = MlDsa::new(alg_id::ML_DSA_65);
-    &ALGORITHM
-};
-
-/// ML-DSA-87, pure, with an empty context (RFC 9881).
-pub static ML_DSA_87: &dyn SignatureVerificationAlgorithm = {
-    static ALGORITHM: MlDsa<MlDsa87> = MlDsa::new(alg_id::ML_DSA_87);
-    &ALGORITHM
-};
-
-/// All algorithms of this module.
-pub static ALL: &[&dyn SignatureVerificationAlgorithm] = &[ML_DSA_44, ML_DSA_65, ML_DSA_87];
-
-struct MlDsa<P: ParameterSet> {
-    identifier: AlgorithmIdentifier,
-    /// So that the keys of roots, at least, are not expanded in each verification.
-    expanded: ExpandedKeys<P>,
+        /// All algorithms of this module.
+        pub static ALL: &[&dyn SignatureVerificationAlgorithm] = &[$($algorithm),+];
+    };
 }
 
-impl<P: ParameterSet> MlDsa<P> {
-    const fn new(identifier: AlgorithmIdentifier) -> Self {
-        Self {
-            identifier,
-            expanded: ExpandedKeys::new(),
-        }
+algorithms! {
+    /// ML-DSA-44, pure, with an empty context (RFC 9881).
+    ML_DSA_44 = 17 "ML-DSA-44" |key, message, signature| {
+        static EXPANDED: ExpandedKeys<MlDsa44> = ExpandedKeys::new();
+        ml_dsa(&EXPANDED, key, message, signature)
+    };
+    /// ML-DSA-65, pure, with an empty context (RFC 9881).
+    ML_DSA_65 = 18 "ML-DSA-65" |key, message, signature| {
+        static EXPANDED: ExpandedKeys<MlDsa65> = ExpandedKeys::new();
+        ml_dsa(&EXPANDED, key, message, signature)
+    };
+    /// ML-DSA-87, pure, with an empty context (RFC 9881).
+    ML_DSA_87 = 19 "ML-DSA-87" |key, message, signature| {
+        static EXPANDED: ExpandedKeys<MlDsa87> = ExpandedKeys::new();
+        ml_dsa(&EXPANDED, key, message, signature)
+    };
+    /// SLH-DSA-SHA2-128s, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHA2_128S = 20 "SLH-DSA-SHA2-128s" slh_dsa::<SlhDsaSha2_128s>;
+    /// SLH-DSA-SHA2-128f, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHA2_128F = 21 "SLH-DSA-SHA2-128f" slh_dsa::<SlhDsaSha2_128f>;
+    /// SLH-DSA-SHA2-192s, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHA2_192S = 22 "SLH-DSA-SHA2-192s" slh_dsa::<SlhDsaSha2_192s>;
+    /// SLH-DSA-SHA2-192f, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHA2_192F = 23 "SLH-DSA-SHA2-192f" slh_dsa::<SlhDsaSha2_192f>;
+    /// SLH-DSA-SHA2-256s, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHA2_256S = 24 "SLH-DSA-SHA2-256s" slh_dsa::<SlhDsaSha2_256s>;
+    /// SLH-DSA-SHA2-256f, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHA2_256F = 25 "SLH-DSA-SHA2-256f" slh_dsa::<SlhDsaSha2_256f>;
+    /// SLH-DSA-SHAKE-128s, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHAKE_128S = 26 "SLH-DSA-SHAKE-128s" slh_dsa::<SlhDsaShake128s>;
+    /// SLH-DSA-SHAKE-128f, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHAKE_128F = 27 "SLH-DSA-SHAKE-128f" slh_dsa::<SlhDsaShake128f>;
+    /// SLH-DSA-SHAKE-192s, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHAKE_192S = 28 "SLH-DSA-SHAKE-192s" slh_dsa::<SlhDsaShake192s>;
+    /// SLH-DSA-SHAKE-192f, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHAKE_192F = 29 "SLH-DSA-SHAKE-192f" slh_dsa::<SlhDsaShake192f>;
+    /// SLH-DSA-SHAKE-256s, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHAKE_256S = 30 "SLH-DSA-SHAKE-256s" slh_dsa::<SlhDsaShake256s>;
+    /// SLH-DSA-SHAKE-256f, pure, with an empty context (RFC 9909).
+    SLH_DSA_SHAKE_256F = 31 "SLH-DSA-SHAKE-256f" slh_dsa::<SlhDsaShake256f>;
+    /// HashSLH-DSA-SHA2-128s-with-SHA256, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHA2_128S_WITH_SHA256 = 35 "HashSLH-DSA-SHA2-128s-with-SHA256"
+        |key, message, signature| hash_slh_dsa::<SlhDsaSha2_128s>(PreHash::Sha256, key, message, signature);
+    /// HashSLH-DSA-SHA2-128f-with-SHA256, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHA2_128F_WITH_SHA256 = 36 "HashSLH-DSA-SHA2-128f-with-SHA256"
+        |key, message, signature| hash_slh_dsa::<SlhDsaSha2_128f>(PreHash::Sha256, key, message, signature);
+    /// HashSLH-DSA-SHA2-192s-with-SHA512, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHA2_192S_WITH_SHA512 = 37 "HashSLH-DSA-SHA2-192s-with-SHA512"
+        |key, message, signature| hash_slh_dsa::<SlhDsaSha2_192s>(PreHash::Sha512, key, message, signature);
+    /// HashSLH-DSA-SHA2-192f-with-SHA512, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHA2_192F_WITH_SHA512 = 38 "HashSLH-DSA-SHA2-192f-with-SHA512"
+        |key, message, signature| hash_slh_dsa::<SlhDsaSha2_192f>(PreHash::Sha512, key, message, signature);
+    /// HashSLH-DSA-SHA2-256s-with-SHA512, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHA2_256S_WITH_SHA512 = 39 "HashSLH-DSA-SHA2-256s-with-SHA512"
+        |key, message, signature| hash_slh_dsa::<SlhDsaSha2_256s>(PreHash::Sha512, key, message, signature);
+    /// HashSLH-DSA-SHA2-256f-with-SHA512, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHA2_256F_WITH_SHA512 = 40 "HashSLH-DSA-SHA2-256f-with-SHA512"
+        |key, message, signature| hash_slh_dsa::<SlhDsaSha2_256f>(PreHash::Sha512, key, message, signature);
+    /// HashSLH-DSA-SHAKE-128s-with-SHAKE128, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHAKE_128S_WITH_SHAKE128 = 41 "HashSLH-DSA-SHAKE-128s-with-SHAKE128"
+        |key, message, signature| hash_slh_dsa::<SlhDsaShake128s>(PreHash::Shake128, key, message, signature);
+    /// HashSLH-DSA-SHAKE-128f-with-SHAKE128, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHAKE_128F_WITH_SHAKE128 = 42 "HashSLH-DSA-SHAKE-128f-with-SHAKE128"
+        |key, message, signature| hash_slh_dsa::<SlhDsaShake128f>(PreHash::Shake128, key, message, signature);
+    /// HashSLH-DSA-SHAKE-192s-with-SHAKE256, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHAKE_192S_WITH_SHAKE256 = 43 "HashSLH-DSA-SHAKE-192s-with-SHAKE256"
+        |key, message, signature| hash_slh_dsa::<SlhDsaShake192s>(PreHash::Shake256, key, message, signature);
+    /// HashSLH-DSA-SHAKE-192f-with-SHAKE256, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHAKE_192F_WITH_SHAKE256 = 44 "HashSLH-DSA-SHAKE-192f-with-SHAKE256"
+        |key, message, signature| hash_slh_dsa::<SlhDsaShake192f>(PreHash::Shake256, key, message, signature);
+    /// HashSLH-DSA-SHAKE-256s-with-SHAKE256, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHAKE_256S_WITH_SHAKE256 = 45 "HashSLH-DSA-SHAKE-256s-with-SHAKE256"
+        |key, message, signature| hash_slh_dsa::<SlhDsaShake256s>(PreHash::Shake256, key, message, signature);
+    /// HashSLH-DSA-SHAKE-256f-with-SHAKE256, with an empty context (RFC 9909).
+    HASH_SLH_DSA_SHAKE_256F_WITH_SHAKE256 = 46 "HashSLH-DSA-SHAKE-256f-with-SHAKE256"
+        |key, message, signature| hash_slh_dsa::<SlhDsaShake256f>(PreHash::Shake256, key, message, signature);
+}
+
+/// Checks a signature over a message under a raw public key.
+type Verify = fn(public_key: &[u8], message: &[u8], signature: &[u8]) -> Result<(), Error>;
+
+struct Algorithm {
+    identifier: AlgorithmIdentifier,
+    name: &'static str,
+    verify: Verify,
+}
+
+/// `expanded` is there so that the keys of roots, at least, are not expanded each time.
+fn ml_dsa<P: ml_dsa::ParameterSet>(
+    expanded: &ExpandedKeys<P>,
+    public_key: &[u8],
+    message: &[u8],
+    signature: &[u8],
+) -> Result<(), Error> {
+    let key = ml_dsa::VerifyingKey::<P>::from_bytes(public_key)?;
+    let signature = ml_dsa::Signature::<P>::from_bytes(signature)?;
+    match expanded.find(&key) {
+        Some(key) => key.verify(message, &[], &signature),
+        None => key.verify(message, &[], &signature),
     }
 }
 
-impl<P: ParameterSet> SignatureVerificationAlgorithm for MlDsa<P> {
+fn slh_dsa<P: slh_dsa::ParameterSet>(
+    public_key: &[u8],
+    message: &[u8],
+    signature: &[u8],
+) -> Result<(), Error> {
+    slh_dsa::VerifyingKey::<P>::from_bytes(public_key)?.verify_bytes(
+        Message::Pure(message),
+        &[],
+        signature,
+    )
+}
+
+fn hash_slh_dsa<P: slh_dsa::ParameterSet>(
+    hash: PreHash,
+    public_key: &[u8],
+    message: &[u8],
+    signature: &[u8],
+) -> Result<(), Error> {
+    slh_dsa::VerifyingKey::<P>::from_bytes(public_key)?.verify_bytes(
+        Message::Hashed(hash, message),
+        &[],
+        signature,
+    )
+}
+
+impl SignatureVerificationAlgorithm for Algorithm {
     fn verify_signature(
         &self,
         public_key: &[u8],
         message: &[u8],
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
-        let key =
-            ml_dsa::VerifyingKey::<P>::from_bytes(public_key).map_err(|_| InvalidSignature)?;
-        let signature =
-            ml_dsa::Signature::<P>::from_bytes(signature).map_err(|_| InvalidSignature)?;
-        match self.expanded.find(&key) {
-            Some(key) => key.verify(message, &[], &signature),
-            None => key.verify(message, &[], &signature),
-        }
-        .map_err(|_| InvalidSignature)
+        (self.verify)(public_key, message, signature).map_err(|_| InvalidSignature)
     }
 
     fn public_key_alg_id(&self) -> AlgorithmIdentifier {
@@ -70,8 +183,8 @@ impl<P: ParameterSet> SignatureVerificationAlgorithm for MlDsa<P> {
     }
 }
 
-impl<P: ParameterSet> fmt::Debug for MlDsa<P> {
+impl fmt::Debug for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(P::NAME)
+        f.write_str(self.name)
     }
 }

@@ -15,7 +15,7 @@ use crate::peers::{
 
 #[test]
 fn every_group_with_every_signature_algorithm() {
-    for &algorithm in SignatureAlgorithm::ALL {
+    for &algorithm in SignatureAlgorithm::ML_DSA {
         let pki = Pki::new(algorithm);
         for (name, base) in bases() {
             let server = Arc::new(server_config(
@@ -107,7 +107,7 @@ fn server_with_another_group_asks_for_it() {
 
 #[test]
 fn mutual_authentication() {
-    for &algorithm in SignatureAlgorithm::ALL {
+    for &algorithm in SignatureAlgorithm::ML_DSA {
         let pki = Pki::new(algorithm);
         for (name, base) in bases() {
             println!("{name}: {algorithm}");

@@ -469,7 +469,7 @@ fn every_chain() -> impl Iterator<Item = Chain> {
 /// Every set everywhere, and the three sets in turn.
 fn every_combination() -> impl Iterator<Item = [SignatureAlgorithm; 3]> {
     use SignatureAlgorithm::{MlDsa44, MlDsa65, MlDsa87};
-    SignatureAlgorithm::ALL
+    SignatureAlgorithm::ML_DSA
         .iter()
         .map(|&algorithm| [algorithm; 3])
         .chain([[MlDsa87, MlDsa65, MlDsa44], [MlDsa44, MlDsa87, MlDsa65]])

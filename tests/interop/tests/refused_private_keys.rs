@@ -8,8 +8,8 @@ use interop::openssl::Workdir;
 use interop::vectors;
 use pq_core::Error;
 use pq_x509::{
-    Algorithm, Certificate, KemAlgorithm, KeyError, PrivateKey, PublicKey, SignatureAlgorithm,
-    SubjectKey,
+    Algorithm, Certificate, KemAlgorithm, KeyError, PrivateKey, PrivateKeyForm, PublicKey,
+    SignatureAlgorithm, SubjectKey,
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -103,7 +103,8 @@ fn the_good_examples_are_taken() {
     let Some(examples) = vectors::rfc_examples() else {
         return;
     };
-    for algorithm in Algorithm::ALL {
+    let has_forms = |algorithm: &&Algorithm| algorithm.preferred_form() == PrivateKeyForm::Seed;
+    for algorithm in Algorithm::ALL.iter().filter(has_forms) {
         let public = PublicKey::from_spki_pem(text(&examples, &format!("{algorithm}.pub")))
             .unwrap_or_else(|err| panic!("{algorithm}: {err}"));
         for form in ["seed", "expanded", "both"] {

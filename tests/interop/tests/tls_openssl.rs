@@ -100,7 +100,7 @@ fn a_server_without_ml_kem_costs_no_retry() {
 
 #[test]
 fn our_server_with_every_ml_dsa_set() {
-    for &algorithm in SignatureAlgorithm::ALL {
+    for &algorithm in SignatureAlgorithm::ML_DSA {
         let Some(scene) = Scene::new(algorithm) else {
             return;
         };
@@ -120,7 +120,7 @@ fn our_server_with_every_ml_dsa_set() {
 
 #[test]
 fn our_client_with_every_ml_dsa_set() {
-    for &algorithm in SignatureAlgorithm::ALL {
+    for &algorithm in SignatureAlgorithm::ML_DSA {
         let Some(scene) = Scene::new(algorithm) else {
             return;
         };
@@ -133,7 +133,7 @@ fn our_client_with_every_ml_dsa_set() {
 
 #[test]
 fn our_server_demands_a_certificate() {
-    for &algorithm in SignatureAlgorithm::ALL {
+    for &algorithm in SignatureAlgorithm::ML_DSA {
         let Some(scene) = Scene::new(algorithm) else {
             return;
         };
@@ -158,7 +158,7 @@ fn our_server_demands_a_certificate() {
 
 #[test]
 fn s_server_demands_a_certificate() {
-    for &algorithm in SignatureAlgorithm::ALL {
+    for &algorithm in SignatureAlgorithm::ML_DSA {
         let Some(scene) = Scene::new(algorithm) else {
             return;
         };
@@ -189,7 +189,7 @@ fn files_of_openssl() {
     );
     let root =
         Certificate::from_pem(&work.read_text("ca.pem")).expect("OpenSSL writes certificates");
-    for &algorithm in SignatureAlgorithm::ALL {
+    for &algorithm in SignatureAlgorithm::ML_DSA {
         for form in ["seed-only", "priv-only", "seed-priv"] {
             work.run(&format!(
                 "genpkey -algorithm {algorithm} -provparam ml-dsa.output_formats={form} -out server.key"

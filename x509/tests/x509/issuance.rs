@@ -20,6 +20,8 @@ use pq_x509::{
     Issuer, KemAlgorithm, KeyError, KeyUsageError, KeyUsages, Name, NameError, PublicKey,
     SignatureAlgorithm, Signer, SigningKey, SubjectKey, Validity, ValidityError, verification,
 };
+
+use crate::pki::quick_algorithms;
 use sha2::{Digest, Sha256};
 
 fn signing_key() -> SigningKey {
@@ -45,8 +47,8 @@ fn key_id(key: &SigningKey) -> Vec<u8> {
 
 #[test]
 fn a_root_says_what_a_root_says() {
-    for algorithm in SignatureAlgorithm::ALL {
-        let key = SigningKey::generate(*algorithm).unwrap();
+    for algorithm in quick_algorithms() {
+        let key = SigningKey::generate(algorithm).unwrap();
         let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key.clone()).unwrap();
         let certificate = root.certificate();
         let tbs = certificate.parsed().tbs_certificate();

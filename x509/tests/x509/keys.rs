@@ -9,11 +9,24 @@ use pq_x509::{
 };
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 
+use crate::pki::quick_algorithms;
+
 const FORMS: [PrivateKeyForm; 3] = [
     PrivateKeyForm::Seed,
     PrivateKeyForm::Expanded,
     PrivateKeyForm::Both,
 ];
+
+/// The forms that the algorithm has.
+fn forms(algorithm: Algorithm) -> impl Iterator<Item = PrivateKeyForm> {
+    FORMS
+        .into_iter()
+        .filter(move |form| !is_slh_dsa(algorithm) || *form == PrivateKeyForm::Expanded)
+}
+
+fn is_slh_dsa(algorithm: Algorithm) -> bool {
+    algorithm.name().starts_with("SLH-DSA")
+}
 
 /// A key from a fixed seed, so that failures repeat.
 fn key(algorithm: Algorithm) -> PrivateKey {
@@ -31,6 +44,15 @@ fn key(algorithm: Algorithm) -> PrivateKey {
 
 fn keys() -> impl Iterator<Item = PrivateKey> {
     Algorithm::ALL.iter().copied().map(key)
+}
+
+/// Those whose private keys have all three forms.
+fn ml_keys() -> impl Iterator<Item = PrivateKey> {
+    keys().filter(|key| !is_slh_dsa(key.algorithm()))
+}
+
+fn slh_dsa_keys() -> impl Iterator<Item = PrivateKey> {
+    keys().filter(|key| is_slh_dsa(key.algorithm()))
 }
 
 /// PKCS#8 around arbitrary contents.
@@ -120,7 +142,7 @@ fn prefixes_and_lengths() {
         ),
     ];
     let bytes = |text: &str| hex::decode(text.replace(' ', "")).unwrap();
-    for ((key, public), private) in keys().zip(expected).zip(expected_private) {
+    for ((key, public), private) in ml_keys().zip(expected).zip(expected_private) {
         let (name, prefix, len) = public;
         assert_eq!(key.algorithm().name(), name);
         let spki = key.spki();
@@ -143,10 +165,72 @@ fn prefixes_and_lengths() {
     }
 }
 
+/// What RFC 9909 comes to: keys without a structure of their own.
+#[test]
+fn slh_dsa_keys_stand_bare() {
+    for (rank, key) in slh_dsa_keys().enumerate() {
+        let name = key.algorithm().name();
+        let public = PublicKey::from_spki_der(&key.spki()).unwrap();
+        let n = public.as_bytes().len() / 2;
+        let arc = 20 + u8::try_from(rank).unwrap();
+        let (spki_start, private_start) = match n {
+            16 => ("3030", "3052020100"),
+            24 => ("3040", "3072020100"),
+            _ => ("3050", "308193020100"),
+        };
+        let identifier = format!("300b06096086480165030403{arc:02x}");
+        let octets = match n {
+            16 => "0440",
+            24 => "0460",
+            _ => "048180",
+        };
+        let hex = |bytes: &[u8]| hex::encode(bytes);
+
+        let bits = format!("03{:02x}00", 2 * n + 1);
+        let expected = format!("{spki_start}{identifier}{bits}{}", hex(public.as_bytes()));
+        assert_eq!(hex(&key.spki()), expected, "{name}");
+
+        let der = key.to_pkcs8_der().unwrap();
+        let raw = key.to_expanded();
+        let expected = format!("{private_start}{identifier}{octets}{}", hex(&raw));
+        assert_eq!(hex(&der), expected, "{name}");
+        // SK.seed, SK.prf and the public key (FIPS 205, figure 15).
+        assert_eq!(raw.len(), 4 * n);
+        assert_eq!(raw[2 * n..], *public.as_bytes());
+        assert_eq!(raw[..3 * n], *key.seed().unwrap());
+    }
+}
+
+#[test]
+fn slh_dsa_keys_have_one_form() {
+    for key in slh_dsa_keys() {
+        let algorithm = key.algorithm();
+        for form in [PrivateKeyForm::Seed, PrivateKeyForm::Both] {
+            let error = key.to_pkcs8_der_as(form).unwrap_err();
+            assert_eq!(error, KeyError::FormUnavailable { algorithm, form });
+            assert!(error.to_string().contains("PrivateKeyForm::Expanded"));
+        }
+        // A key wrapped in an OCTET STRING of its own, and lengths that are not 4n.
+        let identifier = algorithm.identifier();
+        let raw = key.to_expanded();
+        let wrapped = OctetStringRef::new(&raw).unwrap().to_der().unwrap();
+        let longer = [&raw[..], &[0]].concat();
+        for contents in [&wrapped, &longer, &raw[1..], &raw[..3 * raw.len() / 4], &[]] {
+            assert!(matches!(
+                PrivateKey::from_pkcs8_der(&pkcs8(identifier, contents)),
+                Err(KeyError::Malformed {
+                    source: pq_core::Error::WrongLength { .. },
+                    ..
+                })
+            ));
+        }
+    }
+}
+
 #[test]
 fn every_form_is_read_and_written_again() {
     for key in keys() {
-        for form in FORMS {
+        for form in forms(key.algorithm()) {
             let der = key.to_pkcs8_der_as(form).unwrap();
             let again = PrivateKey::from_pkcs8_der(&der).unwrap();
             assert_eq!(again.to_pkcs8_der_as(form).unwrap(), der);
@@ -160,6 +244,10 @@ fn every_form_is_read_and_written_again() {
             match form {
                 PrivateKeyForm::Seed | PrivateKeyForm::Both => {
                     assert_eq!(again.seed(), key.seed());
+                }
+                PrivateKeyForm::Expanded if is_slh_dsa(key.algorithm()) => {
+                    assert_eq!(again.seed(), key.seed());
+                    assert_eq!(key.to_pkcs8_der().unwrap(), der);
                 }
                 PrivateKeyForm::Expanded => {
                     assert_eq!(again.seed(), None);
@@ -178,8 +266,8 @@ fn every_form_is_read_and_written_again() {
 
 #[test]
 fn keys_of_either_form_work_together() {
-    for algorithm in SignatureAlgorithm::ALL {
-        let key = SigningKey::generate(*algorithm).unwrap();
+    for algorithm in quick_algorithms() {
+        let key = SigningKey::generate(algorithm).unwrap();
         let der = key.to_pkcs8_der_as(PrivateKeyForm::Expanded).unwrap();
         let expanded = SigningKey::from_pkcs8_der(&der).unwrap();
         let verifying = VerifyingKey::from_spki_der(key.verifying_key().to_spki_der()).unwrap();
@@ -187,7 +275,7 @@ fn keys_of_either_form_work_together() {
             let signature = signer.sign(b"message").unwrap();
             assert_eq!(signature.len(), algorithm.signature_len());
             assert_eq!(verifying.verify(b"message", &signature), Ok(()));
-            let invalid = Err(KeyError::InvalidSignature(*algorithm));
+            let invalid = Err(KeyError::InvalidSignature(algorithm));
             assert_eq!(verifying.verify(b"massage", &signature), invalid);
             assert_eq!(verifying.verify(b"message", &signature[1..]), invalid);
         }
@@ -212,8 +300,8 @@ fn keys_of_either_form_work_together() {
 
 #[test]
 fn signatures_are_hedged_by_the_randomness_given() {
-    for algorithm in SignatureAlgorithm::ALL {
-        let key = SigningKey::from_seed(*algorithm, &[7; 32]).unwrap();
+    for algorithm in quick_algorithms() {
+        let key = SigningKey::from_seed(algorithm, &vec![7; algorithm.seed_len()]).unwrap();
         let sign = |byte| key.sign_with_randomness(b"message", &[byte; 32]).unwrap();
         assert_eq!(sign(1), sign(1));
         assert_ne!(sign(1), sign(2));
@@ -265,7 +353,7 @@ fn version_2_public_keys_must_match() {
         let own = PublicKey::from_spki_der(&key.spki()).unwrap();
         let mut other = own.as_bytes().to_vec();
         other[0] ^= 1;
-        for form in FORMS {
+        for form in forms(key.algorithm()) {
             let inner = contents(&key.to_pkcs8_der_as(form).unwrap());
             let with = |public_key: &[u8]| {
                 let mut info: PrivateKeyInfoRef<'_> =
@@ -312,13 +400,24 @@ fn version_2_public_keys_must_match() {
 #[test]
 fn identifiers_and_lengths_must_agree() {
     for key in keys() {
-        for form in FORMS {
+        for form in forms(key.algorithm()) {
             let inner = contents(&key.to_pkcs8_der_as(form).unwrap());
             for claimed in Algorithm::ALL {
                 let read = PrivateKey::from_pkcs8_der(&pkcs8(claimed.identifier(), &inner));
                 let same_seed_len = claimed.seed_len() == key.algorithm().seed_len();
+                let same_len = claimed.expanded_len() == key.algorithm().expanded_len();
                 match form {
                     _ if *claimed == key.algorithm() => assert!(read.is_ok()),
+                    _ if is_slh_dsa(key.algorithm()) != is_slh_dsa(*claimed) => {
+                        assert!(matches!(
+                            read,
+                            Err(KeyError::Der(_) | KeyError::Malformed { .. })
+                        ));
+                    }
+                    // Bare keys of one length are keys of all sets of that length.
+                    PrivateKeyForm::Expanded if is_slh_dsa(*claimed) && same_len => {
+                        assert!(read.is_ok());
+                    }
                     // Seeds of one length are seeds of all sets of that length.
                     PrivateKeyForm::Seed if same_seed_len => assert!(read.is_ok()),
                     PrivateKeyForm::Both if same_seed_len => {
@@ -339,7 +438,7 @@ fn identifiers_and_lengths_must_agree() {
 
 #[test]
 fn the_tag_decides_the_form() {
-    for key in keys() {
+    for key in ml_keys() {
         let identifier = key.algorithm().identifier();
         let seed = key.seed().unwrap();
         let expanded = key.to_expanded();
@@ -401,7 +500,7 @@ fn the_tag_decides_the_form() {
 
 #[test]
 fn seed_and_expanded_key_must_agree() {
-    for key in keys() {
+    for key in ml_keys() {
         let both = key.to_pkcs8_der_as(PrivateKeyForm::Both).unwrap();
         let expanded_len = key.algorithm().expanded_len();
         let expanded_at = both.len() - expanded_len;
@@ -430,7 +529,7 @@ fn seed_and_expanded_key_must_agree() {
 
 #[test]
 fn expanded_keys_are_checked() {
-    for key in keys() {
+    for key in ml_keys() {
         let der = key.to_pkcs8_der_as(PrivateKeyForm::Expanded).unwrap();
         let start = der.len() - key.algorithm().expanded_len();
         // For ML-DSA: ρ, tr, s₁, t₀. For ML-KEM: ŝ, ek, H(ek). z, at the end of an
@@ -494,7 +593,7 @@ fn other_algorithms_are_named() {
 #[test]
 fn every_truncation_and_any_addition_is_refused() {
     for key in keys() {
-        for form in FORMS {
+        for form in forms(key.algorithm()) {
             let der = key.to_pkcs8_der_as(form).unwrap();
             for len in 0..der.len() {
                 assert!(PrivateKey::from_pkcs8_der(&der[..len]).is_err(), "{len}");

@@ -9,4 +9,5 @@ mod parsers;
 mod pki;
 mod requests;
 mod rfc_vectors;
+mod slh_dsa;
 mod validation;

@@ -9,18 +9,19 @@ use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage};
 use pq_x509::{
     Ca, Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    KeyUsageError, KeyUsages, Purpose, SignatureAlgorithm, SigningKey, ValidationError, Validity,
+    KeyUsageError, KeyUsages, Purpose, SignatureAlgorithm, SigningKey, Sizes, ValidationError,
+    Validity, verification,
 };
 
 use crate::pki::{
-    Pki, bad_signature, days_from_now, key, not_a_ca, path_length_exceeded, server, set_usage,
-    unix_days_from_now, validate_with,
+    Pki, bad_signature, days_from_now, key, not_a_ca, path_length_exceeded, quick_algorithms,
+    server, set_usage, slow_algorithms, unix_days_from_now, validate_with,
 };
 
 #[test]
 fn good_chains_of_every_algorithm() {
-    for algorithm in SignatureAlgorithm::ALL {
-        let key = || SigningKey::generate(*algorithm).unwrap();
+    for algorithm in quick_algorithms() {
+        let key = || SigningKey::generate(algorithm).unwrap();
         let root = Issuer::self_signed(CertificateBuilder::ca("Root").path_len(1), key()).unwrap();
         let ca = root
             .issue_ca(CertificateBuilder::ca("CA").path_len(0), key())
@@ -52,6 +53,36 @@ fn good_chains_of_every_algorithm() {
             validate_with(&validator, "example.org", &[leaf]),
             Err(ValidationError::UnknownIssuer)
         );
+    }
+}
+
+/// The chain that the documentation recommends: long-lived roots of SLH-DSA, all else ML-DSA.
+#[test]
+fn roots_of_the_slow_sets() {
+    for algorithm in slow_algorithms() {
+        let root_key = SigningKey::generate(algorithm).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key).unwrap();
+        let leaf_key = key();
+        let leaf = root.issue(server(), &leaf_key).unwrap();
+        let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+        assert_eq!(
+            validate_with(&validator, "example.org", core::slice::from_ref(&leaf)),
+            Ok(2)
+        );
+        assert_eq!(
+            root.certificate()
+                .verify_signature(root.certificate(), verification::ALL),
+            Ok(())
+        );
+
+        let sizes = Sizes::of([&leaf]);
+        assert_eq!(sizes.total().der, leaf.der().len());
+        assert_eq!(
+            sizes.total().public_key,
+            leaf_key.algorithm().public_key_len()
+        );
+        assert_eq!(sizes.total().signature, algorithm.signature_len());
+        assert_eq!(sizes.tls13_certificate_message(), leaf.der().len() + 9);
     }
 }
 

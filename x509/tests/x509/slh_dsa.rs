@@ -1,0 +1,181 @@
+//! What only SLH-DSA has: a public part that is checked late, and pre-hash signatures in
+//! certificates.
+
+use der::asn1::BitStringRef;
+use der::{Decode, Encode};
+use pq_core::slh_dsa::{
+    self, Message, ParameterSet, PreHash, SlhDsaSha2_128f, SlhDsaShake128f, SlhDsaShake192f,
+};
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::{
+    Certificate, CertificateBuilder, ChainValidator, Issuer, KeyError, SignError,
+    SignatureAlgorithm, SignatureError, Signer, SigningKey, SubjectKey, ValidationError,
+    verification,
+};
+use spki::{
+    AlgorithmIdentifierOwned, AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef,
+};
+
+use crate::pki::{key, server, validate_with};
+
+#[test]
+fn a_foreign_public_part_is_noticed_before_anything_is_signed() {
+    let own = SigningKey::generate(SignatureAlgorithm::SlhDsaSha2_128f).unwrap();
+    assert_eq!(own.check(), Ok(()));
+    let mut der = own.to_pkcs8_der().unwrap();
+    *der.last_mut().unwrap() ^= 1;
+    let foreign = SigningKey::from_pkcs8_der(&der).unwrap();
+    let source = pq_core::Error::InconsistentKey;
+    let algorithm = own.algorithm().into();
+    assert_eq!(
+        foreign.check(),
+        Err(KeyError::Malformed { algorithm, source })
+    );
+    assert_eq!(
+        foreign.sign(b"message"),
+        Err(KeyError::Operation { algorithm, source })
+    );
+}
+
+/// A key for HashSLH-DSA, which this crate verifies and does not make.
+struct Hashing<P: ParameterSet> {
+    key: slh_dsa::SigningKey<P>,
+    hash: PreHash,
+    /// What the signatures and the key say that they are.
+    signature_oid: ObjectIdentifier,
+    spki: Vec<u8>,
+}
+
+impl<P: ParameterSet> Hashing<P> {
+    fn new(hash: PreHash, signature_oid: &str, key_oid: &str, raw: &[u8]) -> Self {
+        let key = slh_dsa::SigningKey::from_bytes(raw).unwrap();
+        let public_key = key.verifying_key().as_bytes();
+        let spki = SubjectPublicKeyInfoRef {
+            algorithm: AlgorithmIdentifierRef {
+                oid: ObjectIdentifier::new_unwrap(key_oid),
+                parameters: None,
+            },
+            subject_public_key: BitStringRef::from_bytes(public_key).unwrap(),
+        };
+        Self {
+            hash,
+            signature_oid: ObjectIdentifier::new_unwrap(signature_oid),
+            spki: spki.to_der().unwrap(),
+            key,
+        }
+    }
+}
+
+impl<P: ParameterSet> SubjectKey for Hashing<P> {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.spki.as_slice().into()
+    }
+}
+
+impl<P: ParameterSet> Signer for Hashing<P> {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            oid: self.signature_oid,
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        let mut signature = vec![0; P::SIGNATURE_LEN];
+        let message = Message::Hashed(self.hash, message);
+        self.key
+            .sign_into(message, &[], None, &|_| (), &mut signature)
+            .map_err(|error| SignError::new(error.to_string()))?;
+        Ok(signature)
+    }
+}
+
+/// The root, and whether a chain under it is valid.
+fn issue_under<P: ParameterSet>(root: Hashing<P>) -> (Certificate, Result<usize, ValidationError>) {
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+    let leaf = root.issue(server(), &key()).unwrap();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let validated = validate_with(&validator, "example.org", &[leaf]);
+    (root.certificate().clone(), validated)
+}
+
+fn raw(algorithm: SignatureAlgorithm) -> Vec<u8> {
+    let seed = vec![7; algorithm.seed_len()];
+    SigningKey::from_seed(algorithm, &seed)
+        .unwrap()
+        .to_expanded()
+        .to_vec()
+}
+
+const SHA2_128F_WITH_SHA256: &str = "2.16.840.1.101.3.4.3.36";
+const SHAKE_128F_WITH_SHAKE128: &str = "2.16.840.1.101.3.4.3.42";
+const SHAKE_192F_WITH_SHAKE256: &str = "2.16.840.1.101.3.4.3.44";
+
+#[test]
+fn pre_hash_signatures_verify() {
+    let sha2 = raw(SignatureAlgorithm::SlhDsaSha2_128f);
+    let (root, validated) = issue_under(Hashing::<SlhDsaSha2_128f>::new(
+        PreHash::Sha256,
+        SHA2_128F_WITH_SHA256,
+        SHA2_128F_WITH_SHA256,
+        &sha2,
+    ));
+    assert_eq!(validated, Ok(2));
+    assert_eq!(root.verify_signature(&root, verification::ALL), Ok(()));
+
+    let shake = raw(SignatureAlgorithm::SlhDsaShake128f);
+    let (_, validated) = issue_under(Hashing::<SlhDsaShake128f>::new(
+        PreHash::Shake128,
+        SHAKE_128F_WITH_SHAKE128,
+        SHAKE_128F_WITH_SHAKE128,
+        &shake,
+    ));
+    assert_eq!(validated, Ok(2));
+
+    let shake = raw(SignatureAlgorithm::SlhDsaShake192f);
+    let (_, validated) = issue_under(Hashing::<SlhDsaShake192f>::new(
+        PreHash::Shake256,
+        SHAKE_192F_WITH_SHAKE256,
+        SHAKE_192F_WITH_SHAKE256,
+        &shake,
+    ));
+    assert_eq!(validated, Ok(2));
+}
+
+/// RFC 9909: a key of one kind signs in one way, with one hash function.
+#[test]
+fn pure_and_pre_hash_do_not_mix() {
+    let pure = SignatureAlgorithm::SlhDsaSha2_128f.oid().to_string();
+    let sha2 = raw(SignatureAlgorithm::SlhDsaSha2_128f);
+    let hashing = |hash, signature_oid: &str, key_oid: &str| {
+        Hashing::<SlhDsaSha2_128f>::new(hash, signature_oid, key_oid, &sha2)
+    };
+
+    // A pre-hash signature that claims to be pure, or the hash function of another set.
+    for (hash, oid) in [
+        (PreHash::Sha256, pure.as_str()),
+        (PreHash::Sha512, SHA2_128F_WITH_SHA256),
+    ] {
+        let (root, validated) = issue_under(hashing(hash, oid, oid));
+        assert_eq!(
+            root.verify_signature(&root, verification::ALL),
+            Err(SignatureError::Invalid)
+        );
+        assert!(validated.is_err());
+    }
+
+    // A sound pre-hash signature under a key that is for pure ones.
+    let (root, validated) = issue_under(hashing(PreHash::Sha256, SHA2_128F_WITH_SHA256, &pure));
+    let key = SubjectPublicKeyInfoRef::from_der(&root.spki())
+        .unwrap()
+        .algorithm
+        .oid;
+    assert_eq!(
+        root.verify_signature(&root, verification::ALL),
+        Err(SignatureError::AlgorithmMismatch {
+            signature: ObjectIdentifier::new_unwrap(SHA2_128F_WITH_SHA256),
+            key,
+        })
+    );
+    assert!(validated.is_err());
+}
