@@ -2,6 +2,7 @@ use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 use rustls::{CipherSuite, ProtocolVersion, SignatureScheme, SupportedCipherSuite};
 use tracing::debug;
 
+use crate::verify::SlhDsa;
 use crate::{Error, Group, Profile, base, kx, sign, verify};
 
 /// Adds post-quantum algorithms to a [`CryptoProvider`], the *base*.
@@ -57,6 +58,7 @@ pub struct Builder {
     cipher_suites: Option<Vec<CipherSuite>>,
     schemes: Option<Vec<SignatureScheme>>,
     pq_authentication: bool,
+    slh_dsa_handshakes: bool,
 }
 
 impl Builder {
@@ -72,6 +74,7 @@ impl Builder {
             cipher_suites: None,
             schemes: None,
             pq_authentication: false,
+            slh_dsa_handshakes: false,
         }
     }
 
@@ -113,7 +116,8 @@ impl Builder {
     /// those of the profile.
     ///
     /// This says nothing about signing: that depends on the key and on what the peer
-    /// accepts.
+    /// accepts. Nor does it about SLH-DSA in chains, which isn't advertised and is accepted
+    /// beside whatever is named here.
     pub fn signature_schemes(mut self, schemes: impl IntoIterator<Item = SignatureScheme>) -> Self {
         self.schemes = Some(schemes.into_iter().collect());
         self
@@ -130,6 +134,20 @@ impl Builder {
     /// `decrypt_error`.
     pub fn require_pq_authentication(mut self) -> Self {
         self.pq_authentication = true;
+        self
+    }
+
+    /// Accepts SLH-DSA in CertificateVerify, too, after ML-DSA and before the base's
+    /// schemes, and loads SLH-DSA keys to sign handshakes with.
+    ///
+    /// **Experimental**: the code points are registered, but the draft behind them
+    /// (draft-reddy-tls-slhdsa) has expired and is nobody's standard, few peers know
+    /// them, and signatures are of 7,856 to 49,856 bytes: a chain that no
+    /// handshake can carry is refused by [`Identity`](crate::identity::Identity). What SLH-DSA is good
+    /// for needs none of this: in certificate chains, such as an ML-DSA leaf
+    /// under an SLH-DSA root, it is accepted anyway, save by [`Profile::Cnsa2`].
+    pub fn experimental_slh_dsa(mut self) -> Self {
+        self.slh_dsa_handshakes = true;
         self
     }
 
@@ -156,8 +174,10 @@ impl Builder {
         let signature_verification_algorithms = verify::algorithms_over(
             self.base.signature_verification_algorithms,
             schemes.as_deref(),
+            self.slh_dsa(),
         )?;
-        let key_provider = sign::key_provider_over(&self.base, self.schemes_to_sign_with());
+        let key_provider =
+            sign::key_provider_over(&self.base, self.schemes_to_sign_with(), self.slh_dsa());
 
         let suites = self.cipher_suites.as_deref();
         let mut cipher_suites = choose_cipher_suites(
@@ -190,15 +210,24 @@ impl Builder {
         })
     }
 
+    fn slh_dsa(&self) -> SlhDsa {
+        let profile_excludes = self.schemes.is_none() && self.profile.schemes().is_some();
+        match (profile_excludes, self.slh_dsa_handshakes) {
+            (true, _) => SlhDsa::Nowhere,
+            (false, false) => SlhDsa::InChains,
+            (false, true) => SlhDsa::InChainsAndHandshakes,
+        }
+    }
+
     /// What may come from the peer, or `None` for everything.
     fn accepted_schemes(&self) -> Option<Vec<SignatureScheme>> {
         let named = self.schemes.as_deref().or_else(|| self.profile.schemes());
         match (named, self.pq_authentication) {
             (None, false) => None,
-            (None, true) => Some(verify::ML_DSA.supported_schemes()),
+            (None, true) => Some(verify::post_quantum_schemes(self.slh_dsa())),
             (Some(named), false) => Some(named.to_vec()),
             (Some(named), true) => {
-                let post_quantum = verify::ML_DSA.supported_schemes();
+                let post_quantum = verify::post_quantum_schemes(self.slh_dsa());
                 let mut schemes = named.to_vec();
                 schemes.retain(|scheme| post_quantum.contains(scheme));
                 Some(schemes)
@@ -210,7 +239,7 @@ impl Builder {
     fn schemes_to_sign_with(&self) -> Option<Vec<SignatureScheme>> {
         match (self.profile.schemes(), self.pq_authentication) {
             (Some(schemes), _) => Some(schemes.to_vec()),
-            (None, true) => Some(verify::ML_DSA.supported_schemes()),
+            (None, true) => Some(verify::post_quantum_schemes(self.slh_dsa())),
             (None, false) => None,
         }
     }

@@ -250,13 +250,7 @@ impl Strength {
     pub(crate) const NONE: Self = Self::Classical(0);
 
     fn of(algorithm: SignatureAlgorithm) -> Self {
-        Self::PostQuantum(match algorithm {
-            SignatureAlgorithm::MlDsa44 => 2,
-            SignatureAlgorithm::MlDsa65 => 3,
-            SignatureAlgorithm::MlDsa87 => 5,
-            // The least that any algorithm of the standards has.
-            _ => 1,
-        })
+        Self::PostQuantum(algorithm.security_category())
     }
 }
 

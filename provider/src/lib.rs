@@ -1,8 +1,8 @@
 //! Post-quantum TLS 1.3 for rustls.
 //!
 //! [`provider()`] is a rustls [`CryptoProvider`] with X25519MLKEM768 key exchange
-//! and its siblings, and ML-DSA certificates, beside everything classical. ML-KEM
-//! and ML-DSA are those of [`pq_core`]; classical algorithms come from a *base*
+//! and its siblings, and ML-DSA and SLH-DSA certificates, beside everything classical. ML-KEM,
+//! ML-DSA and SLH-DSA are those of [`pq_core`]; classical algorithms come from a *base*
 //! provider: graviola unless another one is chosen.
 //!
 //! # A server
@@ -76,7 +76,8 @@
 //! | signature scheme | code point | |
 //! |---|---|---|
 //! | ML-DSA-44, ML-DSA-65, ML-DSA-87 | 0x0904, 0x0905, 0x0906 | chains and CertificateVerify, signing and verifying |
-//! | the base's own | | likewise |
+//! | SLH-DSA, all twelve sets | 0x0911 to 0x091C | chains; CertificateVerify is [experimental](Builder::experimental_slh_dsa) |
+//! | the base's own | | as ML-DSA |
 //!
 //! Both in TLS 1.3 only. [`Builder`] chooses among them, and takes any other
 //! provider as the base.

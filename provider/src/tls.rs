@@ -1,6 +1,6 @@
 //! The names by which the code that rustls 0.23 and 0.24 share knows rustls.
 //!
-//! `kx/encapsulation.rs` and `sign/ml_dsa_key.rs` use these and nothing else of rustls. The
+//! `kx/encapsulation.rs` and `sign/post_quantum_key.rs` use these and nothing else of rustls. The
 //! workspace member `rustls-next` compiles the same two files for rustls 0.24, with a module
 //! like this one.
 

@@ -48,7 +48,9 @@
 //!    subjectAltName.
 //! 2. Among these, the ones that the client can verify: its `signature_algorithms` cover
 //!    a scheme of the key and the signature of every certificate in the chain, except of
-//!    self-issued ones.
+//!    self-issued ones. SLH-DSA in a chain counts only where the client lists a scheme for it,
+//!    though many a client without one verifies it, this crate's and OpenSSL's among them:
+//!    next to a classical chain, they get that.
 //! 3. Among these, the strongest, counted by the weakest link of the chain: post-quantum
 //!    before classical, and the higher security category first.
 //! 4. Among equals, the smaller.

@@ -9,6 +9,7 @@ use rustls::{CipherSuite, ProtocolVersion, SignatureScheme};
 use tracing::{debug, info, warn};
 
 use super::Identity;
+use crate::verify::SlhDsa;
 use crate::{Offer, verify};
 
 /// The identities of a server, or of a client.
@@ -347,7 +348,7 @@ fn for_tls13(schemes: &[SignatureScheme]) -> Vec<SignatureScheme> {
 
 /// The schemes that may sign a handshake of TLS 1.2.
 fn for_tls12(schemes: &[SignatureScheme]) -> Vec<SignatureScheme> {
-    let post_quantum = verify::ML_DSA.supported_schemes();
+    let post_quantum = verify::post_quantum_schemes(SlhDsa::InChainsAndHandshakes);
     let mut schemes = schemes.to_vec();
     schemes.retain(|scheme| !post_quantum.contains(scheme));
     schemes

@@ -1,23 +1,24 @@
-//! Signing: ML-DSA keys beside those of the base.
+//! Signing: post-quantum keys beside those of the base.
 
-mod ml_dsa;
-mod ml_dsa_key;
+mod post_quantum;
+mod post_quantum_key;
 mod restricted;
 
 use alloc::sync::Arc;
 
-use pq_x509::Algorithm;
+use pq_x509::{Algorithm, SignatureAlgorithm};
 use rustls::crypto::{CryptoProvider, SecureRandom};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
 use rustls::{Error, SignatureScheme};
 use zeroize::Zeroizing;
 
-use self::ml_dsa_key::MlDsaKey;
-pub(crate) use self::ml_dsa_key::scheme_of;
+use self::post_quantum_key::PostQuantumKey;
+pub(crate) use self::post_quantum_key::scheme_of;
 use self::restricted::RestrictedKey;
 use crate::interned::{Interned, Same};
 use crate::tls::other;
+use crate::verify::{SlhDsa, post_quantum_schemes};
 
 /// Loads ML-DSA private keys, and leaves all others to the base.
 ///
@@ -30,6 +31,7 @@ pub struct KeyProvider {
     random: &'static dyn SecureRandom,
     /// What keys may sign with; `None` is everything.
     schemes: Option<Vec<SignatureScheme>>,
+    slh_dsa: SlhDsa,
 }
 
 impl KeyProvider {
@@ -43,7 +45,15 @@ impl KeyProvider {
             base,
             random,
             schemes: None,
+            slh_dsa: SlhDsa::InChains,
         }
+    }
+
+    /// Loads SLH-DSA keys as well, to sign handshakes with: see
+    /// [`Builder::experimental_slh_dsa`](crate::Builder::experimental_slh_dsa).
+    pub fn experimental_slh_dsa(mut self) -> Self {
+        self.slh_dsa = SlhDsa::InChainsAndHandshakes;
+        self
     }
 
     /// Lets keys sign with these schemes only, and refuses keys that have none of them.
@@ -63,7 +73,12 @@ impl KeyProvider {
 
         let key = Zeroizing::new(key);
         let key = pq_x509::SigningKey::from_pkcs8_der(key.secret_der()).map_err(other)?;
-        Ok(Arc::new(MlDsaKey::new(key, self.random)?))
+        let algorithm = key.algorithm();
+        let key = PostQuantumKey::new(key, self.random)?;
+        match post_quantum_schemes(self.slh_dsa).contains(&key.scheme()) {
+            true => Ok(Arc::new(key)),
+            false => Err(other(Experimental { algorithm })),
+        }
     }
 }
 
@@ -81,22 +96,37 @@ impl rustls::crypto::KeyProvider for KeyProvider {
 pub(crate) fn key_provider_over(
     base: &CryptoProvider,
     schemes: Option<Vec<SignatureScheme>>,
+    slh_dsa: SlhDsa,
 ) -> &'static dyn rustls::crypto::KeyProvider {
     type Key = (
         Same<dyn rustls::crypto::KeyProvider>,
         Same<dyn SecureRandom>,
         Option<Vec<SignatureScheme>>,
+        SlhDsa,
     );
     static PROVIDERS: Interned<Key, KeyProvider> = Interned::new();
     let key = (
         Same(base.key_provider),
         Same(base.secure_random),
         schemes.clone(),
+        slh_dsa,
     );
     PROVIDERS.find_or_insert(key, || {
         Box::new(KeyProvider {
             schemes,
+            slh_dsa,
             ..KeyProvider::new(base.key_provider, base.secure_random)
         })
     })
+}
+
+/// An SLH-DSA key where nobody asked for SLH-DSA in handshakes.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{algorithm} keys sign certificates; in TLS handshakes they are experimental, few peers accept \
+     them, and the provider has to be told with Builder::experimental_slh_dsa(): use an ML-DSA key, \
+     whose certificate an SLH-DSA root may have issued"
+)]
+struct Experimental {
+    algorithm: SignatureAlgorithm,
 }

@@ -1,6 +1,8 @@
-//! Verification: signatures, with ML-DSA beside the base's algorithms, and key usage.
+//! Verification: signatures, with ML-DSA and SLH-DSA beside the base's algorithms, and
+//! key usage.
 
 mod key_usage;
+pub mod slh_dsa;
 
 pub use key_usage::EnforceKeyUsage;
 
@@ -9,6 +11,7 @@ use rustls::SignatureScheme;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::SignatureVerificationAlgorithm;
 
+use self::slh_dsa::SLH_DSA;
 use crate::Error;
 use crate::interned::{Interned, Same};
 
@@ -27,33 +30,55 @@ pub static ML_DSA: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
     ],
 };
 
-/// ML-DSA and then the algorithms of `base`; or, where `schemes` are given, those of
-/// both that belong to `schemes`, in that order.
+/// Where SLH-DSA is accepted.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum SlhDsa {
+    Nowhere,
+    /// No scheme is advertised for it. rustls advertises none for certificates apart from
+    /// those for the handshake, and peers send the chain that they have.
+    InChains,
+    InChainsAndHandshakes,
+}
+
+/// The schemes of this crate: those of ML-DSA, and of SLH-DSA where it is for handshakes.
+pub(crate) fn post_quantum_schemes(slh_dsa: SlhDsa) -> Vec<SignatureScheme> {
+    let schemes = post_quantum(slh_dsa).map(|(scheme, _)| *scheme);
+    schemes.collect()
+}
+
+/// ML-DSA, SLH-DSA and then the algorithms of `base`; or, where `schemes` are given, those
+/// that belong to `schemes`, in that order, and what `slh_dsa` says.
 ///
-/// Where `base` has ML-DSA itself, ours takes its place.
+/// Where `base` has one of these itself, ours takes its place.
 pub(crate) fn algorithms_over(
     base: WebPkiSupportedAlgorithms,
     schemes: Option<&[SignatureScheme]>,
+    slh_dsa: SlhDsa,
 ) -> Result<WebPkiSupportedAlgorithms, Error> {
-    let available = mapping_over(&base);
-    let (all, mapping) = match schemes {
+    let available = mapping_over(&base, slh_dsa);
+    let (mut all, mapping) = match schemes {
         None => (all_over(&base), available),
         Some(schemes) => {
             let mapping = chosen(&available, schemes)?;
             (algorithms_of(&mapping), mapping)
         }
     };
+    if slh_dsa != SlhDsa::Nowhere {
+        extend(&mut all, SLH_DSA.all);
+    }
 
     type Key = (
         Same<[Algorithm]>,
         Same<[Entry]>,
         Option<Vec<SignatureScheme>>,
+        SlhDsa,
     );
     static MERGED: Interned<Key, WebPkiSupportedAlgorithms> = Interned::new();
     let key = (
         Same(base.all),
         Same(base.mapping),
         schemes.map(<[_]>::to_vec),
+        slh_dsa,
     );
     Ok(*MERGED.find_or_insert(key, || {
         Box::new(WebPkiSupportedAlgorithms {
@@ -66,21 +91,31 @@ pub(crate) fn algorithms_over(
 type Algorithm = &'static dyn SignatureVerificationAlgorithm;
 type Entry = (SignatureScheme, &'static [Algorithm]);
 
-fn mapping_over(base: &WebPkiSupportedAlgorithms) -> Vec<Entry> {
-    let others = base
-        .mapping
-        .iter()
-        .filter(|(scheme, _)| find(ML_DSA.mapping, *scheme).is_none());
-    ML_DSA.mapping.iter().chain(others).copied().collect()
+/// ML-DSA, and SLH-DSA where it is for handshakes.
+fn post_quantum(slh_dsa: SlhDsa) -> impl Iterator<Item = &'static Entry> {
+    let slh_dsa = match slh_dsa {
+        SlhDsa::Nowhere | SlhDsa::InChains => &[],
+        SlhDsa::InChainsAndHandshakes => SLH_DSA.mapping,
+    };
+    ML_DSA.mapping.iter().chain(slh_dsa)
+}
+
+fn mapping_over(base: &WebPkiSupportedAlgorithms, slh_dsa: SlhDsa) -> Vec<Entry> {
+    let mut mapping: Vec<Entry> = post_quantum(slh_dsa).copied().collect();
+    for &(scheme, algorithms) in base.mapping {
+        if find(&mapping, scheme).is_none() {
+            mapping.push((scheme, algorithms));
+        }
+    }
+    mapping
 }
 
 fn all_over(base: &WebPkiSupportedAlgorithms) -> Vec<Algorithm> {
-    let others = base.all.iter().filter(|other| {
-        !ML_DSA
-            .all
-            .iter()
-            .any(|our| our.signature_alg_id() == other.signature_alg_id())
-    });
+    let is_ours = |other: &Algorithm| {
+        let mut ours = ML_DSA.all.iter().chain(SLH_DSA.all);
+        ours.any(|our| our.signature_alg_id() == other.signature_alg_id())
+    };
+    let others = base.all.iter().filter(|other| !is_ours(other));
     ML_DSA.all.iter().chain(others).copied().collect()
 }
 
@@ -105,13 +140,20 @@ fn chosen(available: &[Entry], schemes: &[SignatureScheme]) -> Result<Vec<Entry>
 /// The algorithms that occur in `mapping`, each once: what isn't advertised isn't
 /// accepted in a chain either (RFC 9846, section 4.2.3).
 fn algorithms_of(mapping: &[Entry]) -> Vec<Algorithm> {
-    let mut all = Vec::<Algorithm>::new();
-    for &algorithm in mapping.iter().flat_map(|(_, algorithms)| *algorithms) {
+    let mut all = Vec::new();
+    for (_, algorithms) in mapping {
+        extend(&mut all, algorithms);
+    }
+    all
+}
+
+/// Appends what isn't there yet.
+fn extend(all: &mut Vec<Algorithm>, algorithms: &[Algorithm]) {
+    for &algorithm in algorithms {
         if !all.iter().any(|known| Same(*known) == Same(algorithm)) {
             all.push(algorithm);
         }
     }
-    all
 }
 
 fn find(mapping: &[Entry], scheme: SignatureScheme) -> Option<Entry> {

@@ -20,6 +20,7 @@ mod refused_certificates;
 mod refused_shares;
 mod rotation;
 mod sessions;
+mod slh_dsa;
 mod small_hello;
 // Needs a default provider, and a /proc.
 #[cfg(all(

@@ -1,13 +1,13 @@
-//! ML-DSA keys for rustls 0.24.
+//! ML-DSA and SLH-DSA keys for rustls 0.24.
 
-#[path = "../../../provider/src/sign/ml_dsa_key.rs"]
-mod ml_dsa_key;
+#[path = "../../../provider/src/sign/post_quantum_key.rs"]
+mod post_quantum_key;
 
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use rustls::Error;
 use rustls::crypto::{SecureRandom, SignatureScheme, Signer, SigningKey};
 
-use self::ml_dsa_key::MlDsaKey;
+use self::post_quantum_key::PostQuantumKey;
 
 /// `key`, ready for TLS; it hedges its signatures with `random`.
 ///
@@ -18,10 +18,10 @@ pub fn signing_key(
     key: pq_x509::SigningKey,
     random: &'static dyn SecureRandom,
 ) -> Result<Box<dyn SigningKey>, Error> {
-    Ok(Box::new(MlDsaKey::new(key, random)?))
+    Ok(Box::new(PostQuantumKey::new(key, random)?))
 }
 
-impl SigningKey for MlDsaKey {
+impl SigningKey for PostQuantumKey {
     fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
         offered
             .contains(&self.scheme())
@@ -33,7 +33,7 @@ impl SigningKey for MlDsaKey {
     }
 }
 
-impl Signer for MlDsaKey {
+impl Signer for PostQuantumKey {
     fn sign(self: Box<Self>, message: &[u8]) -> Result<Vec<u8>, Error> {
         Self::sign(&self, message)
     }

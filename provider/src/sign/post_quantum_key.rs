@@ -1,4 +1,4 @@
-//! ML-DSA keys as TLS uses them, in terms that rustls 0.23 and 0.24 have alike.
+//! ML-DSA and SLH-DSA keys as TLS uses them, in terms that rustls 0.23 and 0.24 have alike.
 
 use core::fmt;
 
@@ -8,16 +8,16 @@ use zeroize::Zeroizing;
 
 use crate::tls::{Error, SecureRandom, SignatureScheme, other};
 
-/// An ML-DSA private key, ready for TLS.
+/// An ML-DSA or SLH-DSA private key, ready for TLS.
 #[derive(Clone)]
-pub(crate) struct MlDsaKey {
+pub(crate) struct PostQuantumKey {
     key: pq_x509::SigningKey,
     scheme: SignatureScheme,
     /// Hedges the signatures.
     random: &'static dyn SecureRandom,
 }
 
-impl MlDsaKey {
+impl PostQuantumKey {
     /// # Errors
     ///
     /// [`Error::Other`] if TLS has no code point for the key's algorithm.
@@ -42,8 +42,7 @@ impl MlDsaKey {
         self.key.spki()
     }
 
-    /// Signs what a CertificateVerify covers: pure ML-DSA, hedged, with an empty
-    /// context.
+    /// Signs what a CertificateVerify covers: pure, hedged, with an empty context.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         let mut rnd = Zeroizing::new([0; 32]);
         self.random.fill(&mut *rnd)?;
@@ -51,21 +50,25 @@ impl MlDsaKey {
     }
 }
 
-impl fmt::Debug for MlDsaKey {
+impl fmt::Debug for PostQuantumKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MlDsaKey")
+        f.debug_struct("PostQuantumKey")
             .field("scheme", &self.scheme)
             .finish_non_exhaustive()
     }
 }
 
-/// The code points of draft-ietf-tls-mldsa, section 2.
+/// The code points of draft-ietf-tls-mldsa, section 2, and of draft-reddy-tls-slhdsa.
 pub(crate) fn scheme_of(algorithm: SignatureAlgorithm) -> Option<SignatureScheme> {
     match algorithm {
         SignatureAlgorithm::MlDsa44 => Some(SignatureScheme::ML_DSA_44),
         SignatureAlgorithm::MlDsa65 => Some(SignatureScheme::ML_DSA_65),
         SignatureAlgorithm::MlDsa87 => Some(SignatureScheme::ML_DSA_87),
-        _ => None,
+        slh_dsa => {
+            let sets = SignatureAlgorithm::SLH_DSA.iter();
+            let code_point = (0x0911..).zip(sets).find(|(_, set)| **set == slh_dsa)?.0;
+            Some(SignatureScheme::from(code_point))
+        }
     }
 }
 

@@ -2,9 +2,9 @@ use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::sign::{Signer, SigningKey};
 use rustls::{Error, SignatureScheme};
 
-use super::ml_dsa_key::MlDsaKey;
+use super::post_quantum_key::PostQuantumKey;
 
-impl SigningKey for MlDsaKey {
+impl SigningKey for PostQuantumKey {
     fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
         offered
             .contains(&self.scheme())
@@ -15,14 +15,14 @@ impl SigningKey for MlDsaKey {
         Some(self.spki())
     }
 
-    /// rustls has no name for ML-DSA here, and asks in TLS 1.2 only, where ML-DSA
-    /// must not be used.
+    /// rustls has no name for these here, and asks in TLS 1.2 only, where they must not
+    /// be used.
     fn algorithm(&self) -> rustls::SignatureAlgorithm {
         rustls::SignatureAlgorithm::Unknown(0)
     }
 }
 
-impl Signer for MlDsaKey {
+impl Signer for PostQuantumKey {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         Self::sign(self, message)
     }

@@ -1,0 +1,170 @@
+//! SLH-DSA: in chains by default, in handshakes where it was asked for.
+
+use alloc::sync::Arc;
+
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use rustls::HandshakeKind::Full;
+use rustls::crypto::CryptoProvider;
+use rustls::{AlertDescription, CertificateError, Error, SignatureScheme};
+use rustls_pq::verify::slh_dsa::{SLH_DSA, SLHDSA_SHA2_128F, SLHDSA_SHAKE_128F};
+use rustls_pq::{Builder, Group, KeyAlgorithm, Profile};
+
+use crate::peers::{
+    Identity, Outcome, any_base, bases, client_config, connect, private_key, roots, server_config,
+};
+
+/// An ML-DSA-87 leaf under an SLH-DSA root.
+struct Recommended {
+    root: rustls::pki_types::CertificateDer<'static>,
+    server: Identity,
+}
+
+impl Recommended {
+    fn new() -> Self {
+        Self::with_leaf(SignatureAlgorithm::MlDsa87)
+    }
+
+    fn with_leaf(leaf: SignatureAlgorithm) -> Self {
+        let root = SigningKey::generate(SignatureAlgorithm::SlhDsaShake128f).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+        let key = SigningKey::generate(leaf).unwrap();
+        let leaf = root
+            .issue(CertificateBuilder::server().dns_name("localhost"), &key)
+            .unwrap();
+        Self {
+            root: root.certificate().der().clone(),
+            server: Identity {
+                chain: vec![leaf.into_der()],
+                key: private_key(&key),
+            },
+        }
+    }
+
+    fn connect(&self, client: CryptoProvider, server: CryptoProvider) -> Outcome {
+        let client = client_config(client, roots([self.root.clone()]));
+        connect(
+            &Arc::new(client),
+            &server_config(server, &self.server).into(),
+        )
+    }
+}
+
+fn experimental() -> CryptoProvider {
+    Builder::new(any_base())
+        .experimental_slh_dsa()
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn roots_are_accepted_over_every_base() {
+    let pki = Recommended::new();
+    for (name, base) in bases() {
+        println!("{name}");
+        let plain = Builder::new(base.clone());
+        let strict = plain.clone().require_pq_authentication();
+        let named = plain
+            .clone()
+            .signature_schemes([SignatureScheme::ML_DSA_87]);
+        for client in [plain.clone(), strict, named] {
+            let outcome = pki.connect(client.build().unwrap(), plain.clone().build().unwrap());
+            outcome.assert_success(Group::X25519MLKEM768, Full);
+        }
+    }
+}
+
+/// CNSA 2.0 knows ML-DSA-87 only.
+#[test]
+fn a_profile_that_names_its_signatures_has_no_others() {
+    let pki = Recommended::new();
+    for builder in [
+        Builder::new(any_base()).profile(Profile::Cnsa2),
+        Builder::new(any_base())
+            .profile(Profile::Cnsa2)
+            .experimental_slh_dsa(),
+    ] {
+        let cnsa2 = builder.build().unwrap();
+        let server = Builder::new(any_base())
+            .profile(Profile::All)
+            .build()
+            .unwrap();
+        let outcome = pki.connect(cnsa2, server);
+        assert!(
+            matches!(
+                outcome.client.result,
+                Err(Error::InvalidCertificate(
+                    CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+                ))
+            ),
+            "{:?}",
+            outcome.client.result
+        );
+    }
+}
+
+#[test]
+fn nothing_is_advertised_unless_asked_for() {
+    let is_slh_dsa = |scheme: &SignatureScheme| (0x0911..=0x091c).contains(&u16::from(*scheme));
+    let schemes = |provider: &CryptoProvider| {
+        provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    };
+    let default = Builder::new(any_base()).build().unwrap();
+    assert!(!schemes(&default).iter().any(is_slh_dsa));
+
+    let schemes = schemes(&experimental());
+    let slh_dsa: Vec<_> = schemes.iter().copied().filter(is_slh_dsa).collect();
+    assert_eq!(slh_dsa, SLH_DSA.supported_schemes());
+    assert_eq!(slh_dsa.len(), 12);
+    // After ML-DSA and before everything classical.
+    assert_eq!(schemes[3..15], slh_dsa);
+}
+
+#[test]
+fn leaves_need_both_sides_to_ask() {
+    let pki = Recommended::with_leaf(SignatureAlgorithm::SlhDsaSha2_128f);
+    let outcome = pki.connect(experimental(), experimental());
+    outcome.assert_success(Group::X25519MLKEM768, Full);
+    let peer = outcome.client.negotiated.unwrap().peer.unwrap();
+    assert_eq!(peer.scheme, Some(SLHDSA_SHA2_128F));
+    let algorithm = SignatureAlgorithm::SlhDsaSha2_128f;
+    assert_eq!(peer.key, KeyAlgorithm::PostQuantum(algorithm));
+    assert!(peer.is_post_quantum);
+
+    // A client that does not ask is not sent such a signature.
+    let default = Builder::new(any_base()).build().unwrap();
+    let outcome = pki.connect(default.clone(), experimental());
+    assert_eq!(
+        outcome.client.result,
+        Err(Error::AlertReceived(AlertDescription::HandshakeFailure))
+    );
+
+    // A server that does not ask takes no such key, and says what to do.
+    let error = default
+        .key_provider
+        .load_private_key(pki.server.key.clone_key())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("experimental_slh_dsa()"), "{error}");
+    assert!(error.contains("SLH-DSA-SHA2-128f"), "{error}");
+}
+
+#[test]
+fn signing_and_verifying_can_be_narrowed() {
+    let pki = Recommended::with_leaf(SignatureAlgorithm::SlhDsaShake128f);
+    let only = |scheme| {
+        Builder::new(any_base())
+            .experimental_slh_dsa()
+            .signature_schemes([scheme])
+            .build()
+            .unwrap()
+    };
+    pki.connect(only(SLHDSA_SHAKE_128F), experimental())
+        .assert_success(Group::X25519MLKEM768, Full);
+    let outcome = pki.connect(only(SLHDSA_SHA2_128F), experimental());
+    assert_eq!(
+        outcome.client.result,
+        Err(Error::AlertReceived(AlertDescription::HandshakeFailure))
+    );
+}
