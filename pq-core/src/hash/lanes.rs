@@ -207,9 +207,10 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
                     } else {
                         fresh |= 1 << lane;
                     }
-                    let slot = slot.insert(Slot::new(start));
-                    slot.absorb(client, block, absorbed);
-                    debug_assert!(slot.phase != Phase::Waiting, "it had nothing to absorb");
+                    let mut new = Slot::new(start);
+                    new.absorb(client, block, absorbed);
+                    debug_assert!(new.phase != Phase::Waiting, "it had nothing to absorb");
+                    *slot = Some(new);
                 }
             }
             if let Some(slot) = slot {

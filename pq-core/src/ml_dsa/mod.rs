@@ -35,6 +35,7 @@
 //! signatures are its own.
 
 mod encoding;
+mod expansion;
 pub mod internal;
 mod message;
 mod params;

@@ -34,6 +34,16 @@ impl<P: ParameterSet> Matrix<P> {
         self.0.as_ref().chunks_exact(P::L::N)
     }
 
+    /// Row `r`.
+    pub(super) fn row(&self, r: usize) -> &[Tq] {
+        &self.0.as_ref()[P::L::N * r..][..P::L::N]
+    }
+
+    /// The entry in row `r` and column `s`.
+    pub(super) fn entry_mut(&mut self, r: usize, s: usize) -> &mut Tq {
+        &mut self.0.as_mut()[P::L::N * r + s]
+    }
+
     /// Every entry with the indices of its row and column.
     pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = ((u8, u8), &mut Tq)> {
         let indices = (0..P::K::N as u8).flat_map(|r| (0..P::L::N as u8).map(move |s| (r, s)));

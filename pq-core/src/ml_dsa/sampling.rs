@@ -1,42 +1,41 @@
 //! What is sampled from sponges (FIPS 204, section 7.3), side by side where the
 //! sponges are independent.
 
-use core::marker::PhantomData;
 use core::mem;
 
 use zeroize::Zeroize;
 
 use super::encoding::{MAX_Z_LEN, z_len};
-use super::params::{ParameterSet, match_constant};
+use super::params::ParameterSet;
 use super::ring::{Matrix, Rq, Tq};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::lanes::{Consumer, Demand, Job, Message};
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, Sponge};
-use crate::kernel::ml_dsa::sampling::{RejectBounded, RejectUniform};
+use crate::kernel::ml_dsa::sampling::RejectUniform;
 use crate::secret::wipe;
 
 /// A sponge whose output becomes part of a key or signature.
-pub(super) type Sampling<'a, P, B> = Job<'a, Sampler<'a, P, B>>;
+pub(super) type Sampling<'a, B> = Job<'a, Sampler<'a, B>>;
 
 /// The jobs of ExpandA (algorithm 32): entry (r, s) is RejNTTPoly(ρ ‖ s ‖ r).
 pub(super) fn expand_a<'a, P: ParameterSet, B: Backend>(
     b: B,
     rho: &'a [u8; 32],
     matrix: &'a mut Matrix<P>,
-) -> impl Iterator<Item = Sampling<'a, P, B>> {
+) -> impl Iterator<Item = Sampling<'a, B>> {
     let entries = matrix.entries_mut();
-    entries.map(move |((r, s), entry)| entry_of_a::<P, B>(b, rho, r, s, entry))
+    entries.map(move |((r, s), entry)| entry_of_a(b, rho, r, s, entry))
 }
 
 /// The job that samples entry (r, s) of **Â**.
-pub(super) fn entry_of_a<'a, P: ParameterSet, B: Backend>(
+pub(super) fn entry_of_a<'a, B: Backend>(
     b: B,
     rho: &'a [u8; 32],
     r: u8,
     s: u8,
     entry: &'a mut Tq,
-) -> Sampling<'a, P, B> {
+) -> Sampling<'a, B> {
     Job {
         rate: SHAKE128_RATE,
         suffix: SHAKE_SUFFIX,
@@ -47,28 +46,6 @@ pub(super) fn entry_of_a<'a, P: ParameterSet, B: Backend>(
             filled: 0,
         },
     }
-}
-
-/// The jobs of ExpandS (algorithm 33): element r of **s**₁ ‖ **s**₂ is
-/// RejBoundedPoly(ρ′ ‖ r).
-pub(super) fn expand_s<'a, P: ParameterSet, B: Backend>(
-    b: B,
-    rho_prime: &'a [u8; 64],
-    s1: &'a mut [Rq],
-    s2: &'a mut [Rq],
-) -> impl Iterator<Item = Sampling<'a, P, B>> {
-    let elements = s1.iter_mut().chain(s2).zip(0u16..);
-    elements.map(move |(element, r)| Job {
-        rate: SHAKE256_RATE,
-        suffix: SHAKE_SUFFIX,
-        message: Message::indexed2(rho_prime, r.to_le_bytes()),
-        consumer: Sampler::Bounded {
-            b,
-            f: &mut element.0,
-            filled: 0,
-            set: PhantomData,
-        },
-    })
 }
 
 /// The hash output that **y** is unpacked from: at most ℓ = 7 times 20 bits for each
@@ -84,7 +61,7 @@ impl Masks {
         &'a mut self,
         rho_2prime: &'a [u8; 64],
         kappa: u16,
-    ) -> impl Iterator<Item = Sampling<'a, P, B>> {
+    ) -> impl Iterator<Item = Sampling<'a, B>> {
         let elements = self.0[..P::L::N].iter_mut().zip(0u16..);
         elements.map(move |(v, r)| {
             let index = kappa.wrapping_add(r).to_le_bytes();
@@ -107,19 +84,16 @@ impl Zeroize for Masks {
 }
 
 /// The job that computes c̃ = H(µ ‖ w1Encode(**w**₁)), as long as `c_tilde`.
-pub(super) fn c_tilde<'a, P: ParameterSet, B: Backend>(
+pub(super) fn c_tilde<'a, B: Backend>(
     mu: &'a [u8; 64],
     w1_encoded: &'a [u8],
     c_tilde: &'a mut [u8],
-) -> Sampling<'a, P, B> {
+) -> Sampling<'a, B> {
     h(Message::joined(mu, w1_encoded), c_tilde)
 }
 
 /// The job that computes H(pk), as long as `tr`.
-pub(super) fn tr<'a, P: ParameterSet, B: Backend>(
-    pk: &'a [u8],
-    tr: &'a mut [u8; 64],
-) -> Sampling<'a, P, B> {
+pub(super) fn tr<'a, B: Backend>(pk: &'a [u8], tr: &'a mut [u8; 64]) -> Sampling<'a, B> {
     h(Message::joined(pk, &[]), tr)
 }
 
@@ -181,10 +155,7 @@ impl Ball {
     }
 }
 
-fn h<'a, P: ParameterSet, B: Backend>(
-    message: Message<'a>,
-    output: &'a mut [u8],
-) -> Sampling<'a, P, B> {
+fn h<'a, B: Backend>(message: Message<'a>, output: &'a mut [u8]) -> Sampling<'a, B> {
     Job {
         rate: SHAKE256_RATE,
         suffix: SHAKE_SUFFIX,
@@ -194,26 +165,18 @@ fn h<'a, P: ParameterSet, B: Backend>(
 }
 
 /// What becomes of the output.
-pub(super) enum Sampler<'a, P, B> {
+pub(super) enum Sampler<'a, B> {
     /// RejNTTPoly (algorithm 30). Everything here is public.
     Uniform {
         b: B,
         f: &'a mut [i32; 256],
         filled: usize,
     },
-    /// RejBoundedPoly (algorithm 31).
-    Bounded {
-        b: B,
-        f: &'a mut [i32; 256],
-        filled: usize,
-        /// whose η bounds the coefficients
-        set: PhantomData<P>,
-    },
     /// As it is, until this is full.
     Bytes(&'a mut [u8]),
 }
 
-impl<P: ParameterSet, B: Backend> Consumer for Sampler<'_, P, B> {
+impl<B: Backend> Consumer for Sampler<'_, B> {
     fn take(&mut self, block: &[u8]) -> Demand {
         match self {
             Self::Uniform { b, f, filled } => {
@@ -224,19 +187,6 @@ impl<P: ParameterSet, B: Backend> Consumer for Sampler<'_, P, B> {
                     filled: *filled,
                 });
                 Demand::more_if(*filled < 256)
-            }
-            Self::Bounded {
-                b,
-                f,
-                filled: so_far,
-                ..
-            } => {
-                let filled = *so_far;
-                *so_far = match_constant!(P::ETA => {
-                    2 => b.run(RejectBounded::<2> { block, f, filled }),
-                    4 => b.run(RejectBounded::<4> { block, f, filled }),
-                });
-                Demand::more_if(*so_far < 256)
             }
             Self::Bytes(output) => {
                 let take = block.len().min(output.len());

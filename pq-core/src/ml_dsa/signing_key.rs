@@ -3,18 +3,17 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-use super::encoding::{T0_LEN, T1_LEN, s_len};
-use super::message::h64;
+use super::encoding::{T0_LEN, s_len};
+use super::expansion::{self, Parts};
 use super::params::ParameterSet;
 use super::ring::{Matrix, Rq, Tq};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
-use super::{SEED_LEN, internal, sampling, signing};
+use super::{SEED_LEN, internal, signing};
 use crate::Error;
 use crate::arch::{Backend, declassify, dispatch};
 use crate::context::Context;
 use crate::dimension::{Array, Dimension};
-use crate::hash::lanes;
 use crate::hash::sha3::shake256;
 use crate::prehash::{Digest, PreHash};
 use crate::secret::{Secret, Zero, wipe};
@@ -81,16 +80,10 @@ impl<P: ParameterSet> SigningKey<P> {
         let (rho, rest) = expanded.split_first_chunk().expect("32 of 128 bytes");
         let (rho_prime, k) = rest.split_first_chunk().expect("64 of 96 bytes");
         key.secrets.k.copy_from_slice(k);
-        // 3: Â ← ExpandA(ρ); 4: (s₁, s₂) ← ExpandS(ρ′)
+        // 3-9
         let mut s1 = Secret::<P::L, Rq>::zero();
         let mut s2 = Secret::<P::K, Rq>::zero();
-        lanes::run(
-            b,
-            sampling::expand_a::<P, B>(b, rho, &mut key.matrix)
-                .chain(sampling::expand_s::<P, B>(b, rho_prime, &mut s1, &mut s2)),
-        );
-        // 5-10
-        key.complete(b, rho, &s1, &s2, |_, _| ());
+        key.complete(b, rho, Some(rho_prime), &mut s1, &mut s2, |_, _| ());
         key
     }
 
@@ -135,9 +128,8 @@ impl<P: ParameterSet> SigningKey<P> {
 
         let mut key = Self::zero();
         key.secrets.k = *k;
-        lanes::run(b, sampling::expand_a::<P, B>(b, rho, &mut key.matrix));
         let mut consistent = subtle::Choice::from(1);
-        key.complete(b, rho, &s1, &s2, |i, t0| {
+        key.complete(b, rho, None, &mut s1, &mut s2, |i, t0| {
             let mut again = Zeroizing::new([0; T0_LEN]);
             t0.encode_t0(b, &mut *again);
             consistent &= again.ct_eq(&t0_encoded[T0_LEN * i..][..T0_LEN]);
@@ -166,46 +158,27 @@ impl<P: ParameterSet> SigningKey<P> {
         }
     }
 
-    /// Computes all that follows from **Â**, **s**₁ and **s**₂; `inspect(i, t0)` sees
-    /// the elements of **t**₀.
+    /// Computes all that follows from ρ and ρ′, or without ρ′ from ρ, **s**₁ and **s**₂.
     fn complete<B: Backend>(
         &mut self,
         b: B,
         rho: &[u8; 32],
-        s1: &[Rq],
-        s2: &[Rq],
-        mut inspect: impl FnMut(usize, &Rq),
+        rho_prime: Option<&[u8; 64]>,
+        s1: &mut [Rq],
+        s2: &mut [Rq],
+        inspect: impl FnMut(usize, &Rq),
     ) {
-        let Secrets {
-            s1_hat,
-            s2_hat,
-            t0_hat,
-            ..
-        } = &mut self.secrets;
-        for (s, s_hat) in s1
-            .iter()
-            .chain(s2)
-            .zip(s1_hat.iter_mut().chain(s2_hat.iter_mut()))
-        {
-            s.ntt(b, s_hat);
-        }
-        let mut t = Zeroizing::new(Rq::ZERO);
-        let mut t1 = Rq::ZERO;
-        let (rho_encoded, t1_encoded) = self.verifying_key.parts_mut();
-        // 8: pk ← pkEncode(ρ, t₁)
-        rho_encoded.copy_from_slice(rho);
-        let rows = self.matrix.rows().zip(s2).zip(t0_hat.iter_mut());
-        let rows = rows.zip(t1_encoded.chunks_exact_mut(T1_LEN));
-        for (i, (((row, s2), t0_hat), t1_encoded)) in rows.enumerate() {
-            // 5: t ← NTT⁻¹(Â ∘ NTT(s₁)) + s₂; 6: (t₁, t₀) ← Power2Round(t)
-            t.set_inner_product(b, row, s1_hat);
-            t.add_power2round(b, s2, &mut t1);
-            t1.encode_t1(b, t1_encoded);
-            inspect(i, &t);
-            t.ntt(b, t0_hat);
-        }
-        // 9: tr ← H(pk, 64)
-        self.tr = h64(b, self.verifying_key.as_bytes());
+        let verifying_key = self.verifying_key.as_mut_bytes();
+        verifying_key[..32].copy_from_slice(rho);
+        let parts = Parts {
+            matrix: &mut self.matrix,
+            s1_hat: &mut self.secrets.s1_hat,
+            s2_hat: &mut self.secrets.s2_hat,
+            t0_hat: &mut self.secrets.t0_hat,
+            verifying_key,
+            tr: &mut self.tr,
+        };
+        expansion::expand(b, rho_prime, s1, s2, parts, inspect);
     }
 
     /// The seed ξ, if the key was made from one: an expanded key does not tell.

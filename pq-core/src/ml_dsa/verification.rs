@@ -278,6 +278,7 @@ impl<'a, P: ParameterSet, B: Backend> Verification<'a, P, B> {
 impl<P: ParameterSet, B: Backend> Client for Verification<'_, P, B> {
     type Sponge = Sponge;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Start<Sponge>> {
         let start = |rate, sponge, midway| Start {
             rate,

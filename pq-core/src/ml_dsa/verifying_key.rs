@@ -79,9 +79,9 @@ impl<P: ParameterSet> VerifyingKey<P> {
             .expect("a verifying key begins with the 32 bytes of ρ")
     }
 
-    /// ρ and the encoded **t**₁, to be written.
-    pub(super) fn parts_mut(&mut self) -> (&mut [u8], &mut [u8]) {
-        self.bytes.as_mut().split_at_mut(32)
+    /// The encoded key, to be written.
+    pub(super) fn as_mut_bytes(&mut self) -> &mut [u8] {
+        self.bytes.as_mut()
     }
 
     /// t̂₁ ← NTT(t₁ · 2^d), element `i`, by way of `t1`.

@@ -51,8 +51,9 @@ fn append_uniform<B: Backend, const START: usize, const SEEN: usize>(
     b.append_below(&candidates, Q8380417::Q as u32, f, filled)
 }
 
-/// One block of RejBoundedPoly (algorithm 31): appends to the first `filled`
-/// coefficients of `f` those that `block` yields, and returns how many there are.
+/// One block of RejBoundedPoly (algorithm 31): appends to the first `filled` half-bytes in
+/// `f`, less than 256, those of `block` that are not refused, and returns how many there are.
+/// When there are 256, makes them coefficients.
 ///
 /// Gives |x| ≤ η, η = 2 or 4. Which half-bytes are refused is public, as
 /// [`append_below`](Backend::append_below) has it: the half-bytes of the hash output are
@@ -60,7 +61,7 @@ fn append_uniform<B: Backend, const START: usize, const SEEN: usize>(
 /// others, and the order of these is all that **s**₁ and **s**₂ take from them. The accepted
 /// values don't show.
 pub(crate) struct RejectBounded<'a, const ETA: i32> {
-    pub(crate) block: &'a [u8],
+    pub(crate) block: &'a [u8; 136],
     pub(crate) f: &'a mut [i32; 256],
     pub(crate) filled: usize,
 }
@@ -73,18 +74,17 @@ impl<B: Backend, const ETA: i32> Kernel<B> for RejectBounded<'_, ETA> {
         let Self {
             block,
             f,
-            filled: already,
+            mut filled,
         } = self;
-        let mut filled = already;
-        // 136 bytes, the rate of SHAKE256, are 17 times 16 half-bytes.
-        debug_assert_eq!(block.len() % 8, 0);
-        for bytes in block.chunks_exact(8) {
+        for bytes in block.as_chunks::<8>().0 {
             filled = b.append_below(&b.unpack::<4>(bytes), refused_from::<ETA>(), f, filled);
         }
-        for x in &mut f[already..filled] {
-            *x = coefficient_from_half_byte::<ETA>(*x);
+        if filled == 256 {
+            for x in f.iter_mut() {
+                *x = coefficient_from_half_byte::<ETA>(*x);
+            }
+            debug_assert!(f.iter().all(|x| x.abs() <= ETA));
         }
-        debug_assert!(f[..filled].iter().all(|x| x.abs() <= ETA));
         filled
     }
 }
@@ -183,7 +183,10 @@ mod tests {
             let bytes: [u8; 3 * 136] = Random::new(seed).bytes();
             let mut f = [0; 256];
             let mut filled = 0;
-            for block in bytes.chunks_exact(136) {
+            for block in bytes.as_chunks().0 {
+                if filled == 256 {
+                    break;
+                }
                 filled = b.run(RejectBounded::<ETA> {
                     block,
                     f: &mut f,

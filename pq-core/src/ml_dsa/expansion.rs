@@ -1,0 +1,242 @@
+//! What follows from ρ and ρ′, or from ρ, **s**₁ and **s**₂: steps 3 to 9 of
+//! ML-DSA.KeyGen_internal (FIPS 204, algorithm 6).
+
+use zeroize::Zeroizing;
+
+use super::encoding::T1_LEN;
+use super::params::{ParameterSet, match_constant};
+use super::ring::{Matrix, Rq, Tq};
+use crate::arch::Backend;
+use crate::dimension::Dimension;
+use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
+use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE};
+use crate::kernel::ml_dsa::sampling::{RejectBounded, RejectUniform};
+use crate::secret::Zero;
+
+/// The parts of a key that are to be computed.
+pub(super) struct Parts<'a, P: ParameterSet> {
+    pub(super) matrix: &'a mut Matrix<P>,
+    pub(super) s1_hat: &'a mut [Tq],
+    pub(super) s2_hat: &'a mut [Tq],
+    pub(super) t0_hat: &'a mut [Tq],
+    /// pk, which begins with ρ.
+    pub(super) verifying_key: &'a mut [u8],
+    pub(super) tr: &'a mut [u8; 64],
+}
+
+/// Samples **s**₁ and **s**₂ with ρ′ if there is one, otherwise takes them as they are, and
+/// computes `parts`; `inspect(i, t0)` sees the elements of **t**₀.
+///
+/// All sponges run side by side: **s**₁ and **s**₂ first, then the entries of **Â** by rows, and
+/// tr as soon as there is a block of the verifying key that it has not absorbed.
+pub(super) fn expand<P: ParameterSet, B: Backend>(
+    b: B,
+    rho_prime: Option<&[u8; 64]>,
+    s1: &mut [Rq],
+    s2: &mut [Rq],
+    parts: Parts<'_, P>,
+    inspect: impl FnMut(usize, &Rq),
+) {
+    let mut expansion = Expansion {
+        b,
+        rho_prime,
+        s1,
+        s2,
+        parts,
+        inspect,
+        secrets_begun: 0,
+        secrets_done: 0,
+        next_entry: (0, 0),
+        complete: [0; 8],
+        rows_done: 0,
+        tr_waiting: Some((0, None)),
+    };
+    if rho_prime.is_none() {
+        expansion.secrets_begun = P::L::N + P::K::N;
+        for r in 0..expansion.secrets_begun {
+            expansion.transform_secret(r);
+        }
+    }
+    lanes::serve(b, &mut expansion);
+}
+
+struct Expansion<'a, P: ParameterSet, B, F> {
+    b: B,
+    rho_prime: Option<&'a [u8; 64]>,
+    s1: &'a mut [Rq],
+    s2: &'a mut [Rq],
+    parts: Parts<'a, P>,
+    inspect: F,
+    /// How many elements of **s**₁ ‖ **s**₂ are begun, and how many are done.
+    secrets_begun: usize,
+    secrets_done: usize,
+    /// Row and column of the next entry of **Â**.
+    next_entry: (usize, usize),
+    /// How many entries of each row are complete.
+    complete: [usize; 8],
+    /// How many rows of the verifying key are known.
+    rows_done: usize,
+    /// What tr absorbed, while it is not on a lane.
+    tr_waiting: Option<(usize, Option<Midway>)>,
+}
+
+/// What is on a lane.
+enum Sponge {
+    /// Element r of **s**₁ ‖ **s**₂.
+    Secret { r: usize, filled: usize },
+    /// An entry of **Â**.
+    Entry { r: usize, s: usize, filled: usize },
+    /// tr = H(pk, 64)
+    Tr { absorbed: usize },
+}
+
+impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'_, P, B, F> {
+    /// NTT of element `r` of **s**₁ ‖ **s**₂, which is complete.
+    fn transform_secret(&mut self, r: usize) {
+        let parts = &mut self.parts;
+        match r.checked_sub(P::L::N) {
+            None => self.s1[r].ntt(self.b, &mut parts.s1_hat[r]),
+            Some(r) => self.s2[r].ntt(self.b, &mut parts.s2_hat[r]),
+        }
+        self.secrets_done += 1;
+    }
+
+    /// Steps 5 to 8 for all rows of **Â** that are complete.
+    fn finish_rows(&mut self) {
+        let b = self.b;
+        if self.secrets_done < P::L::N + P::K::N {
+            return;
+        }
+        while self.rows_done < P::K::N && self.complete[self.rows_done] == P::L::N {
+            let i = self.rows_done;
+            let parts = &mut self.parts;
+            let mut t = Zeroizing::new(Rq::ZERO);
+            let mut t1 = Rq::ZERO;
+            // 5: t ← NTT⁻¹(Â ∘ NTT(s₁)) + s₂; 6: (t₁, t₀) ← Power2Round(t)
+            t.set_inner_product(b, parts.matrix.row(i), parts.s1_hat);
+            t.add_power2round(b, &self.s2[i], &mut t1);
+            // 8: pk ← pkEncode(ρ, t₁)
+            t1.encode_t1(b, &mut parts.verifying_key[32 + T1_LEN * i..][..T1_LEN]);
+            (self.inspect)(i, &t);
+            t.ntt(b, &mut parts.t0_hat[i]);
+            self.rows_done += 1;
+        }
+    }
+
+    /// How much of the verifying key tr may absorb before it has to wait for more: whole
+    /// blocks of what is known, or all of it.
+    fn known(&self) -> usize {
+        if self.rows_done == P::K::N {
+            return usize::MAX;
+        }
+        let known = 32 + T1_LEN * self.rows_done;
+        known - known % SHAKE256_RATE
+    }
+}
+
+impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_, P, B, F> {
+    type Sponge = Sponge;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Start<Sponge>> {
+        let start = |rate, sponge, midway| {
+            Some(Start {
+                rate,
+                suffix: SHAKE_SUFFIX,
+                sponge,
+                midway,
+            })
+        };
+        if self.secrets_begun < P::L::N + P::K::N {
+            let (r, filled) = (self.secrets_begun, 0);
+            self.secrets_begun += 1;
+            return start(SHAKE256_RATE, Sponge::Secret { r, filled }, None);
+        }
+        let known = self.known();
+        if let Some((absorbed, midway)) = self.tr_waiting.take_if(|(absorbed, _)| *absorbed < known)
+        {
+            return start(SHAKE256_RATE, Sponge::Tr { absorbed }, midway);
+        }
+        let (r, s) = self.next_entry;
+        if r == P::K::N {
+            return None;
+        }
+        self.next_entry = if s + 1 < P::L::N {
+            (r, s + 1)
+        } else {
+            (r + 1, 0)
+        };
+        let filled = 0;
+        start(SHAKE128_RATE, Sponge::Entry { r, s, filled }, None)
+    }
+
+    fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
+        match sponge {
+            Sponge::Secret { r, .. } => {
+                if let Some(rho_prime) = self.rho_prime {
+                    block[..64].copy_from_slice(rho_prime);
+                }
+                block[64..66].copy_from_slice(&(*r as u16).to_le_bytes());
+                Absorbed::End(66)
+            }
+            Sponge::Entry { r, s, .. } => {
+                block[..32].copy_from_slice(&self.parts.verifying_key[..32]);
+                block[32..34].copy_from_slice(&[*s as u8, *r as u8]);
+                Absorbed::End(34)
+            }
+            Sponge::Tr { absorbed } => {
+                if *absorbed >= self.known() {
+                    return Absorbed::Nothing;
+                }
+                let taken = lanes::read([&*self.parts.verifying_key], *absorbed, block);
+                *absorbed += taken;
+                Absorbed::some(taken, block)
+            }
+        }
+    }
+
+    fn pause(&mut self, sponge: Sponge, midway: Midway) {
+        if let Sponge::Tr { absorbed } = sponge {
+            self.tr_waiting = Some((absorbed, Some(midway)));
+        }
+    }
+
+    fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
+        let b = self.b;
+        match sponge {
+            // RejBoundedPoly (algorithm 31)
+            Sponge::Secret { r, filled } => {
+                let f = match r.checked_sub(P::L::N) {
+                    None => &mut self.s1[*r].0,
+                    Some(r) => &mut self.s2[r].0,
+                };
+                let so_far = *filled;
+                let block = block.first_chunk().expect("a block of SHAKE256");
+                *filled = match_constant!(P::ETA => {
+                    2 => b.run(RejectBounded::<2> { block, f, filled: so_far }),
+                    4 => b.run(RejectBounded::<4> { block, f, filled: so_far }),
+                });
+                if *filled < 256 {
+                    return Demand::More;
+                }
+                self.transform_secret(*r);
+                self.finish_rows();
+            }
+            // RejNTTPoly (algorithm 30)
+            Sponge::Entry { r, s, filled } => {
+                *filled = b.run(RejectUniform {
+                    block: block.first_chunk().expect("a block of SHAKE128"),
+                    f: &mut self.parts.matrix.entry_mut(*r, *s).0,
+                    filled: *filled,
+                });
+                if *filled < 256 {
+                    return Demand::More;
+                }
+                self.complete[*r] += 1;
+                self.finish_rows();
+            }
+            Sponge::Tr { .. } => self.parts.tr.copy_from_slice(&block[..64]),
+        }
+        Demand::Done
+    }
+}
