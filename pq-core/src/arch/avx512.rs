@@ -108,6 +108,18 @@ impl Backend for Avx512 {
     }
 
     #[inline(always)]
+    fn append_12_bits_below(
+        self,
+        bytes: &[u8; 168],
+        limit: u32,
+        output: &mut [i16; 256],
+        filled: usize,
+    ) -> usize {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { append_12_bits_below(bytes, limit, output, filled) }
+    }
+
+    #[inline(always)]
     fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
         // SAFETY: the token proves that the CPU has the instructions.
         unsafe { add_pair_products(a, b, sums) }
@@ -659,6 +671,59 @@ fn keep_below(candidates: &[u32; 16], limit: u32) -> ([u32; 16], usize) {
     let kept = _mm512_maskz_compress_epi32(below, x);
     (lanes(kept), below.count_ones() as usize)
 }
+
+/// 32 numbers at a time, and 16 at the end.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+fn append_12_bits_below(
+    bytes: &[u8; 168],
+    limit: u32,
+    output: &mut [i16; 256],
+    mut filled: usize,
+) -> usize {
+    // Read as they were written, in whole vectors: no load waits for two stores.
+    let [first, second]: &[[u8; 64]; 2] = bytes
+        .as_chunks()
+        .0
+        .first_chunk()
+        .expect("two of 64 fit 168 bytes");
+    let (first, second) = (read(first), read(second));
+    // SAFETY: the mask has a bit for each byte that follows the first 128.
+    let third = unsafe { _mm512_maskz_loadu_epi8((1 << 40) - 1, bytes[128..].as_ptr().cast()) };
+    let limit = _mm512_set1_epi16(limit as i16);
+    let phases = _mm512_set1_epi32(4 << 16);
+    let groups = [
+        (first, first, __mmask32::MAX),
+        (first, second, __mmask32::MAX),
+        (second, third, __mmask32::MAX),
+        (third, third, 0xffff),
+    ];
+    for ((a, b, there), pairs) in groups.into_iter().zip(&PAIRS_OF_BYTES) {
+        let pairs = _mm512_permutex2var_epi8(a, read(pairs), b);
+        let numbers = _mm512_and_si512(_mm512_srlv_epi16(pairs, phases), _mm512_set1_epi16(0xfff));
+        let below = _mm512_mask_cmplt_epu16_mask(there, numbers, limit);
+        let kept: [i16; 32] = lanes(_mm512_maskz_compress_epi16(below, numbers));
+        filled = packing::append_elements(&kept, below.count_ones() as usize, output, filled);
+    }
+    filled
+}
+
+/// For each group of 32 numbers of 12 bits the two bytes of each, in the two vectors that
+/// have bytes 48i and following; the last group ends in its one vector, whose rest counts
+/// for nothing.
+static PAIRS_OF_BYTES: [[u8; 64]; 4] = {
+    let mut bytes = [[0; 64]; 4];
+    let mut i = 0;
+    while i < 4 * 64 {
+        let (group, number) = (i / 64, i % 64 / 2);
+        let byte = 48 * group + 3 * number / 2 + i % 2;
+        // where the first vector of the group begins
+        let start = [0, 0, 64, 128][group];
+        bytes[group][i % 64] = (byte - start) as u8;
+        i += 1;
+    }
+    bytes
+};
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]

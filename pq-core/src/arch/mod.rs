@@ -159,6 +159,22 @@ pub trait Backend: Copy + Send + Sync + Sealed + 'static {
         packing::append_below(numbers, limit, output, filled)
     }
 
+    /// As [`append_below`](Self::append_below), of all 112 numbers of 12 bits in `bytes`.
+    #[inline(always)]
+    fn append_12_bits_below(
+        self,
+        bytes: &[u8; 168],
+        limit: u32,
+        output: &mut [i16; 256],
+        mut filled: usize,
+    ) -> usize {
+        for bytes in bytes.as_chunks::<24>().0 {
+            let numbers = self.unpack::<12>(bytes);
+            filled = self.append_below(&numbers, limit, output, filled);
+        }
+        filled
+    }
+
     /// Adds a product of pairs to each sum: `sums[i] += a[2i] · b[2i] + a[2i + 1] · b[2i + 1]`;
     /// the caller's bounds exclude overflow.
     ///

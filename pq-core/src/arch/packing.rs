@@ -74,10 +74,21 @@ pub(super) fn append<T: FromNumber, const N: usize>(
     output: &mut [T; 256],
     filled: usize,
 ) -> usize {
-    let elements = numbers.map(T::from_number);
+    append_elements(&numbers.map(T::from_number), count, output, filled)
+}
+
+/// The same with the first of `elements`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn append_elements<T: Copy, const N: usize>(
+    elements: &[T; N],
+    count: usize,
+    output: &mut [T; 256],
+    filled: usize,
+) -> usize {
     if let Some(room) = output[filled..].first_chunk_mut() {
         // What is not to be appended is overwritten by what comes next, if anything does.
-        *room = elements;
+        *room = *elements;
         filled + count
     } else {
         let count = count.min(256 - filled);
@@ -89,6 +100,7 @@ pub(super) fn append<T: FromNumber, const N: usize>(
 #[cfg(test)]
 mod tests {
     use crate::arch::{Backend, FromNumber, on_each_backend};
+    use crate::test_random::Random;
 
     /// Every width, bit by bit.
     #[test]
@@ -155,6 +167,35 @@ mod tests {
         on_each_backend!(b => {
             check::<i16>(b, &[9, 1, 15, 3329]);
             check::<i32>(b, &[9, 1, 15, 8_380_417, 1 << 24]);
+        });
+    }
+
+    /// Random blocks, and ones of which all or no numbers are below, wherever they go.
+    #[test]
+    fn appends_12_bits_in_order() {
+        fn check(b: impl Backend, bytes: &[u8; 168]) {
+            for limit in [1, 1000, 3329, 4095] {
+                for before in (0..=256).step_by(3) {
+                    let mut output = [12; 256];
+                    let filled = b.append_12_bits_below(bytes, limit, &mut output, before);
+                    let number = |i: usize| {
+                        let (byte, phase) = (12 * i / 8, 12 * i % 8);
+                        u32::from(bytes[byte]) >> phase | u32::from(bytes[byte + 1]) << (8 - phase)
+                    };
+                    let accepted = (0..112).map(|i| number(i) & 0xfff).filter(|x| *x < limit);
+                    let expected = [12; 256].into_iter().take(before);
+                    let expected = expected.chain(accepted.map(|x| x as i16)).take(256);
+                    assert!(output[..filled].iter().copied().eq(expected));
+                }
+            }
+        }
+
+        on_each_backend!(b => {
+            for seed in 0..10 {
+                check(b, &Random::new(seed).bytes());
+            }
+            check(b, &[0; 168]);
+            check(b, &[0xff; 168]);
         });
     }
 }

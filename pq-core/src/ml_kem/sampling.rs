@@ -128,6 +128,9 @@ impl<B: Backend> Consumer for Sampler<'_, B> {
     fn take(&mut self, block: &[u8]) -> Demand {
         match self {
             Self::Uniform { b, f, filled } => {
+                let block = block
+                    .first_chunk()
+                    .expect("blocks are as long as the rate of SHAKE128");
                 *filled = b.run(RejectUniform {
                     block,
                     f,

@@ -3,12 +3,13 @@
 use crate::arch::{Backend, Kernel};
 use crate::kernel::ntt::{Q3329, Ring};
 
-/// One block of SampleNTT (algorithm 7): appends to the first `filled`
-/// coefficients of `f` those that `block` yields, and returns how many there are.
+/// One block of SampleNTT (algorithm 7), as long as the rate of SHAKE128: appends to the
+/// first `filled` coefficients of `f` those that `block` yields, and returns how many there
+/// are.
 ///
-/// `block` is public and has a multiple of 24 bytes. Gives 0 ≤ x < q.
+/// `block` is public. Gives 0 ≤ x < q.
 pub(crate) struct RejectUniform<'a> {
-    pub(crate) block: &'a [u8],
+    pub(crate) block: &'a [u8; 168],
     pub(crate) f: &'a mut [i16; 256],
     pub(crate) filled: usize,
 }
@@ -18,18 +19,7 @@ impl<B: Backend> Kernel<B> for RejectUniform<'_> {
 
     #[inline(always)]
     fn run(self, b: B) -> usize {
-        let Self {
-            block,
-            f,
-            mut filled,
-        } = self;
-        // 168 bytes, the rate of SHAKE128, are seven times 16 coefficients.
-        debug_assert_eq!(block.len() % 24, 0);
-        for bytes in block.chunks_exact(24) {
-            let candidates = b.unpack::<12>(bytes);
-            filled = b.append_below(&candidates, Q3329::Q as u32, f, filled);
-        }
-        filled
+        b.append_12_bits_below(self.block, Q3329::Q as u32, self.f, self.filled)
     }
 }
 
@@ -118,7 +108,7 @@ mod tests {
             let bytes: [u8; 4 * 168] = Random::new(seed).bytes();
             let mut f = [0; 256];
             let mut filled = 0;
-            for block in bytes.chunks_exact(168) {
+            for block in bytes.as_chunks().0 {
                 filled = b.run(RejectUniform {
                     block,
                     f: &mut f,
