@@ -18,16 +18,6 @@ pub(crate) const SHA3_SUFFIX: u8 = 0x06;
 /// Domain separation and first padding bit of SHAKE.
 pub(crate) const SHAKE_SUFFIX: u8 = 0x1f;
 
-/// SHA3-256 of the concatenation of `parts`; `H` of FIPS 203.
-pub(crate) fn sha3_256<B: Backend>(b: B, parts: &[&[u8]], output: &mut [u8; 32]) {
-    hash(b, SHAKE256_RATE, SHA3_SUFFIX, parts, output);
-}
-
-/// SHA3-512 of the concatenation of `parts`; `G` of FIPS 203.
-pub(crate) fn sha3_512<B: Backend>(b: B, parts: &[&[u8]], output: &mut [u8; 64]) {
-    hash(b, SHA3_512_RATE, SHA3_SUFFIX, parts, output);
-}
-
 /// SHAKE256 of the concatenation of `parts`, as long as `output`; `H` of FIPS 204.
 pub(crate) fn shake256<B: Backend>(b: B, parts: &[&[u8]], output: &mut [u8]) {
     hash(b, SHAKE256_RATE, SHAKE_SUFFIX, parts, output);

@@ -4,18 +4,12 @@
 //! They are deterministic and take the backend to run on. Applications use
 //! [`DecapsulationKey`] and [`EncapsulationKey`], which choose the best backend.
 
-use subtle::{ConditionallySelectable, ConstantTimeEq};
-use zeroize::Zeroizing;
-
-use super::k_pke;
+use super::decapsulation::{self, Decapsulation};
+use super::encapsulation::{self, Encapsulation};
 use super::keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
 use super::params::ParameterSet;
-use super::ring::Matrix;
-use super::sampling::{self, G};
 use crate::arch::Backend;
-use crate::dimension::Dimension;
 use crate::hash::lanes;
-use crate::secret::wipe;
 
 /// ML-KEM.KeyGen_internal (algorithm 16).
 pub fn keygen<P: ParameterSet, B: Backend>(
@@ -32,21 +26,12 @@ pub fn encaps<P: ParameterSet, B: Backend>(
     encapsulation_key: &EncapsulationKey<P>,
     m: &[u8; 32],
 ) -> (Ciphertext<P>, SharedSecret) {
-    let ek = encapsulation_key;
-    // H(ek) is the longest chain, so it starts first, and Â is sampled beside it.
-    let mut h = [0; 32];
-    let mut matrix = Matrix::<P>::zero();
-    let hash = sampling::h(ek.as_bytes(), &mut h);
-    let entries = sampling::matrix(b, ek.rho(), &mut matrix);
-    lanes::run(b, [hash].into_iter().chain(entries));
-
-    // 1: (K, r) ← G(m ‖ H(ek))
-    let k_r = G::new(b, &[m, &h]);
-    let [k, r] = k_r.halves();
-    // 2: c ← K-PKE.Encrypt(ek, m, r)
-    let mut c = P::CiphertextLen::from_fn(|_| 0);
-    k_pke::encrypt(b, &matrix, &ek.t_hat, m, r, None, c.as_mut());
-    (Ciphertext(c), SharedSecret(*k))
+    let mut space = encapsulation::Space::zero();
+    lanes::serve(
+        b,
+        &mut Encapsulation::new(b, encapsulation_key, m, &mut space),
+    );
+    space.finish(b, encapsulation_key, m)
 }
 
 /// ML-KEM.Decaps_internal (algorithm 18).
@@ -55,36 +40,10 @@ pub fn decaps<P: ParameterSet, B: Backend>(
     decapsulation_key: &DecapsulationKey<P>,
     ciphertext: &Ciphertext<P>,
 ) -> SharedSecret {
-    let DecapsulationKey {
-        encapsulation_key: ek,
-        matrix,
-        h,
-        s_hat,
-        z,
-        ..
-    } = decapsulation_key;
-    let c = ciphertext.as_bytes();
-    // 5: m′ ← K-PKE.Decrypt(dkPKE, c)
-    let mut m = Zeroizing::new([0; 32]);
-    k_pke::decrypt::<P, B>(b, s_hat, c, &mut m);
-    // 6: (K′, r′) ← G(m′ ‖ h)
-    let k_r = G::new(b, &[&*m, h]);
-    let [k, r] = k_r.halves();
-    // 7-8: K̄ ← J(z ‖ c), beside c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
-    let mut rejected = Zeroizing::new([0; 32]);
-    let mut c_again = P::CiphertextLen::from_fn(|_| 0);
-    let j = sampling::j(z, c, &mut rejected);
-    k_pke::encrypt(b, matrix, &ek.t_hat, &m, r, Some(j), c_again.as_mut());
-    // 9-11: the choice is secret, and so is c′ where it differs
-    let difference = c.iter().zip(c_again.as_ref());
-    let difference = difference.fold(0, |difference, (c, again)| difference | (c ^ again));
-    let accept = difference.ct_eq(&0u8);
-    wipe(c_again.as_mut());
-    let mut secret = SharedSecret([0; 32]);
-    for ((chosen, k), rejected) in secret.0.iter_mut().zip(k).zip(&*rejected) {
-        *chosen = u8::conditional_select(rejected, k, accept);
-    }
-    secret
+    let mut space = decapsulation::Space::zero();
+    let mut client = Decapsulation::new(b, decapsulation_key, ciphertext, &mut space);
+    lanes::serve(b, &mut client);
+    space.finish(b, decapsulation_key, ciphertext)
 }
 
 #[cfg(test)]

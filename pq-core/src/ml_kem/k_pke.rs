@@ -1,75 +1,28 @@
-//! K-PKE, the public-key encryption scheme inside (FIPS 203, section 5).
+//! K-PKE, the public-key encryption scheme inside (FIPS 203, section 5): what it does with
+//! what is sampled. Its key generation is part of [`generation`](super::generation).
 
 use zeroize::Zeroizing;
 
-use super::params::{ETA2, ParameterSet};
-use super::ring::{Matrix, Multiplier, Rq, Tq, VectorR, VectorT, ntt};
-use super::sampling::{self, G, Sampling};
-use crate::arch::{Backend, declassify};
+use super::params::ParameterSet;
+use super::ring::{Matrix, Multiplier, Rq, Tq, VectorT, ntt};
+use super::sampling::Noise;
+use crate::arch::Backend;
 use crate::dimension::Dimension;
-use crate::hash::lanes;
 use crate::secret::Zero;
 
-/// K-PKE.KeyGen (algorithm 13), into `rho`, `matrix`, `s_hat` and `t_hat`.
-pub(super) fn key_gen<P: ParameterSet, B: Backend>(
-    b: B,
-    d: &[u8; 32],
-    rho: &mut [u8; 32],
-    matrix: &mut Matrix<P>,
-    s_hat: &mut VectorT<P>,
-    t_hat: &mut VectorT<P>,
-) {
-    // 1: (ρ, σ) ← G(d ‖ k)
-    let rho_sigma = G::new(b, &[d, &[P::K::N as u8]]);
-    let [rho_of_g, sigma] = rho_sigma.halves();
-    rho.copy_from_slice(rho_of_g);
-    // ρ becomes part of the encapsulation key
-    declassify(rho);
-
-    // 3-15: Â, s and e, all sponges side by side
-    let mut s = VectorR::<P>::zero();
-    let mut e = VectorR::<P>::zero();
-    let noise = s.iter_mut().chain(e.iter_mut()).zip(0..);
-    let noise = noise.map(|(f, n)| sampling::noise(b, sigma, n, P::ETA1, f));
-    lanes::run(b, sampling::matrix(b, rho, matrix).chain(noise));
-
-    // 16-18: t̂ ← Â ∘ ŝ + ê
-    ntt(b, &s, s_hat);
-    let s_hat = Multiplier::<P>::new(b, s_hat);
-    let mut e_hat = Zeroizing::new(Tq::ZERO);
-    for (i, (e, t_hat)) in e.iter().zip(t_hat.iter_mut()).enumerate() {
-        e.ntt(b, &mut e_hat);
-        s_hat.inner_product(b, |j| matrix.entry(i, j), t_hat);
-        t_hat.add_to_product(b, &e_hat);
-    }
-}
-
-/// K-PKE.Encrypt (algorithm 14) with **Â** at hand, into the ciphertext `c`; runs
-/// `beside` on the lanes that its own sampling leaves free.
-pub(super) fn encrypt<'a, P: ParameterSet, B: Backend>(
+/// K-PKE.Encrypt (algorithm 14) from step 18 on, with **Â** and the noise at hand, into the
+/// ciphertext `c`.
+pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     b: B,
     matrix: &Matrix<P>,
     t_hat: &[Tq],
     m: &[u8; 32],
-    r: &'a [u8; 32],
-    beside: Option<Sampling<'a, B>>,
+    Noise { y, e1, e2 }: &Noise<P>,
     c: &mut [u8],
 ) {
-    // 9-17: y, e₁ and e₂, all sponges side by side
-    let mut y = VectorR::<P>::zero();
-    let mut e1 = VectorR::<P>::zero();
-    let mut e2 = Zeroizing::new(Rq::ZERO);
-    {
-        let y = y.iter_mut().map(|f| (f, P::ETA1));
-        let e1 = e1.iter_mut().map(|f| (f, ETA2));
-        let noise = y.chain(e1).chain([(&mut *e2, ETA2)]).zip(0..);
-        let noise = noise.map(|((f, eta), n)| sampling::noise(b, r, n, eta, f));
-        lanes::run(b, beside.into_iter().chain(noise));
-    }
-
     // 18: ŷ ← NTT(y)
     let mut y_hat = VectorT::<P>::zero();
-    ntt(b, &y, &mut y_hat);
+    ntt(b, y, &mut y_hat);
     let y_hat = Multiplier::<P>::new(b, &y_hat);
     let mut product = Zeroizing::new(Tq::ZERO);
     let (c1, c2) = c.split_at_mut(32 * P::DU * P::K::N);
@@ -88,7 +41,7 @@ pub(super) fn encrypt<'a, P: ParameterSet, B: Backend>(
     y_hat.inner_product(b, |j| &t_hat[j], &mut product);
     v.set_product(b, &product);
     mu.decode_message(b, m);
-    v.add(&e2);
+    v.add(e2);
     v.add(&mu);
     v.compress_encode(b, P::DV, c2);
 }

@@ -3,6 +3,8 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
+use super::encapsulation::Expansion;
+use super::generation::{self, Generation};
 use super::params::ParameterSet;
 use super::ring::{ENCODED_LEN, Matrix, VectorT, decode, encode};
 use super::{SEED_LEN, SHARED_SECRET_LEN, internal, k_pke, sampling};
@@ -10,7 +12,6 @@ use crate::Error;
 use crate::arch::{Backend, declassify, dispatch};
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
-use crate::hash::sha3::sha3_256;
 use crate::hex::Hex;
 use crate::secret::wipe;
 
@@ -54,11 +55,14 @@ impl<P: ParameterSet> EncapsulationKey<P> {
         }
     }
 
-    /// Encodes **t̂** and ρ.
-    fn set_bytes<B: Backend>(&mut self, b: B, rho: &[u8; 32]) {
-        let (t_hat, tail) = self.bytes.as_mut().split_at_mut(ENCODED_LEN * P::K::N);
-        encode(b, &self.t_hat, t_hat);
-        tail.copy_from_slice(rho);
+    /// Encodes element i of **t̂**.
+    pub(super) fn encode_element<B: Backend>(&mut self, b: B, i: usize) {
+        let bytes = &mut self.bytes.as_mut()[ENCODED_LEN * i..][..ENCODED_LEN];
+        self.t_hat[i].encode(b, bytes);
+    }
+
+    pub(super) fn set_rho(&mut self, rho: &[u8; 32]) {
+        self.bytes.as_mut()[ENCODED_LEN * P::K::N..].copy_from_slice(rho);
     }
 
     /// The key as the standard encodes it.
@@ -151,19 +155,8 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         let seed = key.seed.insert([0; SEED_LEN]);
         seed[..32].copy_from_slice(d);
         seed[32..].copy_from_slice(z);
-        // 1: (ekPKE, dkPKE) ← K-PKE.KeyGen(d)
-        let mut rho = [0; 32];
-        let Self {
-            encapsulation_key: ek,
-            matrix,
-            h,
-            s_hat,
-            ..
-        } = &mut key;
-        k_pke::key_gen(b, d, &mut rho, matrix, s_hat, &mut ek.t_hat);
-        ek.set_bytes(b, &rho);
-        // 3: H(ek), part of dk
-        sha3_256(b, &[ek.as_bytes()], h);
+        let mut space = generation::Space::zero();
+        lanes::serve(b, &mut Generation::new(b, d, &mut key, &mut space));
         key
     }
 
@@ -206,9 +199,13 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         let mut key = Self::zero();
         key.encapsulation_key = EncapsulationKey::from_bytes_with(b, ek)?;
         key.z.copy_from_slice(z);
-        let hash = sampling::h(ek, &mut key.h);
-        let entries = sampling::matrix(b, key.encapsulation_key.rho(), &mut key.matrix);
-        lanes::run(b, [hash].into_iter().chain(entries));
+        let Self {
+            encapsulation_key: ek,
+            matrix,
+            h: hash,
+            ..
+        } = &mut key;
+        lanes::serve(b, &mut Expansion::new(b, ek, hash, matrix));
         if key.h != h {
             return Err(Error::HashMismatch);
         }
@@ -291,6 +288,11 @@ impl<P: ParameterSet> Ciphertext<P> {
     /// [`Error::WrongLength`] (the check of FIPS 203, section 7.3).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         array::<P::CiphertextLen>(bytes).map(Self)
+    }
+
+    /// A ciphertext of zeros, to be written over.
+    pub(super) fn zero() -> Self {
+        Self(P::CiphertextLen::from_fn(|_| 0))
     }
 
     /// The ciphertext as the standard encodes it.

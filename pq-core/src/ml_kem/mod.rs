@@ -27,6 +27,9 @@
 //! | [`MlKem768`] | 1184 bytes | 2400 bytes | 1088 bytes |
 //! | [`MlKem1024`] | 1568 bytes | 3168 bytes | 1568 bytes |
 
+mod decapsulation;
+mod encapsulation;
+mod generation;
 pub mod internal;
 mod k_pke;
 mod keys;

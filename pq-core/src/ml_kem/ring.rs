@@ -47,13 +47,9 @@ impl<P: ParameterSet> Matrix<P> {
         &self.0.as_ref()[i].as_ref()[j]
     }
 
-    /// Every entry with the indices of its row and column.
-    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = ((u8, u8), &mut Tq)> {
-        let rows = self.0.as_mut().iter_mut().zip(0..);
-        rows.flat_map(|(row, i)| {
-            let entries = row.as_mut().iter_mut().zip(0..);
-            entries.map(move |(entry, j)| ((i, j), entry))
-        })
+    /// The same, to be written over.
+    pub(super) fn entry_mut(&mut self, i: usize, j: usize) -> &mut Tq {
+        &mut self.0.as_mut()[i].as_mut()[j]
     }
 }
 
@@ -210,12 +206,21 @@ pub(super) struct Multiplier<P: ParameterSet>(Secret<P::K, Factor>);
 
 impl<P: ParameterSet> Multiplier<P> {
     pub(super) fn new<B: Backend>(b: B, vector: &VectorT<P>) -> Self {
-        let mut factors = Secret::zero();
-        for (element, factor) in vector.iter().zip(factors.iter_mut()) {
+        let mut multiplier = Self::zero();
+        multiplier.set(b, vector);
+        multiplier
+    }
+
+    /// To be [`set`](Self::set).
+    pub(super) fn zero() -> Self {
+        Self(Secret::zero())
+    }
+
+    pub(super) fn set<B: Backend>(&mut self, b: B, vector: &VectorT<P>) {
+        for (element, factor) in vector.iter().zip(self.0.iter_mut()) {
             let b_ = &element.0;
             b.run(MakeFactor { b: b_, factor });
         }
-        Self(factors)
     }
 
     /// output ← the sum over i of `term(i)` · self\[i\] · R⁻¹

@@ -1,27 +1,207 @@
-//! Everything that is sampled from sponges, side by side where the sponges are
-//! independent.
+//! The sponges that operations sample from, and what becomes of their output.
+//!
+//! An operation is a [`Client`](crate::hash::lanes::Client) of the lanes: it knows which of
+//! its [`Sponge`]s can begin.
 
 use zeroize::Zeroizing;
 
-use super::params::ParameterSet;
-use super::ring::{Matrix, Rq};
+use super::params::{ETA2, ParameterSet};
+use super::ring::{Rq, Tq, VectorR};
 use crate::arch::Backend;
-use crate::hash::lanes::{Consumer, Demand, Job, Message};
-use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, sha3_512};
+use crate::dimension::Dimension;
+use crate::hash::lanes::{Absorbed, Demand, Midway, Start, read};
+use crate::hash::sha3::{SHA3_512_RATE, SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE};
 use crate::kernel::ml_kem::sampling::{CentredBinomial, RejectUniform};
+use crate::secret::Zero;
 
-/// A sponge whose output becomes part of a key or ciphertext.
-pub(super) type Sampling<'a, B> = Job<'a, Sampler<'a, B>>;
+/// A sponge by what it gives, and how far it is.
+pub(super) enum Sponge {
+    /// G(·), two values of 32 bytes.
+    G,
+    /// H(ek).
+    H { absorbed: usize },
+    /// J(z ‖ c).
+    J { absorbed: usize },
+    /// SampleNTT of entry (i, j) of **Â**. Everything here is public.
+    Entry { i: u8, j: u8, filled: usize },
+    /// SamplePolyCBD of PRF(·, n).
+    Noise {
+        n: u8,
+        /// With η = 3 the last byte of the first block, of which the coefficient begins there.
+        last: Option<u8>,
+    },
+}
+
+impl Sponge {
+    /// Begins.
+    pub(super) fn start(self) -> Start<Self> {
+        self.resume(None)
+    }
+
+    /// Goes on where it was paused.
+    pub(super) fn resume(self, midway: Option<Midway>) -> Start<Self> {
+        let (rate, suffix) = match self {
+            Self::G => (SHA3_512_RATE, SHA3_SUFFIX),
+            Self::H { .. } => (SHAKE256_RATE, SHA3_SUFFIX),
+            Self::J { .. } | Self::Noise { .. } => (SHAKE256_RATE, SHAKE_SUFFIX),
+            Self::Entry { .. } => (SHAKE128_RATE, SHAKE_SUFFIX),
+        };
+        Start {
+            rate,
+            suffix,
+            sponge: self,
+            midway,
+        }
+    }
+}
+
+/// The sponge of the n'th entry of **Â**, by rows, if there are so many.
+pub(super) fn entry<P: ParameterSet>(n: usize) -> Option<Sponge> {
+    let k = P::K::N;
+    (n < k * k).then(|| Sponge::Entry {
+        i: (n / k) as u8,
+        j: (n % k) as u8,
+        filled: 0,
+    })
+}
+
+/// Writes `parts`, joined, to `block`, in which they end.
+pub(super) fn absorb_all<const N: usize>(parts: [&[u8]; N], block: &mut [u8]) -> Absorbed {
+    Absorbed::some(read(parts, 0, block), block)
+}
+
+/// Writes what comes after the first `absorbed` bytes of `parts`, joined, to `block`.
+pub(super) fn absorb_next<const N: usize>(
+    parts: [&[u8]; N],
+    absorbed: &mut usize,
+    block: &mut [u8],
+) -> Absorbed {
+    let taken = read(parts, *absorbed, block);
+    *absorbed += taken;
+    Absorbed::some(taken, block)
+}
+
+/// ρ ‖ j ‖ i, the message of entry (i, j).
+pub(super) fn absorb_entry(rho: &[u8; 32], i: u8, j: u8, block: &mut [u8]) -> Absorbed {
+    block[..32].copy_from_slice(rho);
+    block[32..34].copy_from_slice(&[j, i]);
+    Absorbed::End(34)
+}
+
+/// s ‖ n, the message of noise n of the seed s.
+pub(super) fn absorb_noise(seed: &[u8; 32], n: u8, block: &mut [u8]) -> Absorbed {
+    block[..32].copy_from_slice(seed);
+    block[32] = n;
+    Absorbed::End(33)
+}
+
+/// The next block of SampleNTT (algorithm 7).
+pub(super) fn take_entry<B: Backend>(
+    b: B,
+    block: &[u8],
+    entry: &mut Tq,
+    filled: &mut usize,
+) -> Demand {
+    let block = block
+        .first_chunk()
+        .expect("blocks are as long as the rate of SHAKE128");
+    *filled = b.run(RejectUniform {
+        block,
+        f: &mut entry.0,
+        filled: *filled,
+    });
+    Demand::more_if(*filled < 256)
+}
+
+/// The next block of SamplePolyCBD_η (algorithm 8), of 128 bytes, which are in the first
+/// block, or of 192, which are in the first two.
+pub(super) fn take_noise<B: Backend>(
+    b: B,
+    block: &[u8],
+    eta: usize,
+    Rq(f): &mut Rq,
+    last: &mut Option<u8>,
+) -> Demand {
+    if eta == 2 {
+        let bytes = &block[..128];
+        b.run(CentredBinomial::<2> { bytes, f });
+        return Demand::Done;
+    }
+    // Three bytes make four coefficients: 136 = 45 · 3 + 1, and with that one and 56 more
+    // there are 19 · 3.
+    let (start, end) = f.split_at_mut(4 * 45);
+    let Some(first) = last.take() else {
+        let bytes = &block[..3 * 45];
+        b.run(CentredBinomial::<3> { bytes, f: start });
+        *last = Some(block[3 * 45]);
+        return Demand::More;
+    };
+    let mut bytes = Zeroizing::new([0; 3 * 19]);
+    bytes[0] = first;
+    bytes[1..].copy_from_slice(&block[..3 * 19 - 1]);
+    b.run(CentredBinomial::<3> {
+        bytes: &*bytes,
+        f: end,
+    });
+    Demand::Done
+}
+
+/// The noise of an encryption: **y**, **e**₁ and e₂. Wiped when dropped.
+pub(super) struct Noise<P: ParameterSet> {
+    pub(super) y: VectorR<P>,
+    pub(super) e1: VectorR<P>,
+    pub(super) e2: Zeroizing<Rq>,
+}
+
+impl<P: ParameterSet> Noise<P> {
+    /// All zero, to be written over.
+    pub(super) fn zero() -> Self {
+        Self {
+            y: VectorR::<P>::zero(),
+            e1: VectorR::<P>::zero(),
+            e2: Zeroizing::new(Rq::ZERO),
+        }
+    }
+
+    /// The n'th sponge, if there are so many.
+    pub(super) fn sponge(n: usize) -> Option<Sponge> {
+        let n = n as u8;
+        (usize::from(n) <= 2 * P::K::N).then_some(Sponge::Noise { n, last: None })
+    }
+
+    /// The next block of the output of the n'th sponge.
+    pub(super) fn take<B: Backend>(
+        &mut self,
+        b: B,
+        block: &[u8],
+        n: u8,
+        last: &mut Option<u8>,
+    ) -> Demand {
+        let (n, k) = (usize::from(n), P::K::N);
+        let (f, eta) = if n < k {
+            (&mut self.y[n], P::ETA1)
+        } else if n < 2 * k {
+            (&mut self.e1[n - k], ETA2)
+        } else {
+            (&mut *self.e2, ETA2)
+        };
+        take_noise(b, block, eta, f, last)
+    }
+}
 
 /// G(·), which gives two values of 32 bytes. Wiped when dropped.
 pub(super) struct G(Zeroizing<[u8; 64]>);
 
 impl G {
-    /// G of the concatenation of `parts`.
-    pub(super) fn new<B: Backend>(b: B, parts: &[&[u8]]) -> Self {
-        let mut g = Self(Zeroizing::new([0; 64]));
-        sha3_512(b, parts, &mut g.0);
-        g
+    /// Zeros, to be written over.
+    pub(super) fn zero() -> Self {
+        Self(Zeroizing::new([0; 64]))
+    }
+
+    /// Takes the output.
+    pub(super) fn take(&mut self, block: &[u8]) -> Demand {
+        self.0.copy_from_slice(&block[..64]);
+        Demand::Done
     }
 
     pub(super) fn halves(&self) -> [&[u8; 32]; 2] {
@@ -35,137 +215,4 @@ pub(super) fn halves(bytes: &[u8; 64]) -> [&[u8; 32]; 2] {
         bytes.first_chunk().expect("64 bytes begin with 32"),
         bytes.last_chunk().expect("64 bytes end with 32"),
     ]
-}
-
-/// The jobs that sample **Â** from ρ: entry (i, j) is SampleNTT(ρ ‖ j ‖ i).
-pub(super) fn matrix<'a, P: ParameterSet, B: Backend>(
-    b: B,
-    rho: &'a [u8; 32],
-    matrix: &'a mut Matrix<P>,
-) -> impl Iterator<Item = Sampling<'a, B>> {
-    let entries = matrix.entries_mut();
-    entries.map(move |((i, j), entry)| Job {
-        rate: SHAKE128_RATE,
-        suffix: SHAKE_SUFFIX,
-        message: Message::indexed2(rho, [j, i]),
-        consumer: Sampler::Uniform {
-            b,
-            f: &mut entry.0,
-            filled: 0,
-        },
-    })
-}
-
-/// The job that samples `f` from SamplePolyCBD_η(PRF_η(seed, n)).
-pub(super) fn noise<'a, B: Backend>(
-    b: B,
-    seed: &'a [u8; 32],
-    n: u8,
-    eta: usize,
-    f: &'a mut Rq,
-) -> Sampling<'a, B> {
-    Job {
-        rate: SHAKE256_RATE,
-        suffix: SHAKE_SUFFIX,
-        message: Message::indexed(seed, n),
-        consumer: match eta {
-            2 => Sampler::Noise2 { b, f: &mut f.0 },
-            _ => Sampler::Noise3 {
-                b,
-                f: &mut f.0,
-                last: None,
-            },
-        },
-    }
-}
-
-/// The job that computes H(bytes).
-pub(super) fn h<'a, B: Backend>(bytes: &'a [u8], output: &'a mut [u8; 32]) -> Sampling<'a, B> {
-    Job {
-        rate: SHAKE256_RATE,
-        suffix: SHA3_SUFFIX,
-        message: Message::joined(bytes, &[]),
-        consumer: Sampler::Hash(output),
-    }
-}
-
-/// The job that computes J(z ‖ c).
-pub(super) fn j<'a, B: Backend>(
-    z: &'a [u8; 32],
-    c: &'a [u8],
-    output: &'a mut [u8; 32],
-) -> Sampling<'a, B> {
-    Job {
-        rate: SHAKE256_RATE,
-        suffix: SHAKE_SUFFIX,
-        message: Message::joined(z, c),
-        consumer: Sampler::Hash(output),
-    }
-}
-
-/// What becomes of the output.
-pub(super) enum Sampler<'a, B> {
-    /// SampleNTT, by rejection. Everything here is public.
-    Uniform {
-        b: B,
-        f: &'a mut [i16; 256],
-        filled: usize,
-    },
-    /// SamplePolyCBD₂ of 128 bytes, which are in the first block.
-    Noise2 { b: B, f: &'a mut [i16; 256] },
-    /// SamplePolyCBD₃ of 192 bytes, which are in the first two blocks.
-    Noise3 {
-        b: B,
-        f: &'a mut [i16; 256],
-        /// The last byte of the first block, of which the coefficient begins there.
-        last: Option<u8>,
-    },
-    /// 32 bytes of hash.
-    Hash(&'a mut [u8; 32]),
-}
-
-impl<B: Backend> Consumer for Sampler<'_, B> {
-    fn take(&mut self, block: &[u8]) -> Demand {
-        match self {
-            Self::Uniform { b, f, filled } => {
-                let block = block
-                    .first_chunk()
-                    .expect("blocks are as long as the rate of SHAKE128");
-                *filled = b.run(RejectUniform {
-                    block,
-                    f,
-                    filled: *filled,
-                });
-                Demand::more_if(*filled < 256)
-            }
-            Self::Noise2 { b, f } => {
-                let bytes = &block[..128];
-                b.run(CentredBinomial::<2> { bytes, f: *f });
-                Demand::Done
-            }
-            Self::Noise3 { b, f, last } => {
-                // Three bytes make four coefficients: 136 = 45 · 3 + 1, and with that
-                // one and 56 more there are 19 · 3.
-                let (start, end) = f.split_at_mut(4 * 45);
-                let Some(first) = last.take() else {
-                    let bytes = &block[..3 * 45];
-                    b.run(CentredBinomial::<3> { bytes, f: start });
-                    *last = Some(block[3 * 45]);
-                    return Demand::More;
-                };
-                let mut bytes = Zeroizing::new([0; 3 * 19]);
-                bytes[0] = first;
-                bytes[1..].copy_from_slice(&block[..3 * 19 - 1]);
-                b.run(CentredBinomial::<3> {
-                    bytes: &*bytes,
-                    f: end,
-                });
-                Demand::Done
-            }
-            Self::Hash(output) => {
-                output.copy_from_slice(&block[..32]);
-                Demand::Done
-            }
-        }
-    }
 }

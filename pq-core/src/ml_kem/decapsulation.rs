@@ -1,0 +1,149 @@
+//! ML-KEM.Decaps_internal (FIPS 203, algorithm 18).
+
+use subtle::{ConditionallySelectable, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::k_pke;
+use super::keys::{Ciphertext, DecapsulationKey, SharedSecret};
+use super::params::ParameterSet;
+use super::sampling::{self, G, Noise, Sponge};
+use crate::arch::Backend;
+use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start};
+use crate::secret::wipe;
+
+/// What a decapsulation computes in lanes, and before. Wiped when dropped.
+pub(super) struct Space<P: ParameterSet> {
+    m: Zeroizing<[u8; 32]>,
+    rejected: Zeroizing<[u8; 32]>,
+    g: G,
+    noise: Noise<P>,
+}
+
+impl<P: ParameterSet> Space<P> {
+    /// All zero, to be written over.
+    pub(super) fn zero() -> Self {
+        Self {
+            m: Zeroizing::new([0; 32]),
+            rejected: Zeroizing::new([0; 32]),
+            g: G::zero(),
+            noise: Noise::zero(),
+        }
+    }
+
+    /// What follows when the lanes are done with a [`Decapsulation`].
+    pub(super) fn finish<B: Backend>(
+        &self,
+        b: B,
+        key: &DecapsulationKey<P>,
+        c: &Ciphertext<P>,
+    ) -> SharedSecret {
+        let [k, _] = self.g.halves();
+        // 8: c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
+        let mut c_again = Ciphertext::<P>::zero();
+        let (matrix, t_hat) = (&key.matrix, &key.encapsulation_key.t_hat);
+        k_pke::encrypt(b, matrix, t_hat, &self.m, &self.noise, c_again.0.as_mut());
+        // 9-11: the choice is secret, and so is c′ where it differs
+        let difference = c.as_bytes().iter().zip(c_again.as_bytes());
+        let difference = difference.fold(0, |difference, (c, again)| difference | (c ^ again));
+        let accept = difference.ct_eq(&0u8);
+        wipe(c_again.0.as_mut());
+        let mut secret = SharedSecret([0; 32]);
+        for ((chosen, k), rejected) in secret.0.iter_mut().zip(k).zip(&*self.rejected) {
+            *chosen = u8::conditional_select(rejected, k, accept);
+        }
+        secret
+    }
+}
+
+/// The sponges of a decapsulation.
+pub(super) struct Decapsulation<'a, P: ParameterSet, B> {
+    b: B,
+    key: &'a DecapsulationKey<P>,
+    c: &'a Ciphertext<P>,
+    space: &'a mut Space<P>,
+    j_begun: bool,
+    g_begun: bool,
+    g_done: bool,
+    noise_begun: usize,
+}
+
+impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
+    pub(super) fn new(
+        b: B,
+        key: &'a DecapsulationKey<P>,
+        c: &'a Ciphertext<P>,
+        space: &'a mut Space<P>,
+    ) -> Self {
+        // 5: m′ ← K-PKE.Decrypt(dkPKE, c)
+        k_pke::decrypt::<P, B>(b, &key.s_hat, c.as_bytes(), &mut space.m);
+        Self {
+            b,
+            key,
+            c,
+            space,
+            j_begun: false,
+            g_begun: false,
+            g_done: false,
+            noise_begun: 0,
+        }
+    }
+}
+
+impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
+    type Sponge = Sponge;
+
+    fn next(&mut self) -> Option<Start<Sponge>> {
+        // 7: K̄ ← J(z ‖ c), the longest chain
+        if !self.j_begun {
+            self.j_begun = true;
+            return Some(Sponge::J { absorbed: 0 }.start());
+        }
+        // 6: (K′, r′) ← G(m′ ‖ h)
+        if !self.g_begun {
+            self.g_begun = true;
+            return Some(Sponge::G.start());
+        }
+        if !self.g_done {
+            return None;
+        }
+        let noise = Noise::<P>::sponge(self.noise_begun)?;
+        self.noise_begun += 1;
+        Some(noise.start())
+    }
+
+    fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
+        match sponge {
+            Sponge::J { absorbed } => {
+                sampling::absorb_next([&self.key.z, self.c.as_bytes()], absorbed, block)
+            }
+            Sponge::G => sampling::absorb_all([&*self.space.m, &self.key.h], block),
+            Sponge::Noise { n, .. } => {
+                let [_, r] = self.space.g.halves();
+                sampling::absorb_noise(r, *n, block)
+            }
+            Sponge::H { .. } | Sponge::Entry { .. } => Absorbed::Nothing,
+        }
+    }
+
+    fn pause(&mut self, _: Sponge, _: Midway) {
+        debug_assert!(false, "all messages are known when their sponges begin");
+    }
+
+    fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
+        let Space {
+            rejected, g, noise, ..
+        } = &mut *self.space;
+        match sponge {
+            Sponge::J { .. } => {
+                rejected.copy_from_slice(&block[..32]);
+                Demand::Done
+            }
+            Sponge::G => {
+                self.g_done = true;
+                g.take(block)
+            }
+            Sponge::Noise { n, last } => noise.take(self.b, block, *n, last),
+            Sponge::H { .. } | Sponge::Entry { .. } => Demand::Done,
+        }
+    }
+}

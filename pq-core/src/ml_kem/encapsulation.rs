@@ -1,0 +1,193 @@
+//! ML-KEM.Encaps_internal (FIPS 203, algorithm 17), and what it shares with reading an
+//! expanded key.
+
+use super::k_pke;
+use super::keys::{Ciphertext, EncapsulationKey, SharedSecret};
+use super::params::ParameterSet;
+use super::ring::Matrix;
+use super::sampling::{self, G, Noise, Sponge};
+use crate::arch::Backend;
+use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start};
+
+/// What an encapsulation computes in lanes. Wiped when dropped, but for what is public.
+pub(super) struct Space<P: ParameterSet> {
+    h: [u8; 32],
+    matrix: Matrix<P>,
+    g: G,
+    noise: Noise<P>,
+}
+
+impl<P: ParameterSet> Space<P> {
+    /// All zero, to be written over.
+    pub(super) fn zero() -> Self {
+        Self {
+            h: [0; 32],
+            matrix: Matrix::zero(),
+            g: G::zero(),
+            noise: Noise::zero(),
+        }
+    }
+
+    /// What follows when the lanes are done with an [`Encapsulation`].
+    pub(super) fn finish<B: Backend>(
+        &self,
+        b: B,
+        ek: &EncapsulationKey<P>,
+        m: &[u8; 32],
+    ) -> (Ciphertext<P>, SharedSecret) {
+        let [k, _] = self.g.halves();
+        // 2: c ← K-PKE.Encrypt(ek, m, r)
+        let mut c = Ciphertext::<P>::zero();
+        k_pke::encrypt(b, &self.matrix, &ek.t_hat, m, &self.noise, c.0.as_mut());
+        (c, SharedSecret(*k))
+    }
+}
+
+/// The sponges of an encapsulation.
+pub(super) struct Encapsulation<'a, P: ParameterSet, B> {
+    b: B,
+    m: &'a [u8; 32],
+    expansion: Expansion<'a, P, B>,
+    g: &'a mut G,
+    g_begun: bool,
+    g_done: bool,
+    noise: &'a mut Noise<P>,
+    noise_begun: usize,
+}
+
+impl<'a, P: ParameterSet, B: Backend> Encapsulation<'a, P, B> {
+    pub(super) fn new(
+        b: B,
+        ek: &'a EncapsulationKey<P>,
+        m: &'a [u8; 32],
+        space: &'a mut Space<P>,
+    ) -> Self {
+        Self {
+            b,
+            m,
+            expansion: Expansion::new(b, ek, &mut space.h, &mut space.matrix),
+            g: &mut space.g,
+            g_begun: false,
+            g_done: false,
+            noise: &mut space.noise,
+            noise_begun: 0,
+        }
+    }
+}
+
+impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
+    type Sponge = Sponge;
+
+    fn next(&mut self) -> Option<Start<Sponge>> {
+        // 1: (K, r) ← G(m ‖ H(ek))
+        if self.expansion.h_done && !self.g_begun {
+            self.g_begun = true;
+            return Some(Sponge::G.start());
+        }
+        if self.g_done
+            && let Some(noise) = Noise::<P>::sponge(self.noise_begun)
+        {
+            self.noise_begun += 1;
+            return Some(noise.start());
+        }
+        self.expansion.next()
+    }
+
+    fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
+        match sponge {
+            Sponge::G => sampling::absorb_all([self.m, &*self.expansion.h], block),
+            Sponge::Noise { n, .. } => {
+                let [_, r] = self.g.halves();
+                sampling::absorb_noise(r, *n, block)
+            }
+            _ => self.expansion.absorb(sponge, block),
+        }
+    }
+
+    fn pause(&mut self, sponge: Sponge, midway: Midway) {
+        self.expansion.pause(sponge, midway);
+    }
+
+    fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
+        match sponge {
+            Sponge::G => {
+                self.g_done = true;
+                self.g.take(block)
+            }
+            Sponge::Noise { n, last } => self.noise.take(self.b, block, *n, last),
+            _ => self.expansion.take(sponge, block),
+        }
+    }
+}
+
+/// H(ek) and **Â**.
+pub(super) struct Expansion<'a, P: ParameterSet, B> {
+    b: B,
+    ek: &'a EncapsulationKey<P>,
+    h: &'a mut [u8; 32],
+    matrix: &'a mut Matrix<P>,
+    h_begun: bool,
+    h_done: bool,
+    entries_begun: usize,
+}
+
+impl<'a, P: ParameterSet, B> Expansion<'a, P, B> {
+    pub(super) fn new(
+        b: B,
+        ek: &'a EncapsulationKey<P>,
+        h: &'a mut [u8; 32],
+        matrix: &'a mut Matrix<P>,
+    ) -> Self {
+        Self {
+            b,
+            ek,
+            h,
+            matrix,
+            h_begun: false,
+            h_done: false,
+            entries_begun: 0,
+        }
+    }
+}
+
+impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
+    type Sponge = Sponge;
+
+    fn next(&mut self) -> Option<Start<Sponge>> {
+        // H(ek) is the longest chain, so it starts first, and Â is sampled beside it.
+        if !self.h_begun {
+            self.h_begun = true;
+            return Some(Sponge::H { absorbed: 0 }.start());
+        }
+        let entry = sampling::entry::<P>(self.entries_begun)?;
+        self.entries_begun += 1;
+        Some(entry.start())
+    }
+
+    fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
+        match sponge {
+            Sponge::H { absorbed } => sampling::absorb_next([self.ek.as_bytes()], absorbed, block),
+            Sponge::Entry { i, j, .. } => sampling::absorb_entry(self.ek.rho(), *i, *j, block),
+            _ => Absorbed::Nothing,
+        }
+    }
+
+    fn pause(&mut self, _: Sponge, _: Midway) {
+        debug_assert!(false, "all messages are known when their sponges begin");
+    }
+
+    fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
+        match sponge {
+            Sponge::H { .. } => {
+                self.h.copy_from_slice(&block[..32]);
+                self.h_done = true;
+                Demand::Done
+            }
+            Sponge::Entry { i, j, filled } => {
+                let entry = self.matrix.entry_mut(usize::from(*i), usize::from(*j));
+                sampling::take_entry(self.b, block, entry, filled)
+            }
+            _ => Demand::Done,
+        }
+    }
+}

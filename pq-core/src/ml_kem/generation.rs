@@ -1,0 +1,229 @@
+//! ML-KEM.KeyGen_internal (FIPS 203, algorithm 16), with K-PKE.KeyGen (algorithm 13).
+
+use zeroize::Zeroizing;
+
+use super::keys::DecapsulationKey;
+use super::params::ParameterSet;
+use super::ring::{ENCODED_LEN, Multiplier, Rq, Tq, VectorR, ntt};
+use super::sampling::{self, G, Sponge};
+use crate::arch::{Backend, declassify};
+use crate::dimension::Dimension;
+use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start};
+use crate::hash::sha3::SHAKE256_RATE;
+use crate::secret::Zero;
+
+/// What a key generation computes in lanes beside the key. Wiped when dropped.
+pub(super) struct Space<P: ParameterSet> {
+    /// ρ ‖ σ
+    g: G,
+    s: VectorR<P>,
+    e: VectorR<P>,
+    s_hat: Multiplier<P>,
+}
+
+impl<P: ParameterSet> Space<P> {
+    /// All zero, to be written over.
+    pub(super) fn zero() -> Self {
+        Self {
+            g: G::zero(),
+            s: VectorR::<P>::zero(),
+            e: VectorR::<P>::zero(),
+            s_hat: Multiplier::zero(),
+        }
+    }
+}
+
+/// The sponges of a key generation.
+///
+/// Rows of **t̂** are made one by one, as soon as what they are made of is sampled, and H(ek)
+/// takes them while the next are.
+pub(super) struct Generation<'a, P: ParameterSet, B> {
+    b: B,
+    key: &'a mut DecapsulationKey<P>,
+    d: &'a [u8; 32],
+    space: &'a mut Space<P>,
+    g_begun: bool,
+    g_done: bool,
+    /// How many sponges of **s**, **Â** and **e** have begun, in the order of
+    /// [`sample`](Self::sample).
+    begun: usize,
+    s_done: usize,
+    /// How many elements of each row are done: of **Â** and of **e**.
+    row_done: [usize; 4],
+    rows_made: usize,
+    h: Option<Waiting>,
+}
+
+/// H(ek) while more of ek is not known.
+struct Waiting {
+    absorbed: usize,
+    midway: Option<Midway>,
+}
+
+impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
+    /// Makes `key`, whose z and seed are set, from d.
+    pub(super) fn new(
+        b: B,
+        d: &'a [u8; 32],
+        key: &'a mut DecapsulationKey<P>,
+        space: &'a mut Space<P>,
+    ) -> Self {
+        Self {
+            b,
+            key,
+            d,
+            space,
+            g_begun: false,
+            g_done: false,
+            begun: 0,
+            s_done: 0,
+            row_done: [0; 4],
+            rows_made: 0,
+            h: Some(Waiting {
+                absorbed: 0,
+                midway: None,
+            }),
+        }
+    }
+
+    /// The n'th sponge of **s** and then row by row of **Â** and **e**, if there are so many.
+    fn sample(n: usize) -> Option<Sponge> {
+        let k = P::K::N;
+        let Some(n) = n.checked_sub(k) else {
+            let n = n as u8;
+            return Some(Sponge::Noise { n, last: None });
+        };
+        let (i, j) = (n / (k + 1), n % (k + 1));
+        if i == k {
+            None
+        } else if j < k {
+            sampling::entry::<P>(k * i + j)
+        } else {
+            let n = (k + i) as u8;
+            Some(Sponge::Noise { n, last: None })
+        }
+    }
+
+    /// Makes the rows of **t̂** of which all parts are there (algorithm 13, steps 16 to 19).
+    fn make_rows(&mut self) {
+        let Self { b, key, space, .. } = self;
+        let (b, k) = (*b, P::K::N);
+        if self.s_done < k {
+            return;
+        }
+        while self.rows_made < k && self.row_done[self.rows_made] == k + 1 {
+            let i = self.rows_made;
+            if i == 0 {
+                ntt(b, &space.s, &mut key.s_hat);
+                space.s_hat.set(b, &key.s_hat);
+            }
+            // 18: t̂ ← Â ∘ ŝ + ê
+            let mut e_hat = Zeroizing::new(Tq::ZERO);
+            space.e[i].ntt(b, &mut e_hat);
+            let t_hat = &mut key.encapsulation_key.t_hat[i];
+            space
+                .s_hat
+                .inner_product(b, |j| key.matrix.entry(i, j), t_hat);
+            t_hat.add_to_product(b, &e_hat);
+            // 19: ek ← ByteEncode₁₂(t̂) ‖ ρ
+            key.encapsulation_key.encode_element(b, i);
+            self.rows_made += 1;
+        }
+    }
+
+    /// Whether the block after the first `absorbed` bytes of ek, or the end of ek, is known.
+    fn knows(&self, absorbed: usize) -> bool {
+        self.rows_made == P::K::N || absorbed + SHAKE256_RATE <= ENCODED_LEN * self.rows_made
+    }
+}
+
+impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
+    type Sponge = Sponge;
+
+    fn next(&mut self) -> Option<Start<Sponge>> {
+        // 1: (ρ, σ) ← G(d ‖ k)
+        if !self.g_begun {
+            self.g_begun = true;
+            return Some(Sponge::G.start());
+        }
+        if !self.g_done {
+            return None;
+        }
+        // H(ek), part of dk, is the longest chain, so it goes first.
+        if let Some(Waiting { absorbed, .. }) = self.h
+            && self.rows_made > 0
+            && self.knows(absorbed)
+            && let Some(Waiting { absorbed, midway }) = self.h.take()
+        {
+            return Some(Sponge::H { absorbed }.resume(midway));
+        }
+        // 3-15: Â, s and e
+        let sponge = Self::sample(self.begun)?;
+        self.begun += 1;
+        Some(sponge.start())
+    }
+
+    fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
+        let [rho, sigma] = self.space.g.halves();
+        match sponge {
+            Sponge::G => sampling::absorb_all([self.d, &[P::K::N as u8]], block),
+            Sponge::H { absorbed } if self.knows(*absorbed) => {
+                let ek = self.key.encapsulation_key.as_bytes();
+                sampling::absorb_next([ek], absorbed, block)
+            }
+            Sponge::Entry { i, j, .. } => sampling::absorb_entry(rho, *i, *j, block),
+            Sponge::Noise { n, .. } => sampling::absorb_noise(sigma, *n, block),
+            Sponge::H { .. } | Sponge::J { .. } => Absorbed::Nothing,
+        }
+    }
+
+    fn pause(&mut self, sponge: Sponge, midway: Midway) {
+        if let Sponge::H { absorbed } = sponge {
+            let midway = Some(midway);
+            self.h = Some(Waiting { absorbed, midway });
+        }
+    }
+
+    fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
+        let (b, k) = (self.b, P::K::N);
+        let demand = match sponge {
+            Sponge::G => {
+                self.g_done = true;
+                self.space.g.take(block);
+                let [rho, _] = self.space.g.halves();
+                let mut rho = *rho;
+                // ρ becomes part of the encapsulation key
+                declassify(&mut rho);
+                self.key.encapsulation_key.set_rho(&rho);
+                Demand::Done
+            }
+            Sponge::H { .. } => {
+                self.key.h.copy_from_slice(&block[..32]);
+                Demand::Done
+            }
+            Sponge::Entry { i, j, filled } => {
+                let i = usize::from(*i);
+                let entry = self.key.matrix.entry_mut(i, usize::from(*j));
+                let demand = sampling::take_entry(b, block, entry, filled);
+                self.row_done[i] += usize::from(demand == Demand::Done);
+                demand
+            }
+            Sponge::Noise { n, last } => {
+                let n = usize::from(*n);
+                let (f, done): (&mut Rq, _) = if n < k {
+                    (&mut self.space.s[n], &mut self.s_done)
+                } else {
+                    (&mut self.space.e[n - k], &mut self.row_done[n - k])
+                };
+                let demand = sampling::take_noise(b, block, P::ETA1, f, last);
+                *done += usize::from(demand == Demand::Done);
+                demand
+            }
+            Sponge::J { .. } => Demand::Done,
+        };
+        if demand == Demand::Done {
+            self.make_rows();
+        }
+        demand
+    }
+}
