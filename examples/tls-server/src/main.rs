@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Parser, ValueEnum};
-use pq_x509::{Certificate, SignatureAlgorithm};
+use pq_x509::{Certificate, SignatureAlgorithm, Sizes};
 use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
@@ -75,6 +75,16 @@ struct Arguments {
         help_heading = "Certificates"
     )]
     watch: u64,
+
+    /// Algorithm of the fresh root, such as slh-dsa-shake-128s; another one than that of the
+    /// server's key puts an intermediate between [default: the same]
+    #[arg(
+        long,
+        value_name = "ALGORITHM",
+        conflicts_with = "cert",
+        help_heading = "Certificates"
+    )]
+    root: Option<SignatureAlgorithm>,
 
     /// Directory for the fresh certificates, where no --cert is given
     #[arg(
@@ -141,6 +151,9 @@ Examples:
 
   Serve a chain of your own, and a classical one to clients that can't verify it:
     tls-server --cert ml-dsa.pem --key ml-dsa.key --cert ecdsa.pem --key ecdsa.key
+
+  Serve ML-DSA-65 under a root that is to last for decades:
+    tls-server --root slh-dsa-shake-128s
 
   Require a client certificate, and accept nothing below ML-KEM-1024:
     tls-server --issue-client --groups SecP384r1MLKEM1024,MLKEM1024
@@ -283,7 +296,13 @@ impl Setup {
             true => Client::Issued,
             false => Client::None,
         };
-        let pki = Pki::issue_of(algorithm, &names, client)?;
+        let root = arguments.root.unwrap_or(algorithm);
+        anyhow::ensure!(
+            arguments.profile != ProfileName::Cnsa2 || root == algorithm,
+            "CNSA 2.0 has no signatures but {algorithm}, and so no {root} root; leave out --root, or \
+             choose another --profile"
+        );
+        let mut pki = Pki::issue_under(root, algorithm, &names, client)?;
         let identity = Identity::try_from(&pki.server)?.check(provider)?;
         let files = pki.write(&arguments.pki_dir)?;
         Ok(Self {
@@ -294,10 +313,11 @@ impl Setup {
                 None => None,
             },
             notes: format!(
-                "Fresh {algorithm} certificates, root and leaf, are in {}.\n",
-                arguments.pki_dir.display()
+                "Fresh {algorithm} certificates under a root of {root} are in {}. The chain: {}.\n",
+                arguments.pki_dir.display(),
+                Sizes::of(&pki.server.chain)
             ),
-            leaf: pki.server.certificate,
+            leaf: pki.server.chain.swap_remove(0),
             ca: files.root,
             client_files: files.client,
         })

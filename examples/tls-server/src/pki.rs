@@ -12,9 +12,10 @@ use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
 
 use crate::{Identity, TlsError};
 
-/// Certificates for a demonstration: a fresh root and a server's leaf, of one algorithm.
+/// Certificates for a demonstration: a fresh root and a server's leaf, and where the root is
+/// of another algorithm an intermediate between them.
 ///
-/// The root's key is gone once this is issued, so the root can't issue anything else.
+/// The CAs' keys are gone once this is issued, so they can't issue anything else.
 #[derive(Debug)]
 pub struct Pki {
     /// What clients have to trust.
@@ -54,18 +55,49 @@ impl Pki {
         names: &[ServerName<'static>],
         client: Client,
     ) -> Result<Self, PkiError> {
-        let root = CertificateBuilder::ca("tls-server demonstration root").path_len(0);
-        let root = Issuer::self_signed(root, SigningKey::generate(algorithm)?)?;
+        Self::issue_under(algorithm, algorithm, names, client)
+    }
+
+    /// The same, under a root of an algorithm of its own: SLH-DSA, say, which is for keys
+    /// that sign little and live for decades. Such a root certifies one intermediate, and
+    /// all else is of `algorithm`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pki::issue`].
+    pub fn issue_under(
+        root: SignatureAlgorithm,
+        algorithm: SignatureAlgorithm,
+        names: &[ServerName<'static>],
+        client: Client,
+    ) -> Result<Self, PkiError> {
+        let has_intermediate = root != algorithm;
+        let root = Issuer::self_signed(
+            CertificateBuilder::ca("tls-server demonstration root")
+                .path_len(u8::from(has_intermediate)),
+            SigningKey::generate(root)?,
+        )?;
+        let certificate = root.certificate().clone();
+        let (issuer, above) = match has_intermediate {
+            false => (root, None),
+            true => {
+                let ca = CertificateBuilder::ca("tls-server demonstration CA").path_len(0);
+                let ca = root.issue_ca(ca, SigningKey::generate(algorithm)?)?;
+                let above = ca.certificate().clone();
+                (ca, Some(above))
+            }
+        };
+        let issue = |builder| Issued::new(&issuer, above.clone(), algorithm, builder);
         Ok(Self {
-            server: Issued::new(&root, algorithm, leaf_for(names))?,
+            root: certificate,
+            server: issue(leaf_for(names))?,
             client: match client {
                 Client::None => None,
                 Client::Issued => {
                     let client = CertificateBuilder::client().common_name("tls-client");
-                    Some(Issued::new(&root, algorithm, client)?)
+                    Some(issue(client)?)
                 }
             },
-            root: root.certificate().clone(),
         })
     }
 
@@ -94,7 +126,8 @@ impl Pki {
         let write_issued = |issued: &Issued, name: &str| -> Result<_, PkiError> {
             let chain = directory.join(format!("{name}.pem"));
             let key = directory.join(format!("{name}.key"));
-            write(&chain, Access::Public, &issued.certificate.to_pem())?;
+            let pem = Certificate::chain_to_pem(&issued.chain);
+            write(&chain, Access::Public, &pem)?;
             write(&key, Access::Private, &issued.key.to_pkcs8_pem()?)?;
             Ok((chain, key))
         };
@@ -121,24 +154,27 @@ pub enum Client {
     Issued,
 }
 
-/// A certificate and its private key.
+/// A certificate chain and the private key of its leaf.
 #[derive(Debug)]
 pub struct Issued {
-    /// The certificate, which the root issued itself: the whole chain to send.
-    pub certificate: Certificate,
-    /// Its private key.
+    /// The chain to send, leaf first and without the root.
+    pub chain: Vec<Certificate>,
+    /// The private key.
     pub key: SigningKey,
 }
 
 impl Issued {
+    /// `above` is the issuer's certificate where that isn't the root.
     fn new(
-        root: &Issuer<SigningKey>,
+        issuer: &Issuer<SigningKey>,
+        above: Option<Certificate>,
         algorithm: SignatureAlgorithm,
         builder: CertificateBuilder<EndEntity>,
     ) -> Result<Self, PkiError> {
         let key = SigningKey::generate(algorithm)?;
+        let leaf = issuer.issue(builder, &key)?;
         Ok(Self {
-            certificate: root.issue(builder, &key)?,
+            chain: [leaf].into_iter().chain(above).collect(),
             key,
         })
     }
@@ -150,7 +186,7 @@ impl TryFrom<&Issued> for Identity {
     fn try_from(issued: &Issued) -> Result<Self, KeyError> {
         let key = issued.key.to_pkcs8_der()?;
         Ok(Self {
-            chain: vec![issued.certificate.der().clone()],
+            chain: issued.chain.iter().map(|one| one.der().clone()).collect(),
             key: PrivatePkcs8KeyDer::from(key.to_vec()).into(),
         })
     }
@@ -161,9 +197,9 @@ impl TryFrom<&Issued> for Identity {
 pub struct PkiFiles {
     /// The root's certificate.
     pub root: PathBuf,
-    /// The server's certificate and private key.
+    /// The server's chain and private key.
     pub server: (PathBuf, PathBuf),
-    /// The client's certificate and private key, if there are.
+    /// The client's chain and private key, if there are.
     pub client: Option<(PathBuf, PathBuf)>,
 }
 

@@ -51,7 +51,7 @@ async fn issues_a_client_certificate() {
     let program = Program::start(&["--issue-client"]);
     let pki = program.directory.path().join("pki");
     let issued = Issued {
-        certificate: certificate(&pki.join("client.pem")),
+        chain: vec![certificate(&pki.join("client.pem"))],
         key: SigningKey::from_pkcs8_pem(&fs::read_to_string(pki.join("client.key")).unwrap())
             .unwrap(),
     };
@@ -88,7 +88,7 @@ async fn serves_files_to_clients_of_a_ca() {
 
     let root = certificate(&pki.join("root.pem"));
     let issued = Issued {
-        certificate: certificate(&pki.join("client.pem")),
+        chain: vec![certificate(&pki.join("client.pem"))],
         key: SigningKey::from_pkcs8_pem(&fs::read_to_string(pki.join("client.key")).unwrap())
             .unwrap(),
     };
@@ -265,6 +265,45 @@ async fn profiles() {
             );
         }
     }
+}
+
+/// The chain that the documentation recommends.
+#[tokio::test]
+async fn root_of_another_algorithm() {
+    let program = Program::start(&["--root", "slh-dsa-sha2-128s"]);
+    let page = program.client().page().await.unwrap();
+    assert_eq!(page["signature_scheme"], "ML-DSA-65");
+
+    let pki = program.directory.path().join("pki");
+    let root = certificate(&pki.join("root.pem"));
+    assert_eq!(
+        root.public_key().unwrap().algorithm().name(),
+        "SLH-DSA-SHA2-128s"
+    );
+    let chain = fs::read_to_string(pki.join("server.pem")).unwrap();
+    let chain = Certificate::chain_from_pem(&chain).unwrap();
+    assert_eq!(chain.len(), 2);
+    for certificate in &chain {
+        let key = certificate.public_key().unwrap();
+        assert_eq!(key.algorithm().name(), "ML-DSA-65");
+    }
+    let (welcome, _, _) = program.stop("INT");
+    assert!(
+        welcome.contains("2 certificates, ") && welcome.contains("under a root of SLH-DSA"),
+        "{welcome}"
+    );
+
+    let directory = TempDir::new().unwrap();
+    let output = run_in(
+        &directory,
+        &["--profile", "cnsa2", "--root", "slh-dsa-sha2-128s"],
+    );
+    assert!(!output.status.success());
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        error.contains("CNSA 2.0 has no signatures but ML-DSA-87"),
+        "{error}"
+    );
 }
 
 /// A new certificate is served without a restart: SIGHUP doesn't end the program.
