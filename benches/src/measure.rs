@@ -74,7 +74,7 @@ pub struct Effort {
     pub samples: u32,
     /// How long a sample is at least; one pass, if that takes longer.
     pub sample: Duration,
-    /// How long a row takes in all, unless [`LEAST_SAMPLES`] take longer.
+    /// How long a row takes in all, unless `LEAST_SAMPLES` take longer.
     pub row: Duration,
 }
 

@@ -18,7 +18,8 @@
 //! use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa87)?;
+//! // Roots live for decades and sign little, which is what SLH-DSA is for.
+//! let root_key = SigningKey::generate(SignatureAlgorithm::SlhDsaSha2_128f)?;
 //! let root = Issuer::self_signed(CertificateBuilder::ca("Example Root"), root_key)?;
 //! let ca_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
 //! let ca = root.issue_ca(CertificateBuilder::ca("Example CA").path_len(0), ca_key)?;

@@ -13,7 +13,6 @@ mod parameter_sets;
 
 mod accumulated;
 mod acvp;
-mod backends;
 mod differential;
 mod messages;
 mod peers;

@@ -4,8 +4,9 @@ use std::sync::Mutex;
 
 use pq_core::slh_dsa::{
     Message, ParameterSet, ProgressHook, Signature, SigningKey, SlhDsaSha2_128f, SlhDsaSha2_128s,
-    SlhDsaSha2_192f, SlhDsaSha2_256f, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f,
-    SlhDsaShake256f, VerifyingKey,
+    SlhDsaSha2_192f, SlhDsaSha2_192s, SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f,
+    SlhDsaShake128s, SlhDsaShake192f, SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
+    VerifyingKey,
 };
 use pq_core::{Dimension, Error};
 
@@ -30,6 +31,9 @@ macro_rules! tests {
 
 tests! {
     small_sets_find_every_flipped_byte: shake_128s SlhDsaShake128s, sha2_128s SlhDsaSha2_128s;
+    small_sets_find_flipped_bits:
+        shake_192s SlhDsaShake192s, sha2_192s SlhDsaSha2_192s,
+        shake_256s SlhDsaShake256s, sha2_256s SlhDsaSha2_256s;
     flipped_bits_are_found:
         shake_128f SlhDsaShake128f, sha2_128f SlhDsaSha2_128f,
         shake_192f SlhDsaShake192f, sha2_192f SlhDsaSha2_192f,
@@ -51,6 +55,10 @@ fn small_sets_find_every_flipped_byte<P: ParameterSet>() {
     for byte in 0..P::SIGNATURE_LEN {
         check_flipped(&key, &signature, 8 * byte + byte % 8);
     }
+}
+
+fn small_sets_find_flipped_bits<P: ParameterSet>() {
+    flipped_bits_are_found::<P>();
 }
 
 /// Some of the bits of every part of a signature, and all of message, context and key.
