@@ -1,5 +1,7 @@
 //! Private and public keys: encodings, forms, and what must be refused.
 
+use std::sync::LazyLock;
+
 use der::asn1::{Any, AnyRef, BitStringRef, OctetStringRef};
 use der::{Decode, Encode};
 use pkcs8::{PrivateKeyInfo, PrivateKeyInfoRef};
@@ -42,8 +44,11 @@ fn key(algorithm: Algorithm) -> PrivateKey {
     }
 }
 
+/// One of each, made once: the *s* sets of SLH-DSA take their time.
 fn keys() -> impl Iterator<Item = PrivateKey> {
-    Algorithm::ALL.iter().copied().map(key)
+    static KEYS: LazyLock<Vec<PrivateKey>> =
+        LazyLock::new(|| Algorithm::ALL.iter().copied().map(key).collect());
+    KEYS.iter().cloned()
 }
 
 /// Those whose private keys have all three forms.
