@@ -20,7 +20,8 @@ use crate::interned::{Interned, Same};
 use crate::tls::other;
 use crate::verify::{SlhDsa, post_quantum_schemes};
 
-/// Loads ML-DSA private keys, and leaves all others to the base.
+/// Loads ML-DSA private keys, and SLH-DSA ones where it was told to; leaves all others to
+/// the base.
 ///
 /// An ML-DSA key is a PKCS#8 document (RFC 9881, section 6) that holds a seed, an
 /// expanded key or both. One that is malformed or contradicts itself is an
