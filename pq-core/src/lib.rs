@@ -34,6 +34,7 @@ pub mod arch;
 mod context;
 mod dimension;
 mod error;
+mod groups;
 mod hash;
 mod hex;
 mod kernel;

@@ -7,7 +7,8 @@
 //!
 //! Where what a sponge takes depends on what others give, a [`Client`] says which
 //! is next, and [`serve`] has it: a sponge then begins as soon as its message does, and is
-//! paused where there is no more of it yet.
+//! paused where there is no more of it yet. [`serve_together`] fills the lanes that one client
+//! leaves free with the sponges of others.
 
 use core::array;
 
@@ -237,6 +238,75 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
     }
 }
 
+/// Computes all sponges of all `clients`, side by side.
+///
+/// What the clients are is public: how many there are and which places have none, as well as
+/// whatever shows in the time that [`serve`] takes for one of them.
+pub(crate) fn serve_together<B: Backend, C: Client>(b: B, clients: &mut [Option<C>]) {
+    serve(b, &mut Together { clients, turn: 0 });
+}
+
+/// The client that [`serve_together`] serves.
+struct Together<'a, C> {
+    clients: &'a mut [Option<C>],
+    /// Who is asked first.
+    ///
+    /// Clients take turns, so that the long chains, which they begin with, all begin early and
+    /// the short sponges are left for the end, when there are no more chains to fill the lanes.
+    turn: usize,
+}
+
+impl<C: Client> Client for Together<'_, C> {
+    /// Whose it is, and the sponge.
+    type Sponge = (usize, C::Sponge);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Start<Self::Sponge>> {
+        for _ in 0..self.clients.len() {
+            let whose = self.turn;
+            self.turn = if whose + 1 < self.clients.len() {
+                whose + 1
+            } else {
+                0
+            };
+            if let Some(client) = &mut self.clients[whose]
+                && let Some(start) = client.next()
+            {
+                return Some(Start {
+                    rate: start.rate,
+                    suffix: start.suffix,
+                    sponge: (whose, start.sponge),
+                    midway: start.midway,
+                });
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn absorb(&mut self, (whose, sponge): &mut Self::Sponge, block: &mut [u8]) -> Absorbed {
+        match &mut self.clients[*whose] {
+            Some(client) => client.absorb(sponge, block),
+            None => Absorbed::Nothing,
+        }
+    }
+
+    #[inline(always)]
+    fn pause(&mut self, (whose, sponge): Self::Sponge, midway: Midway) {
+        if let Some(client) = &mut self.clients[whose] {
+            client.pause(sponge, midway);
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, (whose, sponge): &mut Self::Sponge, block: &[u8]) -> Demand {
+        match &mut self.clients[*whose] {
+            Some(client) => client.take(sponge, block),
+            None => Demand::Done,
+        }
+    }
+}
+
 /// The client that [`run`] serves.
 struct Jobs<I>(I);
 
@@ -390,6 +460,7 @@ impl ZeroizeOnDrop for Midway {}
 mod tests {
     use super::{
         Absorbed, Client, Consumer, Demand, Job, Message, Midway, Start, read, run, serve,
+        serve_together,
     };
     use crate::arch::{Backend, on_each_backend};
     use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, Sponge};
@@ -480,6 +551,27 @@ mod tests {
     }
 
     impl Gradual {
+        fn new(message: [u8; 500]) -> Self {
+            Self {
+                message,
+                known: 0,
+                short_begun: 0,
+                waiting: core::array::from_fn(|_| Some((0, None))),
+                hashes: [[0; RATE]; 3],
+                pauses: 0,
+            }
+        }
+
+        /// Whether all long sponges gave what a single one gives, and were paused.
+        fn is_right<B: Backend>(&self, b: B) -> bool {
+            let mut sponge = Sponge::new(b, RATE);
+            sponge.absorb(&self.message);
+            sponge.finish(SHAKE_SUFFIX);
+            let mut expected = [0; RATE];
+            sponge.squeeze(&mut expected);
+            self.hashes == [expected; 3] && self.pauses > 0
+        }
+
         /// The bytes that a long sponge may absorb by now.
         fn usable(&self) -> usize {
             if self.known == 500 {
@@ -555,24 +647,35 @@ mod tests {
     #[test]
     fn paused_sponges_go_on() {
         fn check<B: Backend>(b: B) {
-            let mut client = Gradual {
-                message: core::array::from_fn(|i| (i * 7) as u8),
-                known: 0,
-                short_begun: 0,
-                waiting: core::array::from_fn(|_| Some((0, None))),
-                hashes: [[0; RATE]; 3],
-                pauses: 0,
-            };
+            let mut client = Gradual::new(core::array::from_fn(|i| (i * 7) as u8));
             serve(b, &mut client);
-            let mut sponge = Sponge::new(b, RATE);
-            sponge.absorb(&client.message);
-            sponge.finish(SHAKE_SUFFIX);
-            let mut expected = [0; RATE];
-            sponge.squeeze(&mut expected);
-            assert_eq!(client.hashes, [expected; 3]);
-            assert!(client.pauses > 0);
+            assert!(client.is_right(b));
         }
 
         on_each_backend!(b => check(b));
+    }
+
+    /// Several clients side by side, each with a message of its own, and places without one.
+    #[test]
+    fn clients_together_match_clients_alone() {
+        fn check<B: Backend>(b: B, present: &[bool]) {
+            let mut clients: [Option<Gradual>; 9] = core::array::from_fn(|n| {
+                let client = || Gradual::new(core::array::from_fn(|i| (i * 7 + n) as u8));
+                present.get(n)?.then(client)
+            });
+            serve_together(b, &mut clients[..present.len()]);
+            assert!(clients.iter().flatten().all(|client| client.is_right(b)));
+        }
+
+        for present in [
+            &[][..],
+            &[false],
+            &[true],
+            &[true; 2],
+            &[false, true, true, false, false, true],
+            &[true; 9],
+        ] {
+            on_each_backend!(b => check(b, present));
+        }
     }
 }

@@ -35,7 +35,7 @@ impl<P: ParameterSet> Space<P> {
         &self,
         b: B,
         key: &DecapsulationKey<P>,
-        c: &Ciphertext<P>,
+        c: &[u8],
     ) -> SharedSecret {
         let [k, _] = self.g.halves();
         // 8: c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
@@ -43,7 +43,7 @@ impl<P: ParameterSet> Space<P> {
         let (matrix, t_hat) = (&key.matrix, &key.encapsulation_key.t_hat);
         k_pke::encrypt(b, matrix, t_hat, &self.m, &self.noise, c_again.0.as_mut());
         // 9-11: the choice is secret, and so is c′ where it differs
-        let difference = c.as_bytes().iter().zip(c_again.as_bytes());
+        let difference = c.iter().zip(c_again.as_bytes());
         let difference = difference.fold(0, |difference, (c, again)| difference | (c ^ again));
         let accept = difference.ct_eq(&0u8);
         wipe(c_again.0.as_mut());
@@ -59,7 +59,7 @@ impl<P: ParameterSet> Space<P> {
 pub(super) struct Decapsulation<'a, P: ParameterSet, B> {
     b: B,
     key: &'a DecapsulationKey<P>,
-    c: &'a Ciphertext<P>,
+    c: &'a [u8],
     space: &'a mut Space<P>,
     j_begun: bool,
     g_begun: bool,
@@ -68,14 +68,15 @@ pub(super) struct Decapsulation<'a, P: ParameterSet, B> {
 }
 
 impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
+    /// Decapsulates c, of the right length.
     pub(super) fn new(
         b: B,
         key: &'a DecapsulationKey<P>,
-        c: &'a Ciphertext<P>,
+        c: &'a [u8],
         space: &'a mut Space<P>,
     ) -> Self {
         // 5: m′ ← K-PKE.Decrypt(dkPKE, c)
-        k_pke::decrypt::<P, B>(b, &key.s_hat, c.as_bytes(), &mut space.m);
+        k_pke::decrypt::<P, B>(b, &key.s_hat, c, &mut space.m);
         Self {
             b,
             key,
@@ -113,9 +114,7 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
         match sponge {
-            Sponge::J { absorbed } => {
-                sampling::absorb_next([&self.key.z, self.c.as_bytes()], absorbed, block)
-            }
+            Sponge::J { absorbed } => sampling::absorb_next([&self.key.z, self.c], absorbed, block),
             Sponge::G => sampling::absorb_all([&*self.space.m, &self.key.h], block),
             Sponge::Noise { n, .. } => {
                 let [_, r] = self.space.g.halves();

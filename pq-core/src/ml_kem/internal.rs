@@ -40,10 +40,11 @@ pub fn decaps<P: ParameterSet, B: Backend>(
     decapsulation_key: &DecapsulationKey<P>,
     ciphertext: &Ciphertext<P>,
 ) -> SharedSecret {
+    let c = ciphertext.as_bytes();
     let mut space = decapsulation::Space::zero();
-    let mut client = Decapsulation::new(b, decapsulation_key, ciphertext, &mut space);
+    let mut client = Decapsulation::new(b, decapsulation_key, c, &mut space);
     lanes::serve(b, &mut client);
-    space.finish(b, decapsulation_key, ciphertext)
+    space.finish(b, decapsulation_key, c)
 }
 
 #[cfg(test)]

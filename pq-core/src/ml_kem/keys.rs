@@ -35,7 +35,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
         dispatch!(b => Self::from_bytes_with(b, bytes))
     }
 
-    fn from_bytes_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
         let mut key = Self {
             bytes: array::<P::EncapsulationKeyLen>(bytes)?,
             t_hat: VectorT::<P>::zero(),
@@ -151,17 +151,22 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// ML-KEM.KeyGen_internal (FIPS 203, algorithm 16).
     pub(super) fn from_seed_with<B: Backend>(b: B, d: &[u8; 32], z: &[u8; 32]) -> Self {
         let mut key = Self::zero();
-        key.z = *z;
-        let seed = key.seed.insert([0; SEED_LEN]);
-        seed[..32].copy_from_slice(d);
-        seed[32..].copy_from_slice(z);
+        key.set_seed(d, z);
         let mut space = generation::Space::zero();
         lanes::serve(b, &mut Generation::new(b, d, &mut key, &mut space));
         key
     }
 
+    /// Sets z and the seed d ‖ z.
+    pub(super) fn set_seed(&mut self, d: &[u8; 32], z: &[u8; 32]) {
+        self.z = *z;
+        let seed = self.seed.insert([0; SEED_LEN]);
+        seed[..32].copy_from_slice(d);
+        seed[32..].copy_from_slice(z);
+    }
+
     /// A key of zeros, to be written over: so that nothing secret is moved about.
-    fn zero() -> Self {
+    pub(super) fn zero() -> Self {
         Self {
             encapsulation_key: EncapsulationKey::zero(),
             matrix: Matrix::zero(),

@@ -21,12 +21,15 @@
 //! # Ok::<(), pq_core::Error>(())
 //! ```
 //!
+//! Many operations at a time take less time in a [`batch`].
+//!
 //! | | encapsulation key | decapsulation key, expanded | ciphertext |
 //! |---|---|---|---|
 //! | [`MlKem512`] | 800 bytes | 1632 bytes | 768 bytes |
 //! | [`MlKem768`] | 1184 bytes | 2400 bytes | 1088 bytes |
 //! | [`MlKem1024`] | 1568 bytes | 3168 bytes | 1568 bytes |
 
+pub mod batch;
 mod decapsulation;
 mod encapsulation;
 mod generation;

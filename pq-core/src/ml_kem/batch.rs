@@ -1,0 +1,353 @@
+//! Many operations in one call, over different keys.
+//!
+//! Items of a batch share the lanes that one of them leaves free, so that each takes less time
+//! than an operation by itself where there are lanes: most of all with AVX-512, and from four
+//! items on. A function takes any number of items, from anything that gives them one by one,
+//! and puts the result of each in the place that came with it. An item that is refused has its
+//! own error there and changes nothing for the others.
+//!
+//! ```
+//! use pq_core::ml_kem::batch::{self, Encapsulate};
+//! use pq_core::ml_kem::{DecapsulationKey, MlKem768};
+//!
+//! # fn random<const N: usize>() -> [u8; N] { [7; N] }
+//! let decapsulation_key = DecapsulationKey::<MlKem768>::from_seed(&random());
+//! let good = decapsulation_key.encapsulation_key().as_bytes();
+//! let cut_off = &good[1..];
+//!
+//! let keys = [good, cut_off, good];
+//! let randomness: [[u8; 32]; 3] = [random(), random(), random()];
+//! let mut results = [const { None }; 3];
+//! let items = keys.iter().zip(&randomness).zip(&mut results);
+//! batch::encapsulate(items.map(|((key, randomness), result)| Encapsulate {
+//!     key,
+//!     randomness,
+//!     result,
+//! }));
+//!
+//! for (result, key) in results.into_iter().flatten().zip(keys) {
+//!     let Ok((ciphertext, secret)) = result else {
+//!         assert_eq!(key, cut_off);
+//!         continue;
+//!     };
+//!     assert_eq!(decapsulation_key.decapsulate(&ciphertext), secret);
+//! }
+//! ```
+//!
+//! Everything is computed in constant time as in single operations, and secrets are wiped
+//! before a function returns. How many items there are, the order they come in, and which are
+//! refused is public.
+
+use core::array;
+
+use super::decapsulation::{self, Decapsulation};
+use super::encapsulation::{self, Encapsulation};
+use super::generation::{self, Generation};
+use super::keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
+use super::params::ParameterSet;
+use super::{SEED_LEN, sampling};
+use crate::Error;
+use crate::arch::{Backend, dispatch};
+use crate::groups::in_groups;
+use crate::hash::lanes;
+
+/// A key pair to be made.
+pub struct Generate<'a, P: ParameterSet> {
+    /// d ‖ z, as in [`DecapsulationKey::from_seed`].
+    pub seed: &'a [u8; SEED_LEN],
+    /// Where the key is made; what was there before is dropped.
+    pub result: &'a mut Option<DecapsulationKey<P>>,
+}
+
+/// A shared secret to be made for the holder of a decapsulation key.
+pub struct Encapsulate<'a, P: ParameterSet> {
+    /// The encapsulation key in the standard's encoding, which is checked as in
+    /// [`EncapsulationKey::from_bytes`].
+    pub key: &'a [u8],
+    /// The m of the standard: 32 bytes from a cryptographic random number generator, never used
+    /// before or after, nor for another item.
+    pub randomness: &'a [u8; 32],
+    /// Where the result goes; what was there before is dropped.
+    ///
+    /// [`Error::WrongLength`], and [`Error::UnreducedCoefficient`] if the modulus check of FIPS
+    /// 203, section 7.2, fails.
+    pub result: &'a mut Option<Result<(Ciphertext<P>, SharedSecret), Error>>,
+}
+
+/// A ciphertext to be opened.
+pub struct Decapsulate<'a, P: ParameterSet> {
+    /// Whose ciphertext it is; items may share a key.
+    pub key: &'a DecapsulationKey<P>,
+    /// The ciphertext in the standard's encoding.
+    pub ciphertext: &'a [u8],
+    /// Where the result goes; what was there before is dropped.
+    ///
+    /// [`Error::WrongLength`] (the check of FIPS 203, section 7.3). A ciphertext that was not
+    /// made for the key gives a secret that nobody else can know, as
+    /// [`DecapsulationKey::decapsulate`] says.
+    pub result: &'a mut Option<Result<SharedSecret, Error>>,
+}
+
+/// Makes key pairs (ML-KEM.KeyGen, FIPS 203, algorithm 19), each in the place that it stays in.
+pub fn generate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Generate<'a, P>>) {
+    dispatch!(b => generate_with(b, items));
+}
+
+/// Checks encapsulation keys and makes shared secrets and their ciphertexts (ML-KEM.Encaps,
+/// FIPS 203, algorithm 20).
+pub fn encapsulate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Encapsulate<'a, P>>) {
+    dispatch!(b => encapsulate_with(b, items));
+}
+
+/// Finds the shared secrets that ciphertexts carry (ML-KEM.Decaps, FIPS 203, algorithm 21).
+pub fn decapsulate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Decapsulate<'a, P>>) {
+    dispatch!(b => decapsulate_with(b, items));
+}
+
+/// How many items share the lanes: enough to fill eight of them for all but a few permutations,
+/// and few enough for the stack.
+const GROUP: usize = 4;
+
+/// As [`generate`].
+fn generate_with<'a, P: ParameterSet, B: Backend>(
+    b: B,
+    items: impl IntoIterator<Item = Generate<'a, P>>,
+) {
+    let mut spaces: [_; GROUP] = array::from_fn(|_| generation::Space::zero());
+    in_groups::<_, GROUP>(items, |group| {
+        let mut places = spaces.iter_mut();
+        let mut clients = group.map(|item| {
+            let Generate { seed, result } = item?;
+            let [d, z] = sampling::halves(seed);
+            let key = result.insert(DecapsulationKey::zero());
+            key.set_seed(d, z);
+            Some(Generation::new(b, d, key, places.next()?))
+        });
+        lanes::serve_together(b, &mut clients);
+    });
+}
+
+/// As [`encapsulate`].
+fn encapsulate_with<'a, P: ParameterSet, B: Backend>(
+    b: B,
+    items: impl IntoIterator<Item = Encapsulate<'a, P>>,
+) {
+    let checked =
+        items.into_iter().filter_map(
+            |item| match EncapsulationKey::from_bytes_with(b, item.key) {
+                Ok(key) => Some((item, key)),
+                Err(error) => {
+                    *item.result = Some(Err(error));
+                    None
+                }
+            },
+        );
+    let mut spaces: [_; GROUP] = array::from_fn(|_| encapsulation::Space::zero());
+    in_groups::<_, GROUP>(checked, |group| {
+        let mut places = spaces.iter_mut();
+        let mut clients = group.each_ref().map(|item| {
+            let (item, key) = item.as_ref()?;
+            Some(Encapsulation::new(b, key, item.randomness, places.next()?))
+        });
+        lanes::serve_together(b, &mut clients);
+        for ((item, key), space) in group.into_iter().flatten().zip(&spaces) {
+            *item.result = Some(Ok(space.finish(b, &key, item.randomness)));
+        }
+    });
+}
+
+/// As [`decapsulate`].
+fn decapsulate_with<'a, P: ParameterSet, B: Backend>(
+    b: B,
+    items: impl IntoIterator<Item = Decapsulate<'a, P>>,
+) {
+    let checked = items.into_iter().filter_map(|item| {
+        match Error::check_length(P::CIPHERTEXT_LEN, item.ciphertext) {
+            Ok(()) => Some(item),
+            Err(error) => {
+                *item.result = Some(Err(error));
+                None
+            }
+        }
+    });
+    let mut spaces: [_; GROUP] = array::from_fn(|_| decapsulation::Space::zero());
+    in_groups::<_, GROUP>(checked, |group| {
+        let mut places = spaces.iter_mut();
+        let mut clients = group.each_ref().map(|item| {
+            let Decapsulate {
+                key, ciphertext, ..
+            } = item.as_ref()?;
+            Some(Decapsulation::new(b, key, ciphertext, places.next()?))
+        });
+        lanes::serve_together(b, &mut clients);
+        for (item, space) in group.into_iter().flatten().zip(&spaces) {
+            *item.result = Some(Ok(space.finish(b, item.key, item.ciphertext)));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::{
+        Decapsulate, Encapsulate, Generate, decapsulate_with, encapsulate_with, generate_with,
+    };
+    use crate::Error;
+    use crate::arch::{Backend, Portable, on_each_backend};
+    use crate::ml_kem::internal::{decaps, encaps, keygen};
+    use crate::ml_kem::{
+        DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
+    };
+    use crate::test_random::Random;
+
+    const SIZES: [usize; 7] = [0, 1, 3, 4, 8, 9, 20];
+
+    /// Checks batches of every size on every backend, for every set.
+    macro_rules! on_each_backend_and_set {
+        ($check:ident) => {
+            on_each_backend!(b => for size in SIZES {
+                $check::<MlKem512, _>(b, size);
+                $check::<MlKem768, _>(b, size);
+                $check::<MlKem1024, _>(b, size);
+            })
+        };
+    }
+
+    fn several<const N: usize>(size: usize, seed: u64) -> Vec<[u8; N]> {
+        let mut random = Random::new(seed);
+        (0..size).map(|_| random.bytes()).collect()
+    }
+
+    fn keys<P: ParameterSet>(size: usize) -> Vec<DecapsulationKey<P>> {
+        let seeds = several::<64>(size, 1);
+        let keys = seeds.iter().map(|seed| {
+            let (d, z) = seed.split_at(32);
+            keygen(Portable, d.try_into().unwrap(), z.try_into().unwrap())
+        });
+        keys.collect()
+    }
+
+    #[test]
+    fn keys_are_those_of_single_calls() {
+        fn check<P: ParameterSet, B: Backend>(b: B, size: usize) {
+            let seeds = several(size, 1);
+            // what is in a place before does not matter
+            let mut results: Vec<Option<DecapsulationKey<P>>> = keys(size / 2)
+                .into_iter()
+                .rev()
+                .map(Some)
+                .chain((size / 2..size).map(|_| None))
+                .collect();
+            let items = seeds.iter().zip(&mut results);
+            generate_with(b, items.map(|(seed, result)| Generate { seed, result }));
+            for ((result, key), seed) in results.iter().zip(keys::<P>(size)).zip(&seeds) {
+                let result = result.as_ref().unwrap();
+                assert_eq!(*result.to_expanded().as_ref(), *key.to_expanded().as_ref());
+                assert_eq!(result.seed(), Some(seed));
+                // what an expanded key does not tell
+                let (c, secret) = encaps(Portable, key.encapsulation_key(), &[1; 32]);
+                assert_eq!(decaps(b, result, &c), secret);
+            }
+        }
+
+        on_each_backend_and_set!(check);
+    }
+
+    #[test]
+    fn encapsulations_are_those_of_single_calls() {
+        fn check<P: ParameterSet, B: Backend>(b: B, size: usize) {
+            check_with::<P, B>(b, size, |_, _| ());
+            check_with::<P, B>(b, size, |n, key| match n % 5 {
+                1 => drop(key.pop()),
+                // 12 bits, little-endian: q = 0xd01
+                2 => {
+                    key[0] = 0x01;
+                    key[1] = key[1] & 0xf0 | 0x0d;
+                }
+                3 => key.push(0),
+                _ => (),
+            });
+            // no good one at all
+            check_with::<P, B>(b, size, |_, key| key.clear());
+        }
+
+        fn check_with<P: ParameterSet, B: Backend>(
+            b: B,
+            size: usize,
+            spoil: impl Fn(usize, &mut Vec<u8>),
+        ) {
+            let encoded = keys::<P>(size).into_iter().enumerate().map(|(n, key)| {
+                let mut encoded = key.encapsulation_key().as_bytes().to_vec();
+                spoil(n, &mut encoded);
+                encoded
+            });
+            let encoded: Vec<_> = encoded.collect();
+            let several_m = several(size, 2);
+            let mut results: Vec<_> = (0..size)
+                .map(|_| Some(Err(Error::InvalidSignature)))
+                .collect();
+            let items = encoded.iter().zip(&several_m).zip(&mut results);
+            encapsulate_with(
+                b,
+                items.map(|((key, randomness), result)| Encapsulate {
+                    key,
+                    randomness,
+                    result,
+                }),
+            );
+            for ((result, key), m) in results.into_iter().zip(&encoded).zip(&several_m) {
+                let key = EncapsulationKey::<P>::from_bytes(key);
+                assert_eq!(result, Some(key.map(|key| encaps(Portable, &key, m))));
+            }
+        }
+
+        on_each_backend_and_set!(check);
+    }
+
+    #[test]
+    fn decapsulations_are_those_of_single_calls() {
+        fn check<P: ParameterSet, B: Backend>(b: B, size: usize) {
+            let keys = keys::<P>(size);
+            let several_m = several(size, 2);
+            let pairs = keys.iter().zip(&several_m).enumerate();
+            let (ciphertexts, expected): (Vec<_>, Vec<_>) = pairs
+                .map(|(n, (key, m))| {
+                    let (mut c, secret) = encaps(Portable, key.encapsulation_key(), m);
+                    let mut expected = Ok(secret.clone());
+                    let mut spoiled = c.as_bytes().to_vec();
+                    match n % 5 {
+                        1 => drop(spoiled.pop()),
+                        2 => spoiled.push(0),
+                        // implicit rejection
+                        3 => {
+                            c.0.as_mut()[n] ^= 1;
+                            spoiled[n] ^= 1;
+                            let rejected = decaps(Portable, key, &c);
+                            assert_ne!(rejected, secret);
+                            expected = Ok(rejected);
+                        }
+                        _ => (),
+                    }
+                    expected = Error::check_length(P::CIPHERTEXT_LEN, &spoiled).and(expected);
+                    (spoiled, expected)
+                })
+                .unzip();
+            let mut results: Vec<_> = (0..size).map(|_| None).collect();
+            let items = keys.iter().zip(&ciphertexts).zip(&mut results);
+            decapsulate_with(
+                b,
+                items.map(|((key, ciphertext), result)| Decapsulate {
+                    key,
+                    ciphertext,
+                    result,
+                }),
+            );
+            assert!(results.into_iter().eq(expected.into_iter().map(Some)));
+        }
+
+        on_each_backend_and_set!(check);
+    }
+}
