@@ -37,6 +37,7 @@ mod error;
 mod groups;
 mod hash;
 mod hex;
+mod instances;
 mod kernel;
 pub mod ml_dsa;
 pub mod ml_kem;

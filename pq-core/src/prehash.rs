@@ -2,7 +2,7 @@
 //! section 5.4; FIPS 205, section 10.2.2).
 
 use crate::Error;
-use crate::arch::Backend;
+use crate::arch::{Backend, Choice, dispatch};
 use crate::hash::sha2::{self, Variant};
 use crate::hash::sha3::{self, SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE};
 
@@ -114,7 +114,11 @@ pub(crate) struct Digest {
 
 impl Digest {
     /// Hashes `message`.
-    pub(crate) fn of<B: Backend>(b: B, hash: PreHash, message: &[u8]) -> Self {
+    pub(crate) fn of(backend: Choice, hash: PreHash, message: &[u8]) -> Self {
+        dispatch!(backend, b => Self::of_with(b, hash, message))
+    }
+
+    fn of_with<B: Backend>(b: B, hash: PreHash, message: &[u8]) -> Self {
         let mut bytes = [0; 64];
         let output = &mut bytes[..hash.digest_len()];
         let sha2 = |variant, output| sha2::digest(b, variant, message, output);
@@ -194,7 +198,7 @@ mod tests {
                     PreHash::Shake128 => shake::<shake::Shake128>(message, output),
                     PreHash::Shake256 => shake::<shake::Shake256>(message, output),
                 }
-                assert_eq!(Digest::of(Portable, hash, message).bytes, expected);
+                assert_eq!(Digest::of(Portable.into(), hash, message).bytes, expected);
             }
         }
     }

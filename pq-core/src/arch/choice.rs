@@ -22,12 +22,21 @@ use super::{Neon, NeonSha3};
 macro_rules! backends {
     ($d:tt $($(#[$cfg:meta])* $name:ident,)*) => {
         /// The token of a backend that the machine has.
-        pub(crate) enum Choice {
+        #[derive(Clone, Copy, Debug)]
+        pub enum Choice {
             $($(#[$cfg])* $name($name),)*
             Portable(Portable),
+            #[cfg(test)]
+            Wide(super::wide::Wide),
         }
 
-        /// The best backend of this machine.
+        $($(#[$cfg])* impl From<$name> for Choice {
+            fn from(token: $name) -> Self {
+                Self::$name(token)
+            }
+        })*
+
+        /// The best backend of this machine: each public operation asks once.
         #[inline]
         pub(crate) fn choose() -> Choice {
             $($(#[$cfg])* {
@@ -40,15 +49,15 @@ macro_rules! backends {
             Choice::Portable(Portable)
         }
 
-        /// Runs `$body` with `$b` bound to the best backend of this machine.
-        ///
-        /// The only place where a backend is chosen: each public operation passes
-        /// through here once, and what it calls is compiled anew for every backend.
+        /// Runs `$body` with `$b` bound to the backend that `$choice` is. What it calls is
+        /// compiled anew for every backend.
         macro_rules! dispatch {
-            ($d b:ident => $d body:expr) => {
-                match $crate::arch::choose() {
+            ($d choice:expr, $d b:ident => $d body:expr) => {
+                match $d choice {
                     $($(#[$cfg])* $crate::arch::Choice::$name($d b) => $d body,)*
                     $crate::arch::Choice::Portable($d b) => $d body,
+                    #[cfg(test)]
+                    $crate::arch::Choice::Wide($d b) => $d body,
                 }
             };
         }
@@ -126,6 +135,19 @@ backends! { $
     Neon,
 }
 
+impl From<Portable> for Choice {
+    fn from(token: Portable) -> Self {
+        Self::Portable(token)
+    }
+}
+
+#[cfg(test)]
+impl From<super::wide::Wide> for Choice {
+    fn from(token: super::wide::Wide) -> Self {
+        Self::Wide(token)
+    }
+}
+
 /// The greatest rank that public operations may use, if somebody said so.
 #[cfg(feature = "limit")]
 static LIMIT: AtomicU8 = AtomicU8::new(NOT_LIMITED);
@@ -162,7 +184,7 @@ pub fn chosen() -> &'static str {
     fn name<B: super::Backend>(_: B) -> &'static str {
         B::NAME
     }
-    dispatch!(b => name(b))
+    dispatch!(choose(), b => name(b))
 }
 
 /// Each operation reads this once, and nothing else hangs on it.

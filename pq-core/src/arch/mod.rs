@@ -80,7 +80,7 @@ pub use sha_ni::ShaNi;
 /// A CPU that the algorithms can run on.
 ///
 /// Sealed: a backend is implemented in this crate or not at all.
-pub trait Backend: Copy + Send + Sync + Sealed + 'static {
+pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
     /// Independent lanes of Keccak, SHA-512.
     type U64s: U64s<Token = Self>;
     /// What permutes a single lane of Keccak in the least time: a vector of which one lane is

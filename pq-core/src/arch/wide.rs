@@ -8,7 +8,7 @@ use crate::sealed::Sealed;
 
 /// Four lanes of 64 bits, eight of 32, sixteen of 16.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wide;
+pub struct Wide;
 
 impl Sealed for Wide {}
 
@@ -29,7 +29,7 @@ impl Backend for Wide {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lanes<T, const N: usize>([T; N]);
+pub struct Lanes<T, const N: usize>([T; N]);
 
 impl<T: Copy, const N: usize> Lanes<T, N> {
     fn map2(self, other: Self, f: impl Fn(T, T) -> T) -> Self {

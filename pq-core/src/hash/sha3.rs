@@ -102,7 +102,7 @@ struct State<B: Backend>([<B::Lone as Vector>::Array; 25]);
 impl<B: Backend> State<B> {
     fn permute(&mut self, b: B) {
         b.run_lone(KeccakF1600::<B::Lone> {
-            token: b.into(),
+            token: From::from(b),
             states: &mut self.0,
         });
     }

@@ -5,18 +5,16 @@
 //! concatenation counts) and the backend to run on. Applications use [`SigningKey`]
 //! and [`VerifyingKey`], which format the message and choose the best backend.
 
-use super::message;
 use super::params::ParameterSet;
 use super::signature::Signature;
 use super::signing_key::SigningKey;
 use super::verification::Message;
 use super::verifying_key::VerifyingKey;
-use super::{signing, verification};
 use crate::arch::Backend;
 
 /// ML-DSA.KeyGen_internal (algorithm 6).
 pub fn keygen<P: ParameterSet, B: Backend>(b: B, xi: &[u8; 32]) -> SigningKey<P> {
-    SigningKey::from_seed_with(b, xi)
+    P::keygen(b.into(), xi)
 }
 
 /// ML-DSA.Sign_internal (algorithm 7).
@@ -26,9 +24,7 @@ pub fn sign<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     rnd: &[u8; 32],
 ) -> Signature<P> {
-    // 6: µ ← H(tr ‖ M′, 64)
-    let mu = message::representative(b, signing_key.tr(), message);
-    signing::sign_mu(b, signing_key, &mu, rnd)
+    P::sign(b.into(), signing_key, message, rnd)
 }
 
 /// ML-DSA.Verify_internal (algorithm 8): whether the signature is valid.
@@ -39,7 +35,12 @@ pub fn verify<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     signature: &Signature<P>,
 ) -> bool {
-    verification::verify(b, verifying_key, Message::Formatted(message), signature)
+    P::verify(
+        b.into(),
+        verifying_key,
+        Message::Formatted(message),
+        signature,
+    )
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@
 
 mod encoding;
 mod expansion;
+mod instances;
 pub mod internal;
 mod message;
 mod params;

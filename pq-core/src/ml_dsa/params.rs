@@ -2,6 +2,7 @@ use core::fmt::Debug;
 
 use zeroize::Zeroize;
 
+use super::instances::Instances;
 use crate::dimension::{Dim, Dimension};
 use crate::kernel::ml_dsa::rounding::{GAMMA2_44, GAMMA2_65_87};
 use crate::sealed::Sealed;
@@ -9,7 +10,7 @@ use crate::sealed::Sealed;
 /// A parameter set of FIPS 204, section 4.
 ///
 /// Sealed: the standard has three.
-pub trait ParameterSet: Sealed + Copy + Debug + Eq + Send + Sync + 'static {
+pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + 'static {
     /// The standard's name, such as `ML-DSA-65`.
     const NAME: &'static str;
     /// Length of a verifying key in bytes, 32 + 320k.

@@ -23,6 +23,7 @@
 use zeroize::{Zeroize, Zeroizing};
 
 use super::encoding::{MAX_W1_ENCODED_LEN, w1_len};
+use super::message::representative;
 use super::params::ParameterSet;
 use super::ring::{Rq, Tq};
 use super::sampling::{self, Masks};
@@ -33,6 +34,18 @@ use crate::dimension::Dimension;
 use crate::hash::lanes;
 use crate::hash::sha3::shake256;
 use crate::secret::{Secret, Zero, wipe};
+
+/// ML-DSA.Sign_internal.
+pub(super) fn sign<P: ParameterSet, B: Backend>(
+    b: B,
+    key: &SigningKey<P>,
+    message: &[&[u8]],
+    rnd: &[u8; 32],
+) -> Signature<P> {
+    // 6: µ ← H(tr ‖ M′, 64)
+    let mu = representative(b, key.tr(), message);
+    sign_mu(b, key, &mu, rnd)
+}
 
 /// Steps 7 to 33 of ML-DSA.Sign_internal.
 ///

@@ -3,15 +3,15 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
+use super::SEED_LEN;
 use super::encoding::{T0_LEN, s_len};
 use super::expansion::{self, Parts};
 use super::params::ParameterSet;
 use super::ring::{Matrix, Rq, Tq};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
-use super::{SEED_LEN, internal, signing};
 use crate::Error;
-use crate::arch::{Backend, declassify, dispatch};
+use crate::arch::{Backend, choose, declassify};
 use crate::context::Context;
 use crate::dimension::{Array, Dimension};
 use crate::hash::sha3::shake256;
@@ -64,7 +64,7 @@ impl<P: ParameterSet> SigningKey<P> {
     /// To generate a key, pass 32 fresh bytes from a cryptographic random number
     /// generator; to load a stored one, pass the same bytes again.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
-        dispatch!(b => internal::keygen(b, seed))
+        P::keygen(choose(), seed)
     }
 
     /// ML-DSA.KeyGen_internal (algorithm 6).
@@ -100,11 +100,11 @@ impl<P: ParameterSet> SigningKey<P> {
     /// **s**₂ is not in −η ..= η; [`Error::InconsistentKey`] if **t**₀ or tr does not
     /// belong to ρ, **s**₁ and **s**₂.
     pub fn from_expanded(bytes: &[u8]) -> Result<Self, Error> {
-        dispatch!(b => Self::from_expanded_with(b, bytes))
+        P::signing_key(choose(), bytes)
     }
 
     /// skDecode (algorithm 25) with its checks and ours.
-    fn from_expanded_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_expanded_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
         Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
         // ρ ‖ K ‖ tr ‖ s₁ ‖ s₂ ‖ t₀
         let (rho, rest) = bytes.split_first_chunk().expect("the first 32 bytes");
@@ -189,23 +189,23 @@ impl<P: ParameterSet> SigningKey<P> {
     /// The expanded key as the standard encodes it (skEncode, FIPS 204, algorithm 24).
     pub fn to_expanded(&self) -> Zeroizing<Array<P::SigningKeyLen, u8>> {
         let mut bytes = Zeroizing::new(P::SigningKeyLen::from_fn(|_| 0));
-        dispatch!(b => self.encode(b, bytes.as_mut()));
+        P::encode_signing_key(choose(), self, bytes.as_mut());
         bytes
     }
 
-    fn encode<B: Backend>(&self, b: B, output: &mut [u8]) {
+    pub(super) fn encode<B: Backend>(b: B, key: &Self, output: &mut [u8]) {
         let (head, rest) = output.split_at_mut(128);
-        head[..32].copy_from_slice(self.verifying_key.rho());
-        head[32..64].copy_from_slice(self.k());
-        head[64..].copy_from_slice(&self.tr);
+        head[..32].copy_from_slice(key.verifying_key.rho());
+        head[32..64].copy_from_slice(key.k());
+        head[64..].copy_from_slice(&key.tr);
         let (s, t0) = rest.split_at_mut(s_len::<P>() * (P::L::N + P::K::N));
         let mut f = Zeroizing::new(Rq::ZERO);
-        let s_hat = self.s1_hat().iter().chain(self.s2_hat());
+        let s_hat = key.s1_hat().iter().chain(key.s2_hat());
         for (s_hat, output) in s_hat.zip(s.chunks_exact_mut(s_len::<P>())) {
             f.set_small(b, s_hat);
             f.encode_s::<P, B>(b, output);
         }
-        for (t0_hat, output) in self.t0_hat().iter().zip(t0.chunks_exact_mut(T0_LEN)) {
+        for (t0_hat, output) in key.t0_hat().iter().zip(t0.chunks_exact_mut(T0_LEN)) {
             f.set_small(b, t0_hat);
             f.encode_t0(b, output);
         }
@@ -232,9 +232,8 @@ impl<P: ParameterSet> SigningKey<P> {
         randomness: &[u8; 32],
     ) -> Result<Signature<P>, Error> {
         let context = Context::new(context)?;
-        Ok(dispatch!(b => {
-            context.pure(message, |parts| internal::sign(b, self, parts, randomness))
-        }))
+        let b = choose();
+        Ok(context.pure(message, |parts| P::sign(b, self, parts, randomness)))
     }
 
     /// Signs `message` with `context`, always with the same result (the deterministic
@@ -271,10 +270,9 @@ impl<P: ParameterSet> SigningKey<P> {
         randomness: &[u8; 32],
     ) -> Result<Signature<P>, Error> {
         let context = Context::new(context)?;
-        Ok(dispatch!(b => {
-            let digest = Digest::of(b, hash, message);
-            context.hashed(&digest, |parts| internal::sign(b, self, parts, randomness))
-        }))
+        let b = choose();
+        let digest = Digest::of(b, hash, message);
+        Ok(context.hashed(&digest, |parts| P::sign(b, self, parts, randomness)))
     }
 
     /// Signs a digest that was computed elsewhere: [`hash_sign`](Self::hash_sign) from
@@ -294,9 +292,8 @@ impl<P: ParameterSet> SigningKey<P> {
     ) -> Result<Signature<P>, Error> {
         let context = Context::new(context)?;
         let digest = Digest::from_bytes(hash, digest)?;
-        Ok(dispatch!(b => {
-            context.hashed(&digest, |parts| internal::sign(b, self, parts, randomness))
-        }))
+        let b = choose();
+        Ok(context.hashed(&digest, |parts| P::sign(b, self, parts, randomness)))
     }
 
     /// Signs the message with the representative `mu`, which
@@ -306,7 +303,7 @@ impl<P: ParameterSet> SigningKey<P> {
     /// `randomness` is as for [`sign`](Self::sign); 32 zeros give the deterministic
     /// variant.
     pub fn sign_mu(&self, mu: &[u8; 64], randomness: &[u8; 32]) -> Signature<P> {
-        dispatch!(b => signing::sign_mu(b, self, mu, randomness))
+        P::sign_mu(choose(), self, mu, randomness)
     }
 
     pub(super) fn tr(&self) -> &[u8; 64] {

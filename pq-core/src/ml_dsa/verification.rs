@@ -16,19 +16,11 @@ use crate::secret::Zero;
 
 /// What was signed.
 #[derive(Clone, Copy)]
-pub(super) enum Message<'a> {
+pub enum Message<'a> {
     /// M′, in parts.
     Formatted(&'a [&'a [u8]]),
     /// µ
     Representative(&'a [u8; 64]),
-}
-
-/// A verifying key, expanded or not.
-pub(super) trait Verifier<P: ParameterSet> {
-    /// ML-DSA.Verify_internal.
-    #[must_use]
-    fn verify_with<B: Backend>(&self, b: B, message: Message<'_>, signature: &Signature<P>)
-    -> bool;
 }
 
 /// ML-DSA.Verify_internal.

@@ -1,14 +1,14 @@
 use core::fmt;
 
 use super::encoding::T1_LEN;
-use super::message::{h64, representative};
+use super::message;
 use super::params::ParameterSet;
 use super::ring::{Matrix, Rq, Tq};
 use super::sampling;
 use super::signature::Signature;
-use super::verification::{self, Message, Verifier};
+use super::verification::{self, Message};
 use crate::Error;
-use crate::arch::{Backend, dispatch};
+use crate::arch::{Backend, choose};
 use crate::context::Context;
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
@@ -54,15 +54,13 @@ impl<P: ParameterSet> VerifyingKey<P> {
     /// [`Error::ContextTooLong`] if `context` has more than 255 bytes.
     pub fn mu(&self, message: &[u8], context: &[u8]) -> Result<[u8; 64], Error> {
         let context = Context::new(context)?;
-        Ok(dispatch!(b => {
-            let tr = h64(b, self.as_bytes());
-            context.pure(message, |parts| representative(b, &tr, parts))
-        }))
+        let key = self.as_bytes();
+        Ok(context.pure(message, |parts| message::mu(choose(), key, parts)))
     }
 
     /// Computes once what each verification would compute anew.
     pub fn expand(&self) -> ExpandedVerifyingKey<P> {
-        dispatch!(b => ExpandedVerifyingKey::new(b, self))
+        P::expand(choose(), self)
     }
 
     /// A key of zeros, to be written over.
@@ -88,17 +86,6 @@ impl<P: ParameterSet> VerifyingKey<P> {
     pub(super) fn t1_hat<B: Backend>(&self, b: B, i: usize, t1: &mut Rq, output: &mut Tq) {
         t1.decode_t1(b, &self.as_bytes()[32 + T1_LEN * i..][..T1_LEN]);
         t1.ntt(b, output);
-    }
-}
-
-impl<P: ParameterSet> Verifier<P> for VerifyingKey<P> {
-    fn verify_with<B: Backend>(
-        &self,
-        b: B,
-        message: Message<'_>,
-        signature: &Signature<P>,
-    ) -> bool {
-        verification::verify(b, self, message, signature)
     }
 }
 
@@ -130,7 +117,7 @@ pub struct ExpandedVerifyingKey<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> ExpandedVerifyingKey<P> {
-    fn new<B: Backend>(b: B, verifying_key: &VerifyingKey<P>) -> Self {
+    pub(super) fn new<B: Backend>(b: B, verifying_key: &VerifyingKey<P>) -> Self {
         let mut key = Self {
             verifying_key: verifying_key.clone(),
             matrix: Matrix::zero(),
@@ -151,17 +138,17 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
     pub fn verifying_key(&self) -> &VerifyingKey<P> {
         &self.verifying_key
     }
-}
 
-impl<P: ParameterSet> Verifier<P> for ExpandedVerifyingKey<P> {
-    fn verify_with<B: Backend>(
-        &self,
+    /// ML-DSA.Verify_internal.
+    #[must_use]
+    pub(super) fn verify_with<B: Backend>(
         b: B,
+        key: &Self,
         message: Message<'_>,
         signature: &Signature<P>,
     ) -> bool {
-        let rows = self.matrix.rows().zip(self.t1_hat.as_ref());
-        verification::verify_expanded(b, &self.tr, rows, message, signature)
+        let rows = key.matrix.rows().zip(key.t1_hat.as_ref());
+        verification::verify_expanded(b, &key.tr, rows, message, signature)
     }
 }
 
@@ -174,7 +161,7 @@ impl<P: ParameterSet> fmt::Debug for ExpandedVerifyingKey<P> {
 }
 
 macro_rules! verification_methods {
-    ($key:ident) => {
+    ($key:ident, $verify:ident) => {
         impl<P: ParameterSet> $key<P> {
             /// Verifies that `signature` is one of `message` with `context`
             /// (ML-DSA.Verify, FIPS 204, algorithm 3).
@@ -190,9 +177,9 @@ macro_rules! verification_methods {
                 signature: &Signature<P>,
             ) -> Result<(), Error> {
                 let context = Context::new(context)?;
-                valid(dispatch!(b => context.pure(message, |parts| {
-                    self.verify_with(b, Message::Formatted(parts), signature)
-                })))
+                valid(context.pure(message, |parts| {
+                    P::$verify(choose(), self, Message::Formatted(parts), signature)
+                }))
             }
 
             /// Hashes `message` and verifies that `signature` is one of the digest with
@@ -210,10 +197,9 @@ macro_rules! verification_methods {
                 signature: &Signature<P>,
             ) -> Result<(), Error> {
                 let context = Context::new(context)?;
-                valid(dispatch!(b => {
-                    context.hashed(&Digest::of(b, hash, message), |parts| {
-                        self.verify_with(b, Message::Formatted(parts), signature)
-                    })
+                let b = choose();
+                valid(context.hashed(&Digest::of(b, hash, message), |parts| {
+                    P::$verify(b, self, Message::Formatted(parts), signature)
                 }))
             }
 
@@ -234,9 +220,9 @@ macro_rules! verification_methods {
             ) -> Result<(), Error> {
                 let context = Context::new(context)?;
                 let digest = Digest::from_bytes(hash, digest)?;
-                valid(dispatch!(b => context.hashed(&digest, |parts| {
-                    self.verify_with(b, Message::Formatted(parts), signature)
-                })))
+                valid(context.hashed(&digest, |parts| {
+                    P::$verify(choose(), self, Message::Formatted(parts), signature)
+                }))
             }
 
             /// Verifies that `signature` is one of the message with the representative
@@ -245,21 +231,20 @@ macro_rules! verification_methods {
             /// # Errors
             ///
             /// [`Error::InvalidSignature`].
-            pub fn verify_mu(
-                &self,
-                mu: &[u8; 64],
-                signature: &Signature<P>,
-            ) -> Result<(), Error> {
-                valid(dispatch!(b => {
-                    self.verify_with(b, Message::Representative(mu), signature)
-                }))
+            pub fn verify_mu(&self, mu: &[u8; 64], signature: &Signature<P>) -> Result<(), Error> {
+                valid(P::$verify(
+                    choose(),
+                    self,
+                    Message::Representative(mu),
+                    signature,
+                ))
             }
         }
     };
 }
 
-verification_methods!(VerifyingKey);
-verification_methods!(ExpandedVerifyingKey);
+verification_methods!(VerifyingKey, verify);
+verification_methods!(ExpandedVerifyingKey, verify_expanded);
 
 fn valid(valid: bool) -> Result<(), Error> {
     if valid {

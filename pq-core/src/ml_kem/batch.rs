@@ -47,7 +47,7 @@ use super::keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
 use super::params::ParameterSet;
 use super::{SEED_LEN, sampling};
 use crate::Error;
-use crate::arch::{Backend, dispatch};
+use crate::arch::{Backend, choose, dispatch};
 use crate::groups::in_groups;
 use crate::hash::lanes;
 
@@ -90,18 +90,18 @@ pub struct Decapsulate<'a, P: ParameterSet> {
 
 /// Makes key pairs (ML-KEM.KeyGen, FIPS 203, algorithm 19), each in the place that it stays in.
 pub fn generate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Generate<'a, P>>) {
-    dispatch!(b => generate_with(b, items));
+    dispatch!(choose(), b => generate_with(b, items));
 }
 
 /// Checks encapsulation keys and makes shared secrets and their ciphertexts (ML-KEM.Encaps,
 /// FIPS 203, algorithm 20).
 pub fn encapsulate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Encapsulate<'a, P>>) {
-    dispatch!(b => encapsulate_with(b, items));
+    dispatch!(choose(), b => encapsulate_with(b, items));
 }
 
 /// Finds the shared secrets that ciphertexts carry (ML-KEM.Decaps, FIPS 203, algorithm 21).
 pub fn decapsulate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Decapsulate<'a, P>>) {
-    dispatch!(b => decapsulate_with(b, items));
+    dispatch!(choose(), b => decapsulate_with(b, items));
 }
 
 /// How many items share the lanes: enough to fill eight of them for all but a few permutations,

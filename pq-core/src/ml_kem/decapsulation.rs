@@ -8,8 +8,21 @@ use super::keys::{Ciphertext, DecapsulationKey, SharedSecret};
 use super::params::ParameterSet;
 use super::sampling::{self, G, Noise, Sponge};
 use crate::arch::Backend;
-use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start};
+use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
 use crate::secret::wipe;
+
+/// ML-KEM.Decaps_internal.
+pub(super) fn decaps<P: ParameterSet, B: Backend>(
+    b: B,
+    key: &DecapsulationKey<P>,
+    c: &Ciphertext<P>,
+) -> SharedSecret {
+    let c = c.as_bytes();
+    let mut space = Space::zero();
+    let mut client = Decapsulation::new(b, key, c, &mut space);
+    lanes::serve(b, &mut client);
+    space.finish(b, key, c)
+}
 
 /// What a decapsulation computes in lanes, and before. Wiped when dropped.
 pub(super) struct Space<P: ParameterSet> {

@@ -7,7 +7,18 @@ use super::params::ParameterSet;
 use super::ring::Matrix;
 use super::sampling::{self, G, Noise, Sponge};
 use crate::arch::Backend;
-use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start};
+use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
+
+/// ML-KEM.Encaps_internal.
+pub(super) fn encaps<P: ParameterSet, B: Backend>(
+    b: B,
+    ek: &EncapsulationKey<P>,
+    m: &[u8; 32],
+) -> (Ciphertext<P>, SharedSecret) {
+    let mut space = Space::zero();
+    lanes::serve(b, &mut Encapsulation::new(b, ek, m, &mut space));
+    space.finish(b, ek, m)
+}
 
 /// What an encapsulation computes in lanes. Wiped when dropped, but for what is public.
 pub(super) struct Space<P: ParameterSet> {

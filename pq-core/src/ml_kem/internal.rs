@@ -4,12 +4,9 @@
 //! They are deterministic and take the backend to run on. Applications use
 //! [`DecapsulationKey`] and [`EncapsulationKey`], which choose the best backend.
 
-use super::decapsulation::{self, Decapsulation};
-use super::encapsulation::{self, Encapsulation};
 use super::keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
 use super::params::ParameterSet;
 use crate::arch::Backend;
-use crate::hash::lanes;
 
 /// ML-KEM.KeyGen_internal (algorithm 16).
 pub fn keygen<P: ParameterSet, B: Backend>(
@@ -17,7 +14,7 @@ pub fn keygen<P: ParameterSet, B: Backend>(
     d: &[u8; 32],
     z: &[u8; 32],
 ) -> DecapsulationKey<P> {
-    DecapsulationKey::from_seed_with(b, d, z)
+    P::keygen(b.into(), d, z)
 }
 
 /// ML-KEM.Encaps_internal (algorithm 17).
@@ -26,12 +23,7 @@ pub fn encaps<P: ParameterSet, B: Backend>(
     encapsulation_key: &EncapsulationKey<P>,
     m: &[u8; 32],
 ) -> (Ciphertext<P>, SharedSecret) {
-    let mut space = encapsulation::Space::zero();
-    lanes::serve(
-        b,
-        &mut Encapsulation::new(b, encapsulation_key, m, &mut space),
-    );
-    space.finish(b, encapsulation_key, m)
+    P::encaps(b.into(), encapsulation_key, m)
 }
 
 /// ML-KEM.Decaps_internal (algorithm 18).
@@ -40,11 +32,7 @@ pub fn decaps<P: ParameterSet, B: Backend>(
     decapsulation_key: &DecapsulationKey<P>,
     ciphertext: &Ciphertext<P>,
 ) -> SharedSecret {
-    let c = ciphertext.as_bytes();
-    let mut space = decapsulation::Space::zero();
-    let mut client = Decapsulation::new(b, decapsulation_key, c, &mut space);
-    lanes::serve(b, &mut client);
-    space.finish(b, decapsulation_key, c)
+    P::decaps(b.into(), decapsulation_key, ciphertext)
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use super::encapsulation::Expansion;
 use super::generation::{self, Generation};
 use super::params::ParameterSet;
 use super::ring::{ENCODED_LEN, Matrix, VectorT, decode, encode};
-use super::{SEED_LEN, SHARED_SECRET_LEN, internal, k_pke, sampling};
+use super::{SEED_LEN, SHARED_SECRET_LEN, k_pke, sampling};
 use crate::Error;
-use crate::arch::{Backend, declassify, dispatch};
+use crate::arch::{Backend, choose, declassify};
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
 use crate::hex::Hex;
@@ -32,7 +32,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     /// [`Error::WrongLength`], and [`Error::UnreducedCoefficient`] if the modulus check
     /// of FIPS 203, section 7.2, fails.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        dispatch!(b => Self::from_bytes_with(b, bytes))
+        P::encapsulation_key(choose(), bytes)
     }
 
     pub(super) fn from_bytes_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
@@ -76,7 +76,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     /// `randomness` is the m of the standard: 32 bytes from a cryptographic
     /// random number generator, never used before or after.
     pub fn encapsulate(&self, randomness: &[u8; 32]) -> (Ciphertext<P>, SharedSecret) {
-        dispatch!(b => internal::encaps(b, self, randomness))
+        P::encaps(choose(), self, randomness)
     }
 
     /// ρ, the seed of **Â**.
@@ -145,7 +145,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// number generator; to load a stored one, pass the same bytes again.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
         let [d, z] = sampling::halves(seed);
-        dispatch!(b => internal::keygen(b, d, z))
+        P::keygen(choose(), d, z)
     }
 
     /// ML-KEM.KeyGen_internal (FIPS 203, algorithm 16).
@@ -191,10 +191,10 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// [`Error::SecretOutOfRange`] if ŝ is not reduced; [`Error::InconsistentKey`] if
     /// the secret is not that of the encapsulation key.
     pub fn from_expanded(bytes: &[u8]) -> Result<Self, Error> {
-        dispatch!(b => Self::from_expanded_with(b, bytes))
+        P::decapsulation_key(choose(), bytes)
     }
 
-    fn from_expanded_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_expanded_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
         Error::check_length(P::DECAPSULATION_KEY_LEN, bytes)?;
         // dk = ByteEncode₁₂(ŝ) ‖ ek ‖ H(ek) ‖ z
         let (s_hat, rest) = bytes.split_at(ENCODED_LEN * P::K::N);
@@ -241,11 +241,16 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         let (s_hat, rest) = bytes.as_mut().split_at_mut(ENCODED_LEN * P::K::N);
         let (ek, rest) = rest.split_at_mut(P::ENCAPSULATION_KEY_LEN);
         let (h, z) = rest.split_at_mut(32);
-        dispatch!(b => encode(b, &self.s_hat, s_hat));
+        P::encode_secret(choose(), self, s_hat);
         ek.copy_from_slice(self.encapsulation_key.as_bytes());
         h.copy_from_slice(&self.h);
         z.copy_from_slice(&self.z);
         bytes
+    }
+
+    /// ByteEncode₁₂(ŝ)
+    pub(super) fn encode_secret<B: Backend>(b: B, key: &Self, output: &mut [u8]) {
+        encode(b, &key.s_hat, output);
     }
 
     /// The encapsulation key of the pair.
@@ -260,7 +265,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// can know, and that is always the same for the same ciphertext (implicit
     /// rejection): whoever sent it learns from nothing here that it was rejected.
     pub fn decapsulate(&self, ciphertext: &Ciphertext<P>) -> SharedSecret {
-        dispatch!(b => internal::decaps(b, self, ciphertext))
+        P::decaps(choose(), self, ciphertext)
     }
 }
 

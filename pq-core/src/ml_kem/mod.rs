@@ -33,6 +33,7 @@ pub mod batch;
 mod decapsulation;
 mod encapsulation;
 mod generation;
+mod instances;
 pub mod internal;
 mod k_pke;
 mod keys;

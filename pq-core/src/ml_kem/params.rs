@@ -2,13 +2,14 @@ use core::fmt::Debug;
 
 use zeroize::Zeroize;
 
+use super::instances::Instances;
 use crate::dimension::{Dim, Dimension};
 use crate::sealed::Sealed;
 
 /// A parameter set of FIPS 203, section 8.
 ///
 /// Sealed: the standard has three.
-pub trait ParameterSet: Sealed + Copy + Debug + Eq + Send + Sync + 'static {
+pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + 'static {
     /// The standard's name, such as `ML-KEM-768`.
     const NAME: &'static str;
     /// Length of an encapsulation key in bytes, 384k + 32.

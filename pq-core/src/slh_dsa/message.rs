@@ -1,5 +1,5 @@
 use crate::Error;
-use crate::arch::Backend;
+use crate::arch::Choice;
 use crate::context::Context;
 use crate::prehash::{Digest, PreHash};
 
@@ -18,16 +18,16 @@ pub enum Message<'a> {
 
 impl Message<'_> {
     /// Hands M′ in parts to `f`.
-    pub(super) fn format<B: Backend, T>(
+    pub(super) fn format<T>(
         &self,
-        b: B,
+        backend: Choice,
         context: &[u8],
         f: impl FnOnce(&[&[u8]]) -> T,
     ) -> Result<T, Error> {
         let context = Context::new(context)?;
         Ok(match *self {
             Self::Pure(message) => context.pure(message, f),
-            Self::Hashed(hash, message) => context.hashed(&Digest::of(b, hash, message), f),
+            Self::Hashed(hash, message) => context.hashed(&Digest::of(backend, hash, message), f),
             Self::Digest(hash, digest) => context.hashed(&Digest::from_bytes(hash, digest)?, f),
         })
     }

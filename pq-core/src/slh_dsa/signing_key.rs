@@ -9,7 +9,7 @@ use super::params::{MAX_N, ParameterSet};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
-use crate::arch::{Backend, dispatch};
+use crate::arch::{Backend, choose, dispatch};
 use crate::dimension::{Array, Dimension};
 use crate::prehash::PreHash;
 
@@ -51,7 +51,7 @@ impl<P: ParameterSet> SigningKey<P> {
         progress: ProgressHook<'_>,
     ) -> Self {
         let seed = seed.as_ref();
-        dispatch!(b => Self::from_seed_with(b, seed, progress))
+        dispatch!(choose(), b => Self::from_seed_with(b, seed, progress))
     }
 
     /// slh_keygen_internal (algorithm 18) of 3n bytes.
@@ -101,7 +101,7 @@ impl<P: ParameterSet> SigningKey<P> {
         let mut root = [0; MAX_N];
         let root = &mut root[..P::N::N];
         let pk_seed = self.verifying_key.pk_seed();
-        dispatch!(b => {
+        dispatch!(choose(), b => {
             algorithms::public_root::<P, _>(b, self.sk_seed(), pk_seed, &|_| (), root);
         });
         if root == self.verifying_key.pk_root() {
@@ -237,9 +237,12 @@ impl<P: ParameterSet> SigningKey<P> {
     ) -> Result<(), Error> {
         Error::check_length(P::SIGNATURE_LEN, signature)?;
         let randomness = randomness.map(AsRef::as_ref);
-        dispatch!(b => message.format(b, context, |parts| {
-            algorithms::sign(b, self, parts, randomness, progress, signature)
-        }))?
+        let backend = choose();
+        message.format(backend, context, |parts| {
+            dispatch!(backend, b => {
+                algorithms::sign(b, self, parts, randomness, progress, signature)
+            })
+        })?
     }
 
     fn signature(

@@ -5,7 +5,7 @@ use super::message::Message;
 use super::params::ParameterSet;
 use super::signature::Signature;
 use crate::Error;
-use crate::arch::dispatch;
+use crate::arch::{choose, dispatch};
 use crate::dimension::{Array, Dimension, array};
 use crate::hex::Hex;
 use crate::prehash::PreHash;
@@ -103,9 +103,12 @@ impl<P: ParameterSet> VerifyingKey<P> {
         signature: &[u8],
     ) -> Result<(), Error> {
         Error::check_length(P::SIGNATURE_LEN, signature)?;
-        let valid = dispatch!(b => message.format(b, context, |parts| {
-            algorithms::verify(b, self, parts, signature)
-        }))?;
+        let backend = choose();
+        let valid = message.format(backend, context, |parts| {
+            dispatch!(backend, b => {
+                algorithms::verify(b, self, parts, signature)
+            })
+        })?;
         if valid {
             Ok(())
         } else {

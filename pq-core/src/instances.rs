@@ -1,0 +1,49 @@
+//! Generic code that is compiled here and not where it is used.
+//!
+//! Rust compiles a generic function in each crate that calls it for a type, and the operations
+//! of a parameter set on every backend are most of this crate. So each algorithm has a trait
+//! of its operations, which every parameter set implements by functions that are not
+//! generic: they are compiled once, with this crate, and everybody else's build is short.
+//!
+//! SLH-DSA has none: its twelve sets take longer to compile than everything else together,
+//! and whoever does not use it need not wait for them.
+
+/// Defines a trait of operations, and implements it for parameter sets.
+///
+/// Each function takes a [`Choice`](crate::arch::Choice) of a backend first, and what it is
+/// set to is called with that backend and the other arguments.
+macro_rules! instances {
+    (
+        $(#[$doc:meta])*
+        pub trait $Instances:ident $functions:tt
+        impl for $($Set:ident),+ $(,)?
+    ) => {
+        instances!(@trait [$(#[$doc])*] $Instances $functions);
+        $(instances!(@impl $Instances for $Set $functions);)+
+    };
+    (@trait [$($doc:tt)*] $Instances:ident {
+        $(fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)? = $operation:expr;)+
+    }) => {
+        $($doc)*
+        pub trait $Instances: Sized {
+            $(
+                fn $name(backend: $crate::arch::Choice $(, $argument: $type)*) $(-> $output)?
+                where
+                    Self: ParameterSet;
+            )+
+        }
+    };
+    (@impl $Instances:ident for $Set:ident {
+        $(fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)? = $operation:expr;)+
+    }) => {
+        impl $Instances for $Set {
+            $(
+                #[inline(never)]
+                fn $name(backend: $crate::arch::Choice $(, $argument: $type)*) $(-> $output)? {
+                    $crate::arch::dispatch!(backend, b => $operation(b $(, $argument)*))
+                }
+            )+
+        }
+    };
+}
+pub(crate) use instances;

@@ -1,0 +1,38 @@
+//! The operations of each parameter set, compiled in this crate.
+
+use super::params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+use super::signature::Signature;
+use super::signing;
+use super::signing_key::SigningKey;
+use super::verification::{self, Message};
+use super::verifying_key::{ExpandedVerifyingKey, VerifyingKey};
+use crate::Error;
+use crate::instances::instances;
+
+instances! {
+    /// What each parameter set has compiled for every backend.
+    pub trait Instances {
+        fn keygen(xi: &[u8; 32]) -> SigningKey<Self> = SigningKey::from_seed_with;
+        fn signing_key(bytes: &[u8]) -> Result<SigningKey<Self>, Error>
+            = SigningKey::from_expanded_with;
+        fn encode_signing_key(key: &SigningKey<Self>, output: &mut [u8]) = SigningKey::encode;
+        fn sign(key: &SigningKey<Self>, message: &[&[u8]], rnd: &[u8; 32]) -> Signature<Self>
+            = signing::sign;
+        fn sign_mu(key: &SigningKey<Self>, mu: &[u8; 64], rnd: &[u8; 32]) -> Signature<Self>
+            = signing::sign_mu;
+        fn expand(key: &VerifyingKey<Self>) -> ExpandedVerifyingKey<Self>
+            = ExpandedVerifyingKey::new;
+        fn verify(
+            key: &VerifyingKey<Self>,
+            message: Message<'_>,
+            signature: &Signature<Self>
+        ) -> bool = verification::verify;
+        fn verify_expanded(
+            key: &ExpandedVerifyingKey<Self>,
+            message: Message<'_>,
+            signature: &Signature<Self>
+        ) -> bool = ExpandedVerifyingKey::verify_with;
+    }
+
+    impl for MlDsa44, MlDsa65, MlDsa87
+}
