@@ -3,9 +3,10 @@
 //!
 //! * **Keys.** [`SigningKey`] (ML-DSA, SLH-DSA) and [`DecapsulationKey`] (ML-KEM) are
 //!   generated, read from and written to PKCS#8, DER and PEM, in every form of RFC 9881 and
-//!   RFC 9935, seed, expanded or both, and in the one form of RFC 9909. The seed alone is what is written unless asked otherwise,
-//!   because all implementations read it. [`VerifyingKey`] and [`EncapsulationKey`] are
-//!   their public halves, read and written as SubjectPublicKeyInfo.
+//!   RFC 9935, seed, expanded or both, and in the one form of RFC 9909. The seed alone is what
+//!   is written unless asked otherwise, because all implementations read it. [`VerifyingKey`]
+//!   and [`EncapsulationKey`] are their public halves, read and written as
+//!   SubjectPublicKeyInfo. With the feature `rayon`, SLH-DSA makes keys and signs on all cores.
 //! * **Issuing.** An [`Issuer`] makes certificates from a [`CertificateBuilder`]: roots,
 //!   intermediates and leaves, and from a [`CertificateRequest`]. Keys of other algorithms
 //!   take part through the traits [`Signer`] and [`SubjectKey`].
