@@ -8,6 +8,8 @@
 //! Nothing here knows what it is used for: `kernel` writes the inner loops.
 
 mod choice;
+#[expect(unsafe_code, reason = "a place is uninitialised until it is written")]
+mod in_place;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod instructions;
 #[cfg(feature = "memcheck")]
@@ -59,6 +61,7 @@ pub(crate) use choice::unit_tests::on_each_backend;
 pub(crate) use choice::{Choice, choose, dispatch};
 #[cfg(feature = "limit")]
 pub use choice::{chosen, lift_limit, limit};
+pub(crate) use in_place::{in_place, try_in_place};
 #[cfg(feature = "memcheck")]
 pub(crate) use memcheck::declassify;
 #[cfg(all(

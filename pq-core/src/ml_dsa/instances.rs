@@ -12,16 +12,15 @@ use crate::instances::instances;
 instances! {
     /// What each parameter set has compiled for every backend.
     pub trait Instances {
-        fn keygen(xi: &[u8; 32]) -> SigningKey<Self> = SigningKey::from_seed_with;
-        fn signing_key(bytes: &[u8]) -> Result<SigningKey<Self>, Error>
-            = SigningKey::from_expanded_with;
+        fn keygen(key: &mut SigningKey<Self>, xi: &[u8; 32]) = SigningKey::generate;
+        fn decode_signing_key(key: &mut SigningKey<Self>, bytes: &[u8]) -> Result<(), Error>
+            = SigningKey::decode;
         fn encode_signing_key(key: &SigningKey<Self>, output: &mut [u8]) = SigningKey::encode;
         fn sign(key: &SigningKey<Self>, message: &[&[u8]], rnd: &[u8; 32]) -> Signature<Self>
             = signing::sign;
         fn sign_mu(key: &SigningKey<Self>, mu: &[u8; 64], rnd: &[u8; 32]) -> Signature<Self>
             = signing::sign_mu;
-        fn expand(key: &VerifyingKey<Self>) -> ExpandedVerifyingKey<Self>
-            = ExpandedVerifyingKey::new;
+        fn expand(key: &mut ExpandedVerifyingKey<Self>) = ExpandedVerifyingKey::complete;
         fn verify(
             key: &VerifyingKey<Self>,
             message: Message<'_>,

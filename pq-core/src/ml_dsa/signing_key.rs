@@ -11,7 +11,7 @@ use super::ring::{Matrix, Rq, Tq};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
-use crate::arch::{Backend, choose, declassify};
+use crate::arch::{Backend, choose, declassify, in_place, try_in_place};
 use crate::context::Context;
 use crate::dimension::{Array, Dimension};
 use crate::hash::sha3::shake256;
@@ -27,17 +27,17 @@ use crate::secret::{Secret, Zero, wipe};
 ///
 /// Put a key into a `Box` or an `Arc` as soon as it is made, and don't move it again. It is
 /// large, and while it wipes itself where it is dropped, a move copies it and leaves the
-/// old bytes behind. Making a key works in place and wipes its temporaries, but ends with
-/// such a move, to the caller: a copy can stay on the stack until it is written over.
+/// old bytes behind: a copy can stay on the stack until it is written over. Making a key wipes its
+/// temporaries, and with optimisation writes the key to where its caller wants it.
 ///
 /// In KiB, with stack use at its peak as measured on x86-64 with optimisation (without it is
-/// more), and a key put into a `Box`:
+/// more), the place of the result included:
 ///
 /// | | size of a key | stack: `from_seed` | `from_expanded` | `sign` | `verify` |
 /// |---|---|---|---|---|---|
-/// | [`MlDsa44`](super::MlDsa44) | 30 | 88 | 118 | 44 | 35 |
-/// | [`MlDsa65`](super::MlDsa65) | 50 | 135 | 185 | 54 | 40 |
-/// | [`MlDsa87`](super::MlDsa87) | 82 | 211 | 293 | 67 | 50 |
+/// | [`MlDsa44`](super::MlDsa44) | 30 | 52 | 52 | 44 | 32 |
+/// | [`MlDsa65`](super::MlDsa65) | 50 | 76 | 76 | 52 | 36 |
+/// | [`MlDsa87`](super::MlDsa87) | 82 | 112 | 112 | 68 | 44 |
 #[derive(Clone)]
 pub struct SigningKey<P: ParameterSet> {
     verifying_key: VerifyingKey<P>,
@@ -64,12 +64,11 @@ impl<P: ParameterSet> SigningKey<P> {
     /// To generate a key, pass 32 fresh bytes from a cryptographic random number
     /// generator; to load a stored one, pass the same bytes again.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
-        P::keygen(choose(), seed)
+        in_place(Self::zero, |key| P::keygen(choose(), key, seed))
     }
 
-    /// ML-DSA.KeyGen_internal (algorithm 6).
-    pub(super) fn from_seed_with<B: Backend>(b: B, xi: &[u8; SEED_LEN]) -> Self {
-        let mut key = Self::zero();
+    /// ML-DSA.KeyGen_internal (algorithm 6), to a key of zeros.
+    pub(super) fn generate<B: Backend>(b: B, key: &mut Self, xi: &[u8; SEED_LEN]) {
         key.secrets.seed = Some(*xi);
         // 1: (ρ, ρ′, K) ← H(ξ ‖ k ‖ ℓ, 128)
         let dimensions = [P::K::N as u8, P::L::N as u8];
@@ -84,7 +83,6 @@ impl<P: ParameterSet> SigningKey<P> {
         let mut s1 = Secret::<P::L, Rq>::zero();
         let mut s2 = Secret::<P::K, Rq>::zero();
         key.complete(b, rho, Some(rho_prime), &mut s1, &mut s2, |_, _| ());
-        key
     }
 
     /// Reads and checks an expanded key of
@@ -100,11 +98,13 @@ impl<P: ParameterSet> SigningKey<P> {
     /// **s**₂ is not in −η ..= η; [`Error::InconsistentKey`] if **t**₀ or tr does not
     /// belong to ρ, **s**₁ and **s**₂.
     pub fn from_expanded(bytes: &[u8]) -> Result<Self, Error> {
-        P::signing_key(choose(), bytes)
+        try_in_place(Self::zero, |key| {
+            P::decode_signing_key(choose(), key, bytes)
+        })
     }
 
-    /// skDecode (algorithm 25) with its checks and ours.
-    pub(super) fn from_expanded_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
+    /// skDecode (algorithm 25) with its checks and ours, to a key of zeros.
+    pub(super) fn decode<B: Backend>(b: B, key: &mut Self, bytes: &[u8]) -> Result<(), Error> {
         Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
         // ρ ‖ K ‖ tr ‖ s₁ ‖ s₂ ‖ t₀
         let (rho, rest) = bytes.split_first_chunk().expect("the first 32 bytes");
@@ -126,7 +126,6 @@ impl<P: ParameterSet> SigningKey<P> {
             return Err(Error::SecretOutOfRange);
         }
 
-        let mut key = Self::zero();
         key.secrets.k = *k;
         let mut consistent = subtle::Choice::from(1);
         key.complete(b, rho, None, &mut s1, &mut s2, |i, t0| {
@@ -139,11 +138,11 @@ impl<P: ParameterSet> SigningKey<P> {
         if !bool::from(consistent) {
             return Err(Error::InconsistentKey);
         }
-        Ok(key)
+        Ok(())
     }
 
     /// A key of zeros, whose parts are written where they stay.
-    fn zero() -> Self {
+    pub(super) fn zero() -> Self {
         Self {
             verifying_key: VerifyingKey::zero(),
             tr: [0; 64],

@@ -8,7 +8,7 @@ use super::sampling;
 use super::signature::Signature;
 use super::verification::{self, Message};
 use crate::Error;
-use crate::arch::{Backend, choose};
+use crate::arch::{Backend, choose, in_place};
 use crate::context::Context;
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
@@ -60,7 +60,10 @@ impl<P: ParameterSet> VerifyingKey<P> {
 
     /// Computes once what each verification would compute anew.
     pub fn expand(&self) -> ExpandedVerifyingKey<P> {
-        P::expand(choose(), self)
+        in_place(ExpandedVerifyingKey::zero, |key| {
+            key.verifying_key.clone_from(self);
+            P::expand(choose(), key);
+        })
     }
 
     /// A key of zeros, to be written over.
@@ -117,13 +120,19 @@ pub struct ExpandedVerifyingKey<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> ExpandedVerifyingKey<P> {
-    pub(super) fn new<B: Backend>(b: B, verifying_key: &VerifyingKey<P>) -> Self {
-        let mut key = Self {
-            verifying_key: verifying_key.clone(),
+    /// A key of zeros, whose parts are written where they stay.
+    fn zero() -> Self {
+        Self {
+            verifying_key: VerifyingKey::zero(),
             matrix: Matrix::zero(),
             t1_hat: P::K::from_fn(|_| Tq::ZERO),
             tr: [0; 64],
-        };
+        }
+    }
+
+    /// Computes all that follows from the verifying key in it.
+    pub(super) fn complete<B: Backend>(b: B, key: &mut Self) {
+        let verifying_key = &key.verifying_key;
         let tr = sampling::tr(verifying_key.as_bytes(), &mut key.tr);
         let entries = sampling::expand_a::<P, B>(b, verifying_key.rho(), &mut key.matrix);
         lanes::run(b, [tr].into_iter().chain(entries));
@@ -131,7 +140,6 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
         for (i, t1_hat) in key.t1_hat.as_mut().iter_mut().enumerate() {
             verifying_key.t1_hat(b, i, &mut t1, t1_hat);
         }
-        key
     }
 
     /// The key that this was made from.

@@ -11,7 +11,7 @@ use super::signature::Signature;
 use super::signing_key::SigningKey;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
-use crate::arch::Backend;
+use crate::arch::{Backend, try_in_place};
 use crate::dimension::Array;
 
 /// slh_keygen_internal (algorithm 18) of SK.seed ‖ SK.prf ‖ PK.seed.
@@ -30,11 +30,11 @@ pub fn sign<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     randomness: Option<&Array<P::N, u8>>,
 ) -> Result<Signature<P>, Error> {
-    let mut signature = Signature::zero();
     let randomness = randomness.map(AsRef::as_ref);
-    let bytes = signature.as_mut_bytes();
-    algorithms::sign(b, signing_key, message, randomness, &|_| (), bytes)?;
-    Ok(signature)
+    try_in_place(Signature::zero, |signature| {
+        let bytes = signature.as_mut_bytes();
+        algorithms::sign(b, signing_key, message, randomness, &|_| (), bytes)
+    })
 }
 
 /// slh_verify_internal (algorithm 20): whether the signature is valid.

@@ -9,7 +9,7 @@ use super::params::{MAX_N, ParameterSet};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
-use crate::arch::{Backend, choose, dispatch};
+use crate::arch::{Backend, choose, dispatch, try_in_place};
 use crate::dimension::{Array, Dimension};
 use crate::prehash::PreHash;
 
@@ -26,8 +26,8 @@ use crate::prehash::PreHash;
 ///
 /// A key has 6n bytes. Making one and signing take up to 35 KiB of stack whatever the size of the
 /// trees, as measured on x86-64 with optimisation, and verification 8 KiB; with the feature
-/// `rayon` each thread takes that. A [`Signature`] comes on top of it, as often as the compiler
-/// copies it to hand it out: [`sign_into`](Self::sign_into) writes to where it stays.
+/// `rayon` each thread takes that. A [`Signature`] comes on top of it, and again wherever it is
+/// moved: [`sign_into`](Self::sign_into) writes to where it stays.
 ///
 /// [`from_seed_with_progress`]: Self::from_seed_with_progress
 pub struct SigningKey<P: ParameterSet> {
@@ -251,10 +251,10 @@ impl<P: ParameterSet> SigningKey<P> {
         context: &[u8],
         randomness: Option<&Array<P::N, u8>>,
     ) -> Result<Signature<P>, Error> {
-        let mut signature = Signature::zero();
-        let bytes = signature.as_mut_bytes();
-        self.sign_into(message, context, randomness, &|_| (), bytes)?;
-        Ok(signature)
+        try_in_place(Signature::zero, |signature| {
+            let bytes = signature.as_mut_bytes();
+            self.sign_into(message, context, randomness, &|_| (), bytes)
+        })
     }
 
     pub(super) fn sk_seed(&self) -> &[u8] {

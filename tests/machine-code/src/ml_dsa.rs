@@ -15,13 +15,14 @@ pub(crate) fn operations() -> Vec<Operation> {
     sets.into_iter().flatten().collect()
 }
 
-fn of<P: ParameterSet>() -> [Operation; 10] {
+fn of<P: ParameterSet>() -> [Operation; 11] {
     of_set(
         P::NAME,
         [
             ("SigningKey::from_seed", from_seed::<P>),
             ("SigningKey::from_expanded", from_expanded::<P>),
             ("SigningKey::to_expanded", to_expanded::<P>),
+            ("SigningKey::clone", clone::<P>),
             ("SigningKey::sign", sign::<P>),
             ("SigningKey::hash_sign", hash_sign::<P>),
             ("SigningKey::sign_mu", sign_mu::<P>),
@@ -63,6 +64,14 @@ fn from_expanded<P: ParameterSet>() -> Run {
 fn to_expanded<P: ParameterSet>() -> Run {
     let key = secret_key::<P>();
     Box::new(move || expect_secret_key(black_box(&key)))
+}
+
+fn clone<P: ParameterSet>() -> Run {
+    let key = secret_key::<P>();
+    Box::new(move || {
+        let copy = SigningKey::clone(black_box(&key));
+        expect_secret_key(black_box(&copy));
+    })
 }
 
 fn sign<P: ParameterSet>() -> Run {
