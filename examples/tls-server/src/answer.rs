@@ -1,6 +1,6 @@
 use std::fmt;
 
-use http_body_util::Full;
+use http_body_util::{Either, Full};
 use hyper::body::Bytes;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, VARY};
 use hyper::{Method, Request, Response, StatusCode};
@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::Negotiated;
 use crate::media_type::MediaType;
 use crate::negotiated::value;
+use crate::zeros::Zeros;
 
 /// What the server knows of a connection and tells the client that asks.
 #[derive(Debug, Serialize)]
@@ -34,9 +35,15 @@ impl fmt::Display for Page {
     }
 }
 
-/// Answers a request: `GET` and `HEAD` of `/` with the page.
-pub(crate) fn answer<B>(request: &Request<B>, page: &Page) -> Response<Full<Bytes>> {
-    if request.uri().path() != "/" {
+/// Answers a request: `GET` and `HEAD` of `/` with the page, and of `/bytes/N` with N zeros,
+/// if that is no more than `download`.
+pub(crate) fn answer<B>(
+    request: &Request<B>,
+    page: &Page,
+    download: u64,
+) -> Response<Either<Full<Bytes>, Zeros>> {
+    let zeros = zeros(request.uri().path()).filter(|length| (1..=download).contains(length));
+    if zeros.is_none() && request.uri().path() != "/" {
         return plain(StatusCode::NOT_FOUND, "There is nothing here but /\n");
     }
     // hyper leaves out the body where the method is HEAD.
@@ -50,6 +57,13 @@ pub(crate) fn answer<B>(request: &Request<B>, page: &Page) -> Response<Full<Byte
             .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
     }
+    if let Some(length) = zeros {
+        return respond(
+            StatusCode::OK,
+            "application/octet-stream",
+            Either::Right(Zeros(length)),
+        );
+    }
 
     let media_type = MediaType::preferred(request.headers());
     let body = match media_type {
@@ -62,27 +76,31 @@ pub(crate) fn answer<B>(request: &Request<B>, page: &Page) -> Response<Full<Byte
             }
         },
     };
-    let mut response = respond(StatusCode::OK, media_type, body);
+    let mut response = respond(StatusCode::OK, media_type.content_type(), text(body));
     response
         .headers_mut()
         .insert(VARY, HeaderValue::from_static("Accept"));
     response
 }
 
-fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
-    respond(status, MediaType::Text, text)
+/// How many bytes the path asks for.
+fn zeros(path: &str) -> Option<u64> {
+    path.strip_prefix("/bytes/")?.parse().ok()
 }
 
-fn respond(
-    status: StatusCode,
-    media_type: MediaType,
-    body: impl Into<Bytes>,
-) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(body.into()));
+fn plain<B>(status: StatusCode, message: &'static str) -> Response<Either<Full<Bytes>, B>> {
+    respond(status, MediaType::Text.content_type(), text(message))
+}
+
+fn text<B>(body: impl Into<Bytes>) -> Either<Full<Bytes>, B> {
+    Either::Left(Full::new(body.into()))
+}
+
+fn respond<B>(status: StatusCode, content_type: &'static str, body: B) -> Response<B> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
-    response.headers_mut().insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static(media_type.content_type()),
-    );
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }

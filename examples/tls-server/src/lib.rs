@@ -35,6 +35,7 @@ mod pki;
 mod profile_name;
 mod server;
 mod tls;
+mod zeros;
 
 pub use groups_help::groups_help;
 pub use instructions::Instructions;

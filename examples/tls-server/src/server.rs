@@ -88,6 +88,9 @@ pub struct Limits {
     pub connection: Duration,
     /// For the requests that run when the server shuts down.
     pub grace: Duration,
+    /// How many bytes `GET /bytes/N` sends at most, for those who measure throughput. By
+    /// default none: there is no such path.
+    pub download: u64,
 }
 
 impl Default for Limits {
@@ -98,6 +101,7 @@ impl Default for Limits {
             request_head: Duration::from_secs(10),
             connection: Duration::from_secs(300),
             grace: Duration::from_secs(10),
+            download: 0,
         }
     }
 }
@@ -216,7 +220,7 @@ impl Connection {
         );
 
         let service = service_fn(|request| {
-            let response = answer(&request, &page);
+            let response = answer(&request, &page, self.limits.download);
             info!(
                 method = %request.method(),
                 path = request.uri().path(),

@@ -1,6 +1,8 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::harness::Harness;
+use tls_server::Limits;
+
+use crate::harness::{Harness, Options};
 
 #[tokio::test]
 async fn page_as_text() {
@@ -82,9 +84,32 @@ async fn other_paths_are_not_found() {
         "GET /missing HTTP/1.1",
         "POST //?/ HTTP/1.1",
         "OPTIONS * HTTP/1.1",
+        "GET /bytes/1 HTTP/1.1",
     ] {
         let answer = server.client().ask(head).await.unwrap();
         assert_eq!(answer.status(), "404", "{head}");
+    }
+}
+
+#[tokio::test]
+async fn zeros_are_for_servers_that_allow_them() {
+    let server = Harness::with(Options {
+        limits: Limits {
+            download: 100_000,
+            ..Limits::default()
+        },
+        ..Options::default()
+    })
+    .await;
+    let answer = server.client().ask("GET /bytes/100000 HTTP/1.1").await;
+    let answer = answer.unwrap();
+    assert_eq!(answer.status(), "200");
+    assert_eq!(answer.header("content-length"), Some("100000"));
+    assert_eq!(answer.body, "\0".repeat(100_000));
+    for path in ["0", "100001", "", "x"] {
+        let head = format!("GET /bytes/{path} HTTP/1.1");
+        let answer = server.client().ask(&head).await.unwrap();
+        assert_eq!(answer.status(), "404", "{path}");
     }
 }
 
