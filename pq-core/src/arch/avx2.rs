@@ -1,6 +1,8 @@
 //! AVX2 and the bit manipulation instructions: Intel since Haswell, AMD since Zen.
 
 use core::arch::x86_64::*;
+use core::hint::black_box;
+use core::mem::MaybeUninit;
 
 use super::instructions::{Integer, instructions, vector};
 use super::{
@@ -40,6 +42,9 @@ impl Backend for Avx2 {
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
         fn with_features<K: Kernel<Avx2>>(b: Avx2, kernel: K) -> K::Output {
+            // The compiler decides whether to align the frame before it knows that vectors
+            // will be spilled, and then it is too late. This has it aligned.
+            black_box(&MaybeUninit::<__m256i>::uninit());
             kernel.run(b)
         }
         // SAFETY: the token exists only where all of these were detected.
