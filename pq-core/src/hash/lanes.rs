@@ -185,7 +185,7 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
     let absorbed = &mut absorbed[..B::U64s::LANES];
 
     loop {
-        let (mut fresh, mut active, mut squeeze) = (0, false, false);
+        let (mut fresh, mut active, mut squeeze) = (0u32, 0u32, false);
         let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
         for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
             if slot.is_none() {
@@ -205,21 +205,34 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
                 }
             }
             if let Some(slot) = slot {
-                active = true;
+                active |= 1 << lane;
                 squeeze |= slot.phase == Phase::Squeezing;
             }
         }
-        if !active {
+        if active == 0 {
             break;
         }
-        b.run(Step::<B::U64s> {
-            token: b,
-            states,
-            fresh,
-            absorbed,
-            squeeze,
-            blocks,
-        });
+        if B::Lone::LANES < B::U64s::LANES && active.is_power_of_two() {
+            let lane = active.trailing_zeros() as usize;
+            step_lone(
+                b,
+                states,
+                lane,
+                fresh >> lane & 1,
+                absorbed[lane],
+                squeeze,
+                &mut blocks[lane],
+            );
+        } else {
+            b.run(Step::<B::U64s> {
+                token: b,
+                states,
+                fresh,
+                absorbed,
+                squeeze,
+                blocks,
+            });
+        }
         let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
         for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
             let Some(running) = slot else { continue };
@@ -305,6 +318,34 @@ impl<C: Client> Client for Together<'_, C> {
             None => Demand::Done,
         }
     }
+}
+
+/// The step of one lane alone, which then takes less time than that of all lanes.
+fn step_lone<B: Backend>(
+    b: B,
+    states: &mut States<B>,
+    lane: usize,
+    fresh: u32,
+    absorbed: usize,
+    squeeze: bool,
+    block: &mut [u8; 192],
+) {
+    let mut lone = [<B::Lone as Vector>::Array::default(); 25];
+    for (word, words) in lone.iter_mut().zip(&*states) {
+        word.as_mut()[0] = words.as_ref()[lane];
+    }
+    b.run_lone(Step::<B::Lone> {
+        token: From::from(b),
+        states: &mut lone,
+        fresh,
+        absorbed: &[absorbed],
+        squeeze,
+        blocks: array::from_mut(block),
+    });
+    for (words, word) in states.iter_mut().zip(&lone) {
+        words.as_mut()[lane] = word.as_ref()[0];
+    }
+    wipe(&mut lone);
 }
 
 /// The client that [`run`] serves.
