@@ -674,7 +674,7 @@ fn keep_below(candidates: &[u32; 16], limit: u32) -> ([u32; 16], usize) {
 
 /// 32 numbers at a time, and 16 at the end.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 fn append_12_bits_below(
     bytes: &[u8; 168],
     limit: u32,
@@ -702,8 +702,14 @@ fn append_12_bits_below(
         let pairs = _mm512_permutex2var_epi8(a, read(pairs), b);
         let numbers = _mm512_and_si512(_mm512_srlv_epi16(pairs, phases), _mm512_set1_epi16(0xfff));
         let below = _mm512_mask_cmplt_epu16_mask(there, numbers, limit);
-        let kept: [i16; 32] = lanes(_mm512_maskz_compress_epi16(below, numbers));
-        filled = packing::append_elements(&kept, below.count_ones() as usize, output, filled);
+        let kept = _mm512_maskz_compress_epi16(below, numbers);
+        // No branch on where the last one is: it would be mispredicted for each polynomial.
+        let rest = &mut output[filled..];
+        let count = rest.len().min(below.count_ones() as usize);
+        let mask = _bzhi_u32(u32::MAX, count as u32);
+        // SAFETY: the mask has a bit for each of `count` elements, which there are.
+        unsafe { _mm512_mask_storeu_epi16(rest.as_mut_ptr(), mask, kept) }
+        filled += count;
     }
     filled
 }

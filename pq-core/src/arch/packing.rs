@@ -74,27 +74,30 @@ pub(super) fn append<T: FromNumber, const N: usize>(
     output: &mut [T; 256],
     filled: usize,
 ) -> usize {
-    append_elements(&numbers.map(T::from_number), count, output, filled)
+    let elements = numbers.map(T::from_number);
+    if filled + N <= 256 {
+        // What is not to be appended is overwritten by what comes next, if anything does.
+        output[filled..filled + N].copy_from_slice(&elements);
+        filled + count
+    } else {
+        append_last(elements, count, output, filled)
+    }
 }
 
-/// The same with the first of `elements`.
+/// The same where there may not be room for all: once for a polynomial, and away from the
+/// loops that fill it.
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(super) fn append_elements<T: Copy, const N: usize>(
-    elements: &[T; N],
+#[cold]
+#[inline(never)]
+fn append_last<T: Copy, const N: usize>(
+    elements: [T; N],
     count: usize,
     output: &mut [T; 256],
     filled: usize,
 ) -> usize {
-    if let Some(room) = output[filled..].first_chunk_mut() {
-        // What is not to be appended is overwritten by what comes next, if anything does.
-        *room = *elements;
-        filled + count
-    } else {
-        let count = count.min(256 - filled);
-        output[filled..filled + count].copy_from_slice(&elements[..count]);
-        filled + count
-    }
+    let count = count.min(256 - filled);
+    output[filled..filled + count].copy_from_slice(&elements[..count]);
+    filled + count
 }
 
 #[cfg(test)]

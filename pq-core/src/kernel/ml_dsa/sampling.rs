@@ -41,6 +41,9 @@ fn append_uniform<B: Backend, const START: usize, const SEEN: usize>(
     f: &mut [i32; 256],
     filled: usize,
 ) -> usize {
+    if filled == 256 {
+        return 256;
+    }
     // CoeffFromThreeBytes (algorithm 14)
     let mut candidates = b.unpack::<24>(&block[START..START + 48]);
     for z in &mut candidates {
@@ -77,6 +80,9 @@ impl<B: Backend, const ETA: i32> Kernel<B> for RejectBounded<'_, ETA> {
             mut filled,
         } = self;
         for bytes in block.as_chunks::<8>().0 {
+            if filled == 256 {
+                break;
+            }
             filled = b.append_below(&b.unpack::<4>(bytes), refused_from::<ETA>(), f, filled);
         }
         if filled == 256 {
