@@ -1,17 +1,16 @@
 //! The items of a batch, a few at a time.
 
-use core::array;
-
-/// Has `work` done on `items`, `N` at a time.
+/// Has `work` done on `items`, `N` at a time, each with one of `places` to work in.
 ///
-/// In the last group the places that no items are left for are at the end, and empty.
-pub(crate) fn in_groups<T, const N: usize>(
+/// In the last group the entries that no items are left for are at the end, and empty.
+pub(crate) fn in_groups<T, S, const N: usize>(
     items: impl IntoIterator<Item = T>,
-    mut work: impl FnMut([Option<T>; N]),
+    places: &mut [S; N],
+    mut work: impl FnMut([Option<(T, &mut S)>; N]),
 ) {
     let mut items = items.into_iter().fuse();
     loop {
-        let group = array::from_fn(|_| items.next());
+        let group = places.each_mut().map(|place| Some((items.next()?, place)));
         if let Some(None) | None = group.first() {
             return;
         }
@@ -29,12 +28,12 @@ mod tests {
     fn groups_have_every_item_once() {
         for count in 0..10 {
             let (mut seen, mut ended) = (0, false);
-            in_groups(0..count, |group: [Option<usize>; 4]| {
+            in_groups(0..count, &mut [0, 1, 2, 3], |group| {
                 assert!(!ended && group[0].is_some());
-                for item in group {
-                    ended |= item.is_none();
-                    if let Some(item) = item {
-                        assert!(!ended && item == seen);
+                for entry in group {
+                    ended |= entry.is_none();
+                    if let Some((item, place)) = entry {
+                        assert!(!ended && item == seen && item % 4 == *place);
                         seen += 1;
                     }
                 }
@@ -52,7 +51,7 @@ mod tests {
             (calls % 3 > 0).then_some(calls)
         });
         let mut seen = 0;
-        in_groups(items, |group: [Option<usize>; 4]| {
+        in_groups(items, &mut [(); 4], |group| {
             seen += group.iter().flatten().count()
         });
         assert_eq!(seen, 2);

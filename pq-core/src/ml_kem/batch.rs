@@ -34,6 +34,15 @@
 //! }
 //! ```
 //!
+//! Stack use at its peak, whatever the number of items, as [`DecapsulationKey`] says it of single
+//! operations, in KiB:
+//!
+//! | | `generate` | `encapsulate` | `decapsulate` |
+//! |---|---|---|---|
+//! | [`MlKem512`](super::MlKem512) | 28 | 40 | 28 |
+//! | [`MlKem768`](super::MlKem768) | 44 | 60 | 36 |
+//! | [`MlKem1024`](super::MlKem1024) | 56 | 88 | 44 |
+//!
 //! Everything is computed in constant time as in single operations, and secrets are wiped
 //! before a function returns. How many items there are, the order they come in, and which are
 //! refused is public.
@@ -43,8 +52,9 @@ use core::array;
 use super::decapsulation::{self, Decapsulation};
 use super::encapsulation::{self, Encapsulation};
 use super::generation::{self, Generation};
-use super::keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
+use super::keys::{self, Ciphertext, DecapsulationKey, SharedSecret};
 use super::params::ParameterSet;
+use super::ring::VectorT;
 use super::{SEED_LEN, sampling};
 use crate::Error;
 use crate::arch::{Backend, choose, dispatch};
@@ -62,7 +72,7 @@ pub struct Generate<'a, P: ParameterSet> {
 /// A shared secret to be made for the holder of a decapsulation key.
 pub struct Encapsulate<'a, P: ParameterSet> {
     /// The encapsulation key in the standard's encoding, which is checked as in
-    /// [`EncapsulationKey::from_bytes`].
+    /// [`EncapsulationKey::from_bytes`](super::EncapsulationKey::from_bytes).
     pub key: &'a [u8],
     /// The m of the standard: 32 bytes from a cryptographic random number generator, never used
     /// before or after, nor for another item.
@@ -90,98 +100,95 @@ pub struct Decapsulate<'a, P: ParameterSet> {
 
 /// Makes key pairs (ML-KEM.KeyGen, FIPS 203, algorithm 19), each in the place that it stays in.
 pub fn generate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Generate<'a, P>>) {
-    dispatch!(choose(), b => generate_with(b, items));
+    dispatch!(choose(), b => generate_all(b, &mut items.into_iter()));
 }
 
 /// Checks encapsulation keys and makes shared secrets and their ciphertexts (ML-KEM.Encaps,
 /// FIPS 203, algorithm 20).
 pub fn encapsulate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Encapsulate<'a, P>>) {
-    dispatch!(choose(), b => encapsulate_with(b, items));
+    dispatch!(choose(), b => encapsulate_all(b, &mut items.into_iter()));
 }
 
 /// Finds the shared secrets that ciphertexts carry (ML-KEM.Decaps, FIPS 203, algorithm 21).
 pub fn decapsulate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Decapsulate<'a, P>>) {
-    dispatch!(choose(), b => decapsulate_with(b, items));
+    dispatch!(choose(), b => decapsulate_all(b, &mut items.into_iter()));
 }
 
-/// How many items share the lanes: enough to fill eight of them for all but a few permutations,
-/// and few enough for the stack.
+/// How many items share the lanes: enough to fill eight of them but for a few permutations, and
+/// few enough for the stack and the cache.
 const GROUP: usize = 4;
 
 /// As [`generate`].
-fn generate_with<'a, P: ParameterSet, B: Backend>(
+///
+/// These are functions of their own so that only one backend's places are on the stack.
+#[inline(never)]
+fn generate_all<P: ParameterSet, B: Backend>(
     b: B,
-    items: impl IntoIterator<Item = Generate<'a, P>>,
+    items: &mut dyn Iterator<Item = Generate<'_, P>>,
 ) {
-    let mut spaces: [_; GROUP] = array::from_fn(|_| generation::Space::zero());
-    in_groups::<_, GROUP>(items, |group| {
-        let mut places = spaces.iter_mut();
-        let mut clients = group.map(|item| {
-            let Generate { seed, result } = item?;
+    let mut places: [_; GROUP] = array::from_fn(|_| generation::Space::zero());
+    in_groups(items, &mut places, |group| {
+        let mut clients = group.map(|entry| {
+            let (Generate { seed, result }, space) = entry?;
             let [d, z] = sampling::halves(seed);
             let key = result.insert(DecapsulationKey::zero());
             key.set_seed(d, z);
-            Some(Generation::new(b, d, key, places.next()?))
+            Some(Generation::new(b, d, key, space))
         });
         lanes::serve_together(b, &mut clients);
     });
 }
 
 /// As [`encapsulate`].
-fn encapsulate_with<'a, P: ParameterSet, B: Backend>(
+#[inline(never)]
+fn encapsulate_all<P: ParameterSet, B: Backend>(
     b: B,
-    items: impl IntoIterator<Item = Encapsulate<'a, P>>,
+    items: &mut dyn Iterator<Item = Encapsulate<'_, P>>,
 ) {
-    let checked =
-        items.into_iter().filter_map(
-            |item| match EncapsulationKey::from_bytes_with(b, item.key) {
-                Ok(key) => Some((item, key)),
-                Err(error) => {
-                    *item.result = Some(Err(error));
-                    None
-                }
-            },
-        );
-    let mut spaces: [_; GROUP] = array::from_fn(|_| encapsulation::Space::zero());
-    in_groups::<_, GROUP>(checked, |group| {
-        let mut places = spaces.iter_mut();
-        let mut clients = group.each_ref().map(|item| {
-            let (item, key) = item.as_ref()?;
-            Some(Encapsulation::new(b, key, item.randomness, places.next()?))
+    // An array made at once would be there twice, on its way to its place.
+    let mut places = [const { None }; GROUP];
+    in_groups(items, &mut places, |mut group| {
+        let mut clients = group.each_mut().map(|entry| {
+            let (item, place) = entry.as_mut()?;
+            let (t_hat, space) =
+                place.get_or_insert_with(|| (VectorT::<P>::zero(), encapsulation::Space::zero()));
+            let checked = keys::check::<P, B>(b, item.key, t_hat);
+            *item.result = checked.err().map(Err);
+            checked.ok()?;
+            Some(Encapsulation::new(b, item.key, item.randomness, space))
         });
         lanes::serve_together(b, &mut clients);
-        for ((item, key), space) in group.into_iter().flatten().zip(&spaces) {
-            *item.result = Some(Ok(space.finish(b, &key, item.randomness)));
+        for (item, place) in group.into_iter().flatten() {
+            if item.result.is_none()
+                && let Some((t_hat, space)) = place
+                && let zero = (Ciphertext::zero(), SharedSecret::zero())
+                && let Ok(result) = item.result.insert(Ok(zero))
+            {
+                space.finish(b, t_hat, item.randomness, result);
+            }
         }
     });
 }
 
 /// As [`decapsulate`].
-fn decapsulate_with<'a, P: ParameterSet, B: Backend>(
+#[inline(never)]
+fn decapsulate_all<P: ParameterSet, B: Backend>(
     b: B,
-    items: impl IntoIterator<Item = Decapsulate<'a, P>>,
+    items: &mut dyn Iterator<Item = Decapsulate<'_, P>>,
 ) {
-    let checked = items.into_iter().filter_map(|item| {
-        match Error::check_length(P::CIPHERTEXT_LEN, item.ciphertext) {
-            Ok(()) => Some(item),
-            Err(error) => {
-                *item.result = Some(Err(error));
-                None
-            }
-        }
-    });
-    let mut spaces: [_; GROUP] = array::from_fn(|_| decapsulation::Space::zero());
-    in_groups::<_, GROUP>(checked, |group| {
-        let mut places = spaces.iter_mut();
-        let mut clients = group.each_ref().map(|item| {
-            let Decapsulate {
-                key, ciphertext, ..
-            } = item.as_ref()?;
-            Some(Decapsulation::new(b, key, ciphertext, places.next()?))
+    let mut places: [_; GROUP] = array::from_fn(|_| decapsulation::Space::zero());
+    in_groups(items, &mut places, |mut group| {
+        let mut clients = group.each_mut().map(|entry| {
+            let (item, space) = entry.as_mut()?;
+            let checked = Error::check_length(P::CIPHERTEXT_LEN, item.ciphertext);
+            *item.result = checked.err().map(Err);
+            checked.ok()?;
+            Some(Decapsulation::new(b, item.key, item.ciphertext, space))
         });
         lanes::serve_together(b, &mut clients);
-        for (item, space) in group.into_iter().flatten().zip(&spaces) {
-            *item.result = Some(Ok(space.finish(b, item.key, item.ciphertext)));
+        for (item, space) in group.into_iter().flatten() {
+            item.result
+                .get_or_insert_with(|| Ok(space.finish(b, item.key, item.ciphertext)));
         }
     });
 }
@@ -193,7 +200,7 @@ mod tests {
     use std::vec::Vec;
 
     use super::{
-        Decapsulate, Encapsulate, Generate, decapsulate_with, encapsulate_with, generate_with,
+        Decapsulate, Encapsulate, Generate, decapsulate_all, encapsulate_all, generate_all,
     };
     use crate::Error;
     use crate::arch::{Backend, Portable, on_each_backend};
@@ -242,7 +249,10 @@ mod tests {
                 .chain((size / 2..size).map(|_| None))
                 .collect();
             let items = seeds.iter().zip(&mut results);
-            generate_with(b, items.map(|(seed, result)| Generate { seed, result }));
+            generate_all(
+                b,
+                &mut items.map(|(seed, result)| Generate { seed, result }),
+            );
             for ((result, key), seed) in results.iter().zip(keys::<P>(size)).zip(&seeds) {
                 let result = result.as_ref().unwrap();
                 assert_eq!(*result.to_expanded().as_ref(), *key.to_expanded().as_ref());
@@ -290,9 +300,9 @@ mod tests {
                 .map(|_| Some(Err(Error::InvalidSignature)))
                 .collect();
             let items = encoded.iter().zip(&several_m).zip(&mut results);
-            encapsulate_with(
+            encapsulate_all(
                 b,
-                items.map(|((key, randomness), result)| Encapsulate {
+                &mut items.map(|((key, randomness), result)| Encapsulate {
                     key,
                     randomness,
                     result,
@@ -337,9 +347,9 @@ mod tests {
                 .unzip();
             let mut results: Vec<_> = (0..size).map(|_| None).collect();
             let items = keys.iter().zip(&ciphertexts).zip(&mut results);
-            decapsulate_with(
+            decapsulate_all(
                 b,
-                items.map(|((key, ciphertext), result)| Decapsulate {
+                &mut items.map(|((key, ciphertext), result)| Decapsulate {
                     key,
                     ciphertext,
                     result,

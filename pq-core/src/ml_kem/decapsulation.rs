@@ -60,7 +60,7 @@ impl<P: ParameterSet> Space<P> {
         let difference = difference.fold(0, |difference, (c, again)| difference | (c ^ again));
         let accept = difference.ct_eq(&0u8);
         wipe(c_again.0.as_mut());
-        let mut secret = SharedSecret([0; 32]);
+        let mut secret = SharedSecret::zero();
         for ((chosen, k), rejected) in secret.0.iter_mut().zip(k).zip(&*self.rejected) {
             *chosen = u8::conditional_select(rejected, k, accept);
         }
@@ -106,6 +106,7 @@ impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
 impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
     type Sponge = Sponge;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Start<Sponge>> {
         // 7: K̄ ← J(z ‖ c), the longest chain
         if !self.j_begun {

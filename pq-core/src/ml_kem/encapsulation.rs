@@ -2,11 +2,11 @@
 //! expanded key.
 
 use super::k_pke;
-use super::keys::{Ciphertext, EncapsulationKey, SharedSecret};
+use super::keys::{Ciphertext, EncapsulationKey, SharedSecret, rho};
 use super::params::ParameterSet;
-use super::ring::Matrix;
+use super::ring::{Matrix, Tq};
 use super::sampling::{self, G, Noise, Sponge};
-use crate::arch::Backend;
+use crate::arch::{Backend, in_place};
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
 
 /// ML-KEM.Encaps_internal.
@@ -16,8 +16,12 @@ pub(super) fn encaps<P: ParameterSet, B: Backend>(
     m: &[u8; 32],
 ) -> (Ciphertext<P>, SharedSecret) {
     let mut space = Space::zero();
-    lanes::serve(b, &mut Encapsulation::new(b, ek, m, &mut space));
-    space.finish(b, ek, m)
+    let mut client = Encapsulation::new(b, ek.as_bytes(), m, &mut space);
+    lanes::serve(b, &mut client);
+    in_place(
+        || (Ciphertext::zero(), SharedSecret::zero()),
+        |result| space.finish(b, &ek.t_hat, m, result),
+    )
 }
 
 /// What an encapsulation computes in lanes. Wiped when dropped, but for what is public.
@@ -39,18 +43,19 @@ impl<P: ParameterSet> Space<P> {
         }
     }
 
-    /// What follows when the lanes are done with an [`Encapsulation`].
+    /// What follows when the lanes are done with an [`Encapsulation`]: writes over `c` and
+    /// `secret`.
     pub(super) fn finish<B: Backend>(
         &self,
         b: B,
-        ek: &EncapsulationKey<P>,
+        t_hat: &[Tq],
         m: &[u8; 32],
-    ) -> (Ciphertext<P>, SharedSecret) {
+        (c, secret): &mut (Ciphertext<P>, SharedSecret),
+    ) {
         let [k, _] = self.g.halves();
         // 2: c ← K-PKE.Encrypt(ek, m, r)
-        let mut c = Ciphertext::<P>::zero();
-        k_pke::encrypt(b, &self.matrix, &ek.t_hat, m, &self.noise, c.0.as_mut());
-        (c, SharedSecret(*k))
+        k_pke::encrypt(b, &self.matrix, t_hat, m, &self.noise, c.0.as_mut());
+        secret.0 = *k;
     }
 }
 
@@ -67,12 +72,8 @@ pub(super) struct Encapsulation<'a, P: ParameterSet, B> {
 }
 
 impl<'a, P: ParameterSet, B: Backend> Encapsulation<'a, P, B> {
-    pub(super) fn new(
-        b: B,
-        ek: &'a EncapsulationKey<P>,
-        m: &'a [u8; 32],
-        space: &'a mut Space<P>,
-    ) -> Self {
+    /// Encapsulates to the holder of ek, which is checked.
+    pub(super) fn new(b: B, ek: &'a [u8], m: &'a [u8; 32], space: &'a mut Space<P>) -> Self {
         Self {
             b,
             m,
@@ -89,19 +90,23 @@ impl<'a, P: ParameterSet, B: Backend> Encapsulation<'a, P, B> {
 impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
     type Sponge = Sponge;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Start<Sponge>> {
         // 1: (K, r) ← G(m ‖ H(ek))
         if self.expansion.h_done && !self.g_begun {
             self.g_begun = true;
             return Some(Sponge::G.start());
         }
-        if self.g_done
-            && let Some(noise) = Noise::<P>::sponge(self.noise_begun)
-        {
-            self.noise_begun += 1;
-            return Some(noise.start());
+        // The noise is last, since it is short: it fits beside the last entries of Â.
+        if let Some(start) = self.expansion.next() {
+            return Some(start);
         }
-        self.expansion.next()
+        if !self.g_done {
+            return None;
+        }
+        let noise = Noise::<P>::sponge(self.noise_begun)?;
+        self.noise_begun += 1;
+        Some(noise.start())
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
@@ -134,7 +139,7 @@ impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
 /// H(ek) and **Â**.
 pub(super) struct Expansion<'a, P: ParameterSet, B> {
     b: B,
-    ek: &'a EncapsulationKey<P>,
+    ek: &'a [u8],
     h: &'a mut [u8; 32],
     matrix: &'a mut Matrix<P>,
     h_begun: bool,
@@ -143,12 +148,7 @@ pub(super) struct Expansion<'a, P: ParameterSet, B> {
 }
 
 impl<'a, P: ParameterSet, B> Expansion<'a, P, B> {
-    pub(super) fn new(
-        b: B,
-        ek: &'a EncapsulationKey<P>,
-        h: &'a mut [u8; 32],
-        matrix: &'a mut Matrix<P>,
-    ) -> Self {
+    pub(super) fn new(b: B, ek: &'a [u8], h: &'a mut [u8; 32], matrix: &'a mut Matrix<P>) -> Self {
         Self {
             b,
             ek,
@@ -164,6 +164,7 @@ impl<'a, P: ParameterSet, B> Expansion<'a, P, B> {
 impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
     type Sponge = Sponge;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Start<Sponge>> {
         // H(ek) is the longest chain, so it starts first, and Â is sampled beside it.
         if !self.h_begun {
@@ -177,8 +178,8 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
         match sponge {
-            Sponge::H { absorbed } => sampling::absorb_next([self.ek.as_bytes()], absorbed, block),
-            Sponge::Entry { i, j, .. } => sampling::absorb_entry(self.ek.rho(), *i, *j, block),
+            Sponge::H { absorbed } => sampling::absorb_next([self.ek], absorbed, block),
+            Sponge::Entry { i, j, .. } => sampling::absorb_entry(rho(self.ek), *i, *j, block),
             _ => Absorbed::Nothing,
         }
     }

@@ -140,6 +140,7 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
 impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
     type Sponge = Sponge;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Start<Sponge>> {
         // 1: (ρ, σ) ← G(d ‖ k)
         if !self.g_begun {

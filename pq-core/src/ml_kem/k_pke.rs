@@ -23,14 +23,15 @@ pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     // 18: ŷ ← NTT(y)
     let mut y_hat = VectorT::<P>::zero();
     ntt(b, y, &mut y_hat);
-    let y_hat = Multiplier::<P>::new(b, &y_hat);
+    let mut multiplier = Multiplier::<P>::zero();
+    multiplier.set(b, &y_hat);
     let mut product = Zeroizing::new(Tq::ZERO);
     let (c1, c2) = c.split_at_mut(32 * P::DU * P::K::N);
     // 19, 22: u ← NTT⁻¹(Âᵀ ∘ ŷ) + e₁
     let mut u = Zeroizing::new(Rq::ZERO);
     let encoded = c1.chunks_exact_mut(32 * P::DU);
     for (i, (e1, c1)) in e1.iter().zip(encoded).enumerate() {
-        y_hat.inner_product(b, |j| matrix.entry(j, i), &mut product);
+        multiplier.inner_product(b, |j| matrix.entry(j, i), &mut product);
         u.set_product(b, &product);
         u.add(e1);
         u.compress_encode(b, P::DU, c1);
@@ -38,7 +39,7 @@ pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     // 20-21, 23: v ← NTT⁻¹(t̂ᵀ ∘ ŷ) + e₂ + µ
     let mut v = u;
     let mut mu = Zeroizing::new(Rq::ZERO);
-    y_hat.inner_product(b, |j| &t_hat[j], &mut product);
+    multiplier.inner_product(b, |j| &t_hat[j], &mut product);
     v.set_product(b, &product);
     mu.decode_message(b, m);
     v.add(e2);

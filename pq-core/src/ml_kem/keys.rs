@@ -6,7 +6,7 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 use super::encapsulation::Expansion;
 use super::generation::{self, Generation};
 use super::params::ParameterSet;
-use super::ring::{ENCODED_LEN, Matrix, VectorT, decode, encode};
+use super::ring::{ENCODED_LEN, Matrix, Tq, VectorT, decode, encode};
 use super::{SEED_LEN, SHARED_SECRET_LEN, k_pke, sampling};
 use crate::Error;
 use crate::arch::{Backend, choose, declassify};
@@ -40,11 +40,8 @@ impl<P: ParameterSet> EncapsulationKey<P> {
             bytes: array::<P::EncapsulationKeyLen>(bytes)?,
             t_hat: VectorT::<P>::zero(),
         };
-        if decode(b, key.bytes.as_ref(), &mut key.t_hat) {
-            Ok(key)
-        } else {
-            Err(Error::UnreducedCoefficient)
-        }
+        check::<P, B>(b, bytes, &mut key.t_hat)?;
+        Ok(key)
     }
 
     /// A key of zeros, to be written over.
@@ -78,13 +75,27 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     pub fn encapsulate(&self, randomness: &[u8; 32]) -> (Ciphertext<P>, SharedSecret) {
         P::encaps(choose(), self, randomness)
     }
+}
 
-    /// ρ, the seed of **Â**.
-    pub(super) fn rho(&self) -> &[u8; 32] {
-        self.as_bytes()
-            .last_chunk()
-            .expect("the key ends with the 32 bytes of ρ")
+/// The input checks of FIPS 203, section 7.2, of an encapsulation key; writes **t̂**, which must
+/// not be used after an error.
+pub(super) fn check<P: ParameterSet, B: Backend>(
+    b: B,
+    ek: &[u8],
+    t_hat: &mut [Tq],
+) -> Result<(), Error> {
+    Error::check_length(P::ENCAPSULATION_KEY_LEN, ek)?;
+    if decode(b, ek, t_hat) {
+        Ok(())
+    } else {
+        Err(Error::UnreducedCoefficient)
     }
+}
+
+/// ρ, the seed of **Â**, in an encapsulation key.
+pub(super) fn rho(ek: &[u8]) -> &[u8; 32] {
+    ek.last_chunk()
+        .expect("the key ends with the 32 bytes of ρ")
 }
 
 impl<P: ParameterSet> Eq for EncapsulationKey<P> {}
@@ -210,7 +221,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
             h: hash,
             ..
         } = &mut key;
-        lanes::serve(b, &mut Expansion::new(b, ek, hash, matrix));
+        lanes::serve(b, &mut Expansion::new(b, ek.as_bytes(), hash, matrix));
         if key.h != h {
             return Err(Error::HashMismatch);
         }
@@ -330,6 +341,11 @@ impl<P: ParameterSet> fmt::Debug for Ciphertext<P> {
 pub struct SharedSecret(pub(super) [u8; SHARED_SECRET_LEN]);
 
 impl SharedSecret {
+    /// Zeros, to be written over.
+    pub(super) fn zero() -> Self {
+        Self([0; SHARED_SECRET_LEN])
+    }
+
     /// The secret.
     pub fn as_bytes(&self) -> &[u8; SHARED_SECRET_LEN] {
         &self.0
