@@ -1,7 +1,10 @@
 //! The operations of ML-KEM. Secret are d, z and m, and in an expanded key ŝ and z.
 
+use core::array;
 use core::hint::black_box;
+use std::sync::Mutex;
 
+use pq_core::ml_kem::batch::{self, Decapsulate, Encapsulate, Generate};
 use pq_core::ml_kem::{
     Ciphertext, DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
 };
@@ -13,7 +16,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     sets.into_iter().flatten().collect()
 }
 
-fn of<P: ParameterSet>() -> [Operation; 7] {
+fn of<P: ParameterSet>() -> [Operation; 10] {
     of_set(
         P::NAME,
         [
@@ -24,6 +27,9 @@ fn of<P: ParameterSet>() -> [Operation; 7] {
             ("DecapsulationKey::decapsulate, rejected", reject::<P>),
             ("EncapsulationKey::from_bytes", from_bytes::<P>),
             ("EncapsulationKey::encapsulate", encapsulate::<P>),
+            ("batch::generate", generate_batch::<P>),
+            ("batch::encapsulate", encapsulate_batch::<P>),
+            ("batch::decapsulate", decapsulate_batch::<P>),
         ],
     )
 }
@@ -91,6 +97,82 @@ fn encapsulate<P: ParameterSet>() -> Run {
         let (ciphertext, shared) = key.encapsulate(black_box(&m));
         expect_secret(black_box(&ciphertext).as_bytes());
         expect_secret(black_box(&shared).as_bytes());
+    })
+}
+
+/// More than what shares the lanes at a time, and not a multiple of that.
+const BATCH: usize = 9;
+
+/// The results of a batch, which are its caller's: neither on the stack nor allocated by it.
+type Results<T> = Mutex<Vec<Option<T>>>;
+
+fn results<T>() -> Results<T> {
+    Mutex::new((0..BATCH).map(|_| None).collect())
+}
+
+fn generate_batch<P: ParameterSet>() -> Run {
+    let seeds: [[u8; 64]; BATCH] = array::from_fn(|_| secret());
+    let results = results();
+    Box::new(move || {
+        let mut results = results.lock().expect("one thread");
+        let items = black_box(&seeds).iter().zip(&mut *results);
+        batch::generate(items.map(|(seed, result)| Generate { seed, result }));
+        for key in &*results {
+            expect_secret_key::<P>(black_box(key.as_ref().expect("a key")));
+        }
+    })
+}
+
+/// One item is refused.
+fn encapsulate_batch<P: ParameterSet>() -> Run {
+    let keys: [_; BATCH] = array::from_fn(|n| {
+        let mut key = public(secret_key::<P>().encapsulation_key().as_bytes());
+        key.truncate(P::ENCAPSULATION_KEY_LEN - usize::from(n == 1));
+        key
+    });
+    let several_m: [[u8; 32]; BATCH] = array::from_fn(|_| secret());
+    let results = results();
+    Box::new(move || {
+        let mut results = results.lock().expect("one thread");
+        let items = keys.iter().zip(black_box(&several_m)).zip(&mut *results);
+        batch::encapsulate::<P>(items.map(|((key, randomness), result)| Encapsulate {
+            key,
+            randomness,
+            result,
+        }));
+        assert!(matches!(results[1], Some(Err(_))));
+        let good = results.iter().flatten().flatten();
+        assert_eq!(good.clone().count(), BATCH - 1);
+        for (ciphertext, shared) in good {
+            expect_secret(black_box(ciphertext).as_bytes());
+            expect_secret(black_box(shared).as_bytes());
+        }
+    })
+}
+
+/// Every third ciphertext is rejected implicitly.
+fn decapsulate_batch<P: ParameterSet>() -> Run {
+    let pairs: Vec<_> = (0..BATCH)
+        .map(|n| {
+            let key = secret_key::<P>();
+            let ciphertext = ciphertext_for(&key, u8::from(n % 3 == 2));
+            (key, ciphertext)
+        })
+        .collect();
+    let results = results();
+    Box::new(move || {
+        let mut results = results.lock().expect("one thread");
+        let items = black_box(&pairs).iter().zip(&mut *results);
+        batch::decapsulate(items.map(|((key, ciphertext), result)| Decapsulate {
+            key,
+            ciphertext: ciphertext.as_bytes(),
+            result,
+        }));
+        let good = results.iter().flatten().flatten();
+        assert_eq!(good.clone().count(), BATCH);
+        for shared in good {
+            expect_secret(black_box(shared).as_bytes());
+        }
     })
 }
 
