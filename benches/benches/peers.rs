@@ -5,6 +5,7 @@
 use core::error::Error;
 use std::path::Path;
 
+use benches::batches::Batch;
 use benches::handshake::Pair;
 use benches::results::{self, Group, Timing};
 use benches::{Effort, Row, keccak, measure, ml_dsa, ml_kem, openssl, slh_dsa, try_out};
@@ -142,6 +143,12 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .map(|(_, timing)| timing)
                 .next();
             options.run(set.rows(operation).collect(), reported, &folder)?;
+        }
+    }
+
+    for batch in Batch::ALL {
+        if options.want(&batch.table()) {
+            options.run(batch.rows(), None, &folder)?;
         }
     }
 

@@ -3,6 +3,7 @@
 //! * [`ml_kem`], [`ml_dsa`] and [`slh_dsa`]: one trait each for an implementation, the inputs, the
 //!   check that all implementations agree, and the routines to time.
 //! * `peers`: the implementations, one file each; [`openssl`] measures itself.
+//! * [`batches`]: many of our operations in one call, beside the same one by one.
 //! * [`handshake`]: whole TLS handshakes through memory.
 //! * [`keccak`]: the permutation that most of the above consists of.
 //! * [`measure()`]: the sampler.
@@ -13,6 +14,7 @@
 
 extern crate alloc;
 
+pub mod batches;
 pub mod handshake;
 mod inputs;
 pub mod keccak;

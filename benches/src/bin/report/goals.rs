@@ -2,15 +2,17 @@
 
 use core::fmt;
 
+use benches::batches::{self, Batch};
+
 use crate::operations::Column;
 use crate::tables::Tables;
 
-/// A ratio of a peer's median to ours.
+/// A ratio of a peer's median to ours, or of our operations one by one to batches of them.
 pub(crate) struct Goal {
     pub(crate) what: String,
     pub(crate) asked: f64,
     pub(crate) measured: Option<f64>,
-    /// Who is the fastest peer.
+    /// Who is the fastest peer, where the ratio is to one.
     pub(crate) peer: Option<String>,
 }
 
@@ -166,6 +168,28 @@ pub(crate) fn fastest_peer(tables: &Tables, table: &str, column: Column) -> Opti
         .min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
+/// How many times the throughput of single calls a batch has with AVX-512, at least.
+const BATCHES: [(&str, f64); 1] = [("encapsulation", 1.4)];
+
+/// What batches gain in a column.
+pub(crate) fn gain(tables: &Tables, batch: &Batch, column: Column) -> Option<f64> {
+    let median = |row: fn(&str) -> String| tables.median(&batch.table(), &row(column.heading()));
+    Some(median(batches::one_by_one)? / median(batches::together)?)
+}
+
+/// What is asked of a batch with AVX-512, if anything is.
+pub(crate) fn of_batch(tables: &Tables, batch: &Batch) -> Option<Goal> {
+    let (_, asked) = BATCHES
+        .into_iter()
+        .find(|(operation, _)| *operation == batch.operation)?;
+    Some(Goal {
+        what: format!("{}, {}", batch.table(), Column::Avx512.heading()),
+        asked,
+        measured: gain(tables, batch, Column::Avx512),
+        peer: None,
+    })
+}
+
 /// Rows of two tables of handshakes, and how much of the other's time ours may take.
 const HANDSHAKES: [(&str, &str, &str, &str, f64); 3] = [
     (
@@ -248,6 +272,11 @@ pub(crate) fn failures(tables: &Tables) -> Vec<String> {
         .into_iter()
         .flat_map(|column| asked().filter_map(move |asked| asked.goal(tables, column)))
         .chain(portable(tables))
+        .chain(
+            Batch::ALL
+                .iter()
+                .filter_map(|batch| of_batch(tables, batch)),
+        )
         .filter(|goal| !goal.is_met())
         .map(|goal| goal.to_string());
     let handshakes = handshakes(tables)
@@ -316,6 +345,20 @@ mod tests {
             let tables = tables(TABLE, &rows);
             assert_eq!(!fails(&tables, &format!("{TABLE}, portable")), met);
         }
+    }
+
+    #[test]
+    fn a_batch_is_held_against_single_calls() {
+        const TABLE: &str = "batch/ML-KEM-768/encapsulation";
+        for (together, met) in [(10.0, true), (10.1, false)] {
+            let rows = [
+                ("pq-core/AVX-512", 14.0),
+                ("pq-core/AVX-512/batch", together),
+            ];
+            let tables = tables(TABLE, &rows);
+            assert_eq!(!fails(&tables, &format!("{TABLE}, AVX-512")), met);
+        }
+        assert!(fails(&tables("other", &[]), TABLE));
     }
 
     #[test]

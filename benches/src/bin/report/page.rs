@@ -4,6 +4,7 @@ use core::error::Error;
 use core::fmt::Write;
 use std::path::Path;
 
+use benches::batches::{self, Batch};
 use benches::handshake::{Authentication, Combination};
 use benches::keccak;
 use benches::results::{Group, Timing};
@@ -12,7 +13,7 @@ use rustls_pq::Group as KeyExchange;
 use crate::chart::{Bar, Chart, Section, figure, time};
 use crate::environment;
 use crate::floor::floors;
-use crate::goals::{asked, handshakes};
+use crate::goals::{asked, gain, handshakes, of_batch};
 use crate::operations::{self, Column, Operation};
 use crate::tables::Tables;
 
@@ -25,6 +26,7 @@ pub(crate) fn write(tables: &Tables, charts: &Path) -> Result<String, Box<dyn Er
     for operation in operations::ALL {
         operation_section(&mut page, tables, operation, charts)?;
     }
+    batches_section(&mut page, tables)?;
     handshakes_section(&mut page, tables, charts)?;
     Ok(page)
 }
@@ -205,6 +207,50 @@ fn operation_section(
         sections,
     }
     .write(&charts.join(operation.chart()))
+}
+
+fn batches_section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn Error>> {
+    writeln!(
+        page,
+        "
+## Batches
+
+{} operations over different keys in one call, which share the lanes, beside the same operations
+one by one: the time of one operation, from bytes to bytes where keys are not in memory, and how
+many times the throughput a batch has. What is asked is asked with AVX-512.
+
+| operation | asked | AVX-512: single | batch | times | AVX2: single | batch | times | portable: times |
+|---|---|---|---|---|---|---|---|---|",
+        batches::SIZE
+    )?;
+    for batch in Batch::ALL {
+        let goal = of_batch(tables, batch);
+        let asked = match &goal {
+            Some(goal) => format!("≥ {:.2}", goal.asked),
+            None => "–".to_owned(),
+        };
+        let operation = batch.operation.replace('-', " ");
+        write!(page, "| {} {operation} | {asked} ", batch.set)?;
+        for column in Column::ALL {
+            if column != Column::Portable {
+                for row in [batches::one_by_one, batches::together] {
+                    match tables.median(&batch.table(), &row(column.heading())) {
+                        Some(median) => write!(page, "| {} ", time(median / 1e3))?,
+                        None => write!(page, "| – ")?,
+                    }
+                }
+            }
+            let goal = goal.as_ref().filter(|_| column == Column::Avx512);
+            match (gain(tables, batch, column), goal) {
+                (Some(gain), Some(goal)) if goal.is_met() => write!(page, "| **{gain:.2}** ")?,
+                (Some(gain), Some(_)) => write!(page, "| {gain:.2} (missed) ")?,
+                (Some(gain), None) => write!(page, "| {gain:.2} ")?,
+                (None, _) => write!(page, "| – ")?,
+            }
+        }
+        writeln!(page, "|")?;
+    }
+    Ok(())
 }
 
 fn handshakes_section(

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
+use benches::batches::Batch;
 use benches::handshake::Combination;
 use benches::keccak;
 use benches::results::{Group, Timing};
@@ -57,6 +58,7 @@ impl Tables {
         [keccak::TABLE.to_owned()]
             .into_iter()
             .chain(operations)
+            .chain(Batch::ALL.iter().map(Batch::table))
             .chain(handshakes)
             .filter(|name| !self.0.contains_key(name))
             .map(|name| format!("{name}: the last run did not measure it"))
