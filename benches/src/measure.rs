@@ -97,6 +97,9 @@ impl Effort {
 /// How many samples a row has that takes seconds for one.
 const LEAST_SAMPLES: u32 = 3;
 
+/// Before a sample, one part in so many of it runs untimed.
+const WARM_UP: u32 = 5;
+
 /// Runs every row once, to see that it runs.
 pub fn try_out(rows: Vec<Row<'_>>) {
     for mut row in rows {
@@ -179,6 +182,8 @@ impl<'a> Sampled<'a> {
         if due(round + 1) == due(round) {
             return;
         }
+        // What the row before it left in caches and branch predictors is not this row's.
+        (self.row.passes.run)(self.passes / WARM_UP);
         let spent = (self.row.passes.run)(self.passes);
         let operations = f64::from(self.passes) * f64::from(self.row.passes.operations);
         let nanoseconds = |time: Duration| time.as_secs_f64() * 1e9 / operations;
@@ -304,6 +309,18 @@ mod tests {
             assert_eq!(measure(rows, EFFORT)[0].rows[0].samples, samples);
             assert_eq!(passes.get(), samples + 1, "with the first, which plans");
         }
+    }
+
+    #[test]
+    fn samples_begin_warm() {
+        let passes = Cell::new(0);
+        let rows = vec![row("a", Duration::from_micros(100), &passes)];
+        let [group] = &measure(rows, EFFORT)[..] else {
+            panic!("not one group");
+        };
+        // 1 and 10 passes to plan, then samples of 10 and what warms them up.
+        assert_eq!(group.rows[0].samples, 5);
+        assert_eq!(passes.get(), 11 + 5 * (10 + 2));
     }
 
     #[test]
