@@ -75,29 +75,15 @@ pub(super) fn append<T: FromNumber, const N: usize>(
     filled: usize,
 ) -> usize {
     let elements = numbers.map(T::from_number);
-    if filled + N <= 256 {
+    if let Some(room) = output[filled..].first_chunk_mut() {
         // What is not to be appended is overwritten by what comes next, if anything does.
-        output[filled..filled + N].copy_from_slice(&elements);
+        *room = elements;
         filled + count
     } else {
-        append_last(elements, count, output, filled)
+        let count = count.min(256 - filled);
+        output[filled..filled + count].copy_from_slice(&elements[..count]);
+        filled + count
     }
-}
-
-/// The same where there may not be room for all: once for a polynomial, and away from the
-/// loops that fill it.
-#[cfg(target_arch = "x86_64")]
-#[cold]
-#[inline(never)]
-fn append_last<T: Copy, const N: usize>(
-    elements: [T; N],
-    count: usize,
-    output: &mut [T; 256],
-    filled: usize,
-) -> usize {
-    let count = count.min(256 - filled);
-    output[filled..filled + count].copy_from_slice(&elements[..count]);
-    filled + count
 }
 
 #[cfg(test)]
