@@ -7,6 +7,8 @@ use std::path::Path;
 
 use benches::batches::Batch;
 use benches::handshake::Pair;
+#[cfg(target_os = "linux")]
+use benches::loopback;
 use benches::results::{self, Group, Timing};
 use benches::{Effort, Row, keccak, measure, ml_dsa, ml_kem, openssl, slh_dsa, try_out};
 use clap::Parser;
@@ -32,6 +34,11 @@ struct Options {
     /// Part of what cargo may say to a test.
     #[arg(long, hide = true)]
     test: bool,
+
+    /// Be a server that this program measures: the provider, the table, the folder.
+    #[cfg(target_os = "linux")]
+    #[arg(long, hide = true, num_args = 3)]
+    serve: Option<Vec<String>>,
 }
 
 impl Options {
@@ -83,7 +90,7 @@ impl Options {
         for group in groups {
             print(&group);
             if !self.quick && self.only.is_none() {
-                results::save(folder, &group)?;
+                results::save(folder, &group.name, &group)?;
             }
         }
         Ok(())
@@ -92,6 +99,10 @@ impl Options {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
+    #[cfg(target_os = "linux")]
+    if let Some([provider, table, folder]) = options.serve.as_deref() {
+        return loopback::serve(provider, table, folder.as_ref());
+    }
     let folder = results::folder()?;
 
     if options.want(keccak::TABLE) {
@@ -157,7 +168,33 @@ fn main() -> Result<(), Box<dyn Error>> {
         pair.check();
     }
     // All in turn, since tables are held against each other.
-    options.run(pairs.iter().map(Pair::row).collect(), None, &folder)
+    options.run(pairs.iter().map(Pair::row).collect(), None, &folder)?;
+
+    #[cfg(target_os = "linux")]
+    measure_loopback(&options)?;
+    Ok(())
+}
+
+/// What processes do over sockets, and what Linux says that they take.
+#[cfg(target_os = "linux")]
+fn measure_loopback(options: &Options) -> Result<(), Box<dyn Error>> {
+    let wanted = options.wanted(loopback::COMBINATIONS, loopback::table);
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let effort = match (options.measures(), options.quick) {
+        (false, _) => loopback::Effort::TRY_OUT,
+        (true, true) => loopback::Effort::QUICK,
+        (true, false) => loopback::Effort::FULL,
+    };
+    let only = |row: &str| options.only.as_ref().is_none_or(|only| row == only);
+    for table in loopback::measure(&wanted, effort, only)? {
+        println!("{table}");
+        if options.measures() && !options.quick && options.only.is_none() {
+            results::save(&loopback::folder()?, &table.name, &table)?;
+        }
+    }
+    Ok(())
 }
 
 /// The table, the fastest row first.

@@ -4,7 +4,7 @@
 //!   check that all implementations agree, and the routines to time.
 //! * `peers`: the implementations, one file each; [`openssl`] measures itself.
 //! * [`batches`]: many of our operations in one call, beside the same one by one.
-//! * [`handshake`]: whole TLS handshakes through memory.
+//! * [`handshake`]: whole TLS handshakes through memory; [`loopback`]: through TCP.
 //! * [`keccak`]: the permutation that most of the above consists of.
 //! * [`measure()`]: the sampler.
 //! * [`results`]: what it found, and where that is kept.
@@ -18,6 +18,7 @@ pub mod batches;
 pub mod handshake;
 mod inputs;
 pub mod keccak;
+pub mod loopback;
 mod measure;
 pub mod ml_dsa;
 pub mod ml_kem;

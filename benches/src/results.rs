@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{env, fs, io};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A table of implementations of one operation, measured together.
@@ -89,24 +90,25 @@ impl Quartiles {
     }
 }
 
-/// Writes a group to the folder, in place of what was measured of it before.
+/// Writes a table to the folder, in place of what was measured of it before.
 ///
 /// # Errors
 ///
 /// If the file can't be written.
-pub fn save(folder: &Path, group: &Group) -> io::Result<()> {
+pub fn save(folder: &Path, name: &str, table: &impl Serialize) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    let file = format!("{}.json", group.name.replace('/', " "));
-    let json = serde_json::to_vec_pretty(group)?;
+    let file = format!("{}.json", name.replace('/', " "));
+    let json = serde_json::to_vec_pretty(table)?;
     fs::write(folder.join(file), json)
 }
 
-/// All groups of the folder.
+/// All tables of the folder.
 ///
 /// # Errors
 ///
-/// If the folder or a file can't be read, or a file is none of [`save`]'s.
-pub fn load(folder: &Path) -> io::Result<Vec<Group>> {
+/// If the folder or a file can't be read, or a file is none of [`save`]'s, or of another
+/// kind of table.
+pub fn load<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<T>> {
     fs::read_dir(folder)?
         .map(|entry| Ok(serde_json::from_slice(&fs::read(entry?.path())?)?))
         .collect()
@@ -155,16 +157,16 @@ mod tests {
             measured: SystemTime::UNIX_EPOCH,
             rows: Vec::new(),
         };
-        save(&folder, &group).unwrap();
+        save(&folder, &group.name, &group).unwrap();
         group.rows.push(Timing {
             name: "row".into(),
             samples: 3,
             time: Quartiles::of(vec![1.5]),
             sides: None,
         });
-        save(&folder, &group).unwrap();
+        save(&folder, &group.name, &group).unwrap();
 
-        let loaded = load(&folder).unwrap();
+        let loaded: Vec<Group> = load(&folder).unwrap();
         fs::remove_dir_all(&folder).unwrap();
         let [loaded] = &loaded[..] else {
             panic!("not one group");

@@ -12,10 +12,10 @@ use pq_x509::{
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 
 /// A root, and what a server needs: the certificate below it and its key in PKCS#8.
-pub(super) struct Identity {
-    pub(super) root: CertificateDer<'static>,
-    pub(super) leaf: CertificateDer<'static>,
-    pub(super) key: Vec<u8>,
+pub(crate) struct Identity {
+    pub(crate) root: CertificateDer<'static>,
+    pub(crate) leaf: CertificateDer<'static>,
+    pub(crate) key: Vec<u8>,
 }
 
 impl Identity {

@@ -5,7 +5,7 @@
 //! of the same algorithm. What differs is the key exchange group, the signature
 //! algorithm, and the provider, which is the same on both sides.
 
-mod identity;
+pub(crate) mod identity;
 
 use alloc::sync::Arc;
 use core::error::Error;
@@ -85,7 +85,8 @@ impl Authentication {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::EcdsaP256, Self::MlDsa44, Self::MlDsa65, Self::MlDsa87];
 
-    fn identity(self) -> Result<Identity, Box<dyn Error>> {
+    /// A root, and a leaf below it.
+    pub(crate) fn identity(self) -> Result<Identity, Box<dyn Error>> {
         match self {
             Self::EcdsaP256 => Identity::p256(NAME),
             Self::MlDsa44 => Identity::ml_dsa(NAME, SignatureAlgorithm::MlDsa44),
@@ -157,15 +158,7 @@ impl Pair {
         identity: &Identity,
     ) -> Result<Self, Box<dyn Error>> {
         let provider = Arc::new(provider);
-
-        let mut roots = RootCertStore::empty();
-        roots.add(identity.root.clone())?;
-        let mut client = ClientConfig::builder_with_provider(provider.clone())
-            .with_protocol_versions(&[&rustls::version::TLS13])?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        client.resumption = Resumption::disabled();
-
+        let client = client_config(provider.clone(), identity)?;
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(identity.key.clone()));
         let mut server = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -177,7 +170,7 @@ impl Pair {
         Ok(Self {
             combination,
             provider: name,
-            client: Arc::new(client),
+            client,
             server: Arc::new(server),
             leaf: identity.leaf.clone(),
         })
@@ -260,8 +253,23 @@ impl Pair {
     }
 }
 
+/// A client that trusts the identity's root, and never resumes.
+pub(crate) fn client_config(
+    provider: Arc<CryptoProvider>,
+    identity: &Identity,
+) -> Result<Arc<ClientConfig>, Box<dyn Error>> {
+    let mut roots = RootCertStore::empty();
+    roots.add(identity.root.clone())?;
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.resumption = Resumption::disabled();
+    Ok(config.into())
+}
+
 /// The providers, by the names of their rows.
-fn providers() -> Result<Vec<(&'static str, CryptoProvider)>, rustls_pq::Error> {
+pub(crate) fn providers() -> Result<Vec<(&'static str, CryptoProvider)>, rustls_pq::Error> {
     let ours = |base| Builder::new(base).groups(GROUPS).build();
     let mut providers = Vec::new();
     if let Ok(graviola) = base::graviola() {
@@ -280,7 +288,10 @@ fn providers() -> Result<Vec<(&'static str, CryptoProvider)>, rustls_pq::Error> 
 
 /// The provider with nothing but [`SUITE`] and the combination's group, if it has that
 /// and the signature scheme.
-fn restrict(provider: &CryptoProvider, combination: Combination) -> Option<CryptoProvider> {
+pub(crate) fn restrict(
+    provider: &CryptoProvider,
+    combination: Combination,
+) -> Option<CryptoProvider> {
     let mut provider = provider.clone();
     provider
         .cipher_suites
@@ -297,7 +308,8 @@ fn restrict(provider: &CryptoProvider, combination: Combination) -> Option<Crypt
 }
 
 const SUITE: CipherSuite = CipherSuite::TLS13_AES_128_GCM_SHA256;
-const NAME: &str = "localhost";
+/// The name of every server.
+pub(crate) const NAME: &str = "localhost";
 
 #[derive(Default)]
 struct Times {

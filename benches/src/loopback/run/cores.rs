@@ -1,0 +1,64 @@
+//! Which core does what.
+
+use std::io;
+
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// A core for servers, and one for clients.
+#[derive(Clone, Copy)]
+pub(super) struct Cores {
+    pub(super) server: Core,
+    pub(super) client: Core,
+}
+
+/// A core, by its number.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) struct Core(usize);
+
+impl Cores {
+    /// Two of those that this thread may run on; the same for both if there is only one.
+    pub(super) fn choose() -> io::Result<Self> {
+        let allowed = sched_getaffinity(None)?;
+        let mut cores = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core));
+        let client = cores.next().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Self {
+            server: Core(cores.next().unwrap_or(client)),
+            client: Core(client),
+        })
+    }
+
+    pub(super) fn are_apart(self) -> bool {
+        self.server != self.client
+    }
+}
+
+impl Core {
+    /// Keeps a process of one thread there, and what it starts.
+    pub(super) fn pin(self, process: Pid) -> io::Result<()> {
+        let mut set = CpuSet::new();
+        set.set(self.0);
+        Ok(sched_setaffinity(Some(process), &set)?)
+    }
+
+    /// Keeps this thread there, and what it starts.
+    pub(super) fn stay(self) -> io::Result<Stay> {
+        let before = sched_getaffinity(None)?;
+        let mut set = CpuSet::new();
+        set.set(self.0);
+        sched_setaffinity(None, &set)?;
+        Ok(Stay { before })
+    }
+}
+
+/// While this exists, the thread stays.
+pub(super) struct Stay {
+    before: CpuSet,
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        // It was so before, and a thread that stays is no danger.
+        let _ = sched_setaffinity(None, &self.before);
+    }
+}

@@ -1,0 +1,128 @@
+//! Child processes: what they print, and what they take.
+
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+use std::{fs, io, thread};
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use tempfile::NamedTempFile;
+
+use super::cores::Core;
+
+/// A running program. Dropping it kills it.
+pub(super) struct Process {
+    child: Child,
+    /// What it prints goes to a file: nobody has to read it all the time.
+    output: NamedTempFile,
+}
+
+/// How long a program may take to start.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+impl Process {
+    /// Starts a program on a core, with its output in the folder.
+    pub(super) fn start(command: &mut Command, core: Core, folder: &Path) -> io::Result<Self> {
+        let output = NamedTempFile::new_in(folder)?;
+        let child = command
+            // Open as long as we are there.
+            .stdin(Stdio::piped())
+            .stdout(output.as_file().try_clone()?)
+            .stderr(output.as_file().try_clone()?)
+            .spawn()?;
+        let process = Self { child, output };
+        core.pin(process.pid())?;
+        Ok(process)
+    }
+
+    /// Waits for the line in which a server says where it listens; that of s_server.
+    pub(super) fn address(&mut self) -> io::Result<SocketAddr> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let output = self.printed()?;
+            let mut addresses = output
+                .split_inclusive('\n')
+                .filter_map(|line| line.strip_suffix('\n')?.strip_prefix("ACCEPT "))
+                .filter_map(|address| address.trim_end().parse().ok());
+            if let Some(address) = addresses.next() {
+                return Ok(address);
+            }
+            if self.child.try_wait()?.is_some() || Instant::now() > deadline {
+                let why = format!("a server doesn't listen; it printed: {output}");
+                return Err(io::Error::other(why));
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for the end of the program; its CPU time, and what it printed.
+    pub(super) fn finish(mut self) -> io::Result<(Duration, String)> {
+        // While nobody has taken note of its end, its times can be read.
+        waitid(
+            WaitId::Pid(self.pid()),
+            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+        )?;
+        let time = self.cpu_time()?;
+        let status = self.child.wait()?;
+        let output = self.printed()?;
+        if !status.success() {
+            let why = format!("a program ended with {status}; it printed: {output}");
+            return Err(io::Error::other(why));
+        }
+        Ok((time, output))
+    }
+
+    /// The CPU time of its first thread; these programs have no other that does anything.
+    pub(super) fn cpu_time(&self) -> io::Result<Duration> {
+        let times = read(&self.proc("schedstat"))?;
+        let nanoseconds = times.split(' ').next().and_then(|first| first.parse().ok());
+        nanoseconds
+            .map(Duration::from_nanos)
+            .ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    /// Resident memory, in bytes.
+    pub(super) fn resident(&self) -> io::Result<u64> {
+        let status = read(&self.proc("status"))?;
+        let kibibytes = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .and_then(|size| size.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        kibibytes
+            .map(|size| size * 1024)
+            .ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    /// How many files and sockets it has open.
+    pub(super) fn descriptors(&self) -> io::Result<usize> {
+        Ok(fs::read_dir(self.proc("fd"))?.count())
+    }
+
+    fn printed(&self) -> io::Result<String> {
+        fs::read_to_string(self.output.path())
+    }
+
+    fn proc(&self, file: &str) -> String {
+        format!("/proc/{}/{file}", self.child.id())
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both fail harmlessly when it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads a file that not every kernel has.
+fn read(path: &str) -> io::Result<String> {
+    fs::read_to_string(path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))
+}
