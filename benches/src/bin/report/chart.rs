@@ -9,6 +9,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// Bars in sections.
 pub(crate) struct Chart {
     pub(crate) title: String,
+    /// Writes the length of a bar.
+    pub(crate) unit: fn(f64) -> String,
     pub(crate) sections: Vec<Section>,
 }
 
@@ -21,14 +23,14 @@ pub(crate) struct Section {
 /// A bar of one or several parts.
 pub(crate) struct Bar {
     pub(crate) label: String,
-    /// Microseconds.
+    /// In what the chart's unit takes.
     pub(crate) parts: Vec<f64>,
     /// Whether it shows this project, which gets the strong colours.
     pub(crate) ours: bool,
 }
 
 impl Section {
-    /// Pixels for a microsecond, so that the longest bar just fits.
+    /// Pixels for one, so that the longest bar just fits.
     fn scale(&self) -> f64 {
         let longest = self
             .bars
@@ -100,7 +102,7 @@ impl Chart {
                     area.draw(&Rectangle::new(corners, colour.filled()))?;
                 }
                 let end = AXIS + (length * scale).round() as i32;
-                write(&time(length), end + 6, middle, 16, HPos::Left)?;
+                write(&(self.unit)(length), end + 6, middle, 16, HPos::Left)?;
                 y += BAR_HEIGHT;
             }
         }
@@ -168,6 +170,7 @@ mod tests {
         };
         let chart = Chart {
             title: "Title".into(),
+            unit: time,
             sections: vec![Section {
                 heading: "Section".into(),
                 bars: vec![bar("one", true), bar("another", false)],

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::SystemTime;
 use std::{env, fs};
 
+use benches::openssl;
 use cargo_metadata::MetadataCommand;
 use spki::der::DateTime;
 
@@ -32,6 +33,7 @@ pub(crate) fn describe() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> 
         ("operating system", env::consts::OS.to_owned()),
         ("compiler", compiler()?),
         ("peers", versions(&PEERS)?),
+        ("OpenSSL", openssl()),
         ("TLS", versions(&["rustls", "rustls-webpki"])?),
         ("date", today()?),
     ])
@@ -57,6 +59,10 @@ fn compiler() -> Result<String, Box<dyn Error>> {
     let program = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(program).arg("--version").output()?;
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+fn openssl() -> String {
+    openssl::find().map_or_else(|| "none of 3.5 or later".to_owned(), |found| found.version)
 }
 
 fn versions(packages: &[&str]) -> Result<String, Box<dyn Error>> {

@@ -308,11 +308,12 @@ mod tests {
             },
             sides: None,
         });
-        Tables::of_one_run(vec![Group {
+        let group = Group {
             name: table.into(),
             measured: SystemTime::UNIX_EPOCH,
             rows: rows.collect(),
-        }])
+        };
+        Tables::of_one_run(vec![group], Vec::new())
     }
 
     fn fails(tables: &Tables, what: &str) -> bool {

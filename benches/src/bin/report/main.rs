@@ -13,12 +13,14 @@ mod chart;
 mod environment;
 mod floor;
 mod goals;
+mod loopback;
 mod operations;
 mod page;
 mod tables;
 
 use core::error::Error;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -54,7 +56,11 @@ fn report() -> Result<Vec<String>, Box<dyn Error>> {
             folder.display()
         )
     })?;
-    let tables = Tables::of_one_run(groups);
+    let loopback = match results::load(&benches::loopback::folder()?) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        loaded => loaded?,
+    };
+    let tables = Tables::of_one_run(groups, loopback);
 
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()

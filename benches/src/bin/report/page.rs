@@ -14,6 +14,7 @@ use crate::chart::{Bar, Chart, Section, figure, time};
 use crate::environment;
 use crate::floor::floors;
 use crate::goals::{asked, gain, handshakes, of_batch};
+use crate::loopback;
 use crate::operations::{self, Column, Operation};
 use crate::tables::Tables;
 
@@ -28,6 +29,7 @@ pub(crate) fn write(tables: &Tables, charts: &Path) -> Result<String, Box<dyn Er
     }
     batches_section(&mut page, tables)?;
     handshakes_section(&mut page, tables, charts)?;
+    loopback::section(&mut page, tables, charts)?;
     Ok(page)
 }
 
@@ -204,6 +206,7 @@ fn operation_section(
     }
     Chart {
         title: heading.to_owned(),
+        unit: time,
         sections,
     }
     .write(&charts.join(operation.chart()))
@@ -268,7 +271,8 @@ repeat with the same two ends, so that the keys of root and leaf come back and a
 expanded, as between services that speak with each other. A row says who provides the
 cryptography on both sides: `rustls-pq/graviola` is this project over graviola,
 `rustls/graviola` is graviola alone. OpenSSL is missing here: its program handshakes only over
-sockets, whose cost would be in its figure and in nobody else's.
+sockets, whose cost would be in its figure and in nobody else's; it has its place in the next
+section.
 
 ![Handshakes by key exchange](benches/charts/handshakes-by-key-exchange.svg)
 
@@ -334,6 +338,7 @@ fn by(tables: &Tables, title: &str, heading: impl Fn(&Combination) -> Option<Str
     });
     Chart {
         title: title.to_owned(),
+        unit: time,
         sections: sections.collect(),
     }
 }
@@ -359,6 +364,7 @@ fn bar(row: &Timing) -> Bar {
     }
 }
 
-fn is_ours(name: &str) -> bool {
+/// Whether a row is this project's.
+pub(crate) fn is_ours(name: &str) -> bool {
     name.starts_with("pq-core/") || name.starts_with("rustls-pq/")
 }

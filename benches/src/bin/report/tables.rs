@@ -2,16 +2,21 @@
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
+use std::time::SystemTime;
 
 use benches::batches::Batch;
 use benches::handshake::Combination;
 use benches::keccak;
+use benches::loopback::{self, Idle};
 use benches::results::{Group, Timing};
 
 use crate::operations;
 
 /// Everything that was measured in the last run, by the names of the tables.
-pub(crate) struct Tables(BTreeMap<String, Group>);
+pub(crate) struct Tables {
+    groups: BTreeMap<String, Group>,
+    loopback: BTreeMap<String, loopback::Table>,
+}
 
 /// Tables that were measured further apart than this are not from one run: the code may
 /// have been other code.
@@ -19,24 +24,37 @@ const ONE_RUN: Duration = Duration::from_secs(2 * 60 * 60);
 
 impl Tables {
     /// Drops the tables of earlier runs.
-    pub(crate) fn of_one_run(groups: Vec<Group>) -> Self {
-        let last = groups.iter().map(|group| group.measured).max();
-        let of_last_run = |group: &Group| {
-            last.and_then(|last| last.duration_since(group.measured).ok())
+    pub(crate) fn of_one_run(groups: Vec<Group>, loopback: Vec<loopback::Table>) -> Self {
+        let groups_measured = groups.iter().map(|group| group.measured);
+        let last = groups_measured
+            .chain(loopback.iter().map(|table| table.measured))
+            .max();
+        let of_last_run = |measured: SystemTime| {
+            last.and_then(|last| last.duration_since(measured).ok())
                 .is_some_and(|age| age <= ONE_RUN)
         };
-        Self(
-            groups
+        Self {
+            groups: groups
                 .into_iter()
-                .filter(of_last_run)
+                .filter(|group| of_last_run(group.measured))
                 .map(|group| (group.name.clone(), group))
                 .collect(),
-        )
+            loopback: loopback
+                .into_iter()
+                .filter(|table| of_last_run(table.measured))
+                .map(|table| (table.name.clone(), table))
+                .collect(),
+        }
     }
 
     /// The table of this name.
     pub(crate) fn table(&self, name: &str) -> Option<&Group> {
-        self.0.get(name)
+        self.groups.get(name)
+    }
+
+    /// The table of this name, of servers over TCP.
+    pub(crate) fn loopback(&self, name: &str) -> Option<&loopback::Table> {
+        self.loopback.get(name)
     }
 
     /// A row of a table.
@@ -55,21 +73,43 @@ impl Tables {
             .iter()
             .flat_map(|operation| operation.tables());
         let handshakes = Combination::all().map(|combination| combination.to_string());
-        [keccak::TABLE.to_owned()]
+        let groups = [keccak::TABLE.to_owned()]
             .into_iter()
             .chain(operations)
             .chain(Batch::ALL.iter().map(Batch::table))
             .chain(handshakes)
-            .filter(|name| !self.0.contains_key(name))
+            .filter(|name| !self.groups.contains_key(name));
+        let loopback = loopback::COMBINATIONS
+            .map(loopback::table)
+            .into_iter()
+            .filter(|name| !self.loopback.contains_key(name));
+        groups
+            .chain(loopback)
             .map(|name| format!("{name}: the last run did not measure it"))
+            .chain(self.memory_missing())
             .collect()
+    }
+
+    /// Servers whose memory for idle connections could have been measured and wasn't.
+    fn memory_missing(&self) -> impl Iterator<Item = String> {
+        self.loopback.values().flat_map(|table| {
+            let rows = table
+                .servers
+                .iter()
+                .filter(|row| !row.name.starts_with("OpenSSL"));
+            rows.filter_map(|row| match &row.idle {
+                Idle::Bytes(_) => None,
+                Idle::Unknown(why) => Some(format!(
+                    "{}, {}: no memory of idle connections, since {why}",
+                    table.name, row.name
+                )),
+            })
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::SystemTime;
-
     use super::*;
 
     fn group(name: &str, age: Duration) -> Group {
@@ -82,19 +122,21 @@ mod tests {
 
     #[test]
     fn earlier_runs_do_not_count() {
-        let tables = Tables::of_one_run(vec![
+        let groups = vec![
             group(keccak::TABLE, Duration::ZERO),
             group("just in time", ONE_RUN),
             group("stale", ONE_RUN + Duration::from_secs(1)),
-        ]);
+        ];
+        let tables = Tables::of_one_run(groups, Vec::new());
         assert!(tables.table("just in time").is_some());
         assert!(tables.table("stale").is_none());
         let missing = tables.missing();
         assert!(!missing.iter().any(|line| line.starts_with(keccak::TABLE)));
-        assert!(
-            missing
-                .iter()
-                .any(|line| line.starts_with("ML-KEM-768/encapsulation"))
-        );
+        for table in [
+            "ML-KEM-768/encapsulation",
+            "loopback/X25519MLKEM768/ML-DSA-65",
+        ] {
+            assert!(missing.iter().any(|line| line.starts_with(table)));
+        }
     }
 }

@@ -1,0 +1,314 @@
+//! The section about servers over TCP.
+
+use core::error::Error;
+use core::fmt::Write;
+use std::path::Path;
+
+use benches::loopback::{
+    AT_A_TIME, COMBINATIONS, IDLE, Idle, MEBIBYTE, ServerRow, Table, table as name,
+};
+
+use crate::chart::{Bar, Chart, Section, figure, time};
+use crate::page::is_ours;
+use crate::tables::Tables;
+
+/// Appends the section, whose charts go into the folder.
+pub(crate) fn section(
+    page: &mut String,
+    tables: &Tables,
+    charts: &Path,
+) -> Result<(), Box<dyn Error>> {
+    let measured: Vec<Shown<'_>> = COMBINATIONS
+        .iter()
+        .filter_map(|combination| {
+            Some(Shown {
+                what: format!("{} | {}", combination.group, combination.authentication),
+                heading: format!("{}, {}", combination.group, combination.authentication),
+                table: tables.loopback(&name(*combination))?,
+            })
+        })
+        .collect();
+    if measured.is_empty() {
+        return Ok(());
+    }
+    introduction(page, &measured)?;
+    handshakes(page, &measured)?;
+    latencies(page, &measured)?;
+    connections(page, &measured)?;
+    clients(page, &measured)?;
+    for (file, chart) in drawn(&measured) {
+        chart.write(&charts.join(file))?;
+    }
+    Ok(())
+}
+
+/// A table, and what it is called on the page.
+struct Shown<'a> {
+    /// Two columns of the page's tables.
+    what: String,
+    /// In charts.
+    heading: String,
+    table: &'a Table,
+}
+
+fn introduction(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
+    let apart = measured.iter().all(|shown| shown.table.cores_apart);
+    let cores = match apart {
+        true => {
+            "The server has a core for itself, and so has the client: the rate is that of the \
+             slower one."
+        }
+        false => "Server and client shared one core.",
+    };
+    writeln!(
+        page,
+        "
+## Over TCP
+
+The [example server](examples/tls-server) in a process of its own, with our provider or with
+rustls's own (all else is the same code), and `openssl s_server -WWW`; connections come over the
+loopback interface from one thread of another process, for all servers with our provider.
+{cores}
+
+Handshakes are full ones with TLS_AES_128_GCM_SHA256, {AT_A_TIME} at a time; two tickets follow, which
+nobody uses, and the connection ends. Here CPU times are those of the process with all that the
+operating system does for it, in contrast to the tables above: sockets, the event loop, and
+what a server sets up for a connection. Loopback delivers a packet at the expense of who
+sends it. s_server has no event loop: it takes one connection after the other, and others wait."
+    )?;
+    let has_openssl = measured.iter().any(|shown| {
+        let mut rows = shown.table.servers.iter();
+        rows.any(|row| row.name.starts_with("OpenSSL"))
+    });
+    if !has_openssl {
+        writeln!(
+            page,
+            "\nOpenSSL is missing: there was no program of version 3.5 or later."
+        )?;
+    }
+    Ok(())
+}
+
+fn handshakes(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
+    page.push_str(
+        "
+![CPU time of handshakes over TCP](benches/charts/loopback-handshakes.svg)
+
+The light part of a bar is the client's.
+
+| key exchange | certificates | server | handshakes a second | server, CPU µs | client, CPU µs | a second of one server core |
+|---|---|---|---|---|---|---|
+",
+    );
+    for (what, row) in server_rows(measured) {
+        writeln!(
+            page,
+            "| {what} | {} | {:.0} | {} | {} | {:.0} |",
+            row.name,
+            row.rate.median,
+            figure(row.server.median / 1e3),
+            figure(row.client.median / 1e3),
+            1e9 / row.server.median,
+        )?;
+    }
+    Ok(())
+}
+
+fn latencies(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
+    write!(
+        page,
+        "
+From the client's first packet to the last that it sends of the handshake: one connection at a
+time, and {AT_A_TIME} at a time, which leave no core idle.
+
+![Latency of handshakes over TCP](benches/charts/loopback-latency.svg)
+
+The dark part of a bar is the median of {AT_A_TIME} at a time, the whole of it p99.
+
+| key exchange | certificates | server | one: p50, µs | p95 | p99 | {AT_A_TIME}: p50, µs | p95 | p99 |
+|---|---|---|---|---|---|---|---|---|
+"
+    )?;
+    for (what, row) in server_rows(measured) {
+        write!(page, "| {what} | {} ", row.name)?;
+        for latency in [row.alone, row.crowded] {
+            for nanoseconds in [latency.p50, latency.p95, latency.p99] {
+                write!(page, "| {} ", figure(nanoseconds / 1e3))?;
+            }
+        }
+        writeln!(page, "|")?;
+    }
+    Ok(())
+}
+
+fn connections(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
+    write!(
+        page,
+        "
+What the server's resident memory grows by with {IDLE} connections that have said nothing since the
+handshake, divided by them; the kernel's buffers are not in it. And a download over one
+connection: zeros, which the example server makes up, and s_server reads from a file without
+blocks.
+
+![Memory of idle connections](benches/charts/loopback-memory.svg)
+
+![Download over one connection](benches/charts/loopback-download.svg)
+
+| key exchange | certificates | server | KiB for an idle connection | download, MiB/s | MiB for a second of server CPU |
+|---|---|---|---|---|---|
+"
+    )?;
+    let mut reasons = Vec::new();
+    for (what, row) in server_rows(measured) {
+        let idle = match &row.idle {
+            Idle::Bytes(bytes) => figure(bytes / 1024.0),
+            Idle::Unknown(why) => {
+                let reason = format!("{}: {why}.", row.name);
+                if !reasons.contains(&reason) {
+                    reasons.push(reason);
+                }
+                "–".to_owned()
+            }
+        };
+        writeln!(
+            page,
+            "| {what} | {} | {idle} | {:.0} | {:.0} |",
+            row.name,
+            row.download.median / MEBIBYTE,
+            row.download_cpu.median / MEBIBYTE,
+        )?;
+    }
+    for reason in reasons {
+        writeln!(page, "\n{reason}")?;
+    }
+    Ok(())
+}
+
+fn clients(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
+    page.push_str(
+        "
+And clients, with our server for all of them. `openssl s_time` makes one connection after the other,
+verifies the chain (whatever comes of that), but no name, and its own start is in its figure.
+
+| key exchange | certificates | client | CPU µs | a second of one client core |
+|---|---|---|---|---|
+",
+    );
+    for shown in measured {
+        let mut rows: Vec<_> = shown.table.clients.iter().collect();
+        rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
+        for (number, row) in rows.iter().enumerate() {
+            writeln!(
+                page,
+                "| {} | {} | {} | {:.0} |",
+                if number == 0 { &shown.what } else { " | " },
+                row.name,
+                figure(row.time.median / 1e3),
+                1e9 / row.time.median,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// The servers, those that take the least time first, and what stands left of them.
+fn server_rows<'a>(
+    measured: &'a [Shown<'_>],
+) -> impl Iterator<Item = (&'a str, &'a ServerRow)> + 'a {
+    measured.iter().flat_map(|shown| {
+        let rows = fastest_first(shown.table).into_iter().enumerate();
+        rows.map(|(number, row)| {
+            let what = if number == 0 { &shown.what } else { " | " };
+            (what, row)
+        })
+    })
+}
+
+fn fastest_first(table: &Table) -> Vec<&ServerRow> {
+    let mut rows: Vec<_> = table.servers.iter().collect();
+    rows.sort_by(|a, b| a.server.median.total_cmp(&b.server.median));
+    rows
+}
+
+/// The charts, with the names of their files.
+fn drawn(measured: &[Shown<'_>]) -> [(&'static str, Chart); 4] {
+    let microseconds = |nanoseconds: f64| nanoseconds / 1e3;
+    [
+        (
+            "loopback-handshakes.svg",
+            chart(
+                measured,
+                "CPU time of handshakes over TCP, server and client",
+                time,
+                |row| {
+                    Some(vec![
+                        microseconds(row.server.median),
+                        microseconds(row.client.median),
+                    ])
+                },
+            ),
+        ),
+        (
+            "loopback-latency.svg",
+            chart(
+                measured,
+                "Latency of handshakes over TCP, p50 and p99",
+                time,
+                |row| {
+                    let crowded = row.crowded;
+                    Some(vec![
+                        microseconds(crowded.p50),
+                        microseconds(crowded.p99 - crowded.p50),
+                    ])
+                },
+            ),
+        ),
+        (
+            "loopback-memory.svg",
+            chart(
+                measured,
+                "Memory of an idle connection",
+                |kibibytes| format!("{} KiB", figure(kibibytes)),
+                |row| match row.idle {
+                    Idle::Bytes(bytes) => Some(vec![bytes / 1024.0]),
+                    Idle::Unknown(_) => None,
+                },
+            ),
+        ),
+        (
+            "loopback-download.svg",
+            chart(
+                measured,
+                "Download over one connection",
+                |mebibytes| format!("{mebibytes:.0} MiB/s"),
+                |row| Some(vec![row.download.median / MEBIBYTE]),
+            ),
+        ),
+    ]
+}
+
+fn chart(
+    measured: &[Shown<'_>],
+    title: &str,
+    unit: fn(f64) -> String,
+    parts: impl Fn(&ServerRow) -> Option<Vec<f64>>,
+) -> Chart {
+    let sections = measured.iter().map(|shown| Section {
+        heading: shown.heading.clone(),
+        bars: fastest_first(shown.table)
+            .into_iter()
+            .filter_map(|row| {
+                Some(Bar {
+                    label: row.name.clone(),
+                    parts: parts(row)?,
+                    ours: is_ours(&row.name),
+                })
+            })
+            .collect(),
+    });
+    Chart {
+        title: title.to_owned(),
+        unit,
+        sections: sections.collect(),
+    }
+}
