@@ -170,6 +170,11 @@ mod builder;
 mod certificate;
 mod error;
 mod group;
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod hkdf;
 pub mod identity;
 mod interned;
 pub mod kx;
@@ -185,6 +190,11 @@ mod quic;
 mod refusal;
 pub mod sign;
 mod small_hello;
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod suites;
 mod tickets;
 mod tls;
 pub mod verify;

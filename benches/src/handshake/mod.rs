@@ -273,8 +273,9 @@ pub(crate) fn providers() -> Result<Vec<(&'static str, CryptoProvider)>, rustls_
     let ours = |base| Builder::new(base).groups(GROUPS).build();
     let mut providers = Vec::new();
     if let Ok(graviola) = base::graviola() {
-        providers.push(("rustls-pq/graviola", ours(graviola.clone())?));
-        providers.push(("rustls/graviola", graviola));
+        providers.push(("rustls-pq/graviola", ours(graviola)?));
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        providers.push(("rustls/graviola", rustls_graviola::default_provider()));
     }
     providers.push(("rustls-pq/ring", ours(base::ring())?));
     providers.push(("rustls-pq/aws-lc-rs", ours(base::aws_lc_rs())?));

@@ -11,59 +11,19 @@ mod packet;
 mod tests;
 
 use rustls::crypto::cipher::{AeadKey, Iv};
-use rustls::crypto::{CipherSuiteCommon, CryptoProvider};
 use rustls::quic::{Algorithm, HeaderProtectionKey, PacketKey};
-use rustls::{CipherSuite, SupportedCipherSuite, Tls13CipherSuite};
-use rustls_graviola::suites;
 
 use self::header::HeaderKey;
 use self::packet::PayloadKey;
 
-/// `provider`, which is graviola's, with QUIC keys in its TLS 1.3 suites.
-pub(crate) fn with_keys(mut provider: CryptoProvider) -> CryptoProvider {
-    for suite in &mut provider.cipher_suites {
-        *suite = match suite.suite() {
-            CipherSuite::TLS13_AES_128_GCM_SHA256 => SupportedCipherSuite::Tls13(&AES_128_GCM),
-            CipherSuite::TLS13_AES_256_GCM_SHA384 => SupportedCipherSuite::Tls13(&AES_256_GCM),
-            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256 => {
-                SupportedCipherSuite::Tls13(&CHACHA20_POLY1305)
-            }
-            _ => *suite,
-        };
-    }
-    provider
-}
+/// For TLS13_AES_128_GCM_SHA256.
+pub(crate) const AES_128_GCM: Option<&'static dyn Algorithm> = Some(&Aead::Aes128Gcm);
 
-static AES_128_GCM: Tls13CipherSuite =
-    with_quic(&suites::TLS13_AES_128_GCM_SHA256, &Aead::Aes128Gcm);
+/// For TLS13_AES_256_GCM_SHA384.
+pub(crate) const AES_256_GCM: Option<&'static dyn Algorithm> = Some(&Aead::Aes256Gcm);
 
-static AES_256_GCM: Tls13CipherSuite =
-    with_quic(&suites::TLS13_AES_256_GCM_SHA384, &Aead::Aes256Gcm);
-
-static CHACHA20_POLY1305: Tls13CipherSuite = with_quic(
-    &suites::TLS13_CHACHA20_POLY1305_SHA256,
-    &Aead::ChaCha20Poly1305,
-);
-
-/// A copy of `suite` that has `quic`. Evaluated by the compiler, panic included.
-const fn with_quic(
-    suite: &'static SupportedCipherSuite,
-    quic: &'static dyn Algorithm,
-) -> Tls13CipherSuite {
-    let SupportedCipherSuite::Tls13(suite) = suite else {
-        panic!("QUIC is TLS 1.3 only");
-    };
-    Tls13CipherSuite {
-        common: CipherSuiteCommon {
-            suite: suite.common.suite,
-            hash_provider: suite.common.hash_provider,
-            confidentiality_limit: suite.common.confidentiality_limit,
-        },
-        hkdf_provider: suite.hkdf_provider,
-        aead_alg: suite.aead_alg,
-        quic: Some(quic),
-    }
-}
+/// For TLS13_CHACHA20_POLY1305_SHA256.
+pub(crate) const CHACHA20_POLY1305: Option<&'static dyn Algorithm> = Some(&Aead::ChaCha20Poly1305);
 
 /// The AEADs of QUIC (RFC 9001, section 5.3), each with the cipher that protects
 /// headers beside it (section 5.4).
