@@ -16,7 +16,10 @@ impl<B: Backend, V: U64s> Kernel<B> for KeccakF1600<'_, V> {
     #[inline(always)]
     fn run(self, _: B) {
         let Self { token, states } = self;
-        let a = states.each_ref().map(|words| V::load(token, words));
+        let mut a = [V::splat(token, 0); 25];
+        for (vector, words) in a.iter_mut().zip(states.iter()) {
+            *vector = V::load(token, words);
+        }
         for (vector, array) in permute(token, a).iter().zip(states) {
             vector.store(array);
         }
@@ -46,9 +49,11 @@ impl<B: Backend, V: U64s> Kernel<B> for Step<'_, V> {
         debug_assert_eq!(self.blocks.len(), V::LANES);
         // χ with zero, or with a mask of all other lanes, is a choice of lanes.
         let (zero, fresh) = (V::splat(token, 0), V::mask(token, self.fresh));
-        let mut a = states
-            .each_ref()
-            .map(|words| zero.chi(fresh, V::load(token, words)));
+        // A loop, since `map` may become a function of its own, without the vectors' features.
+        let mut a = [zero; 25];
+        for (vector, words) in a.iter_mut().zip(states.iter()) {
+            *vector = zero.chi(fresh, V::load(token, words));
+        }
         for (lane, (block, len)) in self.blocks.iter().zip(self.absorbed).enumerate() {
             let others = V::mask(token, !(1 << lane));
             let words = block.as_chunks().0;
