@@ -6,7 +6,7 @@ use crate::prehash::Digest;
 
 /// A context string of at most 255 bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
+pub struct Context<'a> {
     bytes: &'a [u8],
     len: u8,
 }

@@ -22,24 +22,33 @@ macro_rules! instances {
         $(instances!(@impl $Instances for $Set $functions);)+
     };
     (@trait [$($doc:tt)*] $Instances:ident {
-        $(fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)? = $operation:expr;)+
+        $(
+            fn $name:ident$(<$lifetime:lifetime>)?($($argument:ident: $type:ty),*)
+                $(-> $output:ty)? = $operation:expr;
+        )+
     }) => {
         $($doc)*
         pub trait $Instances: Sized {
             $(
-                fn $name(backend: $crate::arch::Choice $(, $argument: $type)*) $(-> $output)?
+                fn $name$(<$lifetime>)?(backend: $crate::arch::Choice $(, $argument: $type)*)
+                    $(-> $output)?
                 where
                     Self: ParameterSet;
             )+
         }
     };
     (@impl $Instances:ident for $Set:ident {
-        $(fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)? = $operation:expr;)+
+        $(
+            fn $name:ident$(<$lifetime:lifetime>)?($($argument:ident: $type:ty),*)
+                $(-> $output:ty)? = $operation:expr;
+        )+
     }) => {
         impl $Instances for $Set {
             $(
                 #[inline(never)]
-                fn $name(backend: $crate::arch::Choice $(, $argument: $type)*) $(-> $output)? {
+                fn $name$(<$lifetime>)?(backend: $crate::arch::Choice $(, $argument: $type)*)
+                    $(-> $output)?
+                {
                     $crate::arch::dispatch!(backend, b => $operation(b $(, $argument)*))
                 }
             )+

@@ -24,43 +24,11 @@ pub(super) struct Parts<'a, P: ParameterSet> {
     pub(super) tr: &'a mut [u8; 64],
 }
 
-/// Samples **s**₁ and **s**₂ with ρ′ if there is one, otherwise takes them as they are, and
-/// computes `parts`; `inspect(i, t0)` sees the elements of **t**₀.
+/// What computes the parts of a key.
 ///
 /// All sponges run side by side: **s**₁ and **s**₂ first, then the entries of **Â** by rows, and
 /// tr as soon as there is a block of the verifying key that it has not absorbed.
-pub(super) fn expand<P: ParameterSet, B: Backend>(
-    b: B,
-    rho_prime: Option<&[u8; 64]>,
-    s1: &mut [Rq],
-    s2: &mut [Rq],
-    parts: Parts<'_, P>,
-    inspect: impl FnMut(usize, &Rq),
-) {
-    let mut expansion = Expansion {
-        b,
-        rho_prime,
-        s1,
-        s2,
-        parts,
-        inspect,
-        secrets_begun: 0,
-        secrets_done: 0,
-        next_entry: (0, 0),
-        complete: [0; 8],
-        rows_done: 0,
-        tr_waiting: Some((0, None)),
-    };
-    if rho_prime.is_none() {
-        expansion.secrets_begun = P::L::N + P::K::N;
-        for r in 0..expansion.secrets_begun {
-            expansion.transform_secret(r);
-        }
-    }
-    lanes::serve(b, &mut expansion);
-}
-
-struct Expansion<'a, P: ParameterSet, B, F> {
+pub(super) struct Expansion<'a, P: ParameterSet, B, F> {
     b: B,
     rho_prime: Option<&'a [u8; 64]>,
     s1: &'a mut [Rq],
@@ -81,7 +49,7 @@ struct Expansion<'a, P: ParameterSet, B, F> {
 }
 
 /// What is on a lane.
-enum Sponge {
+pub(super) enum Sponge {
     /// Element r of **s**₁ ‖ **s**₂.
     Secret { r: usize, filled: usize },
     /// An entry of **Â**.
@@ -90,7 +58,41 @@ enum Sponge {
     Tr { absorbed: usize },
 }
 
-impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'_, P, B, F> {
+impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, F> {
+    /// Samples **s**₁ and **s**₂ with ρ′ if there is one, otherwise takes them as they are, and
+    /// computes `parts`; `inspect(i, t0)` sees the elements of **t**₀.
+    #[inline(always)]
+    pub(super) fn new(
+        b: B,
+        rho_prime: Option<&'a [u8; 64]>,
+        s1: &'a mut [Rq],
+        s2: &'a mut [Rq],
+        parts: Parts<'a, P>,
+        inspect: F,
+    ) -> Self {
+        let mut expansion = Self {
+            b,
+            rho_prime,
+            s1,
+            s2,
+            parts,
+            inspect,
+            secrets_begun: 0,
+            secrets_done: 0,
+            next_entry: (0, 0),
+            complete: [0; 8],
+            rows_done: 0,
+            tr_waiting: Some((0, None)),
+        };
+        if rho_prime.is_none() {
+            expansion.secrets_begun = P::L::N + P::K::N;
+            for r in 0..expansion.secrets_begun {
+                expansion.transform_secret(r);
+            }
+        }
+        expansion
+    }
+
     /// NTT of element `r` of **s**₁ ‖ **s**₂, which is complete.
     fn transform_secret(&mut self, r: usize) {
         let parts = &mut self.parts;

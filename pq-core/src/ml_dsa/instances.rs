@@ -1,5 +1,6 @@
 //! The operations of each parameter set, compiled in this crate.
 
+use super::batch::{self, Generate, Verify};
 use super::params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 use super::signature::Signature;
 use super::signing;
@@ -30,7 +31,14 @@ instances! {
             key: &ExpandedVerifyingKey<Self>,
             message: Message<'_>,
             signature: &Signature<Self>
-        ) -> bool = ExpandedVerifyingKey::verify_with;
+        ) -> bool = verification::verify_expanded;
+        fn keygen_batch(items: &mut dyn Iterator<Item = Generate<'_, Self>>)
+            = batch::generate_all;
+        fn verify_batch<'a>(items: &mut dyn Iterator<Item = Verify<'a, &'a [u8]>>)
+            = batch::verify_all::<Self, _>;
+        fn verify_expanded_batch<'a>(
+            items: &mut dyn Iterator<Item = Verify<'a, &'a ExpandedVerifyingKey<Self>>>
+        ) = batch::verify_expanded_all;
     }
 
     impl for MlDsa44, MlDsa65, MlDsa87

@@ -26,6 +26,8 @@
 //! | [`MlDsa65`] | 1952 bytes | 4032 bytes | 3309 bytes |
 //! | [`MlDsa87`] | 2592 bytes | 4896 bytes | 4627 bytes |
 //!
+//! Many operations at a time take less time in a [`batch`].
+//!
 //! A context keeps apart signatures made for different purposes with one key. Most
 //! protocols, X.509 and TLS among them, use the empty one.
 //!
@@ -34,6 +36,7 @@
 //! of the message. HashML-DSA ([`SigningKey::hash_sign`]) signs a digest, and its
 //! signatures are its own.
 
+pub mod batch;
 mod encoding;
 mod expansion;
 mod instances;

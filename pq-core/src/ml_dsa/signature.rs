@@ -33,19 +33,21 @@ impl<P: ParameterSet> Signature<P> {
         Self(P::SignatureLen::from_fn(|_| 0))
     }
 
-    /// c̃, the encoded elements of **z**, and the encoded hint.
-    pub(super) fn parts(&self) -> (&[u8], impl Iterator<Item = &[u8]>, &[u8]) {
-        let (c_tilde, rest) = self.0.as_ref().split_at(P::LAMBDA / 4);
-        let (z, hint) = rest.split_at(z_len::<P>() * P::L::N);
-        (c_tilde, z.chunks_exact(z_len::<P>()), hint)
-    }
-
-    /// [`parts`](Self::parts), to be written.
+    /// [`parts`], to be written.
     pub(super) fn parts_mut(&mut self) -> (&mut [u8], impl Iterator<Item = &mut [u8]>, &mut [u8]) {
         let (c_tilde, rest) = self.0.as_mut().split_at_mut(P::LAMBDA / 4);
         let (z, hint) = rest.split_at_mut(z_len::<P>() * P::L::N);
         (c_tilde, z.chunks_exact_mut(z_len::<P>()), hint)
     }
+}
+
+/// c̃, the encoded elements of **z**, and the encoded hint of an encoded signature.
+pub(super) fn parts<P: ParameterSet>(
+    signature: &[u8],
+) -> (&[u8], impl Iterator<Item = &[u8]>, &[u8]) {
+    let (c_tilde, rest) = signature.split_at(P::LAMBDA / 4);
+    let (z, hint) = rest.split_at(z_len::<P>() * P::L::N);
+    (c_tilde, z.chunks_exact(z_len::<P>()), hint)
 }
 
 impl<P: ParameterSet> Eq for Signature<P> {}

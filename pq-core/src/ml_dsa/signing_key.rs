@@ -5,7 +5,7 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::SEED_LEN;
 use super::encoding::{T0_LEN, s_len};
-use super::expansion::{self, Parts};
+use super::expansion::{Expansion, Parts};
 use super::params::ParameterSet;
 use super::ring::{Matrix, Rq, Tq};
 use super::signature::Signature;
@@ -14,6 +14,7 @@ use crate::Error;
 use crate::arch::{Backend, choose, declassify, in_place, try_in_place};
 use crate::context::Context;
 use crate::dimension::{Array, Dimension};
+use crate::hash::lanes::{self, Client};
 use crate::hash::sha3::shake256;
 use crate::prehash::{Digest, PreHash};
 use crate::secret::{Secret, Zero, wipe};
@@ -35,9 +36,9 @@ use crate::secret::{Secret, Zero, wipe};
 ///
 /// | | size of a key | stack: `from_seed` | `from_expanded` | `sign` | `verify` |
 /// |---|---|---|---|---|---|
-/// | [`MlDsa44`](super::MlDsa44) | 30 | 52 | 52 | 44 | 32 |
-/// | [`MlDsa65`](super::MlDsa65) | 50 | 76 | 76 | 52 | 36 |
-/// | [`MlDsa87`](super::MlDsa87) | 82 | 112 | 112 | 68 | 44 |
+/// | [`MlDsa44`](super::MlDsa44) | 30 | 48 | 52 | 40 | 32 |
+/// | [`MlDsa65`](super::MlDsa65) | 50 | 72 | 76 | 48 | 36 |
+/// | [`MlDsa87`](super::MlDsa87) | 82 | 112 | 112 | 60 | 44 |
 #[derive(Clone)]
 pub struct SigningKey<P: ParameterSet> {
     verifying_key: VerifyingKey<P>,
@@ -58,6 +59,32 @@ struct Secrets<P: ParameterSet> {
     t0_hat: Secret<P::K, Tq>,
 }
 
+/// What a key is made in, besides its own place. Wiped when dropped.
+pub(super) struct Space<P: ParameterSet> {
+    /// ρ ‖ ρ′ ‖ K
+    expanded: [u8; 128],
+    s1: Secret<P::L, Rq>,
+    s2: Secret<P::K, Rq>,
+}
+
+impl<P: ParameterSet> Space<P> {
+    pub(super) fn zero() -> Self {
+        Self {
+            expanded: [0; 128],
+            s1: Secret::zero(),
+            s2: Secret::zero(),
+        }
+    }
+}
+
+impl<P: ParameterSet> Drop for Space<P> {
+    fn drop(&mut self) {
+        wipe(&mut self.expanded);
+    }
+}
+
+impl<P: ParameterSet> ZeroizeOnDrop for Space<P> {}
+
 impl<P: ParameterSet> SigningKey<P> {
     /// Makes the key pair of a seed ξ (ML-DSA.KeyGen, FIPS 204, algorithm 1).
     ///
@@ -69,20 +96,30 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// ML-DSA.KeyGen_internal (algorithm 6), to a key of zeros.
     pub(super) fn generate<B: Backend>(b: B, key: &mut Self, xi: &[u8; SEED_LEN]) {
-        key.secrets.seed = Some(*xi);
+        let mut space = Space::zero();
+        lanes::serve(b, &mut key.generation(b, xi, &mut space));
+    }
+
+    /// Begins [`generate`](Self::generate), and gives what does the rest.
+    pub(super) fn generation<'a, B: Backend>(
+        &'a mut self,
+        b: B,
+        xi: &[u8; SEED_LEN],
+        space: &'a mut Space<P>,
+    ) -> impl Client + use<'a, P, B> {
+        self.secrets.seed = Some(*xi);
         // 1: (ρ, ρ′, K) ← H(ξ ‖ k ‖ ℓ, 128)
         let dimensions = [P::K::N as u8, P::L::N as u8];
-        let mut expanded = Zeroizing::new([0; 128]);
-        shake256(b, &[xi, &dimensions], &mut *expanded);
+        let expanded = &mut space.expanded;
+        shake256(b, &[xi, &dimensions], expanded);
         // ρ becomes part of the public key
         declassify(&mut expanded[..32]);
         let (rho, rest) = expanded.split_first_chunk().expect("32 of 128 bytes");
         let (rho_prime, k) = rest.split_first_chunk().expect("64 of 96 bytes");
-        key.secrets.k.copy_from_slice(k);
+        self.secrets.k.copy_from_slice(k);
         // 3-9
-        let mut s1 = Secret::<P::L, Rq>::zero();
-        let mut s2 = Secret::<P::K, Rq>::zero();
-        key.complete(b, rho, Some(rho_prime), &mut s1, &mut s2, |_, _| ());
+        let (s1, s2) = (&mut space.s1, &mut space.s2);
+        self.expansion(b, rho, Some(rho_prime), s1, s2, |_, _| ())
     }
 
     /// Reads and checks an expanded key of
@@ -128,11 +165,12 @@ impl<P: ParameterSet> SigningKey<P> {
 
         key.secrets.k = *k;
         let mut consistent = subtle::Choice::from(1);
-        key.complete(b, rho, None, &mut s1, &mut s2, |i, t0| {
+        let mut expansion = key.expansion(b, rho, None, &mut s1, &mut s2, |i, t0| {
             let mut again = Zeroizing::new([0; T0_LEN]);
             t0.encode_t0(b, &mut *again);
             consistent &= again.ct_eq(&t0_encoded[T0_LEN * i..][..T0_LEN]);
         });
+        lanes::serve(b, &mut expansion);
         consistent &= key.tr.ct_eq(tr);
         declassify(&mut consistent);
         if !bool::from(consistent) {
@@ -157,16 +195,16 @@ impl<P: ParameterSet> SigningKey<P> {
         }
     }
 
-    /// Computes all that follows from ρ and ρ′, or without ρ′ from ρ, **s**₁ and **s**₂.
-    fn complete<B: Backend>(
-        &mut self,
+    /// What computes all that follows from ρ and ρ′, or without ρ′ from ρ, **s**₁ and **s**₂.
+    fn expansion<'a, B: Backend, F: FnMut(usize, &Rq)>(
+        &'a mut self,
         b: B,
         rho: &[u8; 32],
-        rho_prime: Option<&[u8; 64]>,
-        s1: &mut [Rq],
-        s2: &mut [Rq],
-        inspect: impl FnMut(usize, &Rq),
-    ) {
+        rho_prime: Option<&'a [u8; 64]>,
+        s1: &'a mut [Rq],
+        s2: &'a mut [Rq],
+        inspect: F,
+    ) -> Expansion<'a, P, B, F> {
         let verifying_key = self.verifying_key.as_mut_bytes();
         verifying_key[..32].copy_from_slice(rho);
         let parts = Parts {
@@ -177,7 +215,7 @@ impl<P: ParameterSet> SigningKey<P> {
             verifying_key,
             tr: &mut self.tr,
         };
-        expansion::expand(b, rho_prime, s1, s2, parts, inspect);
+        Expansion::new(b, rho_prime, s1, s2, parts, inspect)
     }
 
     /// The seed ξ, if the key was made from one: an expanded key does not tell.

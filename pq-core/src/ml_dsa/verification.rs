@@ -1,13 +1,16 @@
 //! Verification (FIPS 204, algorithm 8). Everything here is public.
 
+use core::{array, iter};
+
 use super::encoding::{MAX_W1_ENCODED_LEN, w1_len};
 use super::message::representative;
 use super::params::ParameterSet;
 use super::ring::{Rq, Tq};
 use super::sampling::{self, Ball};
-use super::signature::{Hints, Signature};
-use super::verifying_key::VerifyingKey;
+use super::signature::{self, Hints, Signature};
+use super::verifying_key::{ExpandedVerifyingKey, VerifyingKey, rho, t1_hat};
 use crate::arch::Backend;
+use crate::context::Context;
 use crate::dimension::{Array, Dimension};
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, shake256};
@@ -19,8 +22,25 @@ use crate::secret::Zero;
 pub enum Message<'a> {
     /// M′, in parts.
     Formatted(&'a [&'a [u8]]),
+    /// M, with which M′ is that of ML-DSA.
+    Pure(Context<'a>, &'a [u8]),
     /// µ
     Representative(&'a [u8; 64]),
+}
+
+impl Message<'_> {
+    /// Writes tr ‖ M′ from `offset` on to `block`, as [`lanes::read`] does.
+    fn read(self, tr: &[u8; 64], offset: usize, block: &mut [u8]) -> usize {
+        let mut read = |parts: &[&[u8]]| {
+            let parts = parts.iter().copied();
+            lanes::read(iter::once(&tr[..]).chain(parts), offset, block)
+        };
+        match self {
+            Self::Formatted(parts) => read(parts),
+            Self::Pure(context, message) => context.pure(message, read),
+            Self::Representative(_) => 0,
+        }
+    }
 }
 
 /// ML-DSA.Verify_internal.
@@ -31,40 +51,45 @@ pub(super) fn verify<P: ParameterSet, B: Backend>(
     message: Message<'_>,
     signature: &Signature<P>,
 ) -> bool {
-    let mut z_hat = P::L::from_fn(|_| Tq::ZERO);
-    let Some(decoded) = Decoded::new(b, signature, z_hat.as_mut()) else {
+    let mut space = Space::<P, ROWS>::zero();
+    let key = Key::Encoded(key.as_bytes());
+    let Some(mut verification) =
+        Verification::new(b, key, message, signature.as_bytes(), &mut space)
+    else {
         return false;
     };
-    let mut verification = Verification::new(b, key, message, decoded);
     lanes::serve(b, &mut verification);
     verification.is_valid()
 }
 
-/// ML-DSA.Verify_internal with H(pk), and the rows of **Â** and the elements of
-/// NTT(**t**₁ · 2^d).
+/// [`verify`] with an expanded key.
 #[must_use]
-pub(super) fn verify_expanded<'a, P: ParameterSet, B: Backend>(
+pub(super) fn verify_expanded<P: ParameterSet, B: Backend>(
     b: B,
-    tr: &[u8; 64],
-    rows: impl Iterator<Item = (&'a [Tq], &'a Tq)>,
+    key: &ExpandedVerifyingKey<P>,
     message: Message<'_>,
     signature: &Signature<P>,
 ) -> bool {
     let mut z_hat = P::L::from_fn(|_| Tq::ZERO);
-    let Some(decoded) = Decoded::new(b, signature, z_hat.as_mut()) else {
+    let Some(decoded) = Decoded::new::<P, B>(b, signature.as_bytes(), z_hat.as_mut()) else {
         return false;
     };
     let mut c = Rq::ZERO;
     sampling::sample_in_ball::<P, B>(b, decoded.c_tilde, &mut c);
-    let minus_c_hat = negated_transform(b, &mut c);
+    let mut minus_c_hat = Tq::ZERO;
+    negated_transform(b, &mut c, &mut minus_c_hat);
     let mut w1_encoded = [0; MAX_W1_ENCODED_LEN];
     let w1_encoded = &mut w1_encoded[..P::K::N * w1_len::<P>()];
     let outputs = w1_encoded.chunks_exact_mut(w1_len::<P>());
+    let rows = key.matrix.rows().zip(key.t1_hat.as_ref());
     for (i, ((row, t1_hat), output)) in rows.zip(outputs).enumerate() {
         decoded.encode_row_of_w1::<P, B>(b, i, row, (&minus_c_hat, t1_hat), output);
     }
     let mu = match message {
-        Message::Formatted(parts) => &representative(b, tr, parts),
+        Message::Formatted(parts) => &representative(b, &key.tr, parts),
+        Message::Pure(context, message) => {
+            &context.pure(message, |parts| representative(b, &key.tr, parts))
+        }
         Message::Representative(mu) => mu,
     };
     let mut c_tilde_again = [0; 64];
@@ -84,10 +109,10 @@ impl<'a> Decoded<'a> {
     /// Steps 2 to 4, and as much of step 13 as **z** is enough for; `z_hat` is written over.
     fn new<P: ParameterSet, B: Backend>(
         b: B,
-        signature: &'a Signature<P>,
+        signature: &'a [u8],
         z_hat: &'a mut [Tq],
     ) -> Option<Self> {
-        let (c_tilde, z_encoded, hints_encoded) = signature.parts();
+        let (c_tilde, z_encoded, hints_encoded) = signature::parts::<P>(signature);
         let hints = Hints::decode::<P>(hints_encoded)?;
         let mut z = Rq::ZERO;
         for (z_encoded, z_hat) in z_encoded.zip(z_hat.iter_mut()) {
@@ -123,38 +148,66 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// NTT(−c), so that step 9 only adds.
-fn negated_transform<B: Backend>(b: B, c: &mut Rq) -> Tq {
+/// output ← NTT(−c), so that step 9 only adds.
+fn negated_transform<B: Backend>(b: B, c: &mut Rq, output: &mut Tq) {
     for x in &mut c.0 {
         *x = -*x;
     }
-    let mut minus_c_hat = Tq::ZERO;
-    c.ntt(b, &mut minus_c_hat);
-    minus_c_hat
+    c.ntt(b, output);
+}
+
+/// The key that a signature is verified with.
+pub(super) enum Key<'a, P: ParameterSet> {
+    /// In the standard's encoding, of the right length.
+    Encoded(&'a [u8]),
+    Expanded(&'a ExpandedVerifyingKey<P>),
+}
+
+/// What a verification computes in, with room for `ROWS` rows of **Â**, of which an expanded
+/// key needs none.
+pub(super) struct Space<P: ParameterSet, const ROWS: usize> {
+    z_hat: Array<P::L, Tq>,
+    c: Rq,
+    /// NTT(−c)
+    minus_c_hat: Tq,
+    /// Row r of **Â** is sampled into `rows[r % ROWS]`.
+    rows: [Array<P::L, Tq>; ROWS],
+    /// The rows of **w**₁′, encoded, as far as they are known.
+    w1_encoded: [u8; MAX_W1_ENCODED_LEN],
+}
+
+impl<P: ParameterSet, const ROWS: usize> Space<P, ROWS> {
+    pub(super) fn zero() -> Self {
+        Self {
+            z_hat: P::L::from_fn(|_| Tq::ZERO),
+            c: Rq::ZERO,
+            minus_c_hat: Tq::ZERO,
+            rows: array::from_fn(|_| P::L::from_fn(|_| Tq::ZERO)),
+            w1_encoded: [0; MAX_W1_ENCODED_LEN],
+        }
+    }
 }
 
 /// A verification under way. Its sponges run side by side: SampleInBall, the entries of
 /// **Â**, and a chain of three hashes, tr, µ and c̃′, the last of which takes the rows of
-/// **w**₁′ one by one as they are known.
-struct Verification<'a, P: ParameterSet, B> {
+/// **w**₁′ one by one as they are known. With an expanded key there are no entries and no tr.
+pub(super) struct Verification<'a, P: ParameterSet, B, const ROWS: usize> {
     b: B,
-    key: &'a VerifyingKey<P>,
+    key: Key<'a, P>,
     message: Message<'a>,
     decoded: Decoded<'a>,
     ball: Ball,
     ball_begun: bool,
-    c: Rq,
-    /// NTT(−c), once SampleInBall is done.
-    minus_c_hat: Option<Tq>,
-    /// Row r of **Â** is sampled into `rows[r % ROWS]`.
-    rows: [Array<P::L, Tq>; ROWS],
+    ball_done: bool,
+    c: &'a mut Rq,
+    minus_c_hat: &'a mut Tq,
+    rows: &'a mut [Array<P::L, Tq>; ROWS],
     /// How many entries of these are complete.
     complete: [usize; ROWS],
     /// Row and column of the next entry to be sampled.
     next_entry: (usize, usize),
-    /// The rows of **w**₁′, encoded, as far as they are known.
-    w1_encoded: [u8; MAX_W1_ENCODED_LEN],
-    /// How many these are.
+    w1_encoded: &'a mut [u8],
+    /// How many rows of **w**₁′ are known.
     rows_done: usize,
     link: Link,
     /// What there is of the chain if it is not on a lane.
@@ -164,7 +217,7 @@ struct Verification<'a, P: ParameterSet, B> {
     c_tilde_again: [u8; 64],
 }
 
-/// How many rows of **Â** are in memory at a time: those that eight lanes work on.
+/// How many rows of **Â** are in memory at a time when eight lanes work on one verification.
 const ROWS: usize = 3;
 
 /// The hashes of the chain.
@@ -185,7 +238,7 @@ struct Waiting {
 }
 
 /// What is on a lane.
-enum Sponge {
+pub(super) enum Sponge {
     Entry {
         r: usize,
         s: usize,
@@ -198,41 +251,54 @@ enum Sponge {
     },
 }
 
-impl<'a, P: ParameterSet, B: Backend> Verification<'a, P, B> {
+impl<'a, P: ParameterSet, B: Backend, const ROWS: usize> Verification<'a, P, B, ROWS> {
+    /// Begins to verify a signature of the right length; nothing if it is malformed or too large.
     #[inline(always)]
-    fn new(b: B, key: &'a VerifyingKey<P>, message: Message<'a>, decoded: Decoded<'a>) -> Self {
-        let mut c = Rq::ZERO;
-        let (link, mu) = match message {
-            Message::Formatted(_) => (Link::Tr, [0; 64]),
-            Message::Representative(mu) => (Link::CTilde, *mu),
+    pub(super) fn new(
+        b: B,
+        key: Key<'a, P>,
+        message: Message<'a>,
+        signature: &'a [u8],
+        space: &'a mut Space<P, ROWS>,
+    ) -> Option<Self> {
+        let decoded = Decoded::new::<P, B>(b, signature, space.z_hat.as_mut())?;
+        let (link, mu) = match (message, &key) {
+            (Message::Representative(mu), _) => (Link::CTilde, *mu),
+            (_, Key::Encoded(_)) => (Link::Tr, [0; 64]),
+            (_, Key::Expanded(_)) => (Link::Mu, [0; 64]),
         };
-        Self {
+        let tr = match &key {
+            Key::Encoded(_) => [0; 64],
+            Key::Expanded(key) => key.tr,
+        };
+        Some(Self {
             b,
             key,
             message,
             decoded,
-            ball: Ball::new::<P>(&mut c),
+            ball: Ball::new::<P>(&mut space.c),
             ball_begun: false,
-            c,
-            minus_c_hat: None,
-            rows: [(); ROWS].map(|()| P::L::from_fn(|_| Tq::ZERO)),
+            ball_done: false,
+            c: &mut space.c,
+            minus_c_hat: &mut space.minus_c_hat,
+            rows: &mut space.rows,
             complete: [0; ROWS],
             next_entry: (0, 0),
-            w1_encoded: [0; MAX_W1_ENCODED_LEN],
+            w1_encoded: &mut space.w1_encoded[..P::K::N * w1_len::<P>()],
             rows_done: 0,
             link,
             waiting: Some(Waiting {
                 absorbed: 0,
                 midway: None,
             }),
-            tr: [0; 64],
+            tr,
             mu,
             c_tilde_again: [0; 64],
-        }
+        })
     }
 
     /// Step 13, when all sponges are done.
-    fn is_valid(&self) -> bool {
+    pub(super) fn is_valid(&self) -> bool {
         self.c_tilde_again[..P::LAMBDA / 4] == *self.decoded.c_tilde
     }
 
@@ -250,24 +316,46 @@ impl<'a, P: ParameterSet, B: Backend> Verification<'a, P, B> {
 
     /// Steps 9 and 10 for all rows of **Â** that are complete.
     fn finish_rows(&mut self) {
-        let Some(minus_c_hat) = &self.minus_c_hat else {
-            return;
-        };
-        while self.complete[self.rows_done % ROWS] == P::L::N {
-            let (b, r) = (self.b, self.rows_done);
-            let (mut t1, mut t1_hat) = (Rq::ZERO, Tq::ZERO);
-            self.key.t1_hat(b, r, &mut t1, &mut t1_hat);
-            let row = self.rows[r % ROWS].as_ref();
-            let output = &mut self.w1_encoded[r * w1_len::<P>()..][..w1_len::<P>()];
+        let b = self.b;
+        let outputs = self.w1_encoded.chunks_exact_mut(w1_len::<P>());
+        for (r, output) in outputs.enumerate().skip(self.rows_done) {
+            if !self.ball_done {
+                return;
+            }
+            let (mut t1, mut decoded_t1_hat);
+            let (row, t1_hat) = match self.key {
+                Key::Expanded(key) => (key.matrix.row(r), &key.t1_hat.as_ref()[r]),
+                Key::Encoded(_) if self.complete[r % ROWS] < P::L::N => return,
+                Key::Encoded(key) => {
+                    (t1, decoded_t1_hat) = (Rq::ZERO, Tq::ZERO);
+                    t1_hat(b, key, r, &mut t1, &mut decoded_t1_hat);
+                    self.complete[r % ROWS] = 0;
+                    (self.rows[r % ROWS].as_ref(), &decoded_t1_hat)
+                }
+            };
+            let product = (&*self.minus_c_hat, t1_hat);
             self.decoded
-                .encode_row_of_w1::<P, B>(b, r, row, (minus_c_hat, &t1_hat), output);
-            self.complete[r % ROWS] = 0;
+                .encode_row_of_w1::<P, B>(b, r, row, product, output);
             self.rows_done += 1;
         }
     }
+
+    /// Row and column of the next entry of **Â**, if there is one and room for it.
+    fn next_entry(&mut self) -> Option<(usize, usize)> {
+        let (r, s) = self.next_entry;
+        if matches!(self.key, Key::Expanded(_)) || r == P::K::N || r >= self.rows_done + ROWS {
+            return None;
+        }
+        self.next_entry = if s + 1 < P::L::N {
+            (r, s + 1)
+        } else {
+            (r + 1, 0)
+        };
+        Some((r, s))
+    }
 }
 
-impl<P: ParameterSet, B: Backend> Client for Verification<'_, P, B> {
+impl<P: ParameterSet, B: Backend, const ROWS: usize> Client for Verification<'_, P, B, ROWS> {
     type Sponge = Sponge;
 
     #[inline(always)]
@@ -289,15 +377,7 @@ impl<P: ParameterSet, B: Backend> Client for Verification<'_, P, B> {
             self.ball_begun = true;
             return Some(start(SHAKE256_RATE, Sponge::Ball, None));
         }
-        let (r, s) = self.next_entry;
-        if r == P::K::N || r >= self.rows_done + ROWS {
-            return None;
-        }
-        self.next_entry = if s + 1 < P::L::N {
-            (r, s + 1)
-        } else {
-            (r + 1, 0)
-        };
+        let (r, s) = self.next_entry()?;
         let entry = Sponge::Entry { r, s, filled: 0 };
         Some(start(SHAKE128_RATE, entry, None))
     }
@@ -305,7 +385,9 @@ impl<P: ParameterSet, B: Backend> Client for Verification<'_, P, B> {
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
         match sponge {
             Sponge::Entry { r, s, .. } => {
-                block[..32].copy_from_slice(self.key.rho());
+                if let Key::Encoded(key) = self.key {
+                    block[..32].copy_from_slice(rho(key));
+                }
                 block[32..34].copy_from_slice(&[*s as u8, *r as u8]);
                 Absorbed::End(34)
             }
@@ -317,15 +399,13 @@ impl<P: ParameterSet, B: Backend> Client for Verification<'_, P, B> {
                 if *absorbed >= self.known() {
                     return Absorbed::Nothing;
                 }
-                let w1_encoded = &self.w1_encoded[..P::K::N * w1_len::<P>()];
-                let taken = match (self.link, self.message) {
-                    (Link::Tr, _) => lanes::read([self.key.as_bytes()], *absorbed, block),
-                    (Link::Mu, Message::Formatted(parts)) => {
-                        let parts = parts.iter().copied();
-                        lanes::read([&self.tr[..]].into_iter().chain(parts), *absorbed, block)
+                let taken = match (self.link, &self.key) {
+                    (Link::Tr, Key::Encoded(key)) => lanes::read([*key], *absorbed, block),
+                    (Link::Tr, Key::Expanded(_)) => 0,
+                    (Link::Mu, _) => self.message.read(&self.tr, *absorbed, block),
+                    (Link::CTilde, _) => {
+                        lanes::read([&self.mu, &*self.w1_encoded], *absorbed, block)
                     }
-                    (Link::Mu, Message::Representative(_)) => 0,
-                    (Link::CTilde, _) => lanes::read([&self.mu, w1_encoded], *absorbed, block),
                 };
                 *absorbed += taken;
                 Absorbed::some(taken, block)
@@ -358,10 +438,11 @@ impl<P: ParameterSet, B: Backend> Client for Verification<'_, P, B> {
             }
             Sponge::Ball => {
                 // 8: c ← SampleInBall(c̃)
-                if self.ball.take(block, &mut self.c) == Demand::More {
+                if self.ball.take(block, self.c) == Demand::More {
                     return Demand::More;
                 }
-                self.minus_c_hat = Some(negated_transform(self.b, &mut self.c));
+                negated_transform(self.b, self.c, self.minus_c_hat);
+                self.ball_done = true;
                 self.finish_rows();
             }
             Sponge::Link { .. } => {

@@ -6,7 +6,7 @@ use super::params::ParameterSet;
 use super::ring::{Matrix, Rq, Tq};
 use super::sampling;
 use super::signature::Signature;
-use super::verification::{self, Message};
+use super::verification::Message;
 use crate::Error;
 use crate::arch::{Backend, choose, in_place};
 use crate::context::Context;
@@ -75,21 +75,25 @@ impl<P: ParameterSet> VerifyingKey<P> {
 
     /// ρ, the seed of **Â**.
     pub(super) fn rho(&self) -> &[u8; 32] {
-        self.as_bytes()
-            .first_chunk()
-            .expect("a verifying key begins with the 32 bytes of ρ")
+        rho(self.as_bytes())
     }
 
     /// The encoded key, to be written.
     pub(super) fn as_mut_bytes(&mut self) -> &mut [u8] {
         self.bytes.as_mut()
     }
+}
 
-    /// t̂₁ ← NTT(t₁ · 2^d), element `i`, by way of `t1`.
-    pub(super) fn t1_hat<B: Backend>(&self, b: B, i: usize, t1: &mut Rq, output: &mut Tq) {
-        t1.decode_t1(b, &self.as_bytes()[32 + T1_LEN * i..][..T1_LEN]);
-        t1.ntt(b, output);
-    }
+/// ρ of an encoded key.
+pub(super) fn rho(key: &[u8]) -> &[u8; 32] {
+    key.first_chunk()
+        .expect("a verifying key begins with the 32 bytes of ρ")
+}
+
+/// t̂₁ ← NTT(t₁ · 2^d), element `i`, of an encoded key, by way of `t1`.
+pub(super) fn t1_hat<B: Backend>(b: B, key: &[u8], i: usize, t1: &mut Rq, output: &mut Tq) {
+    t1.decode_t1(b, &key[32 + T1_LEN * i..][..T1_LEN]);
+    t1.ntt(b, output);
 }
 
 impl<P: ParameterSet> Eq for VerifyingKey<P> {}
@@ -114,9 +118,9 @@ impl<P: ParameterSet> fmt::Debug for VerifyingKey<P> {
 #[derive(Clone)]
 pub struct ExpandedVerifyingKey<P: ParameterSet> {
     verifying_key: VerifyingKey<P>,
-    matrix: Matrix<P>,
-    t1_hat: Array<P::K, Tq>,
-    tr: [u8; 64],
+    pub(super) matrix: Matrix<P>,
+    pub(super) t1_hat: Array<P::K, Tq>,
+    pub(super) tr: [u8; 64],
 }
 
 impl<P: ParameterSet> ExpandedVerifyingKey<P> {
@@ -132,31 +136,19 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
 
     /// Computes all that follows from the verifying key in it.
     pub(super) fn complete<B: Backend>(b: B, key: &mut Self) {
-        let verifying_key = &key.verifying_key;
-        let tr = sampling::tr(verifying_key.as_bytes(), &mut key.tr);
-        let entries = sampling::expand_a::<P, B>(b, verifying_key.rho(), &mut key.matrix);
+        let encoded = key.verifying_key.as_bytes();
+        let tr = sampling::tr(encoded, &mut key.tr);
+        let entries = sampling::expand_a::<P, B>(b, rho(encoded), &mut key.matrix);
         lanes::run(b, [tr].into_iter().chain(entries));
         let mut t1 = Rq::ZERO;
-        for (i, t1_hat) in key.t1_hat.as_mut().iter_mut().enumerate() {
-            verifying_key.t1_hat(b, i, &mut t1, t1_hat);
+        for (i, output) in key.t1_hat.as_mut().iter_mut().enumerate() {
+            t1_hat(b, encoded, i, &mut t1, output);
         }
     }
 
     /// The key that this was made from.
     pub fn verifying_key(&self) -> &VerifyingKey<P> {
         &self.verifying_key
-    }
-
-    /// ML-DSA.Verify_internal.
-    #[must_use]
-    pub(super) fn verify_with<B: Backend>(
-        b: B,
-        key: &Self,
-        message: Message<'_>,
-        signature: &Signature<P>,
-    ) -> bool {
-        let rows = key.matrix.rows().zip(key.t1_hat.as_ref());
-        verification::verify_expanded(b, &key.tr, rows, message, signature)
     }
 }
 
@@ -254,7 +246,7 @@ macro_rules! verification_methods {
 verification_methods!(VerifyingKey, verify);
 verification_methods!(ExpandedVerifyingKey, verify_expanded);
 
-fn valid(valid: bool) -> Result<(), Error> {
+pub(super) fn valid(valid: bool) -> Result<(), Error> {
     if valid {
         Ok(())
     } else {

@@ -1,9 +1,12 @@
 //! The operations of ML-DSA. Secret are ξ and rnd, and in an expanded key K, **s**₁, **s**₂
 //! and **t**₀.
 
+use core::cell::RefCell;
 use core::hint::black_box;
+use core::{array, slice};
 
 use pq_core::Dimension;
+use pq_core::ml_dsa::batch::{self, Generate, Verify};
 use pq_core::ml_dsa::{
     MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash, Signature, SigningKey, VerifyingKey,
 };
@@ -15,7 +18,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     sets.into_iter().flatten().collect()
 }
 
-fn of<P: ParameterSet>() -> [Operation; 11] {
+fn of<P: ParameterSet>() -> [Operation; 14] {
     of_set(
         P::NAME,
         [
@@ -30,6 +33,9 @@ fn of<P: ParameterSet>() -> [Operation; 11] {
             ("VerifyingKey::verify", verify::<P>),
             ("VerifyingKey::hash_verify", hash_verify::<P>),
             ("ExpandedVerifyingKey::verify", verify_expanded::<P>),
+            ("batch::generate", generate_batch::<P>),
+            ("batch::verify", verify_batch::<P>),
+            ("batch::verify_expanded", verify_expanded_batch::<P>),
         ],
     )
 }
@@ -127,6 +133,65 @@ fn verify_expanded<P: ParameterSet>() -> Run {
         let result = key.verify(black_box(b"message"), b"context", &signature);
         assert_eq!(result, Ok(()));
     })
+}
+
+/// More than share the lanes at a time.
+const ITEMS: usize = 9;
+
+fn generate_batch<P: ParameterSet>() -> Run {
+    let seeds: [_; ITEMS] = array::from_fn(|_| secret());
+    let keys = RefCell::new(Vec::from_iter(seeds.map(|_| None)));
+    Box::new(move || {
+        let keys = &mut *keys.borrow_mut();
+        let items = black_box(&seeds).iter().zip(&mut *keys);
+        batch::generate::<P>(items.map(|(seed, result)| Generate { seed, result }));
+        for key in black_box(keys) {
+            expect_secret_key(key.as_ref().expect("a key for each item"));
+        }
+    })
+}
+
+fn verify_batch<P: ParameterSet>() -> Run {
+    let (key, signature) = signed::<P>();
+    Box::new(move || {
+        expect_verified(|results| {
+            batch::verify::<P>(results.map(|result| item(key.as_bytes(), &signature, result)));
+        });
+    })
+}
+
+fn verify_expanded_batch<P: ParameterSet>() -> Run {
+    let (key, signature) = signed::<P>();
+    let key = Box::new(key.expand());
+    Box::new(move || {
+        expect_verified(|results| {
+            batch::verify_expanded(results.map(|result| item(&*key, &signature, result)));
+        });
+    })
+}
+
+/// What was [`signed`], in a batch.
+fn item<'a, K, P: ParameterSet>(
+    key: K,
+    signature: &'a Signature<P>,
+    result: &'a mut Verified,
+) -> Verify<'a, K> {
+    Verify {
+        key,
+        message: b"message",
+        context: b"context",
+        signature: signature.as_bytes(),
+        result,
+    }
+}
+
+type Verified = Option<Result<(), pq_core::Error>>;
+
+/// Runs a batch of which all items are valid.
+fn expect_verified(run: impl FnOnce(slice::IterMut<'_, Verified>)) {
+    let mut results = [None; ITEMS];
+    run(black_box(&mut results).iter_mut());
+    assert_eq!(black_box(results), [Some(Ok(())); ITEMS]);
 }
 
 fn secret_key<P: ParameterSet>() -> Box<SigningKey<P>> {
