@@ -1,14 +1,20 @@
 //! Batches of our operations beside the same operations one by one, on the same inputs.
 
 use core::hint::black_box;
+use core::marker::PhantomData;
 
 use pq_core::arch::{Backend, limit};
+use pq_core::ml_dsa::batch::Verify;
+use pq_core::ml_dsa::{
+    ExpandedVerifyingKey, MlDsa44, MlDsa65, MlDsa87, ParameterSet as _, Signature, SigningKey,
+    VerifyingKey,
+};
 use pq_core::ml_kem::batch::{Decapsulate, Encapsulate, Generate};
 use pq_core::ml_kem::{
     Ciphertext, DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
     SEED_LEN, SharedSecret, batch,
 };
-use pq_core::{Error, on_each_backend};
+use pq_core::{Error, ml_dsa, on_each_backend};
 
 use crate::inputs::{INPUTS, several};
 use crate::{Passes, Row};
@@ -37,6 +43,15 @@ impl Batch {
         Self::new::<Decapsulations<MlKem512>>(MlKem512::NAME, "decapsulation"),
         Self::new::<Decapsulations<MlKem768>>(MlKem768::NAME, "decapsulation"),
         Self::new::<Decapsulations<MlKem1024>>(MlKem1024::NAME, "decapsulation"),
+        Self::new::<SigningKeys<MlDsa44>>(MlDsa44::NAME, "key-generation"),
+        Self::new::<SigningKeys<MlDsa65>>(MlDsa65::NAME, "key-generation"),
+        Self::new::<SigningKeys<MlDsa87>>(MlDsa87::NAME, "key-generation"),
+        Self::new::<Verifications<MlDsa44>>(MlDsa44::NAME, "verification"),
+        Self::new::<Verifications<MlDsa65>>(MlDsa65::NAME, "verification"),
+        Self::new::<Verifications<MlDsa87>>(MlDsa87::NAME, "verification"),
+        Self::new::<ExpandedVerifications<MlDsa44>>(MlDsa44::NAME, "verification-expanded"),
+        Self::new::<ExpandedVerifications<MlDsa65>>(MlDsa65::NAME, "verification-expanded"),
+        Self::new::<ExpandedVerifications<MlDsa87>>(MlDsa87::NAME, "verification-expanded"),
     ];
 
     const fn new<I: Items + 'static>(set: &'static str, operation: &'static str) -> Self {
@@ -222,6 +237,149 @@ impl<P: ParameterSet> Items for Decapsulations<P> {
                 ciphertext,
                 result,
             }));
+        }
+        black_box(&self.results);
+    }
+}
+
+struct SigningKeys<P: ml_dsa::ParameterSet> {
+    seeds: Vec<[u8; ml_dsa::SEED_LEN]>,
+    results: Vec<Option<SigningKey<P>>>,
+}
+
+impl<P: ml_dsa::ParameterSet> Items for SigningKeys<P> {
+    fn new() -> Self {
+        Self {
+            seeds: several("xi"),
+            results: results(),
+        }
+    }
+
+    fn one_by_one(&mut self) {
+        for seed in &self.seeds {
+            black_box(SigningKey::<P>::from_seed(black_box(seed)));
+        }
+    }
+
+    fn together(&mut self) {
+        let results = self.results.chunks_mut(SIZE);
+        for (seeds, results) in self.seeds.chunks(SIZE).zip(results) {
+            let items = black_box(seeds).iter().zip(results);
+            let items = items.map(|(seed, result)| ml_dsa::batch::Generate { seed, result });
+            ml_dsa::batch::generate(items);
+        }
+        black_box(&self.results);
+    }
+}
+
+type Verified = Option<Result<(), Error>>;
+
+/// What was signed, each message with a key of its own.
+struct Signed {
+    key: Vec<u8>,
+    message: [u8; 32],
+    signature: Vec<u8>,
+}
+
+impl Signed {
+    fn several<P: ml_dsa::ParameterSet>() -> Vec<Self> {
+        let signed = several("xi").into_iter().map(|seed| {
+            let key = Box::new(SigningKey::<P>::from_seed(&seed));
+            let signature = key.sign(&seed, b"", &seed).expect("a short context");
+            Self {
+                key: key.verifying_key().as_bytes().to_vec(),
+                message: seed,
+                signature: signature.as_bytes().to_vec(),
+            }
+        });
+        signed.collect()
+    }
+
+    fn item<'a, K>(&'a self, key: K, result: &'a mut Verified) -> Verify<'a, K> {
+        Verify {
+            key,
+            message: &self.message,
+            context: b"",
+            signature: &self.signature,
+            result,
+        }
+    }
+}
+
+struct Verifications<P> {
+    signed: Vec<Signed>,
+    results: Vec<Verified>,
+    parameter_set: PhantomData<P>,
+}
+
+impl<P: ml_dsa::ParameterSet> Items for Verifications<P> {
+    fn new() -> Self {
+        Self {
+            signed: Signed::several::<P>(),
+            results: results(),
+            parameter_set: PhantomData,
+        }
+    }
+
+    fn one_by_one(&mut self) {
+        for signed in &self.signed {
+            let signed = black_box(signed);
+            let key = VerifyingKey::<P>::from_bytes(&signed.key).expect("of the right length");
+            let signature = Signature::from_bytes(&signed.signature).expect("of the right length");
+            black_box(key.verify(&signed.message, b"", &signature)).expect("a valid signature");
+        }
+    }
+
+    fn together(&mut self) {
+        let results = self.results.chunks_mut(SIZE);
+        for (signed, results) in self.signed.chunks(SIZE).zip(results) {
+            let items = black_box(signed).iter().zip(results);
+            let items = items.map(|(signed, result)| signed.item(&signed.key[..], result));
+            ml_dsa::batch::verify::<P>(items);
+        }
+        black_box(&self.results);
+    }
+}
+
+/// Each key is expanded: sixteen of ML-DSA-87 take a megabyte, for both alike.
+struct ExpandedVerifications<P: ml_dsa::ParameterSet> {
+    signed: Vec<Signed>,
+    keys: Vec<ExpandedVerifyingKey<P>>,
+    results: Vec<Verified>,
+}
+
+impl<P: ml_dsa::ParameterSet> Items for ExpandedVerifications<P> {
+    fn new() -> Self {
+        let signed = Signed::several::<P>();
+        let keys = signed.iter().map(|signed| {
+            let key = VerifyingKey::<P>::from_bytes(&signed.key).expect("of the right length");
+            key.expand()
+        });
+        Self {
+            keys: keys.collect(),
+            signed,
+            results: results(),
+        }
+    }
+
+    fn one_by_one(&mut self) {
+        for (signed, key) in self.signed.iter().zip(&self.keys) {
+            let (signed, key) = black_box((signed, key));
+            let signature = Signature::from_bytes(&signed.signature).expect("of the right length");
+            black_box(key.verify(&signed.message, b"", &signature)).expect("a valid signature");
+        }
+    }
+
+    fn together(&mut self) {
+        let inputs = self
+            .signed
+            .chunks(SIZE)
+            .zip(self.keys.chunks(SIZE))
+            .zip(self.results.chunks_mut(SIZE));
+        for ((signed, keys), results) in inputs {
+            let items = black_box(signed).iter().zip(black_box(keys)).zip(results);
+            let items = items.map(|((signed, key), result)| signed.item(key, result));
+            ml_dsa::batch::verify_expanded(items);
         }
         black_box(&self.results);
     }

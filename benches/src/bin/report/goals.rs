@@ -169,7 +169,11 @@ pub(crate) fn fastest_peer(tables: &Tables, table: &str, column: Column) -> Opti
 }
 
 /// How many times the throughput of single calls a batch has with AVX-512, at least.
-const BATCHES: [(&str, f64); 1] = [("encapsulation", 1.4)];
+const BATCHES: [(&str, f64); 3] = [
+    ("encapsulation", 1.4),
+    ("verification", 1.25),
+    ("verification-expanded", 1.25),
+];
 
 /// What batches gain in a column.
 pub(crate) fn gain(tables: &Tables, batch: &Batch, column: Column) -> Option<f64> {
