@@ -27,7 +27,8 @@ pub(super) struct Parts<'a, P: ParameterSet> {
 /// What computes the parts of a key.
 ///
 /// All sponges run side by side: **s**₁ and **s**₂ first, then the entries of **Â** by rows, and
-/// tr as soon as there is a block of the verifying key that it has not absorbed.
+/// tr as soon as there is a block of the verifying key that it has not absorbed; only the last
+/// row goes before it.
 pub(super) struct Expansion<'a, P: ParameterSet, B, F> {
     b: B,
     rho_prime: Option<&'a [u8; 64]>,
@@ -154,12 +155,15 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
             self.secrets_begun += 1;
             return start(SHAKE256_RATE, Sponge::Secret { r, filled }, None);
         }
-        let known = self.known();
-        if let Some((absorbed, midway)) = self.tr_waiting.take_if(|(absorbed, _)| *absorbed < known)
-        {
-            return start(SHAKE256_RATE, Sponge::Tr { absorbed }, midway);
-        }
         let (r, s) = self.next_entry;
+        // tr has to wait for the last row, which therefore goes first.
+        if r + 1 != P::K::N {
+            let known = self.known();
+            let ready = |(absorbed, _): &mut (usize, _)| *absorbed < known;
+            if let Some((absorbed, midway)) = self.tr_waiting.take_if(ready) {
+                return start(SHAKE256_RATE, Sponge::Tr { absorbed }, midway);
+            }
+        }
         if r == P::K::N {
             return None;
         }
