@@ -46,9 +46,9 @@ fn write<T>(place: &mut MaybeUninit<T>, start: impl FnOnce() -> T, fill: impl Fn
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
+    extern crate alloc;
 
-    use std::rc::Rc;
+    use alloc::rc::Rc;
 
     use super::{in_place, try_in_place};
 

@@ -189,9 +189,9 @@ fn begin<'a, P: ParameterSet, B: Backend, K, const ROWS: usize>(
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
+    extern crate alloc;
 
-    use std::vec::Vec;
+    use alloc::vec::Vec;
 
     use super::{Generate, Verify, generate_all, verify_all, verify_expanded_all};
     use crate::Error;
@@ -322,7 +322,7 @@ mod tests {
                 let expected: Vec<_> = expected.collect();
                 assert!(ways > 1 || expected.iter().all(|result| *result == Some(Ok(()))));
 
-                let mut results = std::vec![Some(Err(Error::InconsistentKey)); size];
+                let mut results = alloc::vec![Some(Err(Error::InconsistentKey)); size];
                 let items = cases.iter().zip(&mut results);
                 verify_all::<P, _>(
                     b,
@@ -335,7 +335,7 @@ mod tests {
                     .iter()
                     .map(|case| VerifyingKey::<P>::from_bytes(&case.key));
                 let keys: Vec<_> = keys.map(|key| key.map(|key| key.expand())).collect();
-                let mut results = std::vec![Some(Err(Error::InconsistentKey)); size];
+                let mut results = alloc::vec![Some(Err(Error::InconsistentKey)); size];
                 let items = cases.iter().zip(&keys).zip(&mut results);
                 let mut items = items.filter_map(|((case, key), result)| match key {
                     Ok(key) => Some(case.item(key, result)),

@@ -195,9 +195,9 @@ fn decapsulate_all<P: ParameterSet, B: Backend>(
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
+    extern crate alloc;
 
-    use std::vec::Vec;
+    use alloc::vec::Vec;
 
     use super::{
         Decapsulate, Encapsulate, Generate, decapsulate_all, encapsulate_all, generate_all,
