@@ -29,7 +29,7 @@ impl Sealed for Avx2 {}
 
 impl Backend for Avx2 {
     type U64s = U64x4;
-    type Lone = u64;
+    type Few = u64;
     type U32s = U32x8;
     type Sha256 = ShaNi;
     type I16s = I16x16;
@@ -190,7 +190,7 @@ impl U64s for U64x4 {
     #[inline(always)]
     fn transpose(vectors: &[Self; 24], blocks: &mut [[u8; 192]]) {
         // SAFETY: the vectors prove that the CPU has the instructions.
-        unsafe { transpose(vectors, blocks) }
+        unsafe { transpose(&vectors.map(|vector| vector.0), blocks) }
     }
 }
 
@@ -211,9 +211,9 @@ fn mask(lanes: u32) -> __m256i {
 /// Six times four vectors.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn transpose(vectors: &[U64x4; 24], blocks: &mut [[u8; 192]]) {
+pub(super) fn transpose(vectors: &[__m256i; 24], blocks: &mut [[u8; 192]]) {
     for (sixth, four) in vectors.as_chunks::<4>().0.iter().enumerate() {
-        let [a, b, c, d] = four.map(|vector| vector.0);
+        let [a, b, c, d] = *four;
         // The even lanes of two vectors, and the odd.
         let (ab0, ab1) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
         let (cd0, cd1) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));

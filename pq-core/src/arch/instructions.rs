@@ -2,12 +2,12 @@
 
 /// Methods that are one instruction each, `self` its first operand.
 macro_rules! instructions {
-    ($($method:ident => $intrinsic:ident($($operand:ident),*);)*) => {$(
+    ($($method:ident => $($intrinsic:ident)::+($($operand:ident),*);)*) => {$(
         #[inline(always)]
         fn $method(self, $($operand: Self),*) -> Self {
             // SAFETY: `self` proves that the CPU has the instructions of its backend,
             // since whoever makes a vector shows the token.
-            Self(unsafe { $intrinsic(self.0, $($operand.0),*) })
+            Self(unsafe { $($intrinsic)::+(self.0, $($operand.0),*) })
         }
     )*};
 }

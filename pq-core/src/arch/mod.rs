@@ -86,9 +86,9 @@ pub use sha_ni::ShaNi;
 pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
     /// Independent lanes of Keccak, SHA-512.
     type U64s: U64s<Token = Self>;
-    /// What permutes a single lane of Keccak in the least time: a vector of which one lane is
-    /// used, or a general register.
-    type Lone: U64s<Token: From<Self>>;
+    /// Fewer lanes of Keccak, which take less time than all of them: part of a vector, or a
+    /// general register.
+    type Few: U64s<Token: From<Self>>;
     /// Independent lanes of SHA-256.
     type U32s: U32s<Token = Self>;
     /// Instructions for SHA-256.
@@ -115,9 +115,9 @@ pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
         kernel.run(self)
     }
 
-    /// Runs a kernel on [`Lone`](Self::Lone) words.
+    /// Runs a kernel on [`Few`](Self::Few) lanes.
     #[inline]
-    fn run_lone<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+    fn run_few<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         self.run_scalar(kernel)
     }
 
@@ -351,7 +351,8 @@ pub trait U64s: Words<Element = u64> {
     }
     /// `self ⊕ (¬b ∧ c)`, the step χ of Keccak.
     fn chi(self, b: Self, c: Self) -> Self;
-    /// All bits set in the lanes i that `lanes` has bit i of, and none in the others.
+    /// All bits set in the lanes i that `lanes` has bit i of, and none in the others. What more
+    /// bits `lanes` has counts for nothing.
     fn mask(token: Self::Token, lanes: u32) -> Self;
     /// Sorts 24 vectors by lanes: `blocks[j]` is lane j of each, the least significant
     /// bytes first. There are as many blocks as lanes.
@@ -488,6 +489,7 @@ mod tests {
         fn run_words<B: Backend>(b: B) {
             b.run(Run(check_32::<B::U32s>));
             b.run(Run(check_64::<B::U64s>));
+            b.run_few(Run(|b: B| check_64::<B::Few>(From::from(b))));
         }
     }
 
@@ -500,10 +502,12 @@ mod tests {
             let of = |v: V| move |i| lane(v, i);
             let (x, y, z) = (of(a), of(b), of(c));
             for lanes in 0..1 << V::LANES {
-                check_lanes(V::mask(token, lanes), |i| match lanes >> i & 1 {
-                    1 => u64::MAX,
-                    _ => 0,
-                });
+                for more in [0, u32::MAX << V::LANES] {
+                    check_lanes(V::mask(token, lanes | more), |i| match lanes >> i & 1 {
+                        1 => u64::MAX,
+                        _ => 0,
+                    });
+                }
             }
             check_lanes(a.chi(b, c), |i| x(i) ^ (!y(i) & z(i)));
             check_lanes(a.xor_rotated(b), |i| x(i) ^ y(i).rotate_left(1));
@@ -519,6 +523,7 @@ mod tests {
         on_each_backend!(b => run_keccak(b));
         fn run_keccak<B: Backend>(b: B) {
             b.run(Run(check::<B::U64s>));
+            b.run_few(Run(|b: B| check::<B::Few>(From::from(b))));
         }
     }
 

@@ -38,7 +38,7 @@ impl Sealed for Neon {}
 
 impl Backend for Neon {
     type U64s = U64x2;
-    type Lone = u64;
+    type Few = u64;
     type U32s = U32x4;
     type Sha256 = NeonSha2;
     type I16s = I16x8;
@@ -62,7 +62,7 @@ impl Sealed for NeonSha3 {}
 
 impl Backend for NeonSha3 {
     type U64s = U64x2Sha3;
-    type Lone = u64;
+    type Few = u64;
     type U32s = U32x4Sha3;
     type Sha256 = NeonSha2;
     type I16s = I16x8Sha3;

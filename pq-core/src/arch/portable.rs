@@ -13,7 +13,7 @@ impl Sealed for Portable {}
 
 impl Backend for Portable {
     type U64s = u64;
-    type Lone = u64;
+    type Few = u64;
     type U32s = u32;
     type Sha256 = NoSha256;
     type I16s = i16;

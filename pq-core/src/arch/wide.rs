@@ -14,7 +14,7 @@ impl Sealed for Wide {}
 
 impl Backend for Wide {
     type U64s = Lanes<u64, 4>;
-    type Lone = Lanes<u64, 4>;
+    type Few = Lanes<u64, 4>;
     type U32s = Lanes<u32, 8>;
     type Sha256 = NoSha256;
     type I16s = Lanes<i16, 16>;

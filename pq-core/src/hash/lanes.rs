@@ -212,21 +212,24 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
         if active == 0 {
             break;
         }
-        if B::Lone::LANES < B::U64s::LANES && active.is_power_of_two() {
-            let lane = active.trailing_zeros() as usize;
-            step_lone(
-                b,
+        let few = B::Few::LANES;
+        let group = active.trailing_zeros() as usize / few;
+        let lanes = group * few..(group + 1) * few;
+        if few < B::U64s::LANES && active >> lanes.end == 0 {
+            b.run_few(Step::<B::Few, B::U64s> {
+                token: From::from(b),
                 states,
-                lane,
-                fresh >> lane & 1,
-                absorbed[lane],
+                group,
+                fresh: fresh >> lanes.start,
+                absorbed: &absorbed[lanes.clone()],
                 squeeze,
-                &mut blocks[lane],
-            );
+                blocks: &mut blocks[lanes],
+            });
         } else {
             b.run(Step::<B::U64s> {
                 token: b,
                 states,
+                group: 0,
                 fresh,
                 absorbed,
                 squeeze,
@@ -318,34 +321,6 @@ impl<C: Client> Client for Together<'_, C> {
             None => Demand::Done,
         }
     }
-}
-
-/// The step of one lane alone, which then takes less time than that of all lanes.
-fn step_lone<B: Backend>(
-    b: B,
-    states: &mut States<B>,
-    lane: usize,
-    fresh: u32,
-    absorbed: usize,
-    squeeze: bool,
-    block: &mut [u8; 192],
-) {
-    let mut lone = [<B::Lone as Vector>::Array::default(); 25];
-    for (word, words) in lone.iter_mut().zip(&*states) {
-        word.as_mut()[0] = words.as_ref()[lane];
-    }
-    b.run_lone(Step::<B::Lone> {
-        token: From::from(b),
-        states: &mut lone,
-        fresh,
-        absorbed: &[absorbed],
-        squeeze,
-        blocks: array::from_mut(block),
-    });
-    for (words, word) in states.iter_mut().zip(&lone) {
-        words.as_mut()[lane] = word.as_ref()[0];
-    }
-    wipe(&mut lone);
 }
 
 /// The client that [`run`] serves.

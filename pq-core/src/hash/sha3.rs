@@ -97,11 +97,11 @@ impl<B: Backend> Sponge<B> {
 
 /// The 25 words of one state, each in the first lane of a vector, read and written as bytes.
 #[repr(align(64))]
-struct State<B: Backend>([<B::Lone as Vector>::Array; 25]);
+struct State<B: Backend>([<B::Few as Vector>::Array; 25]);
 
 impl<B: Backend> State<B> {
     fn permute(&mut self, b: B) {
-        b.run_lone(KeccakF1600::<B::Lone> {
+        b.run_few(KeccakF1600::<B::Few> {
             token: From::from(b),
             states: &mut self.0,
         });

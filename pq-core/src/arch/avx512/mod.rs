@@ -1,0 +1,173 @@
+//! AVX-512 with the byte, word and permutation extensions: Intel since Ice Lake, AMD
+//! since Zen 4.
+
+mod coefficients;
+mod packing;
+mod words;
+
+use core::arch::x86_64::*;
+
+use self::coefficients::{I16x32, I32x16};
+use self::packing::{append_12_bits_below, keep_below, pack, unpack};
+use self::words::{U32x16, U64x4, U64x8};
+use super::instructions::Integer;
+use super::{Backend, FromNumber, Kernel, ShaNi};
+use crate::sealed::Sealed;
+
+cpufeatures::new!(
+    detection,
+    "avx512f",
+    "avx512bw",
+    "avx512dq",
+    "avx512vl",
+    "avx512vbmi",
+    "avx512vbmi2",
+    "avx2",
+    "bmi1",
+    "bmi2",
+    "popcnt",
+);
+
+/// The proof that the CPU has AVX-512 F, BW, DQ, VL, VBMI and VBMI2, AVX2, BMI and POPCNT.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512(());
+
+impl Avx512 {
+    /// The token, if this machine and its operating system support the instructions.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        detection::get().then_some(Self(()))
+    }
+}
+
+impl Sealed for Avx512 {}
+
+impl Backend for Avx512 {
+    type U64s = U64x8;
+    type Few = U64x4;
+    type U32s = U32x16;
+    type Sha256 = ShaNi;
+    type I16s = I16x32;
+    type I32s = I32x16;
+
+    const NAME: &'static str = "AVX-512";
+    const RANK: u8 = 2;
+
+    #[inline]
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        #[target_feature(
+            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,popcnt"
+        )]
+        fn with_features<K: Kernel<Avx512>>(b: Avx512, kernel: K) -> K::Output {
+            kernel.run(b)
+        }
+        // SAFETY: the token exists only where all of these were detected.
+        unsafe { with_features(self, kernel) }
+    }
+
+    #[inline]
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "bmi1,bmi2")]
+        fn with_features<K: Kernel<Avx512>>(b: Avx512, kernel: K) -> K::Output {
+            kernel.run(b)
+        }
+        // SAFETY: the token exists only where both were detected.
+        unsafe { with_features(self, kernel) }
+    }
+
+    #[inline]
+    fn run_few<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        self.run(kernel)
+    }
+
+    #[inline]
+    fn sha256(self) -> Option<ShaNi> {
+        ShaNi::detect()
+    }
+
+    #[inline(always)]
+    fn pack<const D: usize>(self, numbers: &[u32; 16], bytes: &mut [u8]) {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { pack::<D>(numbers, bytes) }
+    }
+
+    #[inline(always)]
+    fn unpack<const D: usize>(self, bytes: &[u8]) -> [u32; 16] {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { unpack::<D>(bytes) }
+    }
+
+    #[inline(always)]
+    fn append_below<T: FromNumber>(
+        self,
+        numbers: &[u32; 16],
+        limit: u32,
+        output: &mut [T; 256],
+        filled: usize,
+    ) -> usize {
+        // SAFETY: the token proves that the CPU has the instructions.
+        let (below, count) = unsafe { keep_below(numbers, limit) };
+        super::packing::append(&below, count, output, filled)
+    }
+
+    #[inline(always)]
+    fn append_12_bits_below(
+        self,
+        bytes: &[u8; 168],
+        limit: u32,
+        output: &mut [i16; 256],
+        filled: usize,
+    ) -> usize {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { append_12_bits_below(bytes, limit, output, filled) }
+    }
+
+    #[inline(always)]
+    fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { add_pair_products(a, b, sums) }
+    }
+
+    #[inline(always)]
+    fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { halves(even, odd) }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn add_pair_products(a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+    let products = _mm512_madd_epi16(read(a), read(b));
+    *sums = lanes(_mm512_add_epi32(read(sums), products));
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn halves(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+    const ODD_LANES: __mmask32 = 0xaaaa_aaaa;
+    let (even, odd) = (read(even), read(odd));
+    let low = _mm512_mask_blend_epi16(ODD_LANES, even, _mm512_slli_epi32::<16>(odd));
+    let high = _mm512_mask_blend_epi16(ODD_LANES, _mm512_srli_epi32::<16>(even), odd);
+    [lanes(low), lanes(high)]
+}
+
+/// A vector from memory.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn read<T, const N: usize>(lanes: &[T; N]) -> __m512i {
+    const { assert!(size_of::<[T; N]>() == size_of::<__m512i>()) }
+    // SAFETY: the array has the size of a register.
+    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
+}
+
+/// The lanes of a vector.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn lanes<T: Integer, const N: usize>(x: __m512i) -> [T; N] {
+    const { assert!(size_of::<[T; N]>() == size_of::<__m512i>()) }
+    let mut lanes = [T::default(); N];
+    // SAFETY: the array has the size of a register, and takes any bits.
+    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), x) }
+    lanes
+}
