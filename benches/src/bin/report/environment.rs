@@ -26,17 +26,35 @@ const PEERS: [&str; 13] = [
     "slh-dsa",
 ];
 
+/// The row of [`describe()`] that says what was measured.
+pub(crate) const CPU: &str = "CPU";
+
+/// The row that says when.
+pub(crate) const DATE: &str = "date";
+
 /// Rows of a table: what, and which.
 pub(crate) fn describe() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     Ok(vec![
-        ("CPU", cpu()),
+        (CPU, cpu()),
         ("operating system", env::consts::OS.to_owned()),
         ("compiler", compiler()?),
         ("peers", versions(&PEERS)?),
         ("OpenSSL", openssl()),
         ("TLS", versions(&["rustls", "rustls-webpki"])?),
-        ("date", today()?),
+        (DATE, today()?),
     ])
+}
+
+/// A row of the table, as it stands on a page.
+pub(crate) fn row(what: &str, which: &str) -> String {
+    format!("| {what} | {which} |")
+}
+
+/// Which it is, on a page that has such a row.
+pub(crate) fn read<'a>(page: &'a str, what: &str) -> Option<&'a str> {
+    let begin = format!("| {what} | ");
+    page.lines()
+        .find_map(|line| line.strip_prefix(&begin)?.strip_suffix(" |"))
 }
 
 /// What the operating system calls it.
@@ -86,4 +104,17 @@ fn today() -> Result<String, Box<dyn Error>> {
         now.month(),
         now.day()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read() {
+        let page = format!("# Page\n\n{}\n{}\n", row(CPU, "a CPU"), row(DATE, "today"));
+        assert_eq!(read(&page, CPU), Some("a CPU"));
+        assert_eq!(read(&page, DATE), Some("today"));
+        assert_eq!(read(&page, "compiler"), None);
+    }
 }

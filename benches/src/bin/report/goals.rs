@@ -121,7 +121,7 @@ pub(crate) fn asked() -> impl Iterator<Item = Asked> {
 
 impl Asked {
     /// In a column, held against the fastest peer there; `None` in the portable one, where
-    /// only [`failures`] asks something.
+    /// only [`missed`] asks something.
     pub(crate) fn goal(&self, tables: &Tables, column: Column) -> Option<Goal> {
         let asked = match column {
             Column::Avx512 => self.avx512,
@@ -271,7 +271,7 @@ pub(crate) fn handshakes(tables: &Tables) -> Vec<HandshakeGoal> {
 }
 
 /// Every goal that is missed, as a line.
-pub(crate) fn failures(tables: &Tables) -> Vec<String> {
+pub(crate) fn missed(tables: &Tables) -> Vec<String> {
     let ratios = [Column::Avx512, Column::Avx2]
         .into_iter()
         .flat_map(|column| asked().filter_map(move |asked| asked.goal(tables, column)))
@@ -321,7 +321,7 @@ mod tests {
     }
 
     fn fails(tables: &Tables, what: &str) -> bool {
-        failures(tables).iter().any(|line| line.starts_with(what))
+        missed(tables).iter().any(|line| line.starts_with(what))
     }
 
     #[test]

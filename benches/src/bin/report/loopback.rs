@@ -2,7 +2,6 @@
 
 use core::error::Error;
 use core::fmt::Write;
-use std::path::Path;
 
 use benches::loopback::{
     AT_A_TIME, COMBINATIONS, IDLE, Idle, MEBIBYTE, ServerRow, Table, table as name,
@@ -10,13 +9,14 @@ use benches::loopback::{
 
 use crate::chart::{Bar, Chart, Section, figure, time};
 use crate::page::is_ours;
+use crate::place::Place;
 use crate::tables::Tables;
 
-/// Appends the section, whose charts go into the folder.
+/// Appends the section, and draws its charts.
 pub(crate) fn section(
     page: &mut String,
     tables: &Tables,
-    charts: &Path,
+    place: &Place,
 ) -> Result<(), Box<dyn Error>> {
     let measured: Vec<Shown<'_>> = COMBINATIONS
         .iter()
@@ -31,13 +31,13 @@ pub(crate) fn section(
     if measured.is_empty() {
         return Ok(());
     }
-    introduction(page, &measured)?;
-    handshakes(page, &measured)?;
-    latencies(page, &measured)?;
-    connections(page, &measured)?;
+    introduction(page, &measured, place)?;
+    handshakes(page, &measured, place)?;
+    latencies(page, &measured, place)?;
+    connections(page, &measured, place)?;
     clients(page, &measured)?;
     for (file, chart) in drawn(&measured) {
-        chart.write(&charts.join(file))?;
+        chart.write(&place.charts().join(file))?;
     }
     Ok(())
 }
@@ -51,7 +51,11 @@ struct Shown<'a> {
     table: &'a Table,
 }
 
-fn introduction(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
+fn introduction(
+    page: &mut String,
+    measured: &[Shown<'_>],
+    place: &Place,
+) -> Result<(), Box<dyn Error>> {
     let apart = measured.iter().all(|shown| shown.table.cores_apart);
     let cores = match apart {
         true => {
@@ -65,7 +69,7 @@ fn introduction(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn
         "
 ## Over TCP
 
-The [example server](examples/tls-server) in a process of its own, with our provider or with
+The [example server]({}) in a process of its own, with our provider or with
 rustls's own (all else is the same code), and `openssl s_server -WWW`; connections come over the
 loopback interface from one thread of another process, for all servers with our provider.
 {cores}
@@ -74,7 +78,8 @@ Handshakes are full ones with TLS_AES_128_GCM_SHA256, {AT_A_TIME} at a time; two
 nobody uses, and the connection ends. Here CPU times are those of the process with all that the
 operating system does for it, in contrast to the tables above: sockets, the event loop, and
 what a server sets up for a connection. Loopback delivers a packet at the expense of who
-sends it. s_server has no event loop: it takes one connection after the other, and others wait."
+sends it. s_server has no event loop: it takes one connection after the other, and others wait.",
+        place.link("examples/tls-server")
     )?;
     let has_openssl = measured.iter().any(|shown| {
         let mut rows = shown.table.servers.iter();
@@ -89,17 +94,22 @@ sends it. s_server has no event loop: it takes one connection after the other, a
     Ok(())
 }
 
-fn handshakes(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
-    page.push_str(
+fn handshakes(
+    page: &mut String,
+    measured: &[Shown<'_>],
+    place: &Place,
+) -> Result<(), Box<dyn Error>> {
+    writeln!(
+        page,
         "
-![CPU time of handshakes over TCP](benches/charts/loopback-handshakes.svg)
+{}
 
 The light part of a bar is the client's.
 
 | key exchange | certificates | server | handshakes a second | server, CPU µs | client, CPU µs | a second of one server core |
-|---|---|---|---|---|---|---|
-",
-    );
+|---|---|---|---|---|---|---|",
+        place.image("CPU time of handshakes over TCP", HANDSHAKES)
+    )?;
     for (what, row) in server_rows(measured) {
         writeln!(
             page,
@@ -114,20 +124,25 @@ The light part of a bar is the client's.
     Ok(())
 }
 
-fn latencies(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
+fn latencies(
+    page: &mut String,
+    measured: &[Shown<'_>],
+    place: &Place,
+) -> Result<(), Box<dyn Error>> {
     write!(
         page,
         "
 From the client's first packet to the last that it sends of the handshake: one connection at a
 time, and {AT_A_TIME} at a time, which leave no core idle.
 
-![Latency of handshakes over TCP](benches/charts/loopback-latency.svg)
+{}
 
 The dark part of a bar is the median of {AT_A_TIME} at a time, the whole of it p99.
 
 | key exchange | certificates | server | one: p50, µs | p95 | p99 | {AT_A_TIME}: p50, µs | p95 | p99 |
 |---|---|---|---|---|---|---|---|---|
-"
+",
+        place.image("Latency of handshakes over TCP", LATENCY)
     )?;
     for (what, row) in server_rows(measured) {
         write!(page, "| {what} | {} ", row.name)?;
@@ -141,7 +156,11 @@ The dark part of a bar is the median of {AT_A_TIME} at a time, the whole of it p
     Ok(())
 }
 
-fn connections(page: &mut String, measured: &[Shown<'_>]) -> Result<(), Box<dyn Error>> {
+fn connections(
+    page: &mut String,
+    measured: &[Shown<'_>],
+    place: &Place,
+) -> Result<(), Box<dyn Error>> {
     write!(
         page,
         "
@@ -150,13 +169,15 @@ handshake, divided by them; the kernel's buffers are not in it. And a download o
 connection: zeros, which the example server makes up, and s_server reads from a file without
 blocks.
 
-![Memory of idle connections](benches/charts/loopback-memory.svg)
+{}
 
-![Download over one connection](benches/charts/loopback-download.svg)
+{}
 
 | key exchange | certificates | server | KiB for an idle connection | download, MiB/s | MiB for a second of server CPU |
 |---|---|---|---|---|---|
-"
+",
+        place.image("Memory of idle connections", MEMORY),
+        place.image("Download over one connection", DOWNLOAD)
     )?;
     let mut reasons = Vec::new();
     for (what, row) in server_rows(measured) {
@@ -230,12 +251,17 @@ fn fastest_first(table: &Table) -> Vec<&ServerRow> {
     rows
 }
 
+const HANDSHAKES: &str = "loopback-handshakes.svg";
+const LATENCY: &str = "loopback-latency.svg";
+const MEMORY: &str = "loopback-memory.svg";
+const DOWNLOAD: &str = "loopback-download.svg";
+
 /// The charts, with the names of their files.
 fn drawn(measured: &[Shown<'_>]) -> [(&'static str, Chart); 4] {
     let microseconds = |nanoseconds: f64| nanoseconds / 1e3;
     [
         (
-            "loopback-handshakes.svg",
+            HANDSHAKES,
             chart(
                 measured,
                 "CPU time of handshakes over TCP, server and client",
@@ -249,7 +275,7 @@ fn drawn(measured: &[Shown<'_>]) -> [(&'static str, Chart); 4] {
             ),
         ),
         (
-            "loopback-latency.svg",
+            LATENCY,
             chart(
                 measured,
                 "Latency of handshakes over TCP, p50 and p99",
@@ -264,7 +290,7 @@ fn drawn(measured: &[Shown<'_>]) -> [(&'static str, Chart); 4] {
             ),
         ),
         (
-            "loopback-memory.svg",
+            MEMORY,
             chart(
                 measured,
                 "Memory of an idle connection",
@@ -276,7 +302,7 @@ fn drawn(measured: &[Shown<'_>]) -> [(&'static str, Chart); 4] {
             ),
         ),
         (
-            "loopback-download.svg",
+            DOWNLOAD,
             chart(
                 measured,
                 "Download over one connection",

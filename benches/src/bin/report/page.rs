@@ -1,8 +1,8 @@
-//! `BENCHMARKS.md`.
+//! The page: `BENCHMARKS.md`, or that of another machine.
 
 use core::error::Error;
 use core::fmt::Write;
-use std::path::Path;
+use std::fs;
 
 use benches::batches::{self, Batch};
 use benches::handshake::{Authentication, Combination};
@@ -12,49 +12,61 @@ use rustls_pq::Group as KeyExchange;
 
 use crate::chart::{Bar, Chart, Section, figure, time};
 use crate::environment;
-use crate::floor::floors;
+use crate::floor::{EXPLAINED_ABOVE, PROFILED, floors};
 use crate::goals::{asked, gain, handshakes, of_batch};
 use crate::loopback;
 use crate::operations::{self, Column, Operation};
+use crate::place::{Place, REFERENCE};
 use crate::tables::Tables;
 
-/// The page, whose charts go into the folder `benches/charts`.
-pub(crate) fn write(tables: &Tables, charts: &Path) -> Result<String, Box<dyn Error>> {
-    let mut page = String::from(INTRODUCTION);
+/// The page for a place, where its charts are drawn, too.
+pub(crate) fn write(tables: &Tables, place: &Place) -> Result<String, Box<dyn Error>> {
+    let mut page = String::new();
+    introduction(&mut page, place)?;
     environment_section(&mut page)?;
-    goals_section(&mut page, tables)?;
-    floors_section(&mut page, tables)?;
+    goals_section(&mut page, tables, place)?;
+    floors_section(&mut page, tables, place)?;
     for operation in operations::ALL {
-        operation_section(&mut page, tables, operation, charts)?;
+        operation_section(&mut page, tables, operation, place)?;
     }
     batches_section(&mut page, tables)?;
-    handshakes_section(&mut page, tables, charts)?;
-    loopback::section(&mut page, tables, charts)?;
+    handshakes_section(&mut page, tables, place)?;
+    loopback::section(&mut page, tables, place)?;
     Ok(page)
 }
 
-const INTRODUCTION: &str = "\
-# Benchmarks
+fn introduction(page: &mut String, place: &Place) -> Result<(), Box<dyn Error>> {
+    let (of_machine, argument) = match place.machine() {
+        None => Default::default(),
+        Some(name) => (format!(" on {name}"), format!(" -- --machine {name}")),
+    };
+    writeln!(
+        page,
+        "\
+# Benchmarks{of_machine}
 
 Every operation and whole TLS handshakes beside other people's implementations, on the same
 inputs, in one run. Written by
 
-    cargo bench -p benches && cargo run --profile bench -p benches --bin report
+    cargo bench -p benches && cargo run --profile bench -p benches --bin report{argument}
 
-[benches/README.md](benches/README.md) says what exactly is measured, and who the peers
+[benches/README.md]({}) says what exactly is measured, and who the peers
 are. Times are medians of the thread's CPU time, samples of all rows of a table taken in turn.
-A ratio is the peer's time divided by ours: above 1, ours is faster.
-";
+A ratio is the peer's time divided by ours: above 1, ours is faster.",
+        place.link("benches/README.md")
+    )?;
+    Ok(())
+}
 
 fn environment_section(page: &mut String) -> Result<(), Box<dyn Error>> {
     writeln!(page, "\n| | |\n|---|---|")?;
     for (what, which) in environment::describe()? {
-        writeln!(page, "| {what} | {which} |")?;
+        writeln!(page, "{}", environment::row(what, &which))?;
     }
     Ok(())
 }
 
-fn goals_section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn Error>> {
+fn goals_section(page: &mut String, tables: &Tables, place: &Place) -> Result<(), Box<dyn Error>> {
     page.push_str(
         "
 ## What is asked, and what was measured
@@ -63,7 +75,13 @@ The ratio to the fastest peer. With AVX2, AVX-512 is hidden from ours, and the p
 are of code that stops at AVX2 (graviola's counts for decapsulation only: its matrix
 sampler uses AVX-512, and a release build of it can't be told otherwise). Where a peer
 can't keep a verifying key expanded, its verification from bytes takes part.
-
+",
+    );
+    if place.machine().is_some() {
+        not_asked_here(page, tables, place)?;
+    }
+    page.push_str(
+        "
 | operation | AVX-512: asked | measured | fastest peer | AVX2: asked | measured | fastest peer |
 |---|---|---|---|---|---|---|
 ",
@@ -113,35 +131,87 @@ For handshakes, the CPU time of client and server together, ours divided by the 
     Ok(())
 }
 
-fn floors_section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn Error>> {
+/// Whose ratios they are; and why they are smaller with AVX-512, where the tables show it.
+fn not_asked_here(page: &mut String, tables: &Tables, place: &Place) -> Result<(), Box<dyn Error>> {
+    let reference = fs::read_to_string(place.file(REFERENCE))?;
+    let cpu = environment::read(&reference, environment::CPU)
+        .ok_or_else(|| format!("{REFERENCE} does not say what CPU it is about"))?;
+    writeln!(
+        page,
+        "
+The ratios are asked of another CPU, that of [{REFERENCE}]({}),
+{cpu}. They stand here for comparison.",
+        place.link(REFERENCE)
+    )?;
+
+    let step = |column: Column| tables.median(keccak::TABLE, &column.ours());
+    let (Some(eight), Some(four)) = (step(Column::Avx512), step(Column::Avx2)) else {
+        return Ok(());
+    };
+    if eight > four {
+        writeln!(
+            page,
+            "
+Here AVX-512 has less to give: a step of eight permutations of Keccak takes {eight:.0} ns with it, and
+one of four takes {four:.0} ns with AVX2. With all lanes in use that is {:.2} times the throughput;
+where there is work for four or fewer, a step takes longer than with AVX2.",
+            2.0 * four / eight
+        )?;
+    }
+    Ok(())
+}
+
+fn floors_section(page: &mut String, tables: &Tables, place: &Place) -> Result<(), Box<dyn Error>> {
     let Some(permutation) = tables.median(keccak::TABLE, &Column::Avx512.ours()) else {
         return Ok(());
     };
-    writeln!(
+    let step = match place.machine() {
+        None => format!("as long as one, here {permutation:.0} ns"),
+        Some(_) => format!("{permutation:.0} ns here"),
+    };
+    write!(
         page,
         "
 ## The floor
 
-With AVX-512 eight permutations in eight lanes take as long as one, here {permutation:.0} ns. What an
+With AVX-512 eight permutations in eight lanes take {step}. What an
 operation takes at least is its longest chain of permutations of which each needs the one
 before, all others in the lanes beside; and then there is arithmetic. Signing counts the
-expected number of attempts, one after the other.
+expected number of attempts, one after the other."
+    )?;
+    match place.machine() {
+        None => writeln!(
+            page,
+            " Above {EXPLAINED_ABOVE} times the floor, the last
+column says where the time goes, by profiles of ML-KEM-768 and ML-DSA-65 of {PROFILED}.
 
 | operation | chain | floor | ours | times the floor | where it goes |
 |---|---|---|---|---|---|"
-    )?;
-    for floor in floors(tables) {
-        writeln!(
+        )?,
+        Some(_) => writeln!(
             page,
-            "| {} {} | {} | {} | {} | {:.2} | {} |",
+            " Where a single permutation takes less
+than eight, this is the floor of working in eight lanes, and not of the CPU.
+
+| operation | chain | floor | ours | times the floor |
+|---|---|---|---|---|"
+        )?,
+    }
+    for floor in floors(tables) {
+        write!(
+            page,
+            "| {} {} | {} | {} | {} | {:.2} |",
             floor.set,
             floor.operation.replace('-', " "),
             floor.permutations,
             time(floor.floor / 1e3),
             time(floor.ours / 1e3),
             floor.ratio(),
-            floor.rest(),
         )?;
+        match place.machine() {
+            None => writeln!(page, " {} |", floor.rest())?,
+            Some(_) => writeln!(page)?,
+        }
     }
     Ok(())
 }
@@ -150,11 +220,11 @@ fn operation_section(
     page: &mut String,
     tables: &Tables,
     operation: &Operation,
-    charts: &Path,
+    place: &Place,
 ) -> Result<(), Box<dyn Error>> {
     let heading = operation.heading;
     writeln!(page, "\n## {heading}\n\n{}\n", operation.what)?;
-    writeln!(page, "![{heading}](benches/charts/{})\n", operation.chart())?;
+    writeln!(page, "{}\n", place.image(heading, &operation.chart()))?;
     writeln!(
         page,
         "In parentheses: as a multiple of ours in the column.\n"
@@ -209,7 +279,7 @@ fn operation_section(
         unit: time,
         sections,
     }
-    .write(&charts.join(operation.chart()))
+    .write(&place.charts().join(operation.chart()))
 }
 
 fn batches_section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn Error>> {
@@ -259,9 +329,12 @@ many times the throughput a batch has. What is asked is asked with AVX-512.
 fn handshakes_section(
     page: &mut String,
     tables: &Tables,
-    charts: &Path,
+    place: &Place,
 ) -> Result<(), Box<dyn Error>> {
-    page.push_str(
+    const BY_KEY_EXCHANGE: &str = "handshakes-by-key-exchange.svg";
+    const BY_CERTIFICATE: &str = "handshakes-by-certificate.svg";
+    writeln!(
+        page,
         "
 ## TLS 1.3 handshakes
 
@@ -274,16 +347,17 @@ cryptography on both sides: `rustls-pq/graviola` is this project over graviola,
 sockets, whose cost would be in its figure and in nobody else's; it has its place in the next
 section.
 
-![Handshakes by key exchange](benches/charts/handshakes-by-key-exchange.svg)
+{}
 
-![Handshakes by certificate](benches/charts/handshakes-by-certificate.svg)
+{}
 
 The light part of a bar is the server's.
 
 | key exchange | certificates | provider | client, µs | server, µs | both, µs | clients a second | servers a second |
-|---|---|---|---|---|---|---|---|
-",
-    );
+|---|---|---|---|---|---|---|---|",
+        place.image("Handshakes by key exchange", BY_KEY_EXCHANGE),
+        place.image("Handshakes by certificate", BY_CERTIFICATE),
+    )?;
     for combination in Combination::all() {
         let Some(group) = tables.table(&combination.to_string()) else {
             continue;
@@ -314,7 +388,7 @@ The light part of a bar is the server's.
                 .then(|| combination.group.to_string())
         },
     )
-    .write(&charts.join("handshakes-by-key-exchange.svg"))?;
+    .write(&place.charts().join(BY_KEY_EXCHANGE))?;
     by(
         tables,
         "Handshakes with X25519MLKEM768, client and server",
@@ -323,7 +397,7 @@ The light part of a bar is the server's.
                 .then(|| combination.authentication.to_string())
         },
     )
-    .write(&charts.join("handshakes-by-certificate.svg"))
+    .write(&place.charts().join(BY_CERTIFICATE))
 }
 
 /// A chart of those combinations that have a heading.
