@@ -32,8 +32,10 @@ pub(crate) const CPU: &str = "CPU";
 /// The row that says when.
 pub(crate) const DATE: &str = "date";
 
-/// Rows of a table: what, and which.
-pub(crate) fn describe() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+/// Rows of a table: what, and which, for figures that were measured at this time.
+pub(crate) fn describe(
+    measured: SystemTime,
+) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     Ok(vec![
         (CPU, cpu()),
         ("operating system", env::consts::OS.to_owned()),
@@ -41,7 +43,7 @@ pub(crate) fn describe() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> 
         ("peers", versions(&PEERS)?),
         ("OpenSSL", openssl()),
         ("TLS", versions(&["rustls", "rustls-webpki"])?),
-        (DATE, today()?),
+        (DATE, date(measured)?),
     ])
 }
 
@@ -96,13 +98,13 @@ fn versions(packages: &[&str]) -> Result<String, Box<dyn Error>> {
     Ok(versions.join(", "))
 }
 
-fn today() -> Result<String, Box<dyn Error>> {
-    let now = DateTime::from_system_time(SystemTime::now())?;
+fn date(time: SystemTime) -> Result<String, Box<dyn Error>> {
+    let date = DateTime::from_system_time(time)?;
     Ok(format!(
         "{}-{:02}-{:02}",
-        now.year(),
-        now.month(),
-        now.day()
+        date.year(),
+        date.month(),
+        date.day()
     ))
 }
 

@@ -23,7 +23,7 @@ use crate::tables::Tables;
 pub(crate) fn write(tables: &Tables, place: &Place) -> Result<String, Box<dyn Error>> {
     let mut page = String::new();
     introduction(&mut page, place)?;
-    environment_section(&mut page)?;
+    environment_section(&mut page, tables)?;
     goals_section(&mut page, tables, place)?;
     floors_section(&mut page, tables, place)?;
     for operation in operations::ALL {
@@ -58,9 +58,10 @@ A ratio is the peer's time divided by ours: above 1, ours is faster.",
     Ok(())
 }
 
-fn environment_section(page: &mut String) -> Result<(), Box<dyn Error>> {
+fn environment_section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn Error>> {
+    let measured = tables.measured().ok_or("nothing was measured")?;
     writeln!(page, "\n| | |\n|---|---|")?;
-    for (what, which) in environment::describe()? {
+    for (what, which) in environment::describe(measured)? {
         writeln!(page, "{}", environment::row(what, &which))?;
     }
     Ok(())

@@ -16,6 +16,7 @@ use crate::operations;
 pub(crate) struct Tables {
     groups: BTreeMap<String, Group>,
     loopback: BTreeMap<String, loopback::Table>,
+    last: Option<SystemTime>,
 }
 
 /// Tables that were measured further apart than this are not from one run: the code may
@@ -44,7 +45,13 @@ impl Tables {
                 .filter(|table| of_last_run(table.measured))
                 .map(|table| (table.name.clone(), table))
                 .collect(),
+            last,
         }
+    }
+
+    /// When the last of them was measured, if there are any.
+    pub(crate) fn measured(&self) -> Option<SystemTime> {
+        self.last
     }
 
     /// The table of this name.
