@@ -105,8 +105,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let folder = results::folder()?;
 
-    if options.want(keccak::TABLE) {
-        options.run(keccak::rows(), None, &folder)?;
+    for step in options.wanted(keccak::Step::ALL, keccak::Step::table) {
+        options.run(step.rows(), None, &folder)?;
     }
     for (name, set) in ml_kem::Set::ALL {
         let wanted = options.wanted(ml_kem::Operation::ALL, |operation| operation.table(name));

@@ -1,30 +1,54 @@
-//! Keccak-f\[1600\] on all lanes of each backend: the unit in which the floor of other
+//! Keccak-f\[1600\] on the lanes of each backend: the unit in which the floor of other
 //! operations is counted.
 
 use core::hint::black_box;
 
 use pq_core::arch::Backend;
-use pq_core::permute_lanes;
+use pq_core::{permute_few_lanes, permute_lanes};
 
 use crate::{Passes, Row};
 
-/// The name of the table.
-pub const TABLE: &str = "Keccak-f[1600]/all-lanes";
-
-/// The rows of the table. One operation is one permutation of all lanes.
-pub fn rows() -> Vec<Row<'static>> {
-    let mut rows = Vec::new();
-    pq_core::on_each_backend!(backend => rows.push(row(backend)));
-    rows
+/// How many lanes take part in a step.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// All that the backend has.
+    All,
+    /// Those that it uses where there is no work for all.
+    Few,
 }
 
-fn row<B: Backend>(backend: B) -> Row<'static> {
-    const PERMUTATIONS: usize = 100;
-    Row {
-        group: TABLE.into(),
-        name: format!("pq-core/{}", B::NAME),
-        passes: Passes::new(PERMUTATIONS, move || {
-            black_box(permute_lanes(backend, PERMUTATIONS));
-        }),
+impl Step {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::All, Self::Few];
+
+    /// The name of the table.
+    pub fn table(self) -> String {
+        let lanes = match self {
+            Self::All => "all",
+            Self::Few => "few",
+        };
+        format!("Keccak-f[1600]/{lanes}-lanes")
+    }
+
+    /// The rows of the table. One operation is one permutation of the lanes.
+    pub fn rows(self) -> Vec<Row<'static>> {
+        let mut rows = Vec::new();
+        pq_core::on_each_backend!(backend => rows.push(self.row(backend)));
+        rows
+    }
+
+    fn row<B: Backend>(self, backend: B) -> Row<'static> {
+        const PERMUTATIONS: usize = 100;
+        let permute = match self {
+            Self::All => permute_lanes,
+            Self::Few => permute_few_lanes,
+        };
+        Row {
+            group: self.table(),
+            name: format!("pq-core/{}", B::NAME),
+            passes: Passes::new(PERMUTATIONS, move || {
+                black_box(permute(backend, PERMUTATIONS));
+            }),
+        }
     }
 }

@@ -52,4 +52,4 @@ pub use dimension::{Array, Dim, Dimension, Element};
 pub use error::Error;
 #[cfg(feature = "limit")]
 #[doc(hidden)]
-pub use hash::permute_lanes;
+pub use hash::{permute_few_lanes, permute_lanes};

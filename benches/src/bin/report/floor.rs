@@ -1,10 +1,10 @@
 //! The floor of an operation: the permutations that it can't do side by side.
 //!
-//! Eight permutations in eight lanes take as long as one. So what an operation takes at
-//! least is its longest chain of permutations of which each needs the one before, with all
-//! others in the lanes beside, and arithmetic.
+//! What an operation takes at least is its longest chain of permutations of which each needs
+//! the one before, in the shortest step that there is, with all others in the lanes beside; and
+//! arithmetic. Where eight permutations in eight lanes take as long as one, nothing else counts.
 
-use benches::keccak;
+use benches::keccak::Step;
 
 use crate::operations::Column;
 use crate::tables::Tables;
@@ -64,7 +64,11 @@ impl Floor {
 
 /// The floors of everything that was measured with AVX-512.
 pub(crate) fn floors(tables: &Tables) -> Vec<Floor> {
-    let Some(permutation) = tables.median(keccak::TABLE, &Column::Avx512.ours()) else {
+    let Some(permutation) = Step::ALL
+        .into_iter()
+        .filter_map(|step| tables.step(step, Column::Avx512))
+        .min_by(f64::total_cmp)
+    else {
         return Vec::new();
     };
     let kem = KEM.iter().flat_map(|set| {
