@@ -134,6 +134,24 @@ pub(crate) trait Client {
 
     /// As [`Consumer::take`].
     fn take(&mut self, sponge: &mut Self::Sponge, block: &[u8]) -> Demand;
+
+    /// In how many lanes new sponges may begin by now: few lanes may take less time than all.
+    /// Asked before each step.
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        MAX_LANES
+    }
+}
+
+/// In how many lanes to begin, for a [`Client`] that has a chain of so many permutations, one
+/// after the other, and so many others beside: in few, if these then end no later than
+/// the chain.
+pub(crate) const fn lanes_beside<B: Backend>(chain: usize, others: usize) -> usize {
+    if chain > 0 && others <= chain * (B::Few::LANES - 1) {
+        B::Few::LANES
+    } else {
+        B::U64s::LANES
+    }
 }
 
 /// How a sponge begins, or goes on.
@@ -186,11 +204,14 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
 
     loop {
         let (mut fresh, mut active, mut squeeze) = (0u32, 0u32, false);
+        let lanes_to_begin = client.lanes();
         let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
         for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
             if slot.is_none() {
                 *absorbed = 0;
-                if let Some(start) = client.next() {
+                if lane < lanes_to_begin
+                    && let Some(start) = client.next()
+                {
                     if let Some(Midway(state)) = &start.midway {
                         for (words, word) in states.iter_mut().zip(state) {
                             words.as_mut()[lane] = *word;

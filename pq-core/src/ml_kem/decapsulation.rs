@@ -5,10 +5,12 @@ use zeroize::Zeroizing;
 
 use super::k_pke;
 use super::keys::{Ciphertext, DecapsulationKey, SharedSecret};
-use super::params::ParameterSet;
+use super::params::{ETA2, ParameterSet};
 use super::sampling::{self, G, Noise, Sponge};
 use crate::arch::Backend;
-use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
+use crate::dimension::Dimension;
+use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_beside};
+use crate::hash::sha3::SHAKE256_RATE;
 use crate::secret::wipe;
 
 /// ML-KEM.Decaps_internal.
@@ -75,6 +77,8 @@ pub(super) struct Decapsulation<'a, P: ParameterSet, B> {
     c: &'a [u8],
     space: &'a mut Space<P>,
     j_begun: bool,
+    /// How many permutations are left of J(z ‖ c).
+    j_left: usize,
     g_begun: bool,
     g_done: bool,
     noise_begun: usize,
@@ -96,6 +100,7 @@ impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
             c,
             space,
             j_begun: false,
+            j_left: (key.z.len() + c.len()) / SHAKE256_RATE + 1,
             g_begun: false,
             g_done: false,
             noise_begun: 0,
@@ -128,7 +133,10 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
         match sponge {
-            Sponge::J { absorbed } => sampling::absorb_next([&self.key.z, self.c], absorbed, block),
+            Sponge::J { absorbed } => {
+                self.j_left -= usize::from(*absorbed > 0);
+                sampling::absorb_next([&self.key.z, self.c], absorbed, block)
+            }
             Sponge::G => sampling::absorb_all([&*self.space.m, &self.key.h], block),
             Sponge::Noise { n, .. } => {
                 let [_, r] = self.space.g.halves();
@@ -148,6 +156,7 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
         } = &mut *self.space;
         match sponge {
             Sponge::J { .. } => {
+                self.j_left = 0;
                 rejected.copy_from_slice(&block[..32]);
                 Demand::Done
             }
@@ -158,5 +167,11 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
             Sponge::Noise { n, last } => noise.take(self.b, block, *n, last),
             Sponge::H { .. } | Sponge::Entry { .. } => Demand::Done,
         }
+    }
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        // with η = 3, the **y** take two blocks each
+        let noise_left = 2 * P::K::N + 1 - self.noise_begun;
+        lanes_beside::<B>(self.j_left, noise_left + P::K::N * (P::ETA1 - ETA2))
     }
 }

@@ -5,9 +5,11 @@ use super::k_pke;
 use super::keys::{Ciphertext, EncapsulationKey, SharedSecret, rho};
 use super::params::ParameterSet;
 use super::ring::{Matrix, Tq};
-use super::sampling::{self, G, Noise, Sponge};
+use super::sampling::{self, ENTRY_BLOCKS, G, Noise, Sponge};
 use crate::arch::{Backend, in_place};
-use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
+use crate::dimension::Dimension;
+use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_beside};
+use crate::hash::sha3::SHAKE256_RATE;
 
 /// ML-KEM.Encaps_internal.
 pub(super) fn encaps<P: ParameterSet, B: Backend>(
@@ -93,7 +95,7 @@ impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
     #[inline(always)]
     fn next(&mut self) -> Option<Start<Sponge>> {
         // 1: (K, r) ← G(m ‖ H(ek))
-        if self.expansion.h_done && !self.g_begun {
+        if self.expansion.h_left == 0 && !self.g_begun {
             self.g_begun = true;
             return Some(Sponge::G.start());
         }
@@ -134,6 +136,11 @@ impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
             _ => self.expansion.take(sponge, block),
         }
     }
+
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        self.expansion.lanes()
+    }
 }
 
 /// H(ek) and **Â**.
@@ -143,7 +150,8 @@ pub(super) struct Expansion<'a, P: ParameterSet, B> {
     h: &'a mut [u8; 32],
     matrix: &'a mut Matrix<P>,
     h_begun: bool,
-    h_done: bool,
+    /// How many permutations are left of H(ek).
+    h_left: usize,
     entries_begun: usize,
 }
 
@@ -155,7 +163,7 @@ impl<'a, P: ParameterSet, B> Expansion<'a, P, B> {
             h,
             matrix,
             h_begun: false,
-            h_done: false,
+            h_left: ek.len() / SHAKE256_RATE + 1,
             entries_begun: 0,
         }
     }
@@ -178,7 +186,10 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
         match sponge {
-            Sponge::H { absorbed } => sampling::absorb_next([self.ek], absorbed, block),
+            Sponge::H { absorbed } => {
+                self.h_left -= usize::from(*absorbed > 0);
+                sampling::absorb_next([self.ek], absorbed, block)
+            }
             Sponge::Entry { i, j, .. } => sampling::absorb_entry(rho(self.ek), *i, *j, block),
             _ => Absorbed::Nothing,
         }
@@ -192,7 +203,7 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
         match sponge {
             Sponge::H { .. } => {
                 self.h.copy_from_slice(&block[..32]);
-                self.h_done = true;
+                self.h_left = 0;
                 Demand::Done
             }
             Sponge::Entry { i, j, filled } => {
@@ -201,5 +212,10 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
             }
             _ => Demand::Done,
         }
+    }
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        let entries_left = P::K::N * P::K::N - self.entries_begun;
+        lanes_beside::<B>(self.h_left, ENTRY_BLOCKS * entries_left)
     }
 }

@@ -55,6 +55,9 @@ impl Sponge {
     }
 }
 
+/// How many blocks an entry of **Â** takes, but for one entry in a hundred, which takes more.
+pub(super) const ENTRY_BLOCKS: usize = 3;
+
 /// The sponge of the n'th entry of **Â**, by rows, if there are so many.
 pub(super) fn entry<P: ParameterSet>(n: usize) -> Option<Sponge> {
     let k = P::K::N;
