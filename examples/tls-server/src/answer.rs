@@ -1,9 +1,10 @@
 use std::fmt;
 
-use http_body_util::{Either, Full};
-use hyper::body::Bytes;
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, VARY};
-use hyper::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Either, Full};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, VARY};
+use hyper::http::request::Parts;
+use hyper::{Method, Response, StatusCode};
 use serde::Serialize;
 
 use crate::Negotiated;
@@ -35,37 +36,59 @@ impl fmt::Display for Page {
     }
 }
 
-/// Answers a request: `GET` and `HEAD` of `/` with the page, and of `/bytes/N` with N zeros,
-/// if that is no more than `download`.
-pub(crate) fn answer<B>(
-    request: &Request<B>,
+/// Answers a request: `GET` and `HEAD` of `/` with the page, and of `/bytes/N` with N zeros;
+/// `POST` of `/bytes` with the number of bytes that came with it. `bytes` is how many either may
+/// be, where 0 stands for neither path.
+pub(crate) async fn answer(
+    head: &Parts,
+    body: Incoming,
     page: &Page,
-    download: u64,
+    bytes: u64,
 ) -> Response<Either<Full<Bytes>, Zeros>> {
-    let zeros = zeros(request.uri().path()).filter(|length| (1..=download).contains(length));
-    if zeros.is_none() && request.uri().path() != "/" {
+    let Some(resource) = Resource::at(head.uri.path(), bytes) else {
         return plain(StatusCode::NOT_FOUND, "There is nothing here but /\n");
-    }
+    };
     // hyper leaves out the body where the method is HEAD.
-    if ![Method::GET, Method::HEAD].contains(request.method()) {
-        let mut response = plain(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "Only GET and HEAD are allowed\n",
-        );
-        response
-            .headers_mut()
-            .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return response;
-    }
-    if let Some(length) = zeros {
-        return respond(
+    let reads = [Method::GET, Method::HEAD].contains(&head.method);
+    match resource {
+        Resource::Page if reads => show(head, page),
+        Resource::Zeros(length) if reads => respond(
             StatusCode::OK,
             "application/octet-stream",
             Either::Right(Zeros(length)),
-        );
+        ),
+        Resource::Counter if head.method == Method::POST => count(head, body, bytes).await,
+        Resource::Page | Resource::Zeros(_) => {
+            not_allowed("GET, HEAD", "Only GET and HEAD are allowed\n")
+        }
+        Resource::Counter => not_allowed("POST", "Only POST is allowed\n"),
     }
+}
 
-    let media_type = MediaType::preferred(request.headers());
+/// What there is.
+enum Resource {
+    Page,
+    /// So many.
+    Zeros(u64),
+    /// Of bytes.
+    Counter,
+}
+
+impl Resource {
+    fn at(path: &str, bytes: u64) -> Option<Self> {
+        match path.strip_prefix("/bytes") {
+            None => (path == "/").then_some(Self::Page),
+            Some("") => (bytes > 0).then_some(Self::Counter),
+            Some(rest) => {
+                let length = rest.strip_prefix('/')?.parse().ok()?;
+                (1..=bytes).contains(&length).then_some(Self::Zeros(length))
+            }
+        }
+    }
+}
+
+fn show(head: &Parts, page: &Page) -> Response<Either<Full<Bytes>, Zeros>> {
+    let media_type = MediaType::preferred(&head.headers);
     let body = match media_type {
         MediaType::Text => page.to_string(),
         MediaType::Json => match serde_json::to_string_pretty(page) {
@@ -83,9 +106,40 @@ pub(crate) fn answer<B>(
     response
 }
 
-/// How many bytes the path asks for.
-fn zeros(path: &str) -> Option<u64> {
-    path.strip_prefix("/bytes/")?.parse().ok()
+/// Reads a body whose length was announced, piece by piece.
+async fn count(
+    head: &Parts,
+    mut body: Incoming,
+    limit: u64,
+) -> Response<Either<Full<Bytes>, Zeros>> {
+    // hyper has refused what is no number, and holds bodies to it.
+    let announced = body.size_hint().exact();
+    let Some(length) = announced.filter(|_| head.headers.contains_key(CONTENT_LENGTH)) else {
+        return plain(StatusCode::LENGTH_REQUIRED, "Content-Length is required\n");
+    };
+    if length > limit {
+        return plain(StatusCode::PAYLOAD_TOO_LARGE, "These are too many bytes\n");
+    }
+    let mut counted = 0_u64;
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else {
+            return plain(StatusCode::BAD_REQUEST, "The body ends too early\n");
+        };
+        counted += frame.data_ref().map_or(0, |data| data.len() as u64);
+    }
+    let content_type = MediaType::Text.content_type();
+    respond(StatusCode::OK, content_type, text(format!("{counted}\n")))
+}
+
+fn not_allowed<B>(
+    allowed: &'static str,
+    message: &'static str,
+) -> Response<Either<Full<Bytes>, B>> {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, message);
+    response
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static(allowed));
+    response
 }
 
 fn plain<B>(status: StatusCode, message: &'static str) -> Response<Either<Full<Bytes>, B>> {

@@ -5,6 +5,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -88,9 +90,9 @@ pub struct Limits {
     pub connection: Duration,
     /// For the requests that run when the server shuts down.
     pub grace: Duration,
-    /// How many bytes `GET /bytes/N` sends at most, for those who measure throughput. By
-    /// default none: there is no such path.
-    pub download: u64,
+    /// How many bytes `GET /bytes/N` sends and `POST /bytes` takes at most, for those who
+    /// measure throughput. By default none: there are no such paths.
+    pub bytes: u64,
 }
 
 impl Default for Limits {
@@ -101,7 +103,7 @@ impl Default for Limits {
             request_head: Duration::from_secs(10),
             connection: Duration::from_secs(300),
             grace: Duration::from_secs(10),
-            download: 0,
+            bytes: 0,
         }
     }
 }
@@ -219,15 +221,16 @@ impl Connection {
             "connected"
         );
 
-        let service = service_fn(|request| {
-            let response = answer(&request, &page, self.limits.download);
+        let service = service_fn(async |request: Request<Incoming>| {
+            let (head, body) = request.into_parts();
+            let response = answer(&head, body, &page, self.limits.bytes).await;
             info!(
-                method = %request.method(),
-                path = request.uri().path(),
+                method = %head.method,
+                path = head.uri.path(),
                 status = response.status().as_u16(),
                 "answered"
             );
-            async { Ok::<_, Infallible>(response) }
+            Ok::<_, Infallible>(response)
         });
         let mut http = pin!(
             http1::Builder::new()

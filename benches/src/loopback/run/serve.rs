@@ -50,5 +50,5 @@ const LIMITS: Limits = Limits {
     request_head: Duration::from_secs(3600),
     connection: Duration::from_secs(3600),
     grace: Duration::ZERO,
-    download: 1 << 40,
+    bytes: 1 << 40,
 };

@@ -156,9 +156,15 @@ impl Client {
     /// Connects, sends a request and returns the whole answer. The request's head is
     /// given without `Host`, `Connection` and the empty line.
     pub(crate) async fn ask(&self, head: &str) -> io::Result<Answer> {
+        self.ask_with_body(head, b"").await
+    }
+
+    /// The same with a body.
+    pub(crate) async fn ask_with_body(&self, head: &str, body: &[u8]) -> io::Result<Answer> {
         let mut tls = self.connect().await?;
-        let request = format!("{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        tls.write_all(request.as_bytes()).await?;
+        let head = format!("{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        tls.write_all(head.as_bytes()).await?;
+        tls.write_all(body).await?;
         read_answer(&mut tls).await
     }
 

@@ -102,6 +102,31 @@ async fn a_request_without_end_is_closed() {
 }
 
 #[tokio::test]
+async fn a_body_that_ends_early_or_never_is_dropped() {
+    let server = Harness::with(Options {
+        limits: Limits {
+            connection: SHORT,
+            bytes: 1000,
+            ..Limits::default()
+        },
+        ..Options::default()
+    })
+    .await;
+    for ends in [true, false] {
+        let mut tls = server.client().connect().await.unwrap();
+        tls.write_all(b"POST /bytes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nx")
+            .await
+            .unwrap();
+        if ends {
+            tls.shutdown().await.unwrap();
+        }
+        let answer = until_closed(tls).await;
+        assert!(!answer.starts_with(b"HTTP/1.1 200"), "{answer:?}");
+    }
+    assert_eq!(server.client().page().await.unwrap()["handshake"], "full");
+}
+
+#[tokio::test]
 async fn a_client_that_does_not_read_is_cut_off() {
     let server = Harness::with(Options {
         limits: Limits {

@@ -85,6 +85,8 @@ async fn other_paths_are_not_found() {
         "POST //?/ HTTP/1.1",
         "OPTIONS * HTTP/1.1",
         "GET /bytes/1 HTTP/1.1",
+        "POST /bytes HTTP/1.1\r\nContent-Length: 1",
+        "GET /bytesandmore HTTP/1.1",
     ] {
         let answer = server.client().ask(head).await.unwrap();
         assert_eq!(answer.status(), "404", "{head}");
@@ -93,14 +95,7 @@ async fn other_paths_are_not_found() {
 
 #[tokio::test]
 async fn zeros_are_for_servers_that_allow_them() {
-    let server = Harness::with(Options {
-        limits: Limits {
-            download: 100_000,
-            ..Limits::default()
-        },
-        ..Options::default()
-    })
-    .await;
+    let server = Harness::with(with_bytes()).await;
     let answer = server.client().ask("GET /bytes/100000 HTTP/1.1").await;
     let answer = answer.unwrap();
     assert_eq!(answer.status(), "200");
@@ -114,16 +109,71 @@ async fn zeros_are_for_servers_that_allow_them() {
 }
 
 #[tokio::test]
+async fn bytes_are_counted_by_servers_that_allow_it() {
+    let server = Harness::with(with_bytes()).await;
+    for length in [0, 1, 100_000] {
+        let head = format!("POST /bytes HTTP/1.1\r\nContent-Length: {length}");
+        let body = vec![b'x'; length];
+        let answer = server.client().ask_with_body(&head, &body).await.unwrap();
+        assert_eq!(answer.status(), "200");
+        assert_eq!(answer.body, format!("{length}\n"));
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_are_not_announced_or_too_many_are_refused() {
+    let server = Harness::with(with_bytes()).await;
+    for (header, status) in [
+        ("Content-Length: 100001", "413"),
+        ("Content-Length: 9223372036854775807", "413"),
+        ("Content-Length: many", "400"),
+        ("Content-Length: 1\r\nContent-Length: 2", "400"),
+        ("Transfer-Encoding: chunked", "411"),
+        ("Accept: */*", "411"),
+    ] {
+        let head = format!("POST /bytes HTTP/1.1\r\n{header}");
+        let answer = server.client().ask(&head).await.unwrap();
+        assert_eq!(answer.status(), status, "{header}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_is_told_to_go_on_only_with_what_is_counted() {
+    let server = Harness::with(with_bytes()).await;
+    for (length, status) in [(1, "HTTP/1.1 100"), (100_001, "HTTP/1.1 413")] {
+        let mut tls = server.client().connect().await.unwrap();
+        let head = format!(
+            "POST /bytes HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n\
+             Content-Length: {length}\r\n\r\n"
+        );
+        tls.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = vec![0; status.len()];
+        tls.read_exact(&mut answer).await.unwrap();
+        assert_eq!(String::from_utf8(answer).unwrap(), status);
+    }
+}
+
+#[tokio::test]
 async fn other_methods_are_not_allowed() {
-    let server = Harness::start().await;
-    for method in ["POST", "PUT", "DELETE", "OPTIONS", "BREW"] {
-        let answer = server
-            .client()
-            .ask(&format!("{method} / HTTP/1.1\r\nContent-Length: 0"))
-            .await
-            .unwrap();
-        assert_eq!(answer.status(), "405", "{method}");
-        assert_eq!(answer.header("allow"), Some("get, head"), "{method}");
+    let server = Harness::with(with_bytes()).await;
+    for (path, methods, allowed) in [
+        (
+            "/",
+            &["POST", "PUT", "DELETE", "OPTIONS", "BREW"][..],
+            "get, head",
+        ),
+        ("/bytes/1", &["POST", "PUT"], "get, head"),
+        ("/bytes", &["GET", "HEAD", "PUT"], "post"),
+    ] {
+        for method in methods {
+            let answer = server
+                .client()
+                .ask(&format!("{method} {path} HTTP/1.1\r\nContent-Length: 0"))
+                .await
+                .unwrap();
+            assert_eq!(answer.status(), "405", "{method} {path}");
+            assert_eq!(answer.header("allow"), Some(allowed), "{method} {path}");
+        }
     }
 }
 
@@ -140,5 +190,16 @@ async fn one_connection_carries_many_requests() {
             answer.push(tls.read_u8().await.unwrap());
         }
         assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"));
+    }
+}
+
+/// A server that sends and counts bytes.
+fn with_bytes() -> Options {
+    Options {
+        limits: Limits {
+            bytes: 100_000,
+            ..Limits::default()
+        },
+        ..Options::default()
     }
 }
