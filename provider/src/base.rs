@@ -11,7 +11,7 @@ use crate::Error;
 /// builds without a C compiler, cmake or an assembler.
 ///
 /// Its cipher suites can be used for QUIC where the feature `quic` is enabled. Those of TLS
-/// 1.3 with SHA-256 have an HKDF of this crate, over graviola's SHA-256, which handshakes are
+/// 1.3 with SHA-256 have an HKDF of this crate, over RustCrypto's SHA-256, which handshakes are
 /// faster with.
 ///
 /// # Errors

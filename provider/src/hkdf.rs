@@ -1,15 +1,17 @@
-//! HKDF with SHA-256 (RFC 5869) for the key schedule of TLS 1.3, over graviola's SHA-256.
+//! HKDF with SHA-256 (RFC 5869) for the key schedule of TLS 1.3 where graviola is the base.
 //!
 //! The two ends of a handshake derive some forty secrets, each from one or two blocks, so
 //! that what surrounds the compression function counts. rustls's HKDF over graviola's HMAC
 //! allocates twice for each key, copies and wipes two more buffers for each block, and computes
-//! the early secret again in each handshake.
+//! the early secret again in each handshake. This one calls the compression function itself,
+//! which graviola keeps private; RustCrypto's is as fast.
 
+use core::slice;
 use std::sync::LazyLock;
 
-use graviola::hashing::sha2::Sha256Context;
 use rustls::crypto::hmac::Tag;
 use rustls::crypto::tls13::{Hkdf, HkdfExpander, OkmBlock, OutputLengthError};
+use sha2::block_api::compress256;
 use zeroize::{ZeroizeOnDrop, optimization_barrier};
 
 /// HKDF with SHA-256.
@@ -49,13 +51,13 @@ impl Hkdf for HkdfSha256 {
 
 /// HMAC (RFC 2104) under a key, which is also HKDF-Expand with that key.
 ///
-/// Wiped when dropped, apart from what graviola's SHA-256 leaves on the stack.
+/// Wiped when dropped, apart from what the compression function leaves on the stack.
 #[derive(Clone)]
 struct Hmac {
-    /// SHA-256 that has taken the block of the key with the inner padding.
-    inner: Sha256Context,
+    /// The state of SHA-256 that has taken the block of the key with the inner padding.
+    inner: State,
     /// The same with the outer padding.
-    outer: Sha256Context,
+    outer: State,
 }
 
 impl Hmac {
@@ -63,28 +65,23 @@ impl Hmac {
         let mut block = Wiped([0; BLOCK_LEN]);
         match block.0.get_mut(..key.len()) {
             Some(start) => start.copy_from_slice(key),
-            None => {
-                let mut hash = Sha256Context::new();
-                hash.update(key);
-                block.0[..LEN].copy_from_slice(&Wiped(hash.finish()).0);
-            }
+            None => block.0[..LEN].copy_from_slice(&Sha256::digest(&INITIAL, 0, [key]).0),
         }
-        let [inner, outer] = [0x36, 0x5c].map(|padding| {
-            let mut hash = Sha256Context::new();
-            hash.update(&Wiped(block.0.map(|byte| byte ^ padding)).0);
-            hash
-        });
-        Self { inner, outer }
+        let [inner, outer] = [0x36, 0x5c].map(|padding| Wiped(block.0.map(|byte| byte ^ padding)));
+        let mut hmac = Self {
+            inner: INITIAL,
+            outer: INITIAL,
+        };
+        // With nothing between them, so that the CPU can overlap them.
+        compress256(&mut hmac.inner, slice::from_ref(&inner.0));
+        compress256(&mut hmac.outer, slice::from_ref(&outer.0));
+        hmac
     }
 
     /// The tag of the concatenated parts.
     fn sign<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>) -> Wiped<LEN> {
-        let (mut inner, mut outer) = (self.inner.clone(), self.outer.clone());
-        for part in parts {
-            inner.update(part);
-        }
-        outer.update(&Wiped(inner.finish()).0);
-        Wiped(outer.finish())
+        let inner = Sha256::digest(&self.inner, 1, parts);
+        Sha256::digest(&self.outer, 1, [&inner.0[..]])
     }
 
     /// T(`counter`) of RFC 5869, section 2.3, after `previous`.
@@ -96,8 +93,8 @@ impl Hmac {
 
 impl Drop for Hmac {
     fn drop(&mut self) {
-        self.inner = Sha256Context::new();
-        self.outer = Sha256Context::new();
+        self.inner = [0; 8];
+        self.outer = [0; 8];
         optimization_barrier(self);
     }
 }
@@ -128,6 +125,87 @@ impl HkdfExpander for Hmac {
     }
 }
 
+/// SHA-256 (FIPS 180-4) of a message in parts.
+///
+/// Wiped when dropped, as [`Hmac`] is.
+struct Sha256 {
+    state: State,
+    /// The next block, zero where it isn't filled yet.
+    block: [u8; BLOCK_LEN],
+    /// How much of the block is filled: not all.
+    filled: usize,
+    /// How many blocks the state has taken.
+    blocks: usize,
+}
+
+impl Sha256 {
+    /// The digest of so many blocks, which have led to `state`, and then the parts.
+    fn digest<'a>(
+        state: &State,
+        blocks: usize,
+        parts: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Wiped<LEN> {
+        let mut hash = Self {
+            state: *state,
+            block: [0; BLOCK_LEN],
+            filled: 0,
+            blocks,
+        };
+        for part in parts {
+            hash.update(part);
+        }
+        hash.pad();
+
+        let mut digest = Wiped([0; LEN]);
+        for (bytes, word) in digest.0.chunks_exact_mut(4).zip(hash.state) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        digest
+    }
+
+    fn update(&mut self, mut bytes: &[u8]) {
+        loop {
+            let room = &mut self.block[self.filled..];
+            if bytes.len() < room.len() {
+                room[..bytes.len()].copy_from_slice(bytes);
+                self.filled += bytes.len();
+                return;
+            }
+            let (now, later) = bytes.split_at(room.len());
+            room.copy_from_slice(now);
+            self.compress();
+            bytes = later;
+        }
+    }
+
+    fn pad(&mut self) {
+        let bits = 8 * (self.blocks * BLOCK_LEN + self.filled) as u64;
+        self.block[self.filled] = 0x80;
+        if self.filled >= BLOCK_LEN - 8 {
+            self.compress();
+        }
+        self.block[BLOCK_LEN - 8..].copy_from_slice(&bits.to_be_bytes());
+        self.compress();
+    }
+
+    fn compress(&mut self) {
+        compress256(&mut self.state, slice::from_ref(&self.block));
+        self.block = [0; BLOCK_LEN];
+        self.filled = 0;
+        self.blocks += 1;
+    }
+}
+
+impl Drop for Sha256 {
+    fn drop(&mut self) {
+        self.state = [0; 8];
+        self.block = [0; BLOCK_LEN];
+        optimization_barrier(self);
+    }
+}
+
+impl ZeroizeOnDrop for Sha256 {}
+
 /// Bytes that are wiped when dropped, by stores as wide as the compiler likes: those of
 /// `Zeroizing` would take an instruction for each byte.
 struct Wiped<const N: usize>([u8; N]);
@@ -141,11 +219,19 @@ impl<const N: usize> Drop for Wiped<N> {
 
 impl<const N: usize> ZeroizeOnDrop for Wiped<N> {}
 
+/// H⁽ⁱ⁾ of FIPS 180-4, section 6.2.
+type State = [u32; 8];
+
+/// H⁽⁰⁾ (FIPS 180-4, section 5.3.3).
+const INITIAL: State = [
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+];
+
 /// Length of a digest, in bytes.
-const LEN: usize = Sha256Context::OUTPUT_SZ;
+const LEN: usize = 32;
 
 /// Length of a block that is compressed, in bytes.
-const BLOCK_LEN: usize = Sha256Context::BLOCK_SZ;
+const BLOCK_LEN: usize = 64;
 
 const ZEROS: [u8; LEN] = [0; LEN];
 
@@ -189,6 +275,18 @@ mod tests {
                 .expect("short enough");
             let output: String = output.iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(output, okm);
+        }
+    }
+
+    /// Padding begins anywhere in a block.
+    #[test]
+    fn messages_of_every_length() {
+        let key = OkmBlock::new(&[7; LEN]);
+        let message: Vec<u8> = (0..3 * BLOCK_LEN as u8).collect();
+        for len in 0..=message.len() {
+            let [ours, theirs] = [&HkdfSha256 as &dyn Hkdf, rings().hkdf_provider]
+                .map(|hkdf| hkdf.hmac_sign(&key, &message[..len]));
+            assert_eq!(ours.as_ref(), theirs.as_ref(), "{len} bytes");
         }
     }
 
