@@ -12,14 +12,20 @@ pub(crate) struct Encapsulation<P: ParameterSet> {
 
 impl<P: ParameterSet> Encapsulation<P> {
     /// Makes a key.
-    pub(crate) fn start(random: &dyn SecureRandom) -> Result<Self, Error> {
+    ///
+    /// It has some kilobytes, which each move would leave behind: so it is boxed, and the box
+    /// is there before it.
+    pub(crate) fn start(random: &dyn SecureRandom) -> Result<Box<Self>, Error> {
         // d ‖ z (FIPS 203, algorithm 19)
         let mut seed = Zeroizing::new([0; SEED_LEN]);
         random.fill(&mut *seed)?;
 
-        Ok(Self {
-            decapsulation_key: DecapsulationKey::from_seed(&seed),
-        })
+        Ok(Box::write(
+            Box::new_uninit(),
+            Self {
+                decapsulation_key: DecapsulationKey::from_seed(&seed),
+            },
+        ))
     }
 
     /// What the client sends.

@@ -34,7 +34,7 @@ impl<P: MlKemGroup> MlKem<P> {
 
 impl<P: MlKemGroup> SupportedKxGroup for MlKem<P> {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
-        Ok(Box::new(Encapsulation::<P>::start(self.random)?))
+        Ok(Encapsulation::<P>::start(self.random)?)
     }
 
     fn start_and_complete(&self, client_share: &[u8]) -> Result<CompletedKeyExchange, Error> {

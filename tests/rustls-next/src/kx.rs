@@ -48,7 +48,7 @@ pub const fn layout<P: MlKemGroup>(
 impl<P: MlKemGroup> SupportedKxGroup for MlKem<P> {
     fn start(&self) -> Result<StartedKeyExchange, Error> {
         let started = Encapsulation::<P>::start(self.random)?;
-        Ok(StartedKeyExchange::Single(Box::new(started)))
+        Ok(StartedKeyExchange::Single(started))
     }
 
     fn start_and_complete(&self, client_share: &[u8]) -> Result<CompletedKeyExchange, Error> {
