@@ -14,7 +14,7 @@ use crate::handshake::{Authentication, Combination};
 
 #[cfg(target_os = "linux")]
 pub use run::{Effort, measure, serve};
-pub use table::{ClientRow, Idle, Latency, MEBIBYTE, ServerRow, Table, folder};
+pub use table::{Bulk, ClientRow, Idle, Latency, MEBIBYTE, ServerRow, Table, folder};
 
 /// What a connection can be protected by: all post-quantum, the key exchange alone, and
 /// nothing of it.

@@ -34,15 +34,18 @@ impl fmt::Display for Table {
             write!(
                 f,
                 "  {:<20}{:>6.0} a second  server {:>6.1} µs  client {:>6.1} µs  p99 {:>7.1} µs, \
-                 crowded {:>8.1} µs  {:>5.0} MiB/s",
+                 crowded {:>8.1} µs  down {:>5.0} MiB/s",
                 row.name,
                 row.rate.median,
                 row.server.median / 1e3,
                 row.client.median / 1e3,
                 row.alone.p99 / 1e3,
                 row.crowded.p99 / 1e3,
-                row.download.median / MEBIBYTE,
+                row.download.rate.median / MEBIBYTE,
             )?;
+            if let Some(upload) = &row.upload {
+                write!(f, "  up {:>5.0} MiB/s", upload.rate.median / MEBIBYTE)?;
+            }
             match &row.idle {
                 Idle::Bytes(bytes) => writeln!(f, "  idle {:>5.1} KiB", bytes / 1024.0)?,
                 Idle::Unknown(why) => writeln!(f, "  idle: {why}")?,
@@ -76,10 +79,19 @@ pub struct ServerRow {
     pub crowded: Latency,
     /// What an idle connection takes of the server's memory.
     pub idle: Idle,
-    /// Bytes a second over one connection, from server to client.
-    pub download: Quartiles,
+    /// From server to client.
+    pub download: Bulk,
+    /// From client to server, if that takes any.
+    pub upload: Option<Bulk>,
+}
+
+/// Many bytes over one connection.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Bulk {
+    /// Bytes a second.
+    pub rate: Quartiles,
     /// Bytes for a second of the server's CPU time.
-    pub download_cpu: Quartiles,
+    pub cpu: Quartiles,
 }
 
 /// What a client takes with a server that is the same for all of them.

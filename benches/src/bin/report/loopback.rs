@@ -4,7 +4,7 @@ use core::error::Error;
 use core::fmt::Write;
 
 use benches::loopback::{
-    AT_A_TIME, COMBINATIONS, IDLE, Idle, MEBIBYTE, ServerRow, Table, table as name,
+    AT_A_TIME, Bulk, COMBINATIONS, IDLE, Idle, MEBIBYTE, ServerRow, Table, table as name,
 };
 
 use crate::chart::{Bar, Chart, Section, figure, time};
@@ -165,19 +165,23 @@ fn connections(
         page,
         "
 What the server's resident memory grows by with {IDLE} connections that have said nothing since the
-handshake, divided by them; the kernel's buffers are not in it. And a download over one
-connection: zeros, which the example server makes up, and s_server reads from a file without
-blocks.
+handshake, divided by them; the kernel's buffers are not in it. And many bytes over one connection: a
+download of zeros, which the example server makes up, and s_server reads from a file without
+blocks; and an upload, which the example server counts. s_server takes none: it has no figure
+there.
 
 {}
 
 {}
 
-| key exchange | certificates | server | KiB for an idle connection | download, MiB/s | MiB for a second of server CPU |
-|---|---|---|---|---|---|
+{}
+
+| key exchange | certificates | server | KiB for an idle connection | download, MiB/s | MiB for a second of server CPU | upload, MiB/s | MiB for a second of server CPU |
+|---|---|---|---|---|---|---|---|
 ",
         place.image("Memory of idle connections", MEMORY),
-        place.image("Download over one connection", DOWNLOAD)
+        place.image("Download over one connection", DOWNLOAD),
+        place.image("Upload over one connection", UPLOAD)
     )?;
     let mut reasons = Vec::new();
     for (what, row) in server_rows(measured) {
@@ -191,13 +195,17 @@ blocks.
                 "–".to_owned()
             }
         };
-        writeln!(
-            page,
-            "| {what} | {} | {idle} | {:.0} | {:.0} |",
-            row.name,
-            row.download.median / MEBIBYTE,
-            row.download_cpu.median / MEBIBYTE,
-        )?;
+        write!(page, "| {what} | {} | {idle} ", row.name)?;
+        for bulk in [Some(&row.download), row.upload.as_ref()] {
+            match bulk {
+                Some(Bulk { rate, cpu }) => {
+                    let [rate, cpu] = [rate, cpu].map(|bytes| bytes.median / MEBIBYTE);
+                    write!(page, "| {rate:.0} | {cpu:.0} ")?;
+                }
+                None => write!(page, "| – | – ")?,
+            }
+        }
+        writeln!(page, "|")?;
     }
     for reason in reasons {
         writeln!(page, "\n{reason}")?;
@@ -255,10 +263,12 @@ const HANDSHAKES: &str = "loopback-handshakes.svg";
 const LATENCY: &str = "loopback-latency.svg";
 const MEMORY: &str = "loopback-memory.svg";
 const DOWNLOAD: &str = "loopback-download.svg";
+const UPLOAD: &str = "loopback-upload.svg";
 
 /// The charts, with the names of their files.
-fn drawn(measured: &[Shown<'_>]) -> [(&'static str, Chart); 4] {
+fn drawn(measured: &[Shown<'_>]) -> [(&'static str, Chart); 5] {
     let microseconds = |nanoseconds: f64| nanoseconds / 1e3;
+    let rate = |mebibytes: f64| format!("{mebibytes:.0} MiB/s");
     [
         (
             HANDSHAKES,
@@ -303,12 +313,15 @@ fn drawn(measured: &[Shown<'_>]) -> [(&'static str, Chart); 4] {
         ),
         (
             DOWNLOAD,
-            chart(
-                measured,
-                "Download over one connection",
-                |mebibytes| format!("{mebibytes:.0} MiB/s"),
-                |row| Some(vec![row.download.median / MEBIBYTE]),
-            ),
+            chart(measured, "Download over one connection", rate, |row| {
+                Some(vec![row.download.rate.median / MEBIBYTE])
+            }),
+        ),
+        (
+            UPLOAD,
+            chart(measured, "Upload over one connection", rate, |row| {
+                Some(vec![row.upload.as_ref()?.rate.median / MEBIBYTE])
+            }),
         ),
     ]
 }

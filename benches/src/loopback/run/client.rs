@@ -125,6 +125,34 @@ impl Client {
         })
     }
 
+    /// Sends so many zeros over one connection; the time from the request to the answer that
+    /// they have arrived.
+    pub(super) fn upload(&self, runtime: &Runtime, bytes: u64) -> io::Result<Duration> {
+        runtime.block_on(async {
+            let mut tls = self.connect().await?;
+            let request =
+                format!("POST /bytes HTTP/1.0\r\nHost: {NAME}\r\nContent-Length: {bytes}\r\n\r\n");
+            let zeros = [0; 1 << 16];
+            let start = Instant::now();
+            tls.write_all(request.as_bytes()).await?;
+            let mut left = bytes;
+            while left > 0 {
+                let piece = zeros.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                tls.write_all(&zeros[..piece]).await?;
+                left -= piece as u64;
+            }
+            tls.flush().await?;
+            let mut answer = String::new();
+            tls.read_to_string(&mut answer).await?;
+            let taken = start.elapsed();
+            tls.get_ref().0.set_zero_linger()?;
+            match answer.ends_with(&format!("\r\n\r\n{bytes}\n")) {
+                true => Ok(taken),
+                false => Err(io::Error::other(format!("not all has arrived: {answer}"))),
+            }
+        })
+    }
+
     async fn connect(&self) -> io::Result<TlsStream<TcpStream>> {
         let tcp = TcpStream::connect(self.address).await?;
         tcp.set_nodelay(true)?;

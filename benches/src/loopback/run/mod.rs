@@ -40,8 +40,8 @@ pub struct Effort {
     pub load: Duration,
     /// How many connections idle.
     pub idle: usize,
-    /// How many bytes a turn downloads.
-    pub download: u64,
+    /// How many bytes a turn downloads, and how many it uploads.
+    pub bulk: u64,
 }
 
 impl Effort {
@@ -50,7 +50,7 @@ impl Effort {
         rounds: 5,
         load: Duration::from_millis(200),
         idle: IDLE,
-        download: 256 << 20,
+        bulk: 256 << 20,
     };
 
     /// For a first look.
@@ -58,7 +58,7 @@ impl Effort {
         rounds: 3,
         load: Duration::from_millis(100),
         idle: 1000,
-        download: 64 << 20,
+        bulk: 64 << 20,
     };
 
     /// To see that everything runs.
@@ -66,7 +66,7 @@ impl Effort {
         rounds: 1,
         load: Duration::from_millis(1),
         idle: 20,
-        download: 1 << 20,
+        bulk: 1 << 20,
     };
 }
 
@@ -89,7 +89,7 @@ pub fn measure(
     let implementations = implementations()?;
     let setups = combinations
         .iter()
-        .map(|combination| Setup::new(*combination, effort.download))
+        .map(|combination| Setup::new(*combination, effort.bulk))
         .collect::<Result<Vec<_>, _>>()?;
 
     let mut measured = Vec::new();

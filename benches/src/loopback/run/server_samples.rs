@@ -9,10 +9,11 @@ use tokio::runtime::Runtime;
 use super::client::Client;
 use super::cores::Cores;
 use super::idle::idle;
+use super::process::Process;
 use super::server::{Implementation, Server};
 use super::setup::Setup;
 use super::{AT_A_TIME, Effort};
-use crate::loopback::{Latency, ServerRow};
+use crate::loopback::{Bulk, Latency, ServerRow};
 use crate::results::Quartiles;
 
 /// A server, and what was measured of it.
@@ -28,8 +29,9 @@ pub(super) struct ServerSamples<'a> {
     client_times: Vec<f64>,
     alone: Vec<Duration>,
     crowded: Vec<Duration>,
-    downloads: Vec<f64>,
-    downloads_cpu: Vec<f64>,
+    downloads: BulkSamples,
+    /// `None` of a server that takes no bytes.
+    uploads: Option<BulkSamples>,
 }
 
 impl<'a> ServerSamples<'a> {
@@ -54,8 +56,11 @@ impl<'a> ServerSamples<'a> {
             client_times: Vec::new(),
             alone: Vec::new(),
             crowded: Vec::new(),
-            downloads: Vec::new(),
-            downloads_cpu: Vec::new(),
+            downloads: BulkSamples::default(),
+            uploads: match implementation {
+                Implementation::Rustls(_) => Some(BulkSamples::default()),
+                Implementation::OpenSsl { .. } => None,
+            },
         })
     }
 
@@ -75,12 +80,15 @@ impl<'a> ServerSamples<'a> {
             .push(crowd.cpu.as_secs_f64() * 1e9 / handshakes);
         self.crowded.extend(crowd.handshakes);
 
-        let before = self.server.process.cpu_time()?;
-        let taken = self.client.download(runtime, effort.download)?;
-        let server = self.server.process.cpu_time()? - before;
-        let bytes = effort.download as f64;
-        self.downloads.push(bytes / taken.as_secs_f64());
-        self.downloads_cpu.push(bytes / server.as_secs_f64());
+        let process = &self.server.process;
+        self.downloads.take(process, effort.bulk, |bytes| {
+            self.client.download(runtime, bytes)
+        })?;
+        if let Some(uploads) = &mut self.uploads {
+            uploads.take(process, effort.bulk, |bytes| {
+                self.client.upload(runtime, bytes)
+            })?;
+        }
         Ok(())
     }
 
@@ -106,8 +114,41 @@ impl<'a> ServerSamples<'a> {
                 runtime,
                 effort.idle,
             )?,
-            download: Quartiles::of(self.downloads),
-            download_cpu: Quartiles::of(self.downloads_cpu),
+            download: self.downloads.sum_up(),
+            upload: self.uploads.map(BulkSamples::sum_up),
         })
+    }
+}
+
+/// Transfers of many bytes.
+#[derive(Default)]
+struct BulkSamples {
+    /// Bytes a second.
+    rates: Vec<f64>,
+    /// Bytes for a second of the server's CPU time.
+    cpu: Vec<f64>,
+}
+
+impl BulkSamples {
+    /// Takes a sample of a transfer of so many bytes.
+    fn take(
+        &mut self,
+        server: &Process,
+        bytes: u64,
+        transfer: impl FnOnce(u64) -> io::Result<Duration>,
+    ) -> io::Result<()> {
+        let before = server.cpu_time()?;
+        let taken = transfer(bytes)?;
+        let cpu = server.cpu_time()? - before;
+        self.rates.push(bytes as f64 / taken.as_secs_f64());
+        self.cpu.push(bytes as f64 / cpu.as_secs_f64());
+        Ok(())
+    }
+
+    fn sum_up(self) -> Bulk {
+        Bulk {
+            rate: Quartiles::of(self.rates),
+            cpu: Quartiles::of(self.cpu),
+        }
     }
 }
