@@ -1,9 +1,9 @@
 //! The implementations, one file each, and the lists of them.
 //!
-//! To add one: implement [`Kem`](crate::ml_kem::Kem) or [`Dsa`](crate::ml_dsa::Dsa) for
-//! a unit type for each parameter set, and name it in the list below. RustCrypto comes
-//! right after pq-core, since the two are held against each other and neighbours are
-//! measured closest in time.
+//! To add one: implement [`Kem`](crate::ml_kem::Kem), [`Dsa`](crate::ml_dsa::Dsa) or
+//! [`Slh`](crate::slh_dsa::Slh) for a unit type for each parameter set, and name it in the
+//! list below. RustCrypto comes right after pq-core, since the two are held against each
+//! other and neighbours are measured closest in time.
 
 mod aws_lc_rs;
 mod fips205;
