@@ -10,6 +10,7 @@ use benches::handshake::Pair;
 #[cfg(target_os = "linux")]
 use benches::loopback;
 use benches::results::{self, Group, Timing};
+use benches::set::{Operation, Set};
 use benches::{Effort, Row, keccak, measure, ml_dsa, ml_kem, openssl, slh_dsa, try_out};
 use clap::Parser;
 
@@ -63,6 +64,35 @@ impl Options {
         self.bench && !self.test
     }
 
+    /// What to do with a parameter set, which is made only if one of its tables is wanted;
+    /// `reported` comes on top of what is measured.
+    fn run_set<O: Operation + PartialEq>(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Set<O>,
+        reported: impl FnOnce() -> Vec<(O, Timing)>,
+        folder: &Path,
+    ) -> Result<(), Box<dyn Error>> {
+        let wanted = self.wanted(O::ALL.iter().copied(), |operation| operation.table(name));
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let set = make();
+        set.check();
+        let mut reported = match self.measures() && self.only.is_none() {
+            true => reported(),
+            false => Vec::new(),
+        };
+        for operation in wanted {
+            let reported = reported
+                .extract_if(.., |(reported, _)| *reported == operation)
+                .map(|(_, timing)| timing)
+                .next();
+            self.run(set.rows(operation).collect(), reported, folder)?;
+        }
+        Ok(())
+    }
+
     /// What to do with the rows of one or several tables; `reported` comes on top of the
     /// last one.
     fn run(
@@ -108,52 +138,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     for step in options.wanted(keccak::Step::ALL, keccak::Step::table) {
         options.run(step.rows(), None, &folder)?;
     }
-    for (name, set) in ml_kem::Set::ALL {
-        let wanted = options.wanted(ml_kem::Operation::ALL, |operation| operation.table(name));
-        if wanted.is_empty() {
-            continue;
-        }
-        let set = set();
-        set.check();
-        for operation in wanted {
-            options.run(set.rows(operation).collect(), None, &folder)?;
-        }
+    for (name, make) in ml_kem::Set::ALL {
+        options.run_set(name, make, Vec::new, &folder)?;
     }
-    for (name, set) in ml_dsa::Set::ALL {
-        let wanted = options.wanted(ml_dsa::Operation::ALL, |operation| operation.table(name));
-        if wanted.is_empty() {
-            continue;
-        }
-        let set = set(if options.measures() {
-            ml_dsa::MESSAGES
-        } else {
-            1
-        });
-        set.check();
-        for operation in wanted {
-            options.run(set.rows(operation).collect(), None, &folder)?;
-        }
+    let messages = match options.measures() {
+        true => ml_dsa::MESSAGES,
+        false => 1,
+    };
+    for (name, make) in ml_dsa::Set::ALL {
+        options.run_set(name, || make(messages), Vec::new, &folder)?;
     }
-
-    for (name, set) in slh_dsa::Set::ALL {
-        let wanted = options.wanted(slh_dsa::Operation::ALL, |operation| operation.table(name));
+    for (name, make) in slh_dsa::Set::ALL {
         // Unoptimised, the slow sets take minutes.
-        if wanted.is_empty() || !options.measures() && !name.ends_with("128f") {
-            continue;
-        }
-        let set = set();
-        set.check();
-        let mut reported = if options.measures() && options.only.is_none() {
-            openssl::slh_dsa(name)
-        } else {
-            Vec::new()
-        };
-        for operation in wanted {
-            let reported = reported
-                .extract_if(.., |(reported, _)| *reported == operation)
-                .map(|(_, timing)| timing)
-                .next();
-            options.run(set.rows(operation).collect(), reported, &folder)?;
+        if options.measures() || name.ends_with("128f") {
+            options.run_set(name, make, || openssl::slh_dsa(name), &folder)?;
         }
     }
 

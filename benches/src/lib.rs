@@ -1,7 +1,7 @@
 //! Our operations beside other people's, on the same inputs and in the same run.
 //!
 //! * [`ml_kem`], [`ml_dsa`] and [`slh_dsa`]: one trait each for an implementation, the inputs, the
-//!   check that all implementations agree, and the routines to time.
+//!   check that all implementations agree, and the routines to time; [`set`] is what they share.
 //! * `peers`: the implementations, one file each; [`openssl`] measures itself.
 //! * [`batches`]: many of our operations in one call, beside the same one by one.
 //! * [`handshake`]: whole TLS handshakes through memory; [`loopback`]: through TCP.
@@ -25,6 +25,7 @@ pub mod ml_kem;
 pub mod openssl;
 mod peers;
 pub mod results;
+pub mod set;
 pub mod slh_dsa;
 
 pub use measure::{Effort, Passes, Row, measure, try_out};

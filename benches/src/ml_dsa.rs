@@ -1,6 +1,5 @@
 //! ML-DSA: what an implementation is, and what is timed.
 
-use core::fmt;
 use core::hint::black_box;
 
 use pq_core::ml_dsa::{
@@ -8,7 +7,8 @@ use pq_core::ml_dsa::{
 };
 
 use crate::inputs::{INPUTS, bytes, several};
-use crate::{Passes, Row, peers};
+use crate::set::{self, Implementation, Rows, operations};
+use crate::{Passes, peers};
 
 /// One implementation of one parameter set.
 ///
@@ -51,115 +51,44 @@ pub trait Dsa {
     fn verify_expanded(&self, key: &Self::VerifyingKey, message: &[u8], signature: &[u8]) -> bool;
 }
 
-/// What is timed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Operation {
+operations! {
     /// From the seed to the key in memory and the verifying key's bytes.
-    KeyGeneration,
+    KeyGeneration = "key-generation",
     /// From the message to the signature's bytes, with the key in memory.
-    Signing,
+    Signing = "signing",
     /// From the bytes of the verifying key and the signature: what TLS does.
-    Verification,
+    Verification = "verification",
     /// From the bytes of the signature, with the verifying key in memory.
-    VerificationExpanded,
-}
-
-impl Operation {
-    /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::KeyGeneration,
-        Self::Signing,
-        Self::Verification,
-        Self::VerificationExpanded,
-    ];
-
-    /// The name of its table for a parameter set.
-    pub fn table(self, set: &str) -> String {
-        format!("{set}/{self}")
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::KeyGeneration => "key-generation",
-            Self::Signing => "signing",
-            Self::Verification => "verification",
-            Self::VerificationExpanded => "verification-expanded",
-        })
-    }
+    VerificationExpanded = "verification-expanded",
 }
 
 /// Makes the set with so many messages to sign.
 pub type Make = fn(usize) -> Set;
 
 /// One parameter set: its implementations and their inputs.
-pub struct Set {
-    /// The standard's name, such as `ML-DSA-65`.
-    pub name: &'static str,
-    inputs: Inputs,
-    rows: Vec<Box<dyn Implementation>>,
-}
+pub type Set = set::Set<Operation>;
 
 impl Set {
     /// The three of the standard by their names, and how to make them with so many
     /// messages to sign.
     pub const ALL: [(&str, Make); 3] = [
         (MlDsa44::NAME, |messages| {
-            Self::new::<MlDsa44>(messages, peers::ml_dsa_44())
+            make::<MlDsa44>(messages, peers::ml_dsa_44())
         }),
         (MlDsa65::NAME, |messages| {
-            Self::new::<MlDsa65>(messages, peers::ml_dsa_65())
+            make::<MlDsa65>(messages, peers::ml_dsa_65())
         }),
         (MlDsa87::NAME, |messages| {
-            Self::new::<MlDsa87>(messages, peers::ml_dsa_87())
+            make::<MlDsa87>(messages, peers::ml_dsa_87())
         }),
     ];
-
-    fn new<P: ParameterSet>(messages: usize, rows: Vec<Box<dyn Implementation>>) -> Self {
-        Self {
-            name: P::NAME,
-            inputs: Inputs::new::<P>(messages),
-            rows,
-        }
-    }
-
-    /// Holds every implementation against the inputs, which pq-core made.
-    ///
-    /// # Panics
-    ///
-    /// If one disagrees: there is no point in timing it.
-    pub fn check(&self) {
-        for row in &self.rows {
-            row.check(&self.inputs);
-        }
-    }
-
-    /// The rows of an operation's table: the implementations that have it.
-    pub fn rows(&self, operation: Operation) -> impl Iterator<Item = Row<'_>> {
-        self.rows.iter().filter_map(move |row| {
-            Some(Row {
-                group: operation.table(self.name),
-                name: row.name(),
-                passes: row.passes(operation, &self.inputs)?,
-            })
-        })
-    }
 }
 
-/// [`Dsa`] without its types, so that implementations can stand in one list.
-pub(crate) trait Implementation {
-    /// [`Dsa::name`].
-    fn name(&self) -> String;
-
-    /// Panics if the implementation disagrees with the inputs.
-    fn check(&self, inputs: &Inputs);
-
-    /// Passes of `operation` over all inputs, if the implementation has it.
-    fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Option<Passes<'a>>;
+fn make<P: ParameterSet>(messages: usize, rows: Rows<Operation>) -> Set {
+    Set::new(P::NAME, Inputs::new::<P>(messages), rows)
 }
 
-impl<D: Dsa> Implementation for D {
+impl<D: Dsa> Implementation<Operation> for D {
     fn name(&self) -> String {
         Dsa::name(self)
     }
@@ -268,7 +197,7 @@ impl<D: Dsa> Implementation for D {
 pub const MESSAGES: usize = 256;
 
 /// What all implementations of a set are given, and what must come out.
-pub(crate) struct Inputs {
+pub struct Inputs {
     seeds: Vec<[u8; SEED_LEN]>,
     /// The first signing key.
     expanded: Vec<u8>,

@@ -1,6 +1,5 @@
 //! ML-KEM: what an implementation is, and what is timed.
 
-use core::fmt;
 use core::hint::black_box;
 
 use pq_core::ml_kem::{
@@ -9,7 +8,8 @@ use pq_core::ml_kem::{
 };
 
 use crate::inputs::{INPUTS, bytes, several};
-use crate::{Passes, Row, peers};
+use crate::set::{self, Implementation, Rows, operations};
+use crate::{Passes, peers};
 
 /// One implementation of one parameter set.
 ///
@@ -48,110 +48,35 @@ pub trait Kem {
     fn decapsulate(&self, key: &Self::Key, ciphertext: &[u8]) -> [u8; SHARED_SECRET_LEN];
 }
 
-/// What is timed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Operation {
+operations! {
     /// From the seed to the key in memory and the encapsulation key's bytes.
-    KeyGeneration,
+    KeyGeneration = "key-generation",
     /// From the encapsulation key's bytes to the ciphertext's: what a TLS server does.
-    Encapsulation,
+    Encapsulation = "encapsulation",
     /// From the ciphertext's bytes to the secret, with the key in memory.
-    Decapsulation,
-}
-
-impl Operation {
-    /// All of them.
-    pub const ALL: [Self; 3] = [
-        Self::KeyGeneration,
-        Self::Encapsulation,
-        Self::Decapsulation,
-    ];
-
-    /// The name of its table for a parameter set.
-    pub fn table(self, set: &str) -> String {
-        format!("{set}/{self}")
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::KeyGeneration => "key-generation",
-            Self::Encapsulation => "encapsulation",
-            Self::Decapsulation => "decapsulation",
-        })
-    }
+    Decapsulation = "decapsulation",
 }
 
 /// Makes the set with its inputs.
 pub type Make = fn() -> Set;
 
 /// One parameter set: its implementations and their inputs.
-pub struct Set {
-    /// The standard's name, such as `ML-KEM-768`.
-    pub name: &'static str,
-    inputs: Inputs,
-    rows: Vec<Box<dyn Implementation>>,
-}
+pub type Set = set::Set<Operation>;
 
 impl Set {
     /// The three of the standard by their names, and how to make them.
     pub const ALL: [(&str, Make); 3] = [
-        (
-            MlKem512::NAME,
-            || Self::new::<MlKem512>(peers::ml_kem_512()),
-        ),
-        (
-            MlKem768::NAME,
-            || Self::new::<MlKem768>(peers::ml_kem_768()),
-        ),
-        (MlKem1024::NAME, || {
-            Self::new::<MlKem1024>(peers::ml_kem_1024())
-        }),
+        (MlKem512::NAME, || make::<MlKem512>(peers::ml_kem_512())),
+        (MlKem768::NAME, || make::<MlKem768>(peers::ml_kem_768())),
+        (MlKem1024::NAME, || make::<MlKem1024>(peers::ml_kem_1024())),
     ];
-
-    fn new<P: ParameterSet>(rows: Vec<Box<dyn Implementation>>) -> Self {
-        Self {
-            name: P::NAME,
-            inputs: Inputs::new::<P>(),
-            rows,
-        }
-    }
-
-    /// Holds every implementation against the inputs, which pq-core made.
-    ///
-    /// # Panics
-    ///
-    /// If one disagrees: there is no point in timing it.
-    pub fn check(&self) {
-        for row in &self.rows {
-            row.check(&self.inputs);
-        }
-    }
-
-    /// The rows of an operation's table.
-    pub fn rows(&self, operation: Operation) -> impl Iterator<Item = Row<'_>> {
-        self.rows.iter().map(move |row| Row {
-            group: operation.table(self.name),
-            name: row.name(),
-            passes: row.passes(operation, &self.inputs),
-        })
-    }
 }
 
-/// [`Kem`] without its types, so that implementations can stand in one list.
-pub(crate) trait Implementation {
-    /// [`Kem::name`].
-    fn name(&self) -> String;
-
-    /// Panics if the implementation disagrees with the inputs.
-    fn check(&self, inputs: &Inputs);
-
-    /// Passes of `operation` over all inputs.
-    fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Passes<'a>;
+fn make<P: ParameterSet>(rows: Rows<Operation>) -> Set {
+    Set::new(P::NAME, Inputs::new::<P>(), rows)
 }
 
-impl<K: Kem> Implementation for K {
+impl<K: Kem> Implementation<Operation> for K {
     fn name(&self) -> String {
         Kem::name(self)
     }
@@ -200,8 +125,8 @@ impl<K: Kem> Implementation for K {
         assert_eq!(accepts, !K::CHECKS_MODULUS, "{name}'s modulus check");
     }
 
-    fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Passes<'a> {
-        match operation {
+    fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Option<Passes<'a>> {
+        Some(match operation {
             Operation::KeyGeneration => {
                 let mut ek = inputs.empty_encapsulation_key();
                 Passes::new(INPUTS, move || {
@@ -228,12 +153,12 @@ impl<K: Kem> Implementation for K {
                     }
                 })
             }
-        }
+        })
     }
 }
 
 /// What all implementations of a set are given, and what must come out.
-pub(crate) struct Inputs {
+pub struct Inputs {
     seeds: Vec<[u8; SEED_LEN]>,
     messages: Vec<[u8; 32]>,
     /// Of each of the seeds.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::results::Timing;
+use crate::set::Operation as _;
 use crate::slh_dsa::Operation;
 
 /// A program that is new enough to have what is compared.
@@ -61,7 +62,7 @@ fn parse(output: &str) -> Vec<(Operation, Timing)> {
         .filter_map(|rate| rate.parse::<f64>().ok())
         .filter(|rate| *rate > 0.0)
         .zip(Operation::ALL)
-        .map(|(rate, operation)| (operation, Timing::reported("OpenSSL", 1e9 / rate)))
+        .map(|(rate, operation)| (*operation, Timing::reported("OpenSSL", 1e9 / rate)))
         .collect()
 }
 

@@ -1,6 +1,5 @@
 //! SLH-DSA: what an implementation is, and what is timed.
 
-use core::fmt;
 use core::hint::black_box;
 
 use pq_core::Dimension;
@@ -11,7 +10,8 @@ use pq_core::slh_dsa::{
 };
 
 use crate::inputs::bytes;
-use crate::{Passes, Row, peers};
+use crate::set::{self, Implementation, Rows, operations};
+use crate::{Passes, peers};
 
 /// One implementation of one parameter set.
 ///
@@ -48,53 +48,26 @@ pub trait Slh {
     fn verify(&self, verifying_key: &[u8], message: &[u8], signature: &[u8]) -> bool;
 }
 
-/// What is timed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Operation {
+operations! {
     /// From the seeds to the verifying key's bytes.
-    KeyGeneration,
+    KeyGeneration = "key-generation",
     /// From the message to the signature's bytes, with the key in memory.
-    Signing,
+    Signing = "signing",
     /// From the bytes of the verifying key and the signature.
-    Verification,
-}
-
-impl Operation {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::KeyGeneration, Self::Signing, Self::Verification];
-
-    /// The name of its table for a parameter set.
-    pub fn table(self, set: &str) -> String {
-        format!("{set}/{self}")
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::KeyGeneration => "key-generation",
-            Self::Signing => "signing",
-            Self::Verification => "verification",
-        })
-    }
+    Verification = "verification",
 }
 
 /// Makes the set with its inputs.
 pub type Make = fn() -> Set;
 
 /// One parameter set: its implementations and their inputs.
-pub struct Set {
-    /// The standard's name, such as `SLH-DSA-SHAKE-128f`.
-    pub name: &'static str,
-    inputs: Inputs,
-    rows: Vec<Box<dyn Implementation>>,
-}
+pub type Set = set::Set<Operation>;
 
 macro_rules! all {
     ($($set:ident: $rows:ident,)+) => {
         /// The twelve of the standard by their names, and how to make them.
         pub const ALL: [(&str, Make); 12] = [
-            $(($set::NAME, || Self::new::<$set>(peers::$rows())),)+
+            $(($set::NAME, || make::<$set>(peers::$rows())),)+
         ];
     };
 }
@@ -114,49 +87,13 @@ impl Set {
         SlhDsaSha2_192s: slh_dsa_sha2_192s,
         SlhDsaSha2_256s: slh_dsa_sha2_256s,
     }
-
-    fn new<P: ParameterSet>(rows: Vec<Box<dyn Implementation>>) -> Self {
-        Self {
-            name: P::NAME,
-            inputs: Inputs::new::<P>(),
-            rows,
-        }
-    }
-
-    /// Holds every implementation against the inputs, which pq-core made.
-    ///
-    /// # Panics
-    ///
-    /// If one disagrees: there is no point in timing it.
-    pub fn check(&self) {
-        for row in &self.rows {
-            row.check(&self.inputs);
-        }
-    }
-
-    /// The rows of an operation's table.
-    pub fn rows(&self, operation: Operation) -> impl Iterator<Item = Row<'_>> {
-        self.rows.iter().map(move |row| Row {
-            group: operation.table(self.name),
-            name: row.name(),
-            passes: row.passes(operation, &self.inputs),
-        })
-    }
 }
 
-/// [`Slh`] without its types, so that implementations can stand in one list.
-pub(crate) trait Implementation {
-    /// [`Slh::name`].
-    fn name(&self) -> String;
-
-    /// Panics if the implementation disagrees with the inputs.
-    fn check(&self, inputs: &Inputs);
-
-    /// Passes of `operation`.
-    fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Passes<'a>;
+fn make<P: ParameterSet>(rows: Rows<Operation>) -> Set {
+    Set::new(P::NAME, Inputs::new::<P>(), rows)
 }
 
-impl<S: Slh> Implementation for S {
+impl<S: Slh> Implementation<Operation> for S {
     fn name(&self) -> String {
         Slh::name(self)
     }
@@ -199,8 +136,8 @@ impl<S: Slh> Implementation for S {
         }
     }
 
-    fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Passes<'a> {
-        match operation {
+    fn passes<'a>(&'a self, operation: Operation, inputs: &'a Inputs) -> Option<Passes<'a>> {
+        Some(match operation {
             Operation::KeyGeneration => {
                 let mut verifying_key = vec![0; inputs.verifying_key.len()];
                 Passes::new(1, move || {
@@ -235,12 +172,12 @@ impl<S: Slh> Implementation for S {
                     }
                 })
             }
-        }
+        })
     }
 }
 
 /// What all implementations of a set are given, and what must come out.
-pub(crate) struct Inputs {
+pub struct Inputs {
     seed: Vec<u8>,
     signing_key: Vec<u8>,
     verifying_key: Vec<u8>,

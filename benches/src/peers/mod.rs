@@ -14,12 +14,13 @@ mod pq_core;
 mod pqclean;
 mod rustcrypto;
 
+use crate::set::Rows;
 use crate::{ml_dsa, ml_kem, slh_dsa};
 
 /// The rows that every parameter set has.
 macro_rules! common {
     ($module:ident::$set:ident) => {{
-        let mut rows: Vec<Box<dyn $module::Implementation>> = Vec::new();
+        let mut rows: Rows<$module::Operation> = Vec::new();
         ::pq_core::on_each_backend!(backend => {
             let row = pq_core::OnBackend::<::pq_core::$module::$set, _>::new(backend);
             rows.push(Box::new(row));
@@ -34,7 +35,7 @@ macro_rules! common {
 
 macro_rules! lists {
     ($($name:ident: $module:ident::$set:ident $(, $(#[$cfg:meta])? $maybe:path)*;)+) => {$(
-        pub(crate) fn $name() -> Vec<Box<dyn $module::Implementation>> {
+        pub(crate) fn $name() -> Rows<$module::Operation> {
             #[allow(unused_mut, reason = "not every set and CPU has more rows")]
             let mut rows = common!($module::$set);
             $($(#[$cfg])? {
@@ -63,8 +64,8 @@ lists! {
 
 macro_rules! slh_lists {
     ($($name:ident: $set:ident;)+) => {$(
-        pub(crate) fn $name() -> Vec<Box<dyn slh_dsa::Implementation>> {
-            let mut rows: Vec<Box<dyn slh_dsa::Implementation>> = Vec::new();
+        pub(crate) fn $name() -> Rows<slh_dsa::Operation> {
+            let mut rows: Rows<slh_dsa::Operation> = Vec::new();
             ::pq_core::on_each_backend!(backend => {
                 let row = pq_core::OnBackend::<::pq_core::slh_dsa::$set, _>::new(backend);
                 rows.push(Box::new(row));
