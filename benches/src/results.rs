@@ -110,7 +110,15 @@ pub fn save(folder: &Path, name: &str, table: &impl Serialize) -> io::Result<()>
 /// kind of table.
 pub fn load<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<T>> {
     fs::read_dir(folder)?
-        .map(|entry| Ok(serde_json::from_slice(&fs::read(entry?.path())?)?))
+        .map(|entry| {
+            let file = entry?.path();
+            serde_json::from_slice(&fs::read(&file)?).map_err(|error| {
+                let file = file.display();
+                io::Error::other(format!(
+                    "{error}, in {file}; measure it again, or remove it"
+                ))
+            })
+        })
         .collect()
 }
 

@@ -89,12 +89,13 @@ impl Report {
 /// Writes the page and the charts, and the list of machines.
 fn report(options: Options) -> Result<Report, Box<dyn Error>> {
     let folder = results::folder()?;
-    let groups = results::load(&folder).map_err(|error| {
-        format!(
-            "{}: {error}; run `cargo bench -p benches` first",
-            folder.display()
-        )
-    })?;
+    let groups = match results::load(&folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let folder = folder.display();
+            return Err(format!("{folder}: {error}; run `cargo bench -p benches` first").into());
+        }
+        loaded => loaded?,
+    };
     let loopback = match results::load(&benches::loopback::folder()?) {
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         loaded => loaded?,
