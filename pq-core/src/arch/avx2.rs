@@ -217,8 +217,8 @@ pub(super) fn transpose(vectors: &[__m256i; 24], blocks: &mut [[u8; 192]]) {
         // The even lanes of two vectors, and the odd.
         let (ab0, ab1) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
         let (cd0, cd1) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
-        let (row0, row2) = exchange_halves(ab0, cd0);
-        let (row1, row3) = exchange_halves(ab1, cd1);
+        let (row0, row2) = transpose_blocks::<128>(ab0, cd0);
+        let (row1, row3) = transpose_blocks::<128>(ab1, cd1);
         for (block, row) in blocks.iter_mut().zip([row0, row1, row2, row3]) {
             let bytes: &mut [u8; 32] = &mut block.as_chunks_mut().0[sixth];
             // SAFETY: the array has the size of a register.
@@ -258,6 +258,38 @@ fn majority(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
     )
 }
 
+/// The methods that change the order of lanes, of which 32 bits hold so many.
+macro_rules! lane_orders {
+    ($lanes_of_32_bits:literal) => {
+        #[inline(always)]
+        fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (a, b) = unsafe {
+                match LEN / $lanes_of_32_bits {
+                    1 => transpose_blocks::<32>(a.0, b.0),
+                    2 => transpose_blocks::<64>(a.0, b.0),
+                    _ => transpose_blocks::<128>(a.0, b.0),
+                }
+            };
+            (Self(a), Self(b))
+        }
+
+        #[inline(always)]
+        fn deinterleave(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (even, odd) = unsafe { deinterleave(a.0, b.0) };
+            (Self(even), Self(odd))
+        }
+
+        #[inline(always)]
+        fn interleave(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (low, high) = unsafe { interleave(a.0, b.0) };
+            (Self(low), Self(high))
+        }
+    };
+}
+
 vector! {
     /// 16 coefficients of ML-KEM.
     I16x16: __m256i = [i16; 16] of Avx2,
@@ -278,33 +310,7 @@ impl Coefficients for I16x16 {
         Self(unsafe { _mm256_srai_epi16::<N>(self.0) })
     }
 
-    #[inline(always)]
-    fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: `a` proves that the CPU has the instructions.
-        let (even, odd) = unsafe {
-            match LEN {
-                1 => deinterleave_words(a.0, b.0),
-                2 => deinterleave_doublewords(a.0, b.0),
-                4 => deinterleave_quadwords(a.0, b.0),
-                _ => exchange_halves(a.0, b.0),
-            }
-        };
-        (Self(even), Self(odd))
-    }
-
-    #[inline(always)]
-    fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: `a` proves that the CPU has the instructions.
-        let (low, high) = unsafe {
-            match LEN {
-                1 => interleave_words(a.0, b.0),
-                2 => interleave_doublewords(a.0, b.0),
-                4 => interleave_quadwords(a.0, b.0),
-                _ => exchange_halves(a.0, b.0),
-            }
-        };
-        (Self(low), Self(high))
-    }
+    lane_orders!(2);
 }
 
 impl I16s for I16x16 {}
@@ -330,31 +336,7 @@ impl Coefficients for I32x8 {
         Self(unsafe { _mm256_srai_epi32::<N>(self.0) })
     }
 
-    #[inline(always)]
-    fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: `a` proves that the CPU has the instructions.
-        let (even, odd) = unsafe {
-            match LEN {
-                1 => deinterleave_doublewords(a.0, b.0),
-                2 => deinterleave_quadwords(a.0, b.0),
-                _ => exchange_halves(a.0, b.0),
-            }
-        };
-        (Self(even), Self(odd))
-    }
-
-    #[inline(always)]
-    fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: `a` proves that the CPU has the instructions.
-        let (low, high) = unsafe {
-            match LEN {
-                1 => interleave_doublewords(a.0, b.0),
-                2 => interleave_quadwords(a.0, b.0),
-                _ => exchange_halves(a.0, b.0),
-            }
-        };
-        (Self(low), Self(high))
-    }
+    lane_orders!(1);
 }
 
 impl I32s for I32x8 {}
@@ -399,14 +381,22 @@ fn odd_lanes(x: __m256i) -> __m256i {
     _mm256_shuffle_epi32::<0b11_11_01_01>(x)
 }
 
-/// Takes blocks of half a vector apart, or puts them together.
+/// Each odd block of `BITS` bits of `a` and the even block of `b` before it in each other's
+/// place.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn exchange_halves(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-    (
-        _mm256_permute2x128_si256::<0x20>(a, b),
-        _mm256_permute2x128_si256::<0x31>(a, b),
-    )
+fn transpose_blocks<const BITS: usize>(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    match BITS {
+        32 => (
+            _mm256_blend_epi32::<0b1010_1010>(a, _mm256_slli_epi64::<32>(b)),
+            _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<32>(a), b),
+        ),
+        64 => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+        _ => (
+            _mm256_permute2x128_si256::<0x20>(a, b),
+            _mm256_permute2x128_si256::<0x31>(a, b),
+        ),
+    }
 }
 
 /// The second and the third quadword in each other's place: most instructions work on
@@ -419,23 +409,7 @@ fn swap_middle(x: __m256i) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn deinterleave_quadwords(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-    (
-        swap_middle(_mm256_unpacklo_epi64(a, b)),
-        swap_middle(_mm256_unpackhi_epi64(a, b)),
-    )
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn interleave_quadwords(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-    let (a, b) = (swap_middle(a), swap_middle(b));
-    (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn deinterleave_doublewords(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+fn deinterleave(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
     let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
     (
         swap_middle(_mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(
@@ -449,29 +423,8 @@ fn deinterleave_doublewords(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn interleave_doublewords(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-    let (a, b) = (swap_middle(a), swap_middle(b));
-    (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn deinterleave_words(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-    // In each half the even words first, then the odd.
-    let sorted = _mm256_broadcastsi128_si256(_mm_setr_epi8(
-        0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15,
-    ));
-    deinterleave_quadwords(
-        _mm256_shuffle_epi8(a, sorted),
-        _mm256_shuffle_epi8(b, sorted),
-    )
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn interleave_words(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-    let (a, b) = (swap_middle(a), swap_middle(b));
-    (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b))
+fn interleave(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    transpose_blocks::<128>(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b))
 }
 
 /// Where the bits of packed numbers are: 16 numbers of `D` bits, four to each half of a

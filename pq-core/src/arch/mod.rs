@@ -392,11 +392,17 @@ pub trait Coefficients: Vector {
         let m = self.mul_low(factor_over_q);
         self.mul_high(factor).sub(m.mul_high(q))
     }
-    /// Reads `(a, b)` as consecutive blocks of `LEN` lanes, `LEN < LANES`, and
-    /// returns the even blocks and the odd blocks.
-    fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self);
+    /// Each odd block of `LEN` lanes of `a` and the even block of `b` before it in each other's
+    /// place, for blocks of 32 bits or more, `LEN < LANES`. It is its own inverse.
+    ///
+    /// It makes of the even and the odd blocks of 2 · `LEN` lanes those of `LEN` lanes, and
+    /// the other way around.
+    fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self);
+    /// Reads `(a, b)` as consecutive blocks of 32 bits, and returns the even blocks and the
+    /// odd blocks.
+    fn deinterleave(a: Self, b: Self) -> (Self, Self);
     /// The inverse of [`deinterleave`](Self::deinterleave).
-    fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self);
+    fn interleave(a: Self, b: Self) -> (Self, Self);
 }
 
 /// Coefficients of 16 bits.
@@ -578,25 +584,42 @@ mod tests {
                     let lanes = V::LANES;
                     let a = vector::<V>(token, |i| i as $element);
                     let b = vector::<V>(token, |i| (lanes + i) as $element);
-                    macro_rules! blocks {
+                    let block =
+                        |len: usize, i: usize, odd: usize| (2 * (i / len) + odd) * len + i % len;
+                    macro_rules! transpositions {
                         ($len:literal) => {
                             let len = $len;
-                            if len < lanes {
-                                let block = |i: usize, odd| (2 * (i / len) + odd) * len + i % len;
-                                let (even, odd) = V::deinterleave::<$len>(a, b);
-                                check_lanes(even, |i| block(i, 0) as $element);
-                                check_lanes(odd, |i| block(i, 1) as $element);
-                                let (low, high) = V::interleave::<$len>(even, odd);
-                                check_lanes(low, |i| i as $element);
-                                check_lanes(high, |i| (lanes + i) as $element);
+                            if len < lanes && len * $element::BITS as usize >= 32 {
+                                let even = vector::<V>(token, |i| block(len, i, 0) as $element);
+                                let odd = vector::<V>(token, |i| block(len, i, 1) as $element);
+                                let (wide_even, wide_odd) = V::transpose::<$len>(even, odd);
+                                if 2 * len == lanes {
+                                    check_lanes(wide_even, |i| i as $element);
+                                    check_lanes(wide_odd, |i| (lanes + i) as $element);
+                                } else {
+                                    check_lanes(wide_even, |i| block(2 * len, i, 0) as $element);
+                                    check_lanes(wide_odd, |i| block(2 * len, i, 1) as $element);
+                                }
+                                let (again, odd_again) = V::transpose::<$len>(wide_even, wide_odd);
+                                check_lanes(again, |i| block(len, i, 0) as $element);
+                                check_lanes(odd_again, |i| block(len, i, 1) as $element);
                             }
                         };
                     }
-                    blocks!(1);
-                    blocks!(2);
-                    blocks!(4);
-                    blocks!(8);
-                    blocks!(16);
+                    transpositions!(1);
+                    transpositions!(2);
+                    transpositions!(4);
+                    transpositions!(8);
+                    transpositions!(16);
+                    if lanes > 1 {
+                        let len = 32 / $element::BITS as usize;
+                        let (even, odd) = V::deinterleave(a, b);
+                        check_lanes(even, |i| block(len, i, 0) as $element);
+                        check_lanes(odd, |i| block(len, i, 1) as $element);
+                        let (low, high) = V::interleave(even, odd);
+                        check_lanes(low, |i| i as $element);
+                        check_lanes(high, |i| (lanes + i) as $element);
+                    }
                 }
             };
         }

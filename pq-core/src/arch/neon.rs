@@ -1,6 +1,7 @@
 //! NEON, which every 64-bit Arm has, without and with the SHA-3 instructions.
 
 use core::arch::aarch64::*;
+use core::convert::identity;
 
 use super::instructions::{instructions, vector};
 use super::{
@@ -323,12 +324,48 @@ fn xor_rotated(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
     vrax1q_u64(a, b)
 }
 
-/// Two instructions for wider lanes.
-macro_rules! wider {
-    ($to:ident, $from:ident, $first:ident, $second:ident, $a:expr, $b:expr) => {{
-        let (a, b) = ($to($a), $to($b));
-        ($from($first(a, b)), $from($second(a, b)))
-    }};
+/// Each odd block of `BITS` bits of `a` and the even block of `b` before it in each other's
+/// place.
+#[inline]
+#[target_feature(enable = "neon")]
+fn transpose<const BITS: usize>(a: int32x4_t, b: int32x4_t) -> (int32x4_t, int32x4_t) {
+    if BITS == 32 {
+        return (vtrn1q_s32(a, b), vtrn2q_s32(a, b));
+    }
+    let (a, b) = (vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b));
+    (
+        vreinterpretq_s32_s64(vtrn1q_s64(a, b)),
+        vreinterpretq_s32_s64(vtrn2q_s64(a, b)),
+    )
+}
+
+/// The methods that change the order of lanes, of which 32 bits hold so many.
+macro_rules! lane_orders {
+    ($lanes_of_32_bits:literal, $as_32_bits:path, $back:path) => {
+        lane_orders! { @ $as_32_bits, $back,
+            transpose<const LEN: usize>(a, b) => match LEN / $lanes_of_32_bits {
+                1 => transpose::<32>(a, b),
+                _ => transpose::<64>(a, b),
+            };
+            deinterleave<>(a, b) => (vuzp1q_s32(a, b), vuzp2q_s32(a, b));
+            interleave<>(a, b) => (vzip1q_s32(a, b), vzip2q_s32(a, b));
+        }
+    };
+    (
+        @ $as_32_bits:path, $back:path,
+        $($method:ident<$(const $len:ident: usize)?>($a:ident, $b:ident) => $order:expr;)*
+    ) => {$(
+        #[inline(always)]
+        fn $method<$(const $len: usize)?>(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (a, b) = unsafe {
+                let ($a, $b) = ($as_32_bits(a.0), $as_32_bits(b.0));
+                let (a, b) = $order;
+                ($back(a), $back(b))
+            };
+            (Self(a), Self(b))
+        }
+    )*};
 }
 
 /// Vectors of coefficients, which are the same with both tokens.
@@ -355,59 +392,7 @@ macro_rules! coefficients {
                 Self(unsafe { vshrq_n_s16::<N>(self.0) })
             }
 
-            #[inline(always)]
-            fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-                // SAFETY: `a` proves that the CPU has the instructions.
-                let (even, odd) = unsafe {
-                    match LEN {
-                        1 => (vuzp1q_s16(a.0, b.0), vuzp2q_s16(a.0, b.0)),
-                        2 => wider!(
-                            vreinterpretq_s32_s16,
-                            vreinterpretq_s16_s32,
-                            vuzp1q_s32,
-                            vuzp2q_s32,
-                            a.0,
-                            b.0
-                        ),
-                        _ => wider!(
-                            vreinterpretq_s64_s16,
-                            vreinterpretq_s16_s64,
-                            vuzp1q_s64,
-                            vuzp2q_s64,
-                            a.0,
-                            b.0
-                        ),
-                    }
-                };
-                (Self(even), Self(odd))
-            }
-
-            #[inline(always)]
-            fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-                // SAFETY: `a` proves that the CPU has the instructions.
-                let (low, high) = unsafe {
-                    match LEN {
-                        1 => (vzip1q_s16(a.0, b.0), vzip2q_s16(a.0, b.0)),
-                        2 => wider!(
-                            vreinterpretq_s32_s16,
-                            vreinterpretq_s16_s32,
-                            vzip1q_s32,
-                            vzip2q_s32,
-                            a.0,
-                            b.0
-                        ),
-                        _ => wider!(
-                            vreinterpretq_s64_s16,
-                            vreinterpretq_s16_s64,
-                            vzip1q_s64,
-                            vzip2q_s64,
-                            a.0,
-                            b.0
-                        ),
-                    }
-                };
-                (Self(low), Self(high))
-            }
+            lane_orders!(2, vreinterpretq_s32_s16, vreinterpretq_s16_s32);
         }
 
         impl I16s for $i16s {}
@@ -433,43 +418,7 @@ macro_rules! coefficients {
                 Self(unsafe { vshrq_n_s32::<N>(self.0) })
             }
 
-            #[inline(always)]
-            fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-                // SAFETY: `a` proves that the CPU has the instructions.
-                let (even, odd) = unsafe {
-                    match LEN {
-                        1 => (vuzp1q_s32(a.0, b.0), vuzp2q_s32(a.0, b.0)),
-                        _ => wider!(
-                            vreinterpretq_s64_s32,
-                            vreinterpretq_s32_s64,
-                            vuzp1q_s64,
-                            vuzp2q_s64,
-                            a.0,
-                            b.0
-                        ),
-                    }
-                };
-                (Self(even), Self(odd))
-            }
-
-            #[inline(always)]
-            fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-                // SAFETY: `a` proves that the CPU has the instructions.
-                let (low, high) = unsafe {
-                    match LEN {
-                        1 => (vzip1q_s32(a.0, b.0), vzip2q_s32(a.0, b.0)),
-                        _ => wider!(
-                            vreinterpretq_s64_s32,
-                            vreinterpretq_s32_s64,
-                            vzip1q_s64,
-                            vzip2q_s64,
-                            a.0,
-                            b.0
-                        ),
-                    }
-                };
-                (Self(low), Self(high))
-            }
+            lane_orders!(1, identity, identity);
         }
 
         impl I32s for $i32s {}

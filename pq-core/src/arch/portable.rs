@@ -161,16 +161,19 @@ macro_rules! one_lane_coefficients {
                 self >> N
             }
 
-            // With one lane there are no blocks below the width: every layer of
-            // a transform pairs whole vectors, and only pairs of single
-            // coefficients (LEN = 1) are taken apart, which they already are.
+            // With one lane there are no blocks below the width.
             #[inline(always)]
-            fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+            fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
                 (a, b)
             }
 
             #[inline(always)]
-            fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+            fn deinterleave(a: Self, b: Self) -> (Self, Self) {
+                (a, b)
+            }
+
+            #[inline(always)]
+            fn interleave(a: Self, b: Self) -> (Self, Self) {
                 (a, b)
             }
         }

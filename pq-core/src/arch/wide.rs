@@ -151,20 +151,34 @@ macro_rules! lanes_of_coefficients {
                 Self(self.0.map(|x| x >> N))
             }
 
-            fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+            fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+                let is_odd = |i: usize| i / LEN % 2 == 1;
+                (
+                    Self(core::array::from_fn(|i| {
+                        if is_odd(i) { b.0[i - LEN] } else { a.0[i] }
+                    })),
+                    Self(core::array::from_fn(|i| {
+                        if is_odd(i) { b.0[i] } else { a.0[i + LEN] }
+                    })),
+                )
+            }
+
+            fn deinterleave(a: Self, b: Self) -> (Self, Self) {
+                let len = 32 / <$element>::BITS as usize;
                 let lane = |i: usize| if i < $n { a.0[i] } else { b.0[i - $n] };
                 let block =
-                    |odd: usize| move |i: usize| lane((2 * (i / LEN) + odd) * LEN + i % LEN);
+                    |odd: usize| move |i: usize| lane((2 * (i / len) + odd) * len + i % len);
                 (
                     Self(core::array::from_fn(block(0))),
                     Self(core::array::from_fn(block(1))),
                 )
             }
 
-            fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+            fn interleave(a: Self, b: Self) -> (Self, Self) {
+                let len = 32 / <$element>::BITS as usize;
                 let lane = |i: usize| {
-                    let from = if i / LEN % 2 == 0 { a } else { b };
-                    from.0[i / (2 * LEN) * LEN + i % LEN]
+                    let from = if i / len % 2 == 0 { a } else { b };
+                    from.0[i / (2 * len) * len + i % len]
                 };
                 (
                     Self(core::array::from_fn(lane)),

@@ -1,13 +1,19 @@
 //! The number-theoretic transforms of both standards (FIPS 203, algorithms 9 and
 //! 10; FIPS 204, algorithms 41 and 42), written once.
 //!
-//! A layer of length `LEN` pairs coefficients `LEN` apart. Where a vector is no
-//! longer than `LEN` it pairs whole vectors, and one twiddle factor serves all lanes.
-//! Below that, the lanes of two neighbouring vectors are sorted into first and second
-//! halves of the pairs and back, and the factors come from a table with one for
-//! each pair. With one lane that never happens.
+//! A layer of length `LEN` pairs coefficients `LEN` apart. The layers of 128, 64 and 32 are
+//! applied together to eight vectors that are 32 coefficients apart, and all others to
+//! eight neighbouring vectors, so that each coefficient is read and written twice. Where a
+//! vector is no longer than `LEN` a layer pairs whole vectors, and one twiddle factor serves
+//! all lanes. Below that, the lanes of two neighbouring vectors are sorted into first and
+//! second halves of the pairs, from layer to layer, and the factors come from a table with
+//! one for each pair.
+//!
+//! With one lane it goes layer by layer, which compilers make vectors of.
 //!
 //! Coefficients stay in the standards' order throughout.
+
+use core::marker::PhantomData;
 
 use crate::arch::{Backend, Coefficients, Kernel, Vector};
 
@@ -29,9 +35,10 @@ pub(crate) trait Ring: 'static {
     const LANE_TWIDDLES: [Twiddles<Self::Element>; 5];
     /// The same in the inverse transform's order.
     const INVERSE_LANE_TWIDDLES: [Twiddles<Self::Element>; 5];
-    /// R / (256 / `LAST_LEN`): undoes the growth of the inverse transform, and
-    /// the R⁻¹ that the multiplication before it left.
-    const INVERSE_SCALE: Twiddles<Self::Element>;
+    /// R / (256 / `LAST_LEN`), which undoes the growth of the inverse transform and the R⁻¹
+    /// that the multiplication before it left; and the same times the factor of its last
+    /// layer.
+    const INVERSE_SCALES: Twiddles<Self::Element>;
     /// Multiples of q below which the forward transform keeps its output.
     const FORWARD_BOUND: i64;
     /// Lengths of the inverse layers whose sums are reduced lest the next
@@ -63,16 +70,39 @@ impl<B: Backend, R: Ring> Kernel<B> for Ntt<'_, R> {
     fn run(self, b: B) {
         let f = self.0;
         debug_assert!(within::<R>(f, 1));
-        forward_layer::<R, R::Vectors<B>, 128>(b, f);
-        forward_layer::<R, R::Vectors<B>, 64>(b, f);
-        forward_layer::<R, R::Vectors<B>, 32>(b, f);
-        forward_layer::<R, R::Vectors<B>, 16>(b, f);
-        forward_layer::<R, R::Vectors<B>, 8>(b, f);
-        forward_layer::<R, R::Vectors<B>, 4>(b, f);
-        forward_layer::<R, R::Vectors<B>, 2>(b, f);
-        forward_layer::<R, R::Vectors<B>, 1>(b, f);
-        for x in R::Vectors::<B>::chunks_mut(f) {
-            R::reduce(b, R::Vectors::<B>::load(b, x)).store(x);
+        let layers = Layers::<Forward, R, R::Vectors<B>>::new(b);
+        if R::Vectors::<B>::LANES == 1 {
+            layers.over_all::<128>(f);
+            layers.over_all::<64>(f);
+            layers.over_all::<32>(f);
+            layers.over_all::<16>(f);
+            layers.over_all::<8>(f);
+            layers.over_all::<4>(f);
+            layers.over_all::<2>(f);
+            layers.over_all::<1>(f);
+            for x in R::Vectors::<B>::chunks_mut(f) {
+                R::reduce(b, R::Vectors::<B>::load(b, x)).store(x);
+            }
+        } else {
+            for group in 0..layers.groups() {
+                let mut v = layers.load_apart(f, group);
+                layers.between::<128>(&mut v, 4, 0);
+                layers.between::<64>(&mut v, 2, 0);
+                layers.between::<32>(&mut v, 1, 0);
+                layers.store_apart(f, group, v);
+            }
+            for group in 0..layers.groups() {
+                let mut v = layers.load_neighbours(f, group);
+                layers.over_neighbours::<16>(&mut v, group);
+                layers.over_neighbours::<8>(&mut v, group);
+                layers.over_neighbours::<4>(&mut v, group);
+                layers.over_neighbours::<2>(&mut v, group);
+                layers.over_neighbours::<1>(&mut v, group);
+                for v in &mut v {
+                    *v = R::reduce(b, *v);
+                }
+                layers.store_neighbours(f, group, v);
+            }
         }
         debug_assert!(within::<R>(f, R::FORWARD_BOUND));
     }
@@ -90,107 +120,297 @@ impl<B: Backend, R: Ring> Kernel<B> for InverseNtt<'_, R> {
     fn run(self, b: B) {
         let f = self.0;
         debug_assert!(within::<R>(f, 1));
-        inverse_layer::<R, R::Vectors<B>, 1>(b, f);
-        inverse_layer::<R, R::Vectors<B>, 2>(b, f);
-        inverse_layer::<R, R::Vectors<B>, 4>(b, f);
-        inverse_layer::<R, R::Vectors<B>, 8>(b, f);
-        inverse_layer::<R, R::Vectors<B>, 16>(b, f);
-        inverse_layer::<R, R::Vectors<B>, 32>(b, f);
-        inverse_layer::<R, R::Vectors<B>, 64>(b, f);
-        inverse_layer::<R, R::Vectors<B>, 128>(b, f);
-        let q = R::Vectors::<B>::splat(b, R::Q);
-        let scale = R::Vectors::<B>::splat(b, R::INVERSE_SCALE.factors[0]);
-        let scale_over_q = R::Vectors::<B>::splat(b, R::INVERSE_SCALE.factors_over_q[0]);
-        for x in R::Vectors::<B>::chunks_mut(f) {
-            R::Vectors::<B>::load(b, x)
-                .montgomery_product(scale, scale_over_q, q)
-                .store(x);
+        let layers = Layers::<Inverse, R, R::Vectors<B>>::new(b);
+        if R::Vectors::<B>::LANES == 1 {
+            layers.over_all::<1>(f);
+            layers.over_all::<2>(f);
+            layers.over_all::<4>(f);
+            layers.over_all::<8>(f);
+            layers.over_all::<16>(f);
+            layers.over_all::<32>(f);
+            layers.over_all::<64>(f);
+            layers.over_all::<128>(f);
+        } else {
+            for group in 0..layers.groups() {
+                let mut v = layers.load_neighbours(f, group);
+                layers.over_neighbours::<1>(&mut v, group);
+                layers.over_neighbours::<2>(&mut v, group);
+                layers.over_neighbours::<4>(&mut v, group);
+                layers.over_neighbours::<8>(&mut v, group);
+                layers.over_neighbours::<16>(&mut v, group);
+                layers.store_neighbours(f, group, v);
+            }
+            for group in 0..layers.groups() {
+                let mut v = layers.load_apart(f, group);
+                layers.between::<32>(&mut v, 1, 0);
+                layers.between::<64>(&mut v, 2, 0);
+                layers.between::<128>(&mut v, 4, 0);
+                layers.store_apart(f, group, v);
+            }
         }
         debug_assert!(within::<R>(f, 1));
     }
 }
 
-/// (a, b) ← (a + zb, a − zb); each layer adds less than q to the bound.
-#[inline(always)]
-fn forward_layer<R: Ring, V: Coefficients<Element = R::Element>, const LEN: usize>(
+/// The layers of a transform in one of two directions.
+struct Layers<D, R: Ring, V: Coefficients<Element = R::Element>> {
     token: V::Token,
-    f: &mut [R::Element; 256],
-) {
-    let q = V::splat(token, R::Q);
-    layer::<R, V, LEN>(token, f, true, |a, b, z, z_over_q| {
-        let t = b.montgomery_product(z, z_over_q, q);
-        (a.add(t), a.sub(t))
-    });
+    q: V,
+    of: PhantomData<(D, R)>,
 }
 
-/// (a, b) ← (a + b, z(b − a)); each layer doubles the bound of the sums, from q:
-/// 8q fits 16 bits, 256q fits 32.
-#[inline(always)]
-fn inverse_layer<R: Ring, V: Coefficients<Element = R::Element>, const LEN: usize>(
-    token: V::Token,
-    f: &mut [R::Element; 256],
-) {
-    let q = V::splat(token, R::Q);
-    layer::<R, V, LEN>(token, f, false, |a, b, z, z_over_q| {
+/// How many vectors are in registers at a time.
+const GROUP: usize = 8;
+
+impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, V> {
+    #[inline(always)]
+    fn new(token: V::Token) -> Self {
+        Self {
+            token,
+            q: V::splat(token, R::Q),
+            of: PhantomData,
+        }
+    }
+
+    /// How many groups of vectors there are.
+    #[inline(always)]
+    fn groups(&self) -> usize {
+        256 / (GROUP * V::LANES)
+    }
+
+    /// The vectors of a group that are 32 coefficients apart.
+    #[inline(always)]
+    fn load_apart(&self, f: &[R::Element; 256], group: usize) -> [V; GROUP] {
+        let mut group_of = [self.q; GROUP];
+        for (v, f) in group_of.iter_mut().zip(f.as_chunks::<32>().0) {
+            *v = V::load(self.token, &V::chunks(f)[group]);
+        }
+        group_of
+    }
+
+    /// The inverse of [`load_apart`](Self::load_apart).
+    #[inline(always)]
+    fn store_apart(&self, f: &mut [R::Element; 256], group: usize, vectors: [V; GROUP]) {
+        for (v, f) in vectors.iter().zip(f.as_chunks_mut::<32>().0) {
+            v.store(&mut V::chunks_mut(f)[group]);
+        }
+    }
+
+    /// The neighbouring vectors of a group.
+    #[inline(always)]
+    fn load_neighbours(&self, f: &[R::Element; 256], group: usize) -> [V; GROUP] {
+        let mut group_of = [self.q; GROUP];
+        for (v, f) in group_of.iter_mut().zip(&V::chunks(f)[GROUP * group..]) {
+            *v = V::load(self.token, f);
+        }
+        group_of
+    }
+
+    /// The inverse of [`load_neighbours`](Self::load_neighbours).
+    #[inline(always)]
+    fn store_neighbours(&self, f: &mut [R::Element; 256], group: usize, vectors: [V; GROUP]) {
+        for (v, f) in vectors.iter().zip(&mut V::chunks_mut(f)[GROUP * group..]) {
+            v.store(f);
+        }
+    }
+
+    /// The layer of length `LEN`, for one lane.
+    #[inline(always)]
+    fn over_all<const LEN: usize>(&self, f: &mut [R::Element; 256]) {
+        if LEN < R::LAST_LEN {
+            return;
+        }
+        for (i, block) in f.chunks_exact_mut(2 * LEN).enumerate() {
+            let (z, z_over_q) = self.factor::<LEN>(i);
+            let (low, high) = block.split_at_mut(LEN);
+            for (x, y) in V::chunks_mut(low).iter_mut().zip(V::chunks_mut(high)) {
+                let (a, b) = (V::load(self.token, x), V::load(self.token, y));
+                let (a, b) = self.butterfly::<LEN>(a, b, z, z_over_q);
+                a.store(x);
+                b.store(y);
+            }
+        }
+    }
+
+    /// The layer of length `LEN` over whole vectors, of which those `distance` apart are
+    /// `LEN` coefficients apart; the first is the first of block number `blocks`.
+    #[inline(always)]
+    fn between<const LEN: usize>(&self, v: &mut [V; GROUP], distance: usize, blocks: usize) {
+        macro_rules! pairs {
+            ($($block:literal: $([$a:literal, $b:literal])*;)*) => {{
+                let v = &mut *v;
+                $(
+                    let (z, z_over_q) = self.factor::<LEN>(blocks + $block);
+                    $((v[$a], v[$b]) = self.butterfly::<LEN>(v[$a], v[$b], z, z_over_q);)*
+                )*
+            }};
+        }
+        // Written out, since compilers leave loops in loops, and then vectors in memory.
+        match distance {
+            4 => pairs!(0: [0, 4] [1, 5] [2, 6] [3, 7];),
+            2 => pairs!(0: [0, 2] [1, 3]; 1: [4, 6] [5, 7];),
+            _ => pairs!(0: [0, 1]; 1: [2, 3]; 2: [4, 5]; 3: [6, 7];),
+        }
+    }
+
+    /// The layer of length `LEN` over a group of neighbouring vectors.
+    ///
+    /// Between those layers that are shorter than a vector, two vectors have the even
+    /// blocks of as many coefficients as the layer before had, and the odd.
+    #[inline(always)]
+    fn over_neighbours<const LEN: usize>(&self, v: &mut [V; GROUP], group: usize) {
+        if LEN < R::LAST_LEN {
+            return;
+        }
+        if LEN >= V::LANES {
+            let blocks = GROUP * V::LANES * group / (2 * LEN);
+            self.between::<LEN>(v, LEN / V::LANES, blocks);
+            return;
+        }
+        let table = &D::lane_factors::<R>()[LEN.ilog2() as usize];
+        let factors = &V::chunks(table.factors).as_chunks::<{ GROUP / 2 }>().0[group];
+        let over_q = &V::chunks(table.factors_over_q)
+            .as_chunks::<{ GROUP / 2 }>()
+            .0[group];
+        // Written out, as above.
+        macro_rules! pairs {
+            ($($i:literal)*) => {$(
+                let of_pair = (&factors[$i], &over_q[$i]);
+                (v[2 * $i], v[2 * $i + 1]) = self.lanes::<LEN>(v[2 * $i], v[2 * $i + 1], of_pair);
+            )*};
+        }
+        pairs!(0 1 2 3);
+    }
+
+    /// The layer of length `LEN` over two vectors, with a factor for each pair of lanes.
+    #[inline(always)]
+    fn lanes<const LEN: usize>(&self, a: V, b: V, (z, z_over_q): (&V::Array, &V::Array)) -> (V, V) {
+        let (a, b) = if D::FORWARD {
+            V::transpose::<LEN>(a, b)
+        } else if LEN == R::LAST_LEN {
+            V::deinterleave(a, b)
+        } else {
+            (a, b)
+        };
+        let (z, z_over_q) = (V::load(self.token, z), V::load(self.token, z_over_q));
+        let (a, b) = self.butterfly::<LEN>(a, b, z, z_over_q);
+        if !D::FORWARD {
+            V::transpose::<LEN>(a, b)
+        } else if LEN == R::LAST_LEN {
+            V::interleave(a, b)
+        } else {
+            (a, b)
+        }
+    }
+
+    /// The factor of the pairs of a block.
+    #[inline(always)]
+    fn factor<const LEN: usize>(&self, block: usize) -> (V, V) {
+        let (table, k) = D::factor::<R, LEN>(block);
+        (
+            V::splat(self.token, table.factors[k]),
+            V::splat(self.token, table.factors_over_q[k]),
+        )
+    }
+
+    #[inline(always)]
+    fn butterfly<const LEN: usize>(&self, a: V, b: V, z: V, z_over_q: V) -> (V, V) {
+        D::butterfly::<R, V, LEN>(self.token, a, b, [z, z_over_q, self.q])
+    }
+}
+
+/// What is done to pairs of coefficients, and in which order the factors are.
+trait Direction {
+    const FORWARD: bool;
+
+    /// Where the factor of a block of 2 · `LEN` coefficients is.
+    fn factor<R: Ring, const LEN: usize>(block: usize) -> (Twiddles<R::Element>, usize);
+
+    /// Those of all pairs, for each layer.
+    fn lane_factors<R: Ring>() -> &'static [Twiddles<R::Element>; 5];
+
+    /// One pair in each lane, with its factor and q.
+    fn butterfly<R: Ring, V: Coefficients<Element = R::Element>, const LEN: usize>(
+        token: V::Token,
+        a: V,
+        b: V,
+        factor: [V; 3],
+    ) -> (V, V);
+}
+
+/// (a, b) ← (a + zb, a − zb); each layer adds less than q to the bound. The factors of a
+/// layer come in ascending order.
+enum Forward {}
+
+impl Direction for Forward {
+    const FORWARD: bool = true;
+
+    #[inline(always)]
+    fn factor<R: Ring, const LEN: usize>(block: usize) -> (Twiddles<R::Element>, usize) {
+        (R::TWIDDLES, 128 / LEN + block)
+    }
+
+    #[inline(always)]
+    fn lane_factors<R: Ring>() -> &'static [Twiddles<R::Element>; 5] {
+        &R::LANE_TWIDDLES
+    }
+
+    #[inline(always)]
+    fn butterfly<R: Ring, V: Coefficients<Element = R::Element>, const LEN: usize>(
+        _: V::Token,
+        a: V,
+        b: V,
+        [z, z_over_q, q]: [V; 3],
+    ) -> (V, V) {
+        let t = b.montgomery_product(z, z_over_q, q);
+        (a.add(t), a.sub(t))
+    }
+}
+
+/// (a, b) ← (a + b, z(b − a)); each layer doubles the bound of the sums, from q: 8q fits 16
+/// bits, 256q fits 32. The last layer scales both.
+///
+/// The factors of a layer come in descending order: ζ^BitRev(k) · ζ^BitRev(k′) = −1 for the
+/// k'th factor from the end of a layer, and b − a makes up for the sign.
+enum Inverse {}
+
+impl Direction for Inverse {
+    const FORWARD: bool = false;
+
+    #[inline(always)]
+    fn factor<R: Ring, const LEN: usize>(block: usize) -> (Twiddles<R::Element>, usize) {
+        if LEN == 128 {
+            (R::INVERSE_SCALES, 1)
+        } else {
+            (R::TWIDDLES, 256 / LEN - 1 - block)
+        }
+    }
+
+    #[inline(always)]
+    fn lane_factors<R: Ring>() -> &'static [Twiddles<R::Element>; 5] {
+        &R::INVERSE_LANE_TWIDDLES
+    }
+
+    #[inline(always)]
+    fn butterfly<R: Ring, V: Coefficients<Element = R::Element>, const LEN: usize>(
+        token: V::Token,
+        a: V,
+        b: V,
+        [z, z_over_q, q]: [V; 3],
+    ) -> (V, V) {
         let mut sum = a.add(b);
-        if R::REDUCED_INVERSE_LAYERS.contains(&LEN) {
+        if LEN == 128 {
+            let Twiddles {
+                factors,
+                factors_over_q,
+            } = R::INVERSE_SCALES;
+            let scale = V::splat(token, factors[0]);
+            let scale_over_q = V::splat(token, factors_over_q[0]);
+            sum = sum.montgomery_product(scale, scale_over_q, q);
+        } else if R::REDUCED_INVERSE_LAYERS.contains(&LEN) {
             sum = R::reduce(token, sum);
         }
         (sum, b.sub(a).montgomery_product(z, z_over_q, q))
-    });
-}
-
-/// Applies `butterfly` to every pair of coefficients `LEN` apart and its factor.
-///
-/// The forward transform takes the factors of a layer in ascending order, its
-/// inverse in descending order: ζ^BitRev(k) · ζ^BitRev(k') = −1 for the k'th factor
-/// from the end of a layer, and b − a makes up for the sign.
-#[inline(always)]
-fn layer<R: Ring, V: Coefficients<Element = R::Element>, const LEN: usize>(
-    token: V::Token,
-    f: &mut [R::Element; 256],
-    forward: bool,
-    butterfly: impl Fn(V, V, V, V) -> (V, V),
-) {
-    if LEN < R::LAST_LEN {
-        return;
-    }
-    if LEN >= V::LANES {
-        let blocks = 128 / LEN;
-        for (i, block) in f.chunks_exact_mut(2 * LEN).enumerate() {
-            let k = if forward {
-                blocks + i
-            } else {
-                2 * blocks - 1 - i
-            };
-            let z = V::splat(token, R::TWIDDLES.factors[k]);
-            let z_over_q = V::splat(token, R::TWIDDLES.factors_over_q[k]);
-            let (low, high) = block.split_at_mut(LEN);
-            for (x, y) in V::chunks_mut(low).iter_mut().zip(V::chunks_mut(high)) {
-                let (a, b) = butterfly(V::load(token, x), V::load(token, y), z, z_over_q);
-                a.store(x);
-                b.store(y);
-            }
-        }
-    } else {
-        let tables = if forward {
-            &R::LANE_TWIDDLES
-        } else {
-            &R::INVERSE_LANE_TWIDDLES
-        };
-        let table = &tables[LEN.ilog2() as usize];
-        let factors = V::chunks(table.factors).iter();
-        let factors = factors.zip(V::chunks(table.factors_over_q));
-        for (vectors, (z, z_over_q)) in f.chunks_exact_mut(2 * V::LANES).zip(factors) {
-            let (low, high) = vectors.split_at_mut(V::LANES);
-            for (x, y) in V::chunks_mut(low).iter_mut().zip(V::chunks_mut(high)) {
-                let (a, b) = V::deinterleave::<LEN>(V::load(token, x), V::load(token, y));
-                let (a, b) = butterfly(a, b, V::load(token, z), V::load(token, z_over_q));
-                let (a, b) = V::interleave::<LEN>(a, b);
-                a.store(x);
-                b.store(y);
-            }
-        }
     }
 }
 
@@ -213,6 +433,12 @@ macro_rules! ring {
         impl $name {
             /// ζ^BitRev(k) mod q
             pub(crate) const POWERS: [i64; 256] = powers($q, $zeta, 256 / $last_len);
+
+            /// As [`Ring::INVERSE_SCALES`], mod q.
+            const INVERSE_SCALES_OF_ONE: [i64; 2] = {
+                let scale = inverse_scale($q, 256 / $last_len, <$element>::BITS);
+                [scale, scale * Self::POWERS[1] % $q]
+            };
 
             /// c · R mod± q for each of `constants`
             pub(crate) const fn factors<const N: usize>(constants: [i64; N]) -> [$element; N] {
@@ -259,9 +485,9 @@ macro_rules! ring {
                 ring!(@lane_twiddles true, 1, 2, 4, 8, 16);
             const INVERSE_LANE_TWIDDLES: [Twiddles<$element>; 5] =
                 ring!(@lane_twiddles false, 1, 2, 4, 8, 16);
-            const INVERSE_SCALE: Twiddles<$element> = Twiddles {
-                factors: &const { Self::factors([inverse_scale($q, 256 / $last_len, <$element>::BITS)]) },
-                factors_over_q: &const { Self::factors_over_q([inverse_scale($q, 256 / $last_len, <$element>::BITS)]) },
+            const INVERSE_SCALES: Twiddles<$element> = Twiddles {
+                factors: &const { Self::factors(Self::INVERSE_SCALES_OF_ONE) },
+                factors_over_q: &const { Self::factors_over_q(Self::INVERSE_SCALES_OF_ONE) },
             };
             $($rest)*
         }

@@ -6,6 +6,39 @@ use super::super::instructions::{instructions, vector};
 use super::super::{Coefficients, I16s, I32s, Vector};
 use super::{Avx512, read};
 
+/// The methods that change the order of lanes, of which 32 bits hold so many.
+macro_rules! lane_orders {
+    ($lanes_of_32_bits:literal) => {
+        #[inline(always)]
+        fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (a, b) = unsafe {
+                match LEN / $lanes_of_32_bits {
+                    1 => transpose::<32>(a.0, b.0),
+                    2 => transpose::<64>(a.0, b.0),
+                    4 => transpose::<128>(a.0, b.0),
+                    _ => transpose::<256>(a.0, b.0),
+                }
+            };
+            (Self(a), Self(b))
+        }
+
+        #[inline(always)]
+        fn deinterleave(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (even, odd) = unsafe { permute(a.0, b.0, &DEINTERLEAVED) };
+            (Self(even), Self(odd))
+        }
+
+        #[inline(always)]
+        fn interleave(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (low, high) = unsafe { permute(a.0, b.0, &INTERLEAVED) };
+            (Self(low), Self(high))
+        }
+    };
+}
+
 vector! {
     /// 32 coefficients of ML-KEM.
     I16x32: __m512i = [i16; 32] of Avx512,
@@ -26,35 +59,7 @@ impl Coefficients for I16x32 {
         Self(unsafe { _mm512_sra_epi16(self.0, _mm_cvtsi32_si128(N)) })
     }
 
-    #[inline(always)]
-    fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: `a` proves that the CPU has the instructions.
-        let (even, odd) = unsafe {
-            match LEN {
-                1 => permute_words(a.0, b.0, &DEINTERLEAVED_WORDS),
-                2 => permute_doublewords(a.0, b.0, &DEINTERLEAVED_DOUBLEWORDS),
-                4 => permute_quadwords(a.0, b.0, &DEINTERLEAVED_QUADWORDS[0]),
-                8 => permute_quadwords(a.0, b.0, &DEINTERLEAVED_QUADWORDS[1]),
-                _ => permute_quadwords(a.0, b.0, &DEINTERLEAVED_QUADWORDS[2]),
-            }
-        };
-        (Self(even), Self(odd))
-    }
-
-    #[inline(always)]
-    fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: `a` proves that the CPU has the instructions.
-        let (low, high) = unsafe {
-            match LEN {
-                1 => permute_words(a.0, b.0, &INTERLEAVED_WORDS),
-                2 => permute_doublewords(a.0, b.0, &INTERLEAVED_DOUBLEWORDS),
-                4 => permute_quadwords(a.0, b.0, &INTERLEAVED_QUADWORDS[0]),
-                8 => permute_quadwords(a.0, b.0, &INTERLEAVED_QUADWORDS[1]),
-                _ => permute_quadwords(a.0, b.0, &INTERLEAVED_QUADWORDS[2]),
-            }
-        };
-        (Self(low), Self(high))
-    }
+    lane_orders!(2);
 }
 
 impl I16s for I16x32 {}
@@ -80,33 +85,7 @@ impl Coefficients for I32x16 {
         Self(unsafe { _mm512_sra_epi32(self.0, _mm_cvtsi32_si128(N)) })
     }
 
-    #[inline(always)]
-    fn deinterleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: `a` proves that the CPU has the instructions.
-        let (even, odd) = unsafe {
-            match LEN {
-                1 => permute_doublewords(a.0, b.0, &DEINTERLEAVED_DOUBLEWORDS),
-                2 => permute_quadwords(a.0, b.0, &DEINTERLEAVED_QUADWORDS[0]),
-                4 => permute_quadwords(a.0, b.0, &DEINTERLEAVED_QUADWORDS[1]),
-                _ => permute_quadwords(a.0, b.0, &DEINTERLEAVED_QUADWORDS[2]),
-            }
-        };
-        (Self(even), Self(odd))
-    }
-
-    #[inline(always)]
-    fn interleave<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: `a` proves that the CPU has the instructions.
-        let (low, high) = unsafe {
-            match LEN {
-                1 => permute_doublewords(a.0, b.0, &INTERLEAVED_DOUBLEWORDS),
-                2 => permute_quadwords(a.0, b.0, &INTERLEAVED_QUADWORDS[0]),
-                4 => permute_quadwords(a.0, b.0, &INTERLEAVED_QUADWORDS[1]),
-                _ => permute_quadwords(a.0, b.0, &INTERLEAVED_QUADWORDS[2]),
-            }
-        };
-        (Self(low), Self(high))
-    }
+    lane_orders!(1);
 }
 
 impl I32s for I32x16 {}
@@ -143,83 +122,56 @@ fn odd_lanes(x: __m512i) -> __m512i {
     _mm512_shuffle_epi32::<_MM_PERM_DDBB>(x)
 }
 
-/// Two permutations of the 16-bit lanes of `a` and `b`.
+/// Each odd block of `BITS` bits of `a` and the even block of `b` before it in each other's
+/// place.
 #[inline]
-#[target_feature(enable = "avx512bw")]
-fn permute_words(a: __m512i, b: __m512i, lanes: &[[u16; 32]; 2]) -> (__m512i, __m512i) {
-    let (first, second) = (read(&lanes[0]), read(&lanes[1]));
-    (
-        _mm512_permutex2var_epi16(a, first, b),
-        _mm512_permutex2var_epi16(a, second, b),
-    )
+#[target_feature(enable = "avx512f")]
+fn transpose<const BITS: usize>(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    match BITS {
+        32 => (
+            _mm512_mask_shuffle_epi32::<_MM_PERM_CCAA>(a, !EVEN_LANES, b),
+            _mm512_mask_shuffle_epi32::<_MM_PERM_DDBB>(b, EVEN_LANES, a),
+        ),
+        64 => (_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)),
+        128 => (
+            _mm512_mask_permutex_epi64::<0b01_00_01_00>(a, 0b1100_1100, b),
+            _mm512_mask_permutex_epi64::<0b11_10_11_10>(b, 0b0011_0011, a),
+        ),
+        _ => (
+            _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b),
+            _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b),
+        ),
+    }
 }
 
 /// Two permutations of the 32-bit lanes of `a` and `b`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn permute_doublewords(a: __m512i, b: __m512i, lanes: &[[u32; 16]; 2]) -> (__m512i, __m512i) {
-    let (first, second) = (read(&lanes[0]), read(&lanes[1]));
+fn permute(a: __m512i, b: __m512i, lanes: &[[u32; 16]; 2]) -> (__m512i, __m512i) {
     (
-        _mm512_permutex2var_epi32(a, first, b),
-        _mm512_permutex2var_epi32(a, second, b),
+        _mm512_permutex2var_epi32(a, read(&lanes[0]), b),
+        _mm512_permutex2var_epi32(a, read(&lanes[1]), b),
     )
 }
 
-/// Two permutations of the 64-bit lanes of `a` and `b`.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn permute_quadwords(a: __m512i, b: __m512i, lanes: &[[u64; 8]; 2]) -> (__m512i, __m512i) {
-    let (first, second) = (read(&lanes[0]), read(&lanes[1]));
-    (
-        _mm512_permutex2var_epi64(a, first, b),
-        _mm512_permutex2var_epi64(a, second, b),
-    )
-}
+/// The even lanes of two vectors, and the odd.
+static DEINTERLEAVED: [[u32; 16]; 2] = {
+    let mut lanes = [[0; 16]; 2];
+    let mut i = 0;
+    while i < 32 {
+        lanes[i % 2][i / 2] = i as u32;
+        i += 1;
+    }
+    lanes
+};
 
-/// Defines the permutations that take two vectors apart by blocks, the even blocks and
-/// the odd, and those that put them together.
-macro_rules! permutations {
-    ($element:ty, $lanes:literal, $deinterleaved:ident, $interleaved:ident) => {
-        const fn $deinterleaved(len: usize) -> [[$element; $lanes]; 2] {
-            let mut lanes = [[0; $lanes]; 2];
-            let mut i = 0;
-            while i < $lanes {
-                lanes[0][i] = (2 * (i / len) * len + i % len) as $element;
-                lanes[1][i] = ((2 * (i / len) + 1) * len + i % len) as $element;
-                i += 1;
-            }
-            lanes
-        }
-
-        const fn $interleaved(len: usize) -> [[$element; $lanes]; 2] {
-            let mut lanes = [[0; $lanes]; 2];
-            let mut i = 0;
-            while i < 2 * $lanes {
-                let from = if i / len % 2 == 0 { 0 } else { $lanes };
-                lanes[i / $lanes][i % $lanes] = (from + i / (2 * len) * len + i % len) as $element;
-                i += 1;
-            }
-            lanes
-        }
-    };
-}
-
-permutations!(u16, 32, deinterleaved_words, interleaved_words);
-permutations!(u32, 16, deinterleaved_doublewords, interleaved_doublewords);
-permutations!(u64, 8, deinterleaved_quadwords, interleaved_quadwords);
-
-static DEINTERLEAVED_WORDS: [[u16; 32]; 2] = deinterleaved_words(1);
-static INTERLEAVED_WORDS: [[u16; 32]; 2] = interleaved_words(1);
-static DEINTERLEAVED_DOUBLEWORDS: [[u32; 16]; 2] = deinterleaved_doublewords(1);
-static INTERLEAVED_DOUBLEWORDS: [[u32; 16]; 2] = interleaved_doublewords(1);
-/// Blocks of 1, 2 and 4 quadwords.
-static DEINTERLEAVED_QUADWORDS: [[[u64; 8]; 2]; 3] = [
-    deinterleaved_quadwords(1),
-    deinterleaved_quadwords(2),
-    deinterleaved_quadwords(4),
-];
-static INTERLEAVED_QUADWORDS: [[[u64; 8]; 2]; 3] = [
-    interleaved_quadwords(1),
-    interleaved_quadwords(2),
-    interleaved_quadwords(4),
-];
+/// The lanes of two vectors in turn.
+static INTERLEAVED: [[u32; 16]; 2] = {
+    let mut lanes = [[0; 16]; 2];
+    let mut i = 0;
+    while i < 32 {
+        lanes[i / 16][i % 16] = (i / 2 + i % 2 * 16) as u32;
+        i += 1;
+    }
+    lanes
+};
