@@ -1,23 +1,40 @@
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
 
-use pq_core::ml_dsa::{ExpandedVerifyingKey, ParameterSet, VerifyingKey};
-
-/// The verifying keys that keep coming back, such as those of roots, expanded.
+/// The verifying keys that keep coming back, such as those of roots, in an expanded form `K`.
 ///
-/// Most of a verification is what depends on the key alone: **Â** and H(pk) (FIPS 204,
-/// algorithm 8, lines 5 and 6). webpki and rustls give keys as bytes, so whoever verifies for
-/// them must know a key again to save that.
+/// Much of a verification is what depends on the key alone: for ML-DSA **Â** and H(pk) (FIPS 204,
+/// algorithm 8, lines 5 and 6), on elliptic curves a table of the point's multiples. webpki and
+/// rustls give keys as bytes, so whoever verifies for them must know a key again to save that.
 ///
-/// A key is expanded when it is used for the second time, and then kept until
-/// [`KEPT`] others were used more recently: 38 KiB each for ML-DSA-65. Keys that
-/// are used once, such as those of a server's many clients, displace nothing. Verifying keys
-/// are public; that a signature under one of these verifies faster says which keys this
-/// process has seen lately.
-pub(crate) struct ExpandedKeys<P: ParameterSet> {
-    kept: RwLock<Vec<Kept<P>>>,
+/// A key is expanded when it is used for the second time, and then kept until eight others were
+/// used more recently: 40 KiB each for ML-DSA-65. Keys that are used once, such as those of a
+/// server's many clients, displace nothing. Verifying keys are public; that a signature under one
+/// of these verifies faster says which keys this process has seen lately.
+///
+/// It is for a `static`, one for each algorithm:
+///
+/// ```
+/// use pq_core::ml_dsa::{ExpandedVerifyingKey, MlDsa65, Signature, VerifyingKey};
+/// use pq_x509::verification::ExpandedKeys;
+///
+/// fn verify(key: &[u8], message: &[u8], signature: &[u8]) -> Result<(), pq_core::Error> {
+///     static EXPANDED: ExpandedKeys<ExpandedVerifyingKey<MlDsa65>> = ExpandedKeys::new();
+///
+///     let signature = Signature::from_bytes(signature)?;
+///     let parse = || VerifyingKey::<MlDsa65>::from_bytes(key);
+///     match EXPANDED.find(key, || parse().map(|key| key.expand()))? {
+///         Some(key) => key.verify(message, &[], &signature),
+///         None => parse()?.verify(message, &[], &signature),
+///     }
+/// }
+/// # assert!(verify(&[0; 1952], b"", &[0; 3309]).is_err());
+/// ```
+pub struct ExpandedKeys<K> {
+    kept: RwLock<Vec<Kept<K>>>,
     /// [Marks](mark) of keys that were used once, in a ring.
     seen: [AtomicU64; SEEN],
     /// How many marks were ever put into the ring.
@@ -33,14 +50,16 @@ const KEPT: usize = 8;
 /// How many keys may be used between a key's first and second use.
 const SEEN: usize = 32;
 
-struct Kept<P: ParameterSet> {
-    key: Arc<ExpandedVerifyingKey<P>>,
+struct Kept<K> {
+    bytes: Box<[u8]>,
+    key: Arc<K>,
     /// The count of uses when this was last used.
     used: AtomicU64,
 }
 
-impl<P: ParameterSet> ExpandedKeys<P> {
-    pub(crate) const fn new() -> Self {
+impl<K> ExpandedKeys<K> {
+    /// No keys yet.
+    pub const fn new() -> Self {
         Self {
             kept: RwLock::new(Vec::new()),
             seen: [const { AtomicU64::new(0) }; SEEN],
@@ -49,23 +68,32 @@ impl<P: ParameterSet> ExpandedKeys<P> {
         }
     }
 
-    /// The key in expanded form, unless it is new here.
-    pub(crate) fn find(&self, key: &VerifyingKey<P>) -> Option<Arc<ExpandedVerifyingKey<P>>> {
-        if let Some(kept) = self.kept(key) {
-            return Some(kept);
+    /// The key with these bytes in expanded form, which `expand` makes of them; or nothing, if
+    /// the key is new here.
+    ///
+    /// # Errors
+    ///
+    /// Those of `expand`. Nothing is kept then.
+    pub fn find<E>(
+        &self,
+        bytes: &[u8],
+        expand: impl FnOnce() -> Result<K, E>,
+    ) -> Result<Option<Arc<K>>, E> {
+        if let Some(kept) = self.kept(bytes) {
+            return Ok(Some(kept));
         }
-        if !self.was_seen(mark(key)) {
-            return None;
+        if !self.was_seen(mark(bytes)) {
+            return Ok(None);
         }
-        let key = Arc::new(key.expand());
-        self.keep(key.clone());
-        Some(key)
+        let key = Arc::new(expand()?);
+        self.keep(bytes, key.clone());
+        Ok(Some(key))
     }
 
-    fn kept(&self, key: &VerifyingKey<P>) -> Option<Arc<ExpandedVerifyingKey<P>>> {
+    fn kept(&self, bytes: &[u8]) -> Option<Arc<K>> {
         // The list is whole whenever the lock is free, also after a panic.
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().find(|kept| kept.key.verifying_key() == key)?;
+        let found = kept.iter().find(|kept| *kept.bytes == *bytes)?;
         found.used.store(self.use_up(), Relaxed);
         Some(found.key.clone())
     }
@@ -80,15 +108,15 @@ impl<P: ParameterSet> ExpandedKeys<P> {
         false
     }
 
-    fn keep(&self, key: Arc<ExpandedVerifyingKey<P>>) {
+    fn keep(&self, bytes: &[u8], key: Arc<K>) {
         let new = Kept {
+            bytes: bytes.into(),
             key,
             used: AtomicU64::new(self.use_up()),
         };
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        let same = |kept: &Kept<P>| kept.key.verifying_key() == new.key.verifying_key();
         // Another thread may have come first.
-        if kept.iter().any(same) {
+        if kept.iter().any(|kept| kept.bytes == new.bytes) {
             return;
         }
         if kept.len() < KEPT {
@@ -103,26 +131,33 @@ impl<P: ParameterSet> ExpandedKeys<P> {
     }
 }
 
-/// Part of ρ, with which a key begins: enough to tell keys apart where a mistake only
-/// means that a key is expanded too early.
-fn mark<P: ParameterSet>(key: &VerifyingKey<P>) -> u64 {
-    key.as_bytes()
+/// The start of a key, a seed or half a coordinate: enough to tell keys apart where a mistake
+/// only means that a key is expanded too early.
+fn mark(bytes: &[u8]) -> u64 {
+    bytes
         .first_chunk()
-        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+        .map_or(0, |start| u64::from_le_bytes(*start))
 }
 
 #[cfg(test)]
 mod tests {
-    use pq_core::ml_dsa::{MlDsa44, SigningKey};
+    use core::convert::Infallible;
 
     use super::*;
 
-    type Keys = ExpandedKeys<MlDsa44>;
+    /// Keys that expand to their number.
+    type Keys = ExpandedKeys<usize>;
 
-    fn key(number: usize) -> VerifyingKey<MlDsa44> {
-        let mut seed = [0; 32];
-        seed[..8].copy_from_slice(&number.to_le_bytes());
-        SigningKey::from_seed(&seed).verifying_key().clone()
+    /// A key's bytes: like a point, with a byte that all have in front.
+    fn bytes(number: usize) -> [u8; 17] {
+        let mut bytes = [4; 17];
+        bytes[1..9].copy_from_slice(&number.to_le_bytes());
+        bytes
+    }
+
+    fn find(keys: &Keys, number: usize) -> Option<Arc<usize>> {
+        let Ok(found) = keys.find(&bytes(number), || Ok::<_, Infallible>(number));
+        found
     }
 
     fn kept(keys: &Keys) -> usize {
@@ -132,46 +167,67 @@ mod tests {
     #[test]
     fn the_second_use_expands_and_the_third_finds() {
         let keys = Keys::new();
-        let (one, other) = (key(1), key(2));
-        assert!(keys.find(&one).is_none());
-        assert!(keys.find(&other).is_none());
-        let second = keys.find(&one).expect("expanded");
-        let third = keys.find(&one).expect("kept");
+        assert_eq!(find(&keys, 1), None);
+        assert_eq!(find(&keys, 2), None);
+        let second = find(&keys, 1).expect("expanded");
+        let third = find(&keys, 1).expect("kept");
         assert!(Arc::ptr_eq(&second, &third));
-        assert_eq!(*second.verifying_key(), one);
-        assert_eq!(*keys.find(&other).expect("expanded").verifying_key(), other);
+        assert_eq!(*second, 1);
+        assert_eq!(find(&keys, 2).as_deref(), Some(&2));
+    }
+
+    #[test]
+    fn every_byte_counts() {
+        let keys = Keys::new();
+        for _ in 0..2 {
+            find(&keys, 1);
+        }
+        for i in 0..bytes(1).len() {
+            let mut other = bytes(1);
+            other[i] ^= 1;
+            assert_eq!(keys.kept(&other), None);
+        }
+        assert_eq!(keys.kept(&bytes(1)[1..]), None);
+        assert_eq!(keys.kept(&bytes(1)).as_deref(), Some(&1));
+    }
+
+    #[test]
+    fn what_does_not_expand_is_not_kept() {
+        let keys = Keys::new();
+        assert_eq!(keys.find(&bytes(1), || Err("malformed")), Ok(None));
+        assert_eq!(keys.find(&bytes(1), || Err("malformed")), Err("malformed"));
+        assert_eq!(kept(&keys), 0);
     }
 
     #[test]
     fn the_least_recently_used_goes() {
         let keys = Keys::new();
-        let many: Vec<_> = (0..KEPT).map(key).collect();
-        for key in many.iter().chain(&many) {
-            keys.find(key);
+        for number in (0..KEPT).chain(0..KEPT) {
+            find(&keys, number);
         }
         assert_eq!(kept(&keys), KEPT);
 
         // The first is used again, so that the second is the oldest.
-        assert!(keys.kept(&many[0]).is_some());
-        keys.keep(Arc::new(key(KEPT).expand()));
+        assert!(keys.kept(&bytes(0)).is_some());
+        keys.keep(&bytes(KEPT), Arc::new(KEPT));
         assert_eq!(kept(&keys), KEPT);
-        assert!(keys.kept(&many[0]).is_some());
-        assert!(keys.kept(&many[1]).is_none());
-        assert!(keys.kept(&key(KEPT)).is_some());
+        assert!(keys.kept(&bytes(0)).is_some());
+        assert!(keys.kept(&bytes(1)).is_none());
+        assert!(keys.kept(&bytes(KEPT)).is_some());
     }
 
     #[test]
     fn keys_used_once_displace_nothing() {
         let keys = Keys::new();
         for _ in 0..2 {
-            keys.find(&key(0));
+            find(&keys, 0);
         }
         for number in 1..=2 * SEEN {
-            assert!(keys.find(&key(number)).is_none());
+            assert!(find(&keys, number).is_none());
         }
         assert_eq!(kept(&keys), 1);
-        assert!(keys.kept(&key(0)).is_some());
+        assert!(keys.kept(&bytes(0)).is_some());
         // The ring has forgotten the first of them.
-        assert!(keys.find(&key(1)).is_none());
+        assert!(find(&keys, 1).is_none());
     }
 }

@@ -7,14 +7,14 @@ use core::fmt;
 
 use pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
 use pq_core::Error;
-use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
+use pq_core::ml_dsa::{self, ExpandedVerifyingKey, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::slh_dsa::{
     self, Message, PreHash, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f, SlhDsaSha2_192s,
     SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f,
     SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
 };
 
-use crate::expanded_keys::ExpandedKeys;
+pub use crate::expanded_keys::ExpandedKeys;
 
 /// The algorithms, each with the last arc of its identifier in NIST's `sigAlgs`,
 /// 2.16.840.1.101.3.4.3.
@@ -40,17 +40,17 @@ macro_rules! algorithms {
 algorithms! {
     /// ML-DSA-44, pure, with an empty context (RFC 9881).
     ML_DSA_44 = 17 "ML-DSA-44" |key, message, signature| {
-        static EXPANDED: ExpandedKeys<MlDsa44> = ExpandedKeys::new();
+        static EXPANDED: MlDsaKeys<MlDsa44> = MlDsaKeys::new();
         ml_dsa(&EXPANDED, key, message, signature)
     };
     /// ML-DSA-65, pure, with an empty context (RFC 9881).
     ML_DSA_65 = 18 "ML-DSA-65" |key, message, signature| {
-        static EXPANDED: ExpandedKeys<MlDsa65> = ExpandedKeys::new();
+        static EXPANDED: MlDsaKeys<MlDsa65> = MlDsaKeys::new();
         ml_dsa(&EXPANDED, key, message, signature)
     };
     /// ML-DSA-87, pure, with an empty context (RFC 9881).
     ML_DSA_87 = 19 "ML-DSA-87" |key, message, signature| {
-        static EXPANDED: ExpandedKeys<MlDsa87> = ExpandedKeys::new();
+        static EXPANDED: MlDsaKeys<MlDsa87> = MlDsaKeys::new();
         ml_dsa(&EXPANDED, key, message, signature)
     };
     /// SLH-DSA-SHA2-128s, pure, with an empty context (RFC 9909).
@@ -124,18 +124,20 @@ struct Algorithm {
     verify: Verify,
 }
 
+type MlDsaKeys<P> = ExpandedKeys<ExpandedVerifyingKey<P>>;
+
 /// `expanded` is there so that the keys of roots, at least, are not expanded each time.
 fn ml_dsa<P: ml_dsa::ParameterSet>(
-    expanded: &ExpandedKeys<P>,
+    expanded: &MlDsaKeys<P>,
     public_key: &[u8],
     message: &[u8],
     signature: &[u8],
 ) -> Result<(), Error> {
-    let key = ml_dsa::VerifyingKey::<P>::from_bytes(public_key)?;
+    let parse = || ml_dsa::VerifyingKey::<P>::from_bytes(public_key);
     let signature = ml_dsa::Signature::<P>::from_bytes(signature)?;
-    match expanded.find(&key) {
+    match expanded.find(public_key, || parse().map(|key| key.expand()))? {
         Some(key) => key.verify(message, &[], &signature),
-        None => key.verify(message, &[], &signature),
+        None => parse()?.verify(message, &[], &signature),
     }
 }
 
