@@ -12,7 +12,8 @@ use crate::Error;
 ///
 /// Its cipher suites can be used for QUIC where the feature `quic` is enabled. Those of TLS
 /// 1.3 with SHA-256 have an HKDF of this crate, over RustCrypto's SHA-256, which handshakes are
-/// faster with.
+/// faster with; and ECDSA keys that chains and handshakes keep coming back to are kept with
+/// graviola's tables for them.
 ///
 /// # Errors
 ///
@@ -120,7 +121,7 @@ mod graviola {
     use rustls::crypto::CryptoProvider;
 
     use super::Base;
-    use crate::Error;
+    use crate::{Error, suites, verify};
 
     pub(super) fn detect() -> Result<Base, Error> {
         let missing = missing(&cpu_features());
@@ -135,7 +136,8 @@ mod graviola {
     }
 
     fn provider() -> CryptoProvider {
-        crate::suites::in_place(rustls_graviola::default_provider())
+        let provider = rustls_graviola::default_provider();
+        verify::ecdsa::in_place(suites::in_place(provider))
     }
 
     fn missing(features: &[(&'static str, bool)]) -> Vec<&'static str> {

@@ -1,6 +1,11 @@
 //! Verification: signatures, with ML-DSA and SLH-DSA beside the base's algorithms, and
 //! key usage.
 
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) mod ecdsa;
 mod key_usage;
 pub mod slh_dsa;
 
