@@ -339,7 +339,28 @@ impl Coefficients for I32x8 {
     lane_orders!(1);
 }
 
-impl I32s for I32x8 {}
+impl I32s for I32x8 {
+    /// Those of the even and of the odd lanes.
+    type Sums = [__m256i; 2];
+
+    #[inline(always)]
+    fn zero_sums(_: Avx2) -> Self::Sums {
+        // SAFETY: the token proves that the CPU has the instruction.
+        [unsafe { _mm256_setzero_si256() }; 2]
+    }
+
+    #[inline(always)]
+    fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums {
+        // SAFETY: `self` proves that the CPU has the instructions.
+        unsafe { add_product(self.0, other.0, sums) }
+    }
+
+    #[inline(always)]
+    fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
+        // SAFETY: `q` proves that the CPU has the instructions.
+        Self(unsafe { montgomery_reduce(sums, q_inverse.0, q.0) })
+    }
+}
 
 /// There is no instruction for high halves of 32 bits: products of the even lanes and
 /// of the odd lanes, in 64 bits.
@@ -365,6 +386,28 @@ fn montgomery_product(x: __m256i, factor: __m256i, factor_over_q: __m256i, q: __
         _mm256_mul_epi32(m_odd, q),
     );
     high_halves(even, odd)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_product(a: __m256i, b: __m256i, [even, odd]: [__m256i; 2]) -> [__m256i; 2] {
+    [
+        _mm256_add_epi64(even, _mm256_mul_epi32(a, b)),
+        _mm256_add_epi64(odd, _mm256_mul_epi32(odd_lanes(a), odd_lanes(b))),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn montgomery_reduce([even, odd]: [__m256i; 2], q_inverse: __m256i, q: __m256i) -> __m256i {
+    let (m, m_odd) = (
+        _mm256_mul_epi32(even, q_inverse),
+        _mm256_mul_epi32(odd, q_inverse),
+    );
+    high_halves(
+        _mm256_sub_epi64(even, _mm256_mul_epi32(m, q)),
+        _mm256_sub_epi64(odd, _mm256_mul_epi32(m_odd, q)),
+    )
 }
 
 /// The odd lanes of `even` and `odd` as even and odd lanes.

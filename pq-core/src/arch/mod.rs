@@ -409,13 +409,25 @@ pub trait Coefficients: Vector {
 pub trait I16s: Coefficients<Element = i16> {}
 
 /// Coefficients of 32 bits.
-pub trait I32s: Coefficients<Element = i32> {}
+pub trait I32s: Coefficients<Element = i32> {
+    /// A number of 64 bits for each lane, in some order.
+    type Sums: Copy;
+
+    /// Zeros.
+    fn zero_sums(token: Self::Token) -> Self::Sums;
+    /// `sums + self · other`; the caller's bounds exclude overflow.
+    fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums;
+    /// The Montgomery reduction of sums s: (s − mq) / R for m = s · q⁻¹ mod± R, R = 2³².
+    ///
+    /// The results lie in ±q for |s| < 2³¹ q.
+    fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self;
+}
 
 #[cfg(test)]
 mod tests {
     use core::fmt::Debug;
 
-    use super::{Backend, Coefficients, Kernel, U64s, Vector, Words, on_each_backend};
+    use super::{Backend, Coefficients, I32s, Kernel, U64s, Vector, Words, on_each_backend};
     use crate::test_random::Random;
 
     /// A kernel that is a function of the backend.
@@ -626,10 +638,31 @@ mod tests {
         check_with!(check_16, i16, i32, 3329);
         check_with!(check_32, i32, i64, 8_380_417);
 
+        fn check_sums<V: I32s>(token: V::Token) {
+            const Q: i64 = 8_380_417;
+            const Q_INVERSE: i32 = 58_728_449;
+            let mut random = Random::new(4);
+            for _ in 0..100 {
+                // two products stay below 2³¹ q
+                let mut next = || vector::<V>(token, |_| random.within(1 << 26));
+                let [a, b, c, d] = [next(), next(), next(), next()];
+                let sums = a.add_product(b, V::zero_sums(token));
+                let sums = c.add_product(d, sums);
+                let (q, q_inverse) = (V::splat(token, Q as i32), V::splat(token, Q_INVERSE));
+                check_lanes(V::montgomery_reduce(sums, q_inverse, q), |i| {
+                    let of = |v: V| i64::from(lane(v, i));
+                    let sum = of(a) * of(b) + of(c) * of(d);
+                    let m = (sum as i32).wrapping_mul(Q_INVERSE);
+                    ((sum - i64::from(m) * Q) >> 32) as i32
+                });
+            }
+        }
+
         on_each_backend!(b => run_coefficients(b));
         fn run_coefficients<B: Backend>(b: B) {
             b.run(Run(check_16::<B::I16s>));
             b.run(Run(check_32::<B::I32s>));
+            b.run(Run(check_sums::<B::I32s>));
         }
     }
 }

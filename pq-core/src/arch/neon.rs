@@ -421,12 +421,52 @@ macro_rules! coefficients {
             lane_orders!(1, identity, identity);
         }
 
-        impl I32s for $i32s {}
+        impl I32s for $i32s {
+            /// Those of the lower and of the upper lanes.
+            type Sums = [int64x2_t; 2];
+
+            #[inline(always)]
+            fn zero_sums(_: $token) -> Self::Sums {
+                // SAFETY: the token proves that the CPU has the instruction.
+                [unsafe { vdupq_n_s64(0) }; 2]
+            }
+
+            #[inline(always)]
+            fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums {
+                // SAFETY: `self` proves that the CPU has the instructions.
+                unsafe { add_product(self.0, other.0, sums) }
+            }
+
+            #[inline(always)]
+            fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
+                // SAFETY: `q` proves that the CPU has the instructions.
+                Self(unsafe { montgomery_reduce(sums, q_inverse.0, q.0) })
+            }
+        }
     };
 }
 
 coefficients!(I16x8, I32x4, Neon);
 coefficients!(I16x8Sha3, I32x4Sha3, NeonSha3);
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add_product(a: int32x4_t, b: int32x4_t, [low, high]: [int64x2_t; 2]) -> [int64x2_t; 2] {
+    [
+        vmlal_s32(low, vget_low_s32(a), vget_low_s32(b)),
+        vmlal_high_s32(high, a, b),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn montgomery_reduce([low, high]: [int64x2_t; 2], q_inverse: int32x4_t, q: int32x4_t) -> int32x4_t {
+    let low_halves = vuzp1q_s32(vreinterpretq_s32_s64(low), vreinterpretq_s32_s64(high));
+    let m = vmulq_s32(low_halves, q_inverse);
+    let low = vmlsl_s32(low, vget_low_s32(m), vget_low_s32(q));
+    let high = vmlsl_high_s32(high, m, q);
+    vuzp2q_s32(vreinterpretq_s32_s64(low), vreinterpretq_s32_s64(high))
+}
 
 /// ⌊⌊2ab / 2^bits⌋ / 2⌋. The doubled product saturates only where a and b both are the
 /// least number there is, which no factor is.

@@ -184,7 +184,26 @@ one_lane_coefficients!(i16, i32);
 one_lane_coefficients!(i32, i64);
 
 impl I16s for i16 {}
-impl I32s for i32 {}
+
+impl I32s for i32 {
+    type Sums = i64;
+
+    #[inline(always)]
+    fn zero_sums(_: Portable) -> i64 {
+        0
+    }
+
+    #[inline(always)]
+    fn add_product(self, other: Self, sum: i64) -> i64 {
+        sum + i64::from(self) * i64::from(other)
+    }
+
+    #[inline(always)]
+    fn montgomery_reduce(sum: i64, q_inverse: Self, q: Self) -> Self {
+        let m = (sum as Self).wrapping_mul(q_inverse);
+        ((sum - i64::from(m) * i64::from(q)) >> 32) as Self
+    }
+}
 
 /// A CPU without instructions for SHA-256: there is no such token.
 #[derive(Clone, Copy, Debug)]

@@ -193,4 +193,20 @@ lanes_of_coefficients!(i16, 16);
 lanes_of_coefficients!(i32, 8);
 
 impl I16s for Lanes<i16, 16> {}
-impl I32s for Lanes<i32, 8> {}
+
+impl I32s for Lanes<i32, 8> {
+    type Sums = [i64; 8];
+
+    fn zero_sums(_: Wide) -> [i64; 8] {
+        [0; 8]
+    }
+
+    fn add_product(self, other: Self, sums: [i64; 8]) -> [i64; 8] {
+        core::array::from_fn(|i| self.0[i].add_product(other.0[i], sums[i]))
+    }
+
+    fn montgomery_reduce(sums: [i64; 8], q_inverse: Self, q: Self) -> Self {
+        let reduced = |i: usize| i32::montgomery_reduce(sums[i], q_inverse.0[i], q.0[i]);
+        Self(core::array::from_fn(reduced))
+    }
+}

@@ -88,7 +88,28 @@ impl Coefficients for I32x16 {
     lane_orders!(1);
 }
 
-impl I32s for I32x16 {}
+impl I32s for I32x16 {
+    /// Those of the even and of the odd lanes.
+    type Sums = [__m512i; 2];
+
+    #[inline(always)]
+    fn zero_sums(_: Avx512) -> Self::Sums {
+        // SAFETY: the token proves that the CPU has the instruction.
+        [unsafe { _mm512_setzero_si512() }; 2]
+    }
+
+    #[inline(always)]
+    fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums {
+        // SAFETY: `self` proves that the CPU has the instructions.
+        unsafe { add_product(self.0, other.0, sums) }
+    }
+
+    #[inline(always)]
+    fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
+        // SAFETY: `q` proves that the CPU has the instructions.
+        Self(unsafe { montgomery_reduce(sums, q_inverse.0, q.0) })
+    }
+}
 
 /// There is no instruction for high halves of 32 bits: products of the even lanes and
 /// of the odd lanes, in 64 bits.
@@ -97,7 +118,7 @@ impl I32s for I32x16 {}
 fn mul_high(a: __m512i, b: __m512i) -> __m512i {
     let even = _mm512_mul_epi32(a, b);
     let odd = _mm512_mul_epi32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
-    _mm512_mask_shuffle_epi32::<_MM_PERM_DDBB>(odd, EVEN_LANES, even)
+    high_halves(even, odd)
 }
 
 /// As the default method, with the high halves taken after the subtraction.
@@ -110,6 +131,35 @@ fn montgomery_product(x: __m512i, factor: __m512i, factor_over_q: __m512i, q: __
         _mm512_mul_epi32(odd_lanes(x), odd_lanes(factor)),
         _mm512_mul_epi32(odd_lanes(m), odd_lanes(q)),
     );
+    high_halves(even, odd)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_product(a: __m512i, b: __m512i, [even, odd]: [__m512i; 2]) -> [__m512i; 2] {
+    [
+        _mm512_add_epi64(even, _mm512_mul_epi32(a, b)),
+        _mm512_add_epi64(odd, _mm512_mul_epi32(odd_lanes(a), odd_lanes(b))),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn montgomery_reduce([even, odd]: [__m512i; 2], q_inverse: __m512i, q: __m512i) -> __m512i {
+    let (m, m_odd) = (
+        _mm512_mul_epi32(even, q_inverse),
+        _mm512_mul_epi32(odd, q_inverse),
+    );
+    high_halves(
+        _mm512_sub_epi64(even, _mm512_mul_epi32(m, q)),
+        _mm512_sub_epi64(odd, _mm512_mul_epi32(m_odd, q)),
+    )
+}
+
+/// The odd lanes of `even` and `odd` as even and odd lanes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn high_halves(even: __m512i, odd: __m512i) -> __m512i {
     _mm512_mask_shuffle_epi32::<_MM_PERM_DDBB>(odd, EVEN_LANES, even)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Sums of products are kept in 64 bits, in registers, and reduced once.
 
-use crate::arch::{Backend, Kernel};
+use crate::arch::{Backend, I32s, Kernel, Vector};
 use crate::kernel::ntt::{Q8380417, Ring, within};
 
 /// f₀ ∘ g₀ + f₁ ∘ g₁ + … · R⁻¹ mod q, with one more product if there is a `last`.
@@ -20,27 +20,60 @@ impl<B: Backend, T: AsRef<[i32; 256]>> Kernel<B> for InnerProduct<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: B) {
-        // As many coefficients at a time as keep their sums in registers.
-        const WIDTH: usize = 16;
-        let Self { f, g, last, output } = self;
-        debug_assert_eq!(f.len(), g.len());
-        for (i, output) in output.as_chunks_mut::<WIDTH>().0.iter_mut().enumerate() {
-            let mut sums = [0; WIDTH];
-            for (f, g) in f.iter().zip(g).chain(last) {
-                let (f, g) = (f.as_ref(), g.as_ref());
-                debug_assert!(within::<Q8380417>(f, 9) && within::<Q8380417>(g, 9));
-                let f = &f.as_chunks::<WIDTH>().0[i];
-                let g = &g.as_chunks::<WIDTH>().0[i];
-                for ((sum, f), g) in sums.iter_mut().zip(f).zip(g) {
-                    *sum += i64::from(*f) * i64::from(*g);
-                }
-            }
-            for (x, sum) in output.iter_mut().zip(sums) {
-                *x = montgomery_reduce(sum);
-            }
+    fn run(self, b: B) {
+        debug_assert_eq!(self.f.len(), self.g.len());
+        let output = &mut *self.output;
+        // As many vectors at a time as keep their sums in registers.
+        if B::I32s::LANES == 1 {
+            inner_product::<B::I32s, T, 16>(b, self.f, self.g, self.last, output);
+        } else {
+            inner_product::<B::I32s, T, 2>(b, self.f, self.g, self.last, output);
         }
         debug_assert!(within::<Q8380417>(output, 1));
+    }
+}
+
+/// The inner product, `N` vectors of coefficients at a time.
+#[inline(always)]
+fn inner_product<V: I32s, T: AsRef<[i32; 256]>, const N: usize>(
+    token: V::Token,
+    f: &[T],
+    g: &[T],
+    last: Option<(&T, &T)>,
+    output: &mut [i32; 256],
+) {
+    let q = V::splat(token, Q8380417::Q);
+    let q_inverse = V::splat(token, Q_INVERSE);
+    let output = V::chunks_mut(output).as_chunks_mut::<N>().0;
+    for (i, output) in output.iter_mut().enumerate() {
+        let mut sums = [V::zero_sums(token); N];
+        // Not chained with the last: the loop would ask each time where it is.
+        for (f, g) in f.iter().zip(g) {
+            add_products::<V, N>(token, f.as_ref(), g.as_ref(), i, &mut sums);
+        }
+        if let Some((f, g)) = last {
+            add_products::<V, N>(token, f.as_ref(), g.as_ref(), i, &mut sums);
+        }
+        for (x, sums) in output.iter_mut().zip(sums) {
+            V::montgomery_reduce(sums, q_inverse, q).store(x);
+        }
+    }
+}
+
+/// Adds the products of the i'th `N` vectors.
+#[inline(always)]
+fn add_products<V: I32s, const N: usize>(
+    token: V::Token,
+    f: &[i32; 256],
+    g: &[i32; 256],
+    i: usize,
+    sums: &mut [V::Sums; N],
+) {
+    debug_assert!(within::<Q8380417>(f, 9) && within::<Q8380417>(g, 9));
+    let f = &V::chunks(f).as_chunks::<N>().0[i];
+    let g = &V::chunks(g).as_chunks::<N>().0[i];
+    for ((sums, f), g) in sums.iter_mut().zip(f).zip(g) {
+        *sums = V::load(token, f).add_product(V::load(token, g), *sums);
     }
 }
 
@@ -57,10 +90,15 @@ impl<B: Backend> Kernel<B> for Multiply<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: B) {
+    fn run(self, b: B) {
         debug_assert!(within::<Q8380417>(self.a, 9) && within::<Q8380417>(self.b, 9));
-        for ((x, a), b) in self.output.iter_mut().zip(self.a).zip(self.b) {
-            *x = montgomery_reduce(i64::from(*a) * i64::from(*b));
+        let q = B::I32s::splat(b, Q8380417::Q);
+        let q_inverse = B::I32s::splat(b, Q_INVERSE);
+        let factors = B::I32s::chunks(self.a).iter().zip(B::I32s::chunks(self.b));
+        for (x, (f, g)) in B::I32s::chunks_mut(self.output).iter_mut().zip(factors) {
+            let (f, g) = (B::I32s::load(b, f), B::I32s::load(b, g));
+            let product = f.add_product(g, B::I32s::zero_sums(b));
+            B::I32s::montgomery_reduce(product, q_inverse, q).store(x);
         }
         debug_assert!(within::<Q8380417>(self.output, 1));
     }
@@ -83,23 +121,24 @@ impl<B: Backend> Kernel<B> for OverRadix<'_> {
     }
 }
 
+/// q⁻¹ mod± R
+const Q_INVERSE: i32 = 58_728_449;
+
 /// What reduction takes: 2³¹ q.
 const SUM_BOUND: i64 = (Q8380417::Q as i64) << 31;
 
 /// x · R⁻¹ mod q for |x| < 2³¹ q (FIPS 204, algorithm 49); |result| < q.
 #[inline(always)]
 fn montgomery_reduce(x: i64) -> i32 {
-    const Q_INVERSE: i32 = 58_728_449 /* q⁻¹ mod± R */;
     debug_assert!(x.abs() < SUM_BOUND);
-    let m = (x as i32).wrapping_mul(Q_INVERSE);
-    ((x - i64::from(m) * i64::from(Q8380417::Q)) >> 32) as i32
+    i32::montgomery_reduce(x, Q_INVERSE, Q8380417::Q)
 }
 
 #[cfg(test)]
 mod tests {
     use core::array;
 
-    use super::{InnerProduct, Multiply, OverRadix, montgomery_reduce};
+    use super::{InnerProduct, Multiply, OverRadix, Q_INVERSE, montgomery_reduce};
     use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
@@ -107,7 +146,7 @@ mod tests {
 
     #[test]
     fn montgomery_constant() {
-        assert_eq!(8_380_417i32.wrapping_mul(58_728_449), 1);
+        assert_eq!(8_380_417i32.wrapping_mul(Q_INVERSE), 1);
     }
 
     #[test]
