@@ -11,9 +11,9 @@ use crate::Error;
 /// builds without a C compiler, cmake or an assembler.
 ///
 /// Its cipher suites can be used for QUIC where the feature `quic` is enabled. Those of TLS
-/// 1.3 with SHA-256 have an HKDF of this crate, over RustCrypto's SHA-256, which handshakes are
-/// faster with; and ECDSA keys that chains and handshakes keep coming back to are kept with
-/// graviola's tables for them.
+/// 1.3 have an HKDF of this crate, over RustCrypto's SHA-2, which handshakes are faster with; and
+/// ECDSA keys that chains and handshakes keep coming back to are kept with graviola's tables for
+/// them.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! HKDF with SHA-256 (RFC 5869) for the key schedule of TLS 1.3 where graviola is the base.
+//! HKDF with SHA-2 (RFC 5869) for the key schedule of TLS 1.3 where graviola is the base.
 //!
 //! The two ends of a handshake derive some forty secrets, each from one or two blocks, so
 //! that what surrounds the compression function counts. rustls's HKDF over graviola's HMAC
@@ -11,28 +11,41 @@ use std::sync::LazyLock;
 
 use rustls::crypto::hmac::Tag;
 use rustls::crypto::tls13::{Hkdf, HkdfExpander, OkmBlock, OutputLengthError};
-use sha2::block_api::compress256;
+use sha2::block_api::{compress256, compress512};
 use zeroize::{ZeroizeOnDrop, optimization_barrier};
 
 /// HKDF with SHA-256.
-pub(crate) struct HkdfSha256;
+pub(crate) static HKDF_SHA256: HkdfSha2<Sha256> = HkdfSha2::new();
 
-impl HkdfSha256 {
-    fn extract(salt: Option<&[u8]>, secret: &[u8]) -> Hmac {
-        let prk = Hmac::new(salt.unwrap_or(&ZEROS)).sign([secret]);
-        Hmac::new(&prk.0)
+/// HKDF with SHA-384.
+pub(crate) static HKDF_SHA384: HkdfSha2<Sha384> = HkdfSha2::new();
+
+/// HKDF with one of SHA-2.
+pub(crate) struct HkdfSha2<H: Sha2> {
+    /// The key for the early secret of every handshake without a pre-shared key
+    /// (RFC 9846, section 7.1), which is no secret.
+    early: LazyLock<Hmac<H>>,
+}
+
+impl<H: Sha2> HkdfSha2<H> {
+    const fn new() -> Self {
+        Self {
+            early: LazyLock::new(|| Self::extract(None, H::Digest::ZEROS.as_ref())),
+        }
+    }
+
+    fn extract(salt: Option<&[u8]>, secret: &[u8]) -> Hmac<H> {
+        // No salt is one of zeros, and HMAC fills any key up with zeros.
+        let prk = Hmac::<H>::new(salt.unwrap_or_default()).sign([secret]);
+        Hmac::new(prk.0.as_ref())
     }
 }
 
-impl Hkdf for HkdfSha256 {
+impl<H: Sha2> Hkdf for HkdfSha2<H> {
     fn extract_from_zero_ikm(&self, salt: Option<&[u8]>) -> Box<dyn HkdfExpander> {
-        /// The key for the early secret of every handshake without a pre-shared key
-        /// (RFC 9846, section 7.1), which is no secret.
-        static EARLY: LazyLock<Hmac> = LazyLock::new(|| HkdfSha256::extract(None, &ZEROS));
-
         Box::new(match salt {
-            Some(salt) => Self::extract(Some(salt), &ZEROS),
-            None => EARLY.clone(),
+            Some(salt) => Self::extract(Some(salt), H::Digest::ZEROS.as_ref()),
+            None => Hmac::clone(&self.early),
         })
     }
 
@@ -41,11 +54,11 @@ impl Hkdf for HkdfSha256 {
     }
 
     fn expander_for_okm(&self, okm: &OkmBlock) -> Box<dyn HkdfExpander> {
-        Box::new(Hmac::new(okm.as_ref()))
+        Box::new(Hmac::<H>::new(okm.as_ref()))
     }
 
     fn hmac_sign(&self, key: &OkmBlock, message: &[u8]) -> Tag {
-        Tag::new(&Hmac::new(key.as_ref()).sign([message]).0)
+        Tag::new(Hmac::<H>::new(key.as_ref()).sign([message]).0.as_ref())
     }
 }
 
@@ -53,119 +66,126 @@ impl Hkdf for HkdfSha256 {
 ///
 /// Wiped when dropped, apart from what the compression function leaves on the stack.
 #[derive(Clone)]
-struct Hmac {
-    /// The state of SHA-256 that has taken the block of the key with the inner padding.
-    inner: State,
+struct Hmac<H: Sha2> {
+    /// The state of the hash that has taken the block of the key with the inner padding.
+    inner: H::State,
     /// The same with the outer padding.
-    outer: State,
+    outer: H::State,
 }
 
-impl Hmac {
+impl<H: Sha2> Hmac<H> {
     fn new(key: &[u8]) -> Self {
-        let mut block = Wiped([0; BLOCK_LEN]);
-        match block.0.get_mut(..key.len()) {
+        let mut block = Wiped(H::Block::ZEROS);
+        match block.0.as_mut().get_mut(..key.len()) {
             Some(start) => start.copy_from_slice(key),
-            None => block.0[..LEN].copy_from_slice(&Sha256::digest(&INITIAL, 0, [key]).0),
+            None => {
+                let digest = Hash::<H>::digest(&H::INITIAL, 0, [key]);
+                block.0.as_mut()[..H::Digest::LEN].copy_from_slice(digest.0.as_ref());
+            }
         }
-        let [inner, outer] = [0x36, 0x5c].map(|padding| Wiped(block.0.map(|byte| byte ^ padding)));
+        let [inner, outer] = [0x36, 0x5c].map(|padding| {
+            let mut padded = Wiped(block.0);
+            padded
+                .0
+                .as_mut()
+                .iter_mut()
+                .for_each(|byte| *byte ^= padding);
+            padded
+        });
         let mut hmac = Self {
-            inner: INITIAL,
-            outer: INITIAL,
+            inner: H::INITIAL,
+            outer: H::INITIAL,
         };
         // With nothing between them, so that the CPU can overlap them.
-        compress256(&mut hmac.inner, slice::from_ref(&inner.0));
-        compress256(&mut hmac.outer, slice::from_ref(&outer.0));
+        H::compress(&mut hmac.inner, &inner.0);
+        H::compress(&mut hmac.outer, &outer.0);
         hmac
     }
 
     /// The tag of the concatenated parts.
-    fn sign<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>) -> Wiped<LEN> {
-        let inner = Sha256::digest(&self.inner, 1, parts);
-        Sha256::digest(&self.outer, 1, [&inner.0[..]])
+    fn sign<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>) -> Wiped<H::Digest> {
+        let inner = Hash::<H>::digest(&self.inner, 1, parts);
+        Hash::<H>::digest(&self.outer, 1, [inner.0.as_ref()])
     }
 
     /// T(`counter`) of RFC 5869, section 2.3, after `previous`.
-    fn block(&self, previous: &[u8], info: &[&[u8]], counter: u8) -> Wiped<LEN> {
+    fn block(&self, previous: &[u8], info: &[&[u8]], counter: u8) -> Wiped<H::Digest> {
         let info = info.iter().copied();
         self.sign([previous].into_iter().chain(info).chain([&[counter][..]]))
     }
 }
 
-impl Drop for Hmac {
+impl<H: Sha2> Drop for Hmac<H> {
     fn drop(&mut self) {
-        self.inner = [0; 8];
-        self.outer = [0; 8];
+        self.inner = H::State::default();
+        self.outer = H::State::default();
         optimization_barrier(self);
     }
 }
 
-impl ZeroizeOnDrop for Hmac {}
+impl<H: Sha2> ZeroizeOnDrop for Hmac<H> {}
 
-impl HkdfExpander for Hmac {
+impl<H: Sha2> HkdfExpander for Hmac<H> {
     fn expand_slice(&self, info: &[&[u8]], output: &mut [u8]) -> Result<(), OutputLengthError> {
-        if output.len() > usize::from(u8::MAX) * LEN {
+        if output.len() > usize::from(u8::MAX) * H::Digest::LEN {
             return Err(OutputLengthError);
         }
-        let mut previous = None::<Wiped<LEN>>;
-        for (output, counter) in output.chunks_mut(LEN).zip(1..=u8::MAX) {
-            let previous_block = previous.as_ref().map_or(&[][..], |block| &block.0);
+        let mut previous = None::<Wiped<H::Digest>>;
+        for (output, counter) in output.chunks_mut(H::Digest::LEN).zip(1..=u8::MAX) {
+            let previous_block = previous.as_ref().map_or(&[][..], |block| block.0.as_ref());
             let block = self.block(previous_block, info, counter);
-            output.copy_from_slice(&block.0[..output.len()]);
+            output.copy_from_slice(&block.0.as_ref()[..output.len()]);
             previous = Some(block);
         }
         Ok(())
     }
 
     fn expand_block(&self, info: &[&[u8]]) -> OkmBlock {
-        OkmBlock::new(&self.block(&[], info, 1).0)
+        OkmBlock::new(self.block(&[], info, 1).0.as_ref())
     }
 
     fn hash_len(&self) -> usize {
-        LEN
+        H::Digest::LEN
     }
 }
 
-/// SHA-256 (FIPS 180-4) of a message in parts.
+/// The hash of a message in parts.
 ///
 /// Wiped when dropped, as [`Hmac`] is.
-struct Sha256 {
-    state: State,
+struct Hash<H: Sha2> {
+    state: H::State,
     /// The next block, zero where it isn't filled yet.
-    block: [u8; BLOCK_LEN],
+    block: H::Block,
     /// How much of the block is filled: not all.
     filled: usize,
     /// How many blocks the state has taken.
     blocks: usize,
 }
 
-impl Sha256 {
+impl<H: Sha2> Hash<H> {
     /// The digest of so many blocks, which have led to `state`, and then the parts.
     fn digest<'a>(
-        state: &State,
+        state: &H::State,
         blocks: usize,
         parts: impl IntoIterator<Item = &'a [u8]>,
-    ) -> Wiped<LEN> {
+    ) -> Wiped<H::Digest> {
         let mut hash = Self {
             state: *state,
-            block: [0; BLOCK_LEN],
+            block: H::Block::ZEROS,
             filled: 0,
             blocks,
         };
-        for part in parts {
-            hash.update(part);
-        }
+        parts.into_iter().for_each(|part| hash.update(part));
         hash.pad();
 
-        let mut digest = Wiped([0; LEN]);
-        for (bytes, word) in digest.0.chunks_exact_mut(4).zip(hash.state) {
-            bytes.copy_from_slice(&word.to_be_bytes());
-        }
+        let mut digest = Wiped(H::Digest::ZEROS);
+        H::write(&hash.state, &mut digest.0);
         digest
     }
 
     fn update(&mut self, mut bytes: &[u8]) {
         loop {
-            let room = &mut self.block[self.filled..];
+            let room = &mut self.block.as_mut()[self.filled..];
             if bytes.len() < room.len() {
                 room[..bytes.len()].copy_from_slice(bytes);
                 self.filled += bytes.len();
@@ -178,68 +198,142 @@ impl Sha256 {
         }
     }
 
+    /// Pads as FIPS 180-4, section 5.1, does. The length of the message has an eighth of a
+    /// block, of which no message needs more than eight bytes.
     fn pad(&mut self) {
-        let bits = 8 * (self.blocks * BLOCK_LEN + self.filled) as u64;
-        self.block[self.filled] = 0x80;
-        if self.filled >= BLOCK_LEN - 8 {
+        let bits = 8 * (self.blocks * H::Block::LEN + self.filled) as u64;
+        self.block.as_mut()[self.filled] = 0x80;
+        if self.filled >= H::Block::LEN - H::Block::LEN / 8 {
             self.compress();
         }
-        self.block[BLOCK_LEN - 8..].copy_from_slice(&bits.to_be_bytes());
+        self.block.as_mut()[H::Block::LEN - 8..].copy_from_slice(&bits.to_be_bytes());
         self.compress();
     }
 
     fn compress(&mut self) {
-        compress256(&mut self.state, slice::from_ref(&self.block));
-        self.block = [0; BLOCK_LEN];
+        H::compress(&mut self.state, &self.block);
+        self.block = H::Block::ZEROS;
         self.filled = 0;
         self.blocks += 1;
     }
 }
 
-impl Drop for Sha256 {
+impl<H: Sha2> Drop for Hash<H> {
     fn drop(&mut self) {
-        self.state = [0; 8];
-        self.block = [0; BLOCK_LEN];
+        self.state = H::State::default();
+        self.block = H::Block::ZEROS;
         optimization_barrier(self);
     }
 }
 
-impl ZeroizeOnDrop for Sha256 {}
+impl<H: Sha2> ZeroizeOnDrop for Hash<H> {}
 
-/// Bytes that are wiped when dropped, by stores as wide as the compiler likes: those of
-/// `Zeroizing` would take an instruction for each byte.
-struct Wiped<const N: usize>([u8; N]);
+/// What tells the hash functions of FIPS 180-4 apart.
+pub(crate) trait Sha2: Clone + 'static {
+    /// H⁽ⁱ⁾ of section 6.
+    type State: Copy + Default + Send + Sync;
+    /// What is compressed.
+    type Block: Bytes;
+    /// What comes out.
+    type Digest: Bytes;
 
-impl<const N: usize> Drop for Wiped<N> {
-    fn drop(&mut self) {
-        self.0.fill(0);
-        optimization_barrier(&self.0);
+    /// H⁽⁰⁾ of section 5.3.
+    const INITIAL: Self::State;
+
+    /// Makes H⁽ⁱ⁾ of H⁽ⁱ⁻¹⁾.
+    fn compress(state: &mut Self::State, block: &Self::Block);
+
+    /// Writes H⁽ᴺ⁾ as a digest.
+    fn write(state: &Self::State, digest: &mut Self::Digest);
+}
+
+/// SHA-256.
+#[derive(Clone)]
+pub(crate) struct Sha256;
+
+impl Sha2 for Sha256 {
+    type State = [u32; 8];
+    type Block = [u8; 64];
+    type Digest = [u8; 32];
+
+    const INITIAL: Self::State = [
+        0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
+        0x5be0cd19,
+    ];
+
+    fn compress(state: &mut Self::State, block: &Self::Block) {
+        compress256(state, slice::from_ref(block));
+    }
+
+    fn write(state: &Self::State, digest: &mut Self::Digest) {
+        for (bytes, word) in digest.as_chunks_mut().0.iter_mut().zip(state) {
+            *bytes = word.to_be_bytes();
+        }
     }
 }
 
-impl<const N: usize> ZeroizeOnDrop for Wiped<N> {}
+/// SHA-384.
+#[derive(Clone)]
+pub(crate) struct Sha384;
 
-/// H⁽ⁱ⁾ of FIPS 180-4, section 6.2.
-type State = [u32; 8];
+impl Sha2 for Sha384 {
+    type State = [u64; 8];
+    type Block = [u8; 128];
+    type Digest = [u8; 48];
 
-/// H⁽⁰⁾ (FIPS 180-4, section 5.3.3).
-const INITIAL: State = [
-    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-];
+    const INITIAL: Self::State = [
+        0xcbbb9d5dc1059ed8,
+        0x629a292a367cd507,
+        0x9159015a3070dd17,
+        0x152fecd8f70e5939,
+        0x67332667ffc00b31,
+        0x8eb44a8768581511,
+        0xdb0c2e0d64f98fa7,
+        0x47b5481dbefa4fa4,
+    ];
 
-/// Length of a digest, in bytes.
-const LEN: usize = 32;
+    fn compress(state: &mut Self::State, block: &Self::Block) {
+        compress512(state, slice::from_ref(block));
+    }
 
-/// Length of a block that is compressed, in bytes.
-const BLOCK_LEN: usize = 64;
+    fn write(state: &Self::State, digest: &mut Self::Digest) {
+        for (bytes, word) in digest.as_chunks_mut().0.iter_mut().zip(state) {
+            *bytes = word.to_be_bytes();
+        }
+    }
+}
 
-const ZEROS: [u8; LEN] = [0; LEN];
+/// An array.
+pub(crate) trait Bytes: Copy + AsRef<[u8]> + AsMut<[u8]> {
+    /// Its length, in bytes.
+    const LEN: usize;
+    /// All zeros.
+    const ZEROS: Self;
+}
+
+impl<const N: usize> Bytes for [u8; N] {
+    const LEN: usize = N;
+    const ZEROS: Self = [0; N];
+}
+
+/// Bytes that are wiped when dropped, by stores as wide as the compiler likes: those of
+/// `Zeroizing` would take an instruction for each byte.
+struct Wiped<B: Bytes>(B);
+
+impl<B: Bytes> Drop for Wiped<B> {
+    fn drop(&mut self) {
+        self.0 = B::ZEROS;
+        optimization_barrier(self);
+    }
+}
+
+impl<B: Bytes> ZeroizeOnDrop for Wiped<B> {}
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use rustls::crypto::ring;
-    use rustls::{CipherSuite, SupportedCipherSuite, Tls13CipherSuite};
+    use rustls::{CipherSuite, SupportedCipherSuite};
 
     use super::*;
 
@@ -269,7 +363,7 @@ mod tests {
             ),
         ] {
             let mut output = vec![0; okm.len() / 2];
-            HkdfSha256
+            HKDF_SHA256
                 .extract_from_secret(Some(&salt), &secret)
                 .expand_slice(&[&info], &mut output)
                 .expect("short enough");
@@ -281,59 +375,72 @@ mod tests {
     /// Padding begins anywhere in a block.
     #[test]
     fn messages_of_every_length() {
-        let key = OkmBlock::new(&[7; LEN]);
-        let message: Vec<u8> = (0..3 * BLOCK_LEN as u8).collect();
-        for len in 0..=message.len() {
-            let [ours, theirs] = [&HkdfSha256 as &dyn Hkdf, rings().hkdf_provider]
-                .map(|hkdf| hkdf.hmac_sign(&key, &message[..len]));
-            assert_eq!(ours.as_ref(), theirs.as_ref(), "{len} bytes");
+        let message: Vec<u8> = (0..=u8::MAX).collect();
+        for [ours, theirs] in beside_ring() {
+            let key = OkmBlock::new(&[7; 32]);
+            for len in 0..=message.len() {
+                let [ours, theirs] =
+                    [ours, theirs].map(|hkdf| hkdf.hmac_sign(&key, &message[..len]));
+                assert_eq!(ours.as_ref(), theirs.as_ref(), "{len} bytes");
+            }
         }
     }
 
     #[test]
     fn the_length_of_output_is_limited() {
-        let expander = HkdfSha256.extract_from_zero_ikm(None);
-        let mut output = [0; 255 * LEN + 1];
-        assert!(expander.expand_slice(&[], &mut output[1..]).is_ok());
-        assert!(expander.expand_slice(&[], &mut output).is_err());
+        for [ours, _] in beside_ring() {
+            let expander = ours.extract_from_zero_ikm(None);
+            let mut output = vec![0; 255 * expander.hash_len() + 1];
+            assert!(expander.expand_slice(&[], &mut output[1..]).is_ok());
+            assert!(expander.expand_slice(&[], &mut output).is_err());
+        }
     }
 
     proptest! {
         /// Every operation beside that of another provider, keys longer than a block included.
         #[test]
         fn agrees_with_ring(
-            salt in prop::option::of(prop::collection::vec(any::<u8>(), 0..100)),
-            secret in prop::collection::vec(any::<u8>(), 0..200),
+            salt in prop::option::of(prop::collection::vec(any::<u8>(), 0..200)),
+            secret in prop::collection::vec(any::<u8>(), 0..300),
             info in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..70), 0..4),
-            len in 0_usize..100,
+            len in 0_usize..150,
         ) {
-            let theirs = rings().hkdf_provider;
             let salt = salt.as_deref();
             let info: Vec<&[u8]> = info.iter().map(Vec::as_slice).collect();
             let okm = OkmBlock::new(&secret[..secret.len().min(OkmBlock::MAX_LEN)]);
-            let results = [&HkdfSha256 as &dyn Hkdf, theirs].map(|hkdf| {
-                let expanders = [
-                    hkdf.extract_from_zero_ikm(salt),
-                    hkdf.extract_from_secret(salt, &secret),
-                    hkdf.expander_for_okm(&okm),
-                ];
-                let expanded = expanders.map(|expander| {
-                    let mut output = vec![0; len];
-                    expander.expand_slice(&info, &mut output).expect("short enough");
-                    let block = expander.expand_block(&info);
-                    (output, block.as_ref().to_vec(), expander.hash_len())
+            for both in beside_ring() {
+                let results = both.map(|hkdf| {
+                    let expanders = [
+                        hkdf.extract_from_zero_ikm(salt),
+                        hkdf.extract_from_secret(salt, &secret),
+                        hkdf.expander_for_okm(&okm),
+                    ];
+                    let expanded = expanders.map(|expander| {
+                        let mut output = vec![0; len];
+                        expander.expand_slice(&info, &mut output).expect("short enough");
+                        let block = expander.expand_block(&info);
+                        (output, block.as_ref().to_vec(), expander.hash_len())
+                    });
+                    (expanded, hkdf.hmac_sign(&okm, &secret).as_ref().to_vec())
                 });
-                (expanded, hkdf.hmac_sign(&okm, &secret).as_ref().to_vec())
-            });
-            prop_assert_eq!(&results[0], &results[1]);
+                prop_assert_eq!(&results[0], &results[1]);
+            }
         }
     }
 
-    fn rings() -> &'static Tls13CipherSuite {
-        ring::ALL_CIPHER_SUITES
-            .iter()
-            .filter_map(SupportedCipherSuite::tls13)
-            .find(|suite| suite.common.suite == CipherSuite::TLS13_AES_128_GCM_SHA256)
-            .expect("ring has it")
+    /// Ours and ring's, for each hash.
+    fn beside_ring() -> [[&'static dyn Hkdf; 2]; 2] {
+        let rings = |wanted| {
+            ring::ALL_CIPHER_SUITES
+                .iter()
+                .filter_map(SupportedCipherSuite::tls13)
+                .find(|suite| suite.common.suite == wanted)
+                .expect("ring has it")
+                .hkdf_provider
+        };
+        [
+            [&HKDF_SHA256, rings(CipherSuite::TLS13_AES_128_GCM_SHA256)],
+            [&HKDF_SHA384, rings(CipherSuite::TLS13_AES_256_GCM_SHA384)],
+        ]
     }
 }

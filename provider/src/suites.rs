@@ -6,7 +6,7 @@ use rustls::crypto::{CipherSuiteCommon, CryptoProvider};
 use rustls::{CipherSuite, SupportedCipherSuite, Tls13CipherSuite, quic};
 use rustls_graviola::suites;
 
-use crate::hkdf::HkdfSha256;
+use crate::hkdf::{HKDF_SHA256, HKDF_SHA384};
 #[cfg(feature = "quic")]
 use crate::quic as quic_keys;
 
@@ -27,17 +27,17 @@ pub(crate) fn in_place(mut provider: CryptoProvider) -> CryptoProvider {
 
 pub(crate) static AES_128_GCM: Tls13CipherSuite = {
     let suite = tls13(&suites::TLS13_AES_128_GCM_SHA256);
-    with(suite, &HkdfSha256, quic_keys::AES_128_GCM)
+    with(suite, &HKDF_SHA256, quic_keys::AES_128_GCM)
 };
 
 pub(crate) static AES_256_GCM: Tls13CipherSuite = {
     let suite = tls13(&suites::TLS13_AES_256_GCM_SHA384);
-    with(suite, suite.hkdf_provider, quic_keys::AES_256_GCM)
+    with(suite, &HKDF_SHA384, quic_keys::AES_256_GCM)
 };
 
 pub(crate) static CHACHA20_POLY1305: Tls13CipherSuite = {
     let suite = tls13(&suites::TLS13_CHACHA20_POLY1305_SHA256);
-    with(suite, &HkdfSha256, quic_keys::CHACHA20_POLY1305)
+    with(suite, &HKDF_SHA256, quic_keys::CHACHA20_POLY1305)
 };
 
 /// Evaluated by the compiler, panic included.
