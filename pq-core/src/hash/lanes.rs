@@ -1,9 +1,12 @@
 //! Independent sponges side by side.
 //!
 //! A permutation of all lanes of a vector costs what a permutation of one lane
-//! costs, so [`run`] keeps every lane busy: each lane works on a [`Job`] of its
-//! own, whatever its rate and however long its message and output, and takes the
-//! next job when it is done. With one lane the jobs run one after another.
+//! costs, or on some CPUs twice as much, so [`run`] keeps every lane busy: each lane works
+//! on a [`Job`] of its own, whatever its rate and however long its message and output, and
+//! takes the next job when it is done. With one lane the jobs run one after another.
+//!
+//! Where no more lanes are in use than [`Backend::Few`] has, neighbours of each other, a
+//! step takes only these. A [`Client`] may ask for that ([`lanes_beside`]).
 //!
 //! Where what a sponge takes depends on what others give, a [`Client`] says which
 //! is next, and [`serve`] has it: a sponge then begins as soon as its message does, and is
