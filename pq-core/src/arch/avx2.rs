@@ -189,8 +189,12 @@ impl U64s for U64x4 {
 
     #[inline(always)]
     fn transpose(vectors: &[Self; 24], blocks: &mut [[u8; 192]]) {
+        let mut registers = [vectors[0].0; 24];
+        for (register, vector) in registers.iter_mut().zip(vectors) {
+            *register = vector.0;
+        }
         // SAFETY: the vectors prove that the CPU has the instructions.
-        unsafe { transpose(&vectors.map(|vector| vector.0), blocks) }
+        unsafe { transpose(&registers, blocks) }
     }
 }
 

@@ -1,5 +1,5 @@
 //! What a CPU can do: the vector traits that the kernels are written over, and
-//! one file per CPU that implements them.
+//! a file or a folder per CPU that implements them.
 //!
 //! A backend is a zero-sized capability token. Holding one is the proof that its
 //! instructions exist on this machine, so whatever it does is safe to call. The
@@ -86,8 +86,8 @@ pub use sha_ni::ShaNi;
 pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
     /// Independent lanes of Keccak, SHA-512.
     type U64s: U64s<Token = Self>;
-    /// Fewer lanes of Keccak, which take less time than all of them: part of a vector, or a
-    /// general register.
+    /// Fewer lanes of Keccak, which take less time than all of them, or on some CPUs as much:
+    /// part of a vector, or a general register.
     type Few: U64s<Token: From<Self>>;
     /// Independent lanes of SHA-256.
     type U32s: U32s<Token = Self>;
@@ -418,6 +418,7 @@ pub trait I32s: Coefficients<Element = i32> {
     /// `sums + self · other`; the caller's bounds exclude overflow.
     fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums;
     /// The Montgomery reduction of sums s: (s − mq) / R for m = s · q⁻¹ mod± R, R = 2³².
+    /// `q_inverse` and `q` are the same in all lanes.
     ///
     /// The results lie in ±q for |s| < 2³¹ q.
     fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self;
@@ -605,13 +606,8 @@ mod tests {
                                 let even = vector::<V>(token, |i| block(len, i, 0) as $element);
                                 let odd = vector::<V>(token, |i| block(len, i, 1) as $element);
                                 let (wide_even, wide_odd) = V::transpose::<$len>(even, odd);
-                                if 2 * len == lanes {
-                                    check_lanes(wide_even, |i| i as $element);
-                                    check_lanes(wide_odd, |i| (lanes + i) as $element);
-                                } else {
-                                    check_lanes(wide_even, |i| block(2 * len, i, 0) as $element);
-                                    check_lanes(wide_odd, |i| block(2 * len, i, 1) as $element);
-                                }
+                                check_lanes(wide_even, |i| block(2 * len, i, 0) as $element);
+                                check_lanes(wide_odd, |i| block(2 * len, i, 1) as $element);
                                 let (again, odd_again) = V::transpose::<$len>(wide_even, wide_odd);
                                 check_lanes(again, |i| block(len, i, 0) as $element);
                                 check_lanes(odd_again, |i| block(len, i, 1) as $element);
@@ -642,14 +638,24 @@ mod tests {
             const Q: i64 = 8_380_417;
             const Q_INVERSE: i32 = 58_728_449;
             let mut random = Random::new(4);
-            for _ in 0..100 {
+            for round in 0..100 {
                 // two products stay below 2³¹ q
                 let mut next = || vector::<V>(token, |_| random.within(1 << 26));
-                let [a, b, c, d] = [next(), next(), next(), next()];
+                let [mut a, mut b, mut c, mut d] = [next(), next(), next(), next()];
+                if round < 2 {
+                    // ±(2³¹ q − 1), the ends of the range
+                    let sign = |i: usize| if i % 2 == round { 1 } else { -1 };
+                    a = vector::<V>(token, |i| sign(i) * i32::MAX);
+                    b = V::splat(token, Q as i32);
+                    c = vector::<V>(token, |i| sign(i) * (Q as i32 - 1));
+                    d = V::splat(token, 1);
+                }
                 let sums = a.add_product(b, V::zero_sums(token));
                 let sums = c.add_product(d, sums);
                 let (q, q_inverse) = (V::splat(token, Q as i32), V::splat(token, Q_INVERSE));
-                check_lanes(V::montgomery_reduce(sums, q_inverse, q), |i| {
+                let reduced = V::montgomery_reduce(sums, q_inverse, q);
+                assert!((0..V::LANES).all(|i| i64::from(lane(reduced, i)).abs() < Q));
+                check_lanes(reduced, |i| {
                     let of = |v: V| i64::from(lane(v, i));
                     let sum = of(a) * of(b) + of(c) * of(d);
                     let m = (sum as i32).wrapping_mul(Q_INVERSE);

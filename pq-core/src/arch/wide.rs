@@ -6,7 +6,7 @@ use super::{
 };
 use crate::sealed::Sealed;
 
-/// Four lanes of 64 bits, eight of 32, sixteen of 16.
+/// Four lanes of 64 bits, of which two are few, eight of 32, sixteen of 16.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide;
 
@@ -14,7 +14,7 @@ impl Sealed for Wide {}
 
 impl Backend for Wide {
     type U64s = Lanes<u64, 4>;
-    type Few = Lanes<u64, 4>;
+    type Few = Lanes<u64, 2>;
     type U32s = Lanes<u32, 8>;
     type Sha256 = NoSha256;
     type I16s = Lanes<i16, 16>;
@@ -69,6 +69,7 @@ macro_rules! lanes {
     };
 }
 
+lanes!(u64, 2);
 lanes!(u64, 4);
 lanes!(u32, 8);
 lanes!(i16, 16);
@@ -114,11 +115,15 @@ macro_rules! lanes_of_words {
 }
 
 lanes_of_words!(u32, 8);
+lanes_of_words!(u64, 2);
 lanes_of_words!(u64, 4);
 
 impl U32s for Lanes<u32, 8> {}
 
-impl U64s for Lanes<u64, 4> {
+impl<const N: usize> U64s for Lanes<u64, N>
+where
+    Self: Words<Element = u64, Token = Wide>,
+{
     fn chi(self, b: Self, c: Self) -> Self {
         self.xor(b.map2(c, |b, c| !b & c))
     }

@@ -5,8 +5,8 @@
 //! on a [`Job`] of its own, whatever its rate and however long its message and output, and
 //! takes the next job when it is done. With one lane the jobs run one after another.
 //!
-//! Where no more lanes are in use than [`Backend::Few`] has, neighbours of each other, a
-//! step takes only these. A [`Client`] may ask for that ([`lanes_beside`]).
+//! Where all lanes in use are of one group of as many as [`Backend::Few`] has, a step takes
+//! only that group. A [`Client`] may keep to the first of them ([`lanes_beside`]).
 //!
 //! Where what a sponge takes depends on what others give, a [`Client`] says which
 //! is next, and [`serve`] has it: a sponge then begins as soon as its message does, and is
@@ -125,7 +125,7 @@ pub(crate) trait Client {
     type Sponge;
 
     /// The next sponge, if there is a block or the end of its message to absorb by now; asked
-    /// whenever a lane is free. If there is none while all lanes are free, there is none left.
+    /// for each free lane of the first [`lanes`](Self::lanes). If there is none while all lanes are free, there is none left.
     fn next(&mut self) -> Option<Start<Self::Sponge>>;
 
     /// Writes what comes next of the message of `sponge` to `block`, which has the length of
@@ -138,8 +138,8 @@ pub(crate) trait Client {
     /// As [`Consumer::take`].
     fn take(&mut self, sponge: &mut Self::Sponge, block: &[u8]) -> Demand;
 
-    /// In how many lanes new sponges may begin by now: few lanes may take less time than all.
-    /// Asked before each step.
+    /// How many of the first lanes new sponges may begin in, at least one: few lanes may take
+    /// less time than all. Asked before each step.
     #[inline(always)]
     fn lanes(&self) -> usize {
         MAX_LANES
@@ -147,9 +147,11 @@ pub(crate) trait Client {
 }
 
 /// In how many lanes to begin, for a [`Client`] that has a chain of so many permutations, one
-/// after the other, and so many others beside: in few, if these then end no later than
-/// the chain.
-pub(crate) const fn lanes_beside<B: Backend>(chain: usize, others: usize) -> usize {
+/// after the other, and so many others to begin beside: in few, if these then end no later
+/// than the chain, which is in one of the first lanes.
+///
+/// It is an estimate: what has begun but for the chain is not counted.
+pub(crate) fn lanes_beside<B: Backend>(chain: usize, others: usize) -> usize {
     if chain > 0 && others <= chain * (B::Few::LANES - 1) {
         B::Few::LANES
     } else {
@@ -208,6 +210,7 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
     loop {
         let (mut fresh, mut active, mut squeeze) = (0u32, 0u32, false);
         let lanes_to_begin = client.lanes();
+        debug_assert!(lanes_to_begin > 0, "what waits would wait forever");
         let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
         for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
             if slot.is_none() {
@@ -296,6 +299,7 @@ struct Together<'a, C> {
     turn: usize,
 }
 
+/// In all lanes: what one client leaves free, another fills.
 impl<C: Client> Client for Together<'_, C> {
     /// Whose it is, and the sponge.
     type Sponge = (usize, C::Sponge);
@@ -499,8 +503,8 @@ impl ZeroizeOnDrop for Midway {}
 #[cfg(test)]
 mod tests {
     use super::{
-        Absorbed, Client, Consumer, Demand, Job, Message, Midway, Start, read, run, serve,
-        serve_together,
+        Absorbed, Client, Consumer, Demand, Job, MAX_LANES, Message, Midway, Start, read, run,
+        serve, serve_together,
     };
     use crate::arch::{Backend, on_each_backend};
     use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, Sponge};
@@ -583,6 +587,7 @@ mod tests {
         waiting: [Option<(usize, Option<Midway>)>; 3],
         hashes: [[u8; RATE]; 3],
         pauses: usize,
+        lanes: usize,
     }
 
     enum Length {
@@ -599,6 +604,7 @@ mod tests {
                 waiting: core::array::from_fn(|_| Some((0, None))),
                 hashes: [[0; RATE]; 3],
                 pauses: 0,
+                lanes: MAX_LANES,
             }
         }
 
@@ -681,15 +687,23 @@ mod tests {
             }
             Demand::Done
         }
+
+        fn lanes(&self) -> usize {
+            self.lanes
+        }
     }
 
-    /// Sponges that wait for their message, on more lanes than there are of them and on fewer.
+    /// Sponges that wait for their message, on more lanes than there are of them and on fewer,
+    /// all of the backend's and only some.
     #[test]
     fn paused_sponges_go_on() {
         fn check<B: Backend>(b: B) {
-            let mut client = Gradual::new(core::array::from_fn(|i| (i * 7) as u8));
-            serve(b, &mut client);
-            assert!(client.is_right(b));
+            for lanes in 1..=8 {
+                let mut client = Gradual::new(core::array::from_fn(|i| (i * 7) as u8));
+                client.lanes = lanes;
+                serve(b, &mut client);
+                assert!(client.is_right(b));
+            }
         }
 
         on_each_backend!(b => check(b));

@@ -34,13 +34,13 @@ pub(crate) struct Step<'a, V: U64s, A: U64s = V> {
     pub(crate) states: &'a mut [A::Array; 25],
     /// Which of the groups of `LANES` sponges.
     pub(crate) group: usize,
-    /// Bit i is set if sponge i begins: its state is taken as zero.
+    /// Bit i is set if sponge i of the group begins: its state is taken as zero.
     pub(crate) fresh: u32,
-    /// How many bytes of its block each sponge absorbs: 0, 72, 136 or 168.
+    /// How many bytes of its block each sponge of the group absorbs: 0, 72, 136 or 168.
     pub(crate) absorbed: &'a [usize],
     /// Whether the blocks are written over by the first 24 words of the new states.
     pub(crate) squeeze: bool,
-    /// A block for each sponge.
+    /// A block for each sponge of the group.
     pub(crate) blocks: &'a mut [[u8; 192]],
 }
 
@@ -56,10 +56,7 @@ impl<B: Backend, V: U64s, A: U64s> Kernel<B> for Step<'_, V, A> {
             ..
         } = self;
         debug_assert_eq!(self.blocks.len(), V::LANES);
-        if group >= A::LANES / V::LANES {
-            debug_assert!(false, "there is no such group");
-            return;
-        }
+        assert!(group < A::LANES / V::LANES, "there is no such group");
         // χ with zero, or with a mask of all other lanes, is a choice of lanes.
         let (zero, fresh) = (V::splat(token, 0), V::mask(token, self.fresh));
         // A loop, since `map` may become a function of its own, without the vectors' features.

@@ -165,6 +165,13 @@ const GROUP: usize = 8;
 impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, V> {
     #[inline(always)]
     fn new(token: V::Token) -> Self {
+        const {
+            assert!(V::LANES == 1 || V::LANES >= 4 && V::LANES <= 32);
+            assert!(
+                R::LAST_LEN * size_of::<R::Element>() == 4,
+                "blocks of 32 bits are sorted"
+            );
+        }
         Self {
             token,
             q: V::splat(token, R::Q),
@@ -181,11 +188,11 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
     /// The vectors of a group that are 32 coefficients apart.
     #[inline(always)]
     fn load_apart(&self, f: &[R::Element; 256], group: usize) -> [V; GROUP] {
-        let mut group_of = [self.q; GROUP];
-        for (v, f) in group_of.iter_mut().zip(f.as_chunks::<32>().0) {
+        let mut vectors = [self.q; GROUP];
+        for (v, f) in vectors.iter_mut().zip(f.as_chunks::<32>().0) {
             *v = V::load(self.token, &V::chunks(f)[group]);
         }
-        group_of
+        vectors
     }
 
     /// The inverse of [`load_apart`](Self::load_apart).
@@ -199,11 +206,11 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
     /// The neighbouring vectors of a group.
     #[inline(always)]
     fn load_neighbours(&self, f: &[R::Element; 256], group: usize) -> [V; GROUP] {
-        let mut group_of = [self.q; GROUP];
-        for (v, f) in group_of.iter_mut().zip(&V::chunks(f)[GROUP * group..]) {
+        let mut vectors = [self.q; GROUP];
+        for (v, f) in vectors.iter_mut().zip(&V::chunks(f)[GROUP * group..]) {
             *v = V::load(self.token, f);
         }
-        group_of
+        vectors
     }
 
     /// The inverse of [`load_neighbours`](Self::load_neighbours).
@@ -233,19 +240,19 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
     }
 
     /// The layer of length `LEN` over whole vectors, of which those `distance` apart are
-    /// `LEN` coefficients apart; the first is the first of block number `blocks`.
+    /// `LEN` coefficients apart; `first_block` is the number of the first block.
     #[inline(always)]
-    fn between<const LEN: usize>(&self, v: &mut [V; GROUP], distance: usize, blocks: usize) {
+    fn between<const LEN: usize>(&self, v: &mut [V; GROUP], distance: usize, first_block: usize) {
         macro_rules! pairs {
             ($($block:literal: $([$a:literal, $b:literal])*;)*) => {{
                 let v = &mut *v;
                 $(
-                    let (z, z_over_q) = self.factor::<LEN>(blocks + $block);
+                    let (z, z_over_q) = self.factor::<LEN>(first_block + $block);
                     $((v[$a], v[$b]) = self.butterfly::<LEN>(v[$a], v[$b], z, z_over_q);)*
                 )*
             }};
         }
-        // Written out, since compilers leave loops in loops, and then vectors in memory.
+        // Written out: compilers leave nested loops rolled, and the vectors in memory.
         match distance {
             4 => pairs!(0: [0, 4] [1, 5] [2, 6] [3, 7];),
             2 => pairs!(0: [0, 2] [1, 3]; 1: [4, 6] [5, 7];),
@@ -255,16 +262,16 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
 
     /// The layer of length `LEN` over a group of neighbouring vectors.
     ///
-    /// Between those layers that are shorter than a vector, two vectors have the even
-    /// blocks of as many coefficients as the layer before had, and the odd.
+    /// Between those layers that are shorter than a vector, one of two vectors has the even
+    /// blocks of as many coefficients as the longer of the two layers is long, the other the odd.
     #[inline(always)]
     fn over_neighbours<const LEN: usize>(&self, v: &mut [V; GROUP], group: usize) {
         if LEN < R::LAST_LEN {
             return;
         }
         if LEN >= V::LANES {
-            let blocks = GROUP * V::LANES * group / (2 * LEN);
-            self.between::<LEN>(v, LEN / V::LANES, blocks);
+            let first_block = GROUP * V::LANES * group / (2 * LEN);
+            self.between::<LEN>(v, LEN / V::LANES, first_block);
             return;
         }
         let table = &D::lane_factors::<R>()[LEN.ilog2() as usize];
@@ -276,7 +283,7 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
         macro_rules! pairs {
             ($($i:literal)*) => {$(
                 let of_pair = (&factors[$i], &over_q[$i]);
-                (v[2 * $i], v[2 * $i + 1]) = self.lanes::<LEN>(v[2 * $i], v[2 * $i + 1], of_pair);
+                (v[2 * $i], v[2 * $i + 1]) = self.over_lanes::<LEN>(v[2 * $i], v[2 * $i + 1], of_pair);
             )*};
         }
         pairs!(0 1 2 3);
@@ -284,7 +291,12 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
 
     /// The layer of length `LEN` over two vectors, with a factor for each pair of lanes.
     #[inline(always)]
-    fn lanes<const LEN: usize>(&self, a: V, b: V, (z, z_over_q): (&V::Array, &V::Array)) -> (V, V) {
+    fn over_lanes<const LEN: usize>(
+        &self,
+        a: V,
+        b: V,
+        (z, z_over_q): (&V::Array, &V::Array),
+    ) -> (V, V) {
         let (a, b) = if D::FORWARD {
             V::transpose::<LEN>(a, b)
         } else if LEN == R::LAST_LEN {
@@ -435,7 +447,7 @@ macro_rules! ring {
             pub(crate) const POWERS: [i64; 256] = powers($q, $zeta, 256 / $last_len);
 
             /// As [`Ring::INVERSE_SCALES`], mod q.
-            const INVERSE_SCALES_OF_ONE: [i64; 2] = {
+            const INVERSE_SCALES_MOD_Q: [i64; 2] = {
                 let scale = inverse_scale($q, 256 / $last_len, <$element>::BITS);
                 [scale, scale * Self::POWERS[1] % $q]
             };
@@ -486,8 +498,8 @@ macro_rules! ring {
             const INVERSE_LANE_TWIDDLES: [Twiddles<$element>; 5] =
                 ring!(@lane_twiddles false, 1, 2, 4, 8, 16);
             const INVERSE_SCALES: Twiddles<$element> = Twiddles {
-                factors: &const { Self::factors(Self::INVERSE_SCALES_OF_ONE) },
-                factors_over_q: &const { Self::factors_over_q(Self::INVERSE_SCALES_OF_ONE) },
+                factors: &const { Self::factors(Self::INVERSE_SCALES_MOD_Q) },
+                factors_over_q: &const { Self::factors_over_q(Self::INVERSE_SCALES_MOD_Q) },
             };
             $($rest)*
         }

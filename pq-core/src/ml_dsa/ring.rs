@@ -21,7 +21,7 @@ pub(super) struct Rq(pub(super) [i32; 256]);
 #[derive(Clone)]
 pub(super) struct Tq(pub(super) [i32; 256]);
 
-/// A k by ℓ matrix over T_q, by rows.
+/// A k by ℓ matrix over T_q, by rows; 0 ≤ x < q.
 #[derive(Clone)]
 pub(super) struct Matrix<P: ParameterSet>(Array<P::Entries, Tq>);
 
@@ -78,7 +78,7 @@ impl Rq {
         b.run(InverseNtt::<Q8380417>(&mut self.0));
     }
 
-    /// self ← NTT⁻¹(the inner product of `f` and `g`); gives |x| < q.
+    /// self ← NTT⁻¹(the inner product of `f`, a row of **Â**, and `g`); gives |x| < q.
     pub(super) fn set_inner_product<B: Backend>(&mut self, b: B, f: &[Tq], g: &[Tq]) {
         b.run(InnerProduct {
             f,
@@ -89,8 +89,8 @@ impl Rq {
         b.run(InverseNtt::<Q8380417>(&mut self.0));
     }
 
-    /// self ← NTT⁻¹(the inner product of `f` and `g`, and the product of `last`); gives
-    /// |x| < q.
+    /// self ← NTT⁻¹(the inner product of `f`, a row of **Â**, and `g`, and the product of
+    /// `last`); gives |x| < q.
     pub(super) fn set_inner_product_and<B: Backend>(
         &mut self,
         b: B,

@@ -168,6 +168,7 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
             Sponge::H { .. } | Sponge::Entry { .. } => Demand::Done,
         }
     }
+
     #[inline(always)]
     fn lanes(&self) -> usize {
         // with η = 3, the **y** take two blocks each

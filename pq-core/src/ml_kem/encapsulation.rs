@@ -213,6 +213,7 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
             _ => Demand::Done,
         }
     }
+
     #[inline(always)]
     fn lanes(&self) -> usize {
         let entries_left = P::K::N * P::K::N - self.entries_begun;

@@ -30,8 +30,8 @@ pub struct Review {
 /// * `RejectUniform` samples **Â** from ρ.
 /// * `RejectBounded` samples **s**₁ and **s**₂: which half-bytes it refuses is public.
 /// * `UseHint` is verification's.
-/// * `keccak::Step` is told how many bytes each lane absorbs. With AVX2, and portable, valgrind
-///   sees that it looks at nothing else.
+/// * `keccak::Step` is told how many bytes each lane absorbs, and which lanes. With AVX2, and
+///   portable, valgrind sees that it looks at nothing else.
 const PUBLIC: [&str; 4] = ["RejectUniform", "RejectBounded", "UseHint", "keccak::Step"];
 
 impl Review {

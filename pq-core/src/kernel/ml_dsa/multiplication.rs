@@ -7,8 +7,8 @@ use crate::kernel::ntt::{Q8380417, Ring, within};
 
 /// f₀ ∘ g₀ + f₁ ∘ g₁ + … · R⁻¹ mod q, with one more product if there is a `last`.
 ///
-/// Takes |f|, |g| ≤ 9q. There are at most 25 products, each at most 81q², which stay below
-/// 2³¹ q; gives |x| < q.
+/// Takes at most seven of |f| ≤ q and |g| ≤ 9q, and |x| ≤ 9q in `last`: sums stay within
+/// (7 · 9 + 81) q² = 144q² < 2³¹ q. Gives |x| < q.
 pub(crate) struct InnerProduct<'a, T> {
     pub(crate) f: &'a [T],
     pub(crate) g: &'a [T],
@@ -21,7 +21,12 @@ impl<B: Backend, T: AsRef<[i32; 256]>> Kernel<B> for InnerProduct<'_, T> {
 
     #[inline(always)]
     fn run(self, b: B) {
-        debug_assert_eq!(self.f.len(), self.g.len());
+        debug_assert!(self.f.len() == self.g.len() && self.f.len() <= 7);
+        debug_assert!(self.f.iter().all(|f| within::<Q8380417>(f.as_ref(), 1)));
+        debug_assert!(self.g.iter().all(|g| within::<Q8380417>(g.as_ref(), 9)));
+        debug_assert!(self.last.is_none_or(|(f, g)| {
+            within::<Q8380417>(f.as_ref(), 9) && within::<Q8380417>(g.as_ref(), 9)
+        }));
         let output = &mut *self.output;
         // As many vectors at a time as keep their sums in registers.
         if B::I32s::LANES == 1 {
@@ -69,7 +74,6 @@ fn add_products<V: I32s, const N: usize>(
     i: usize,
     sums: &mut [V::Sums; N],
 ) {
-    debug_assert!(within::<Q8380417>(f, 9) && within::<Q8380417>(g, 9));
     let f = &V::chunks(f).as_chunks::<N>().0[i];
     let g = &V::chunks(g).as_chunks::<N>().0[i];
     for ((sums, f), g) in sums.iter_mut().zip(f).zip(g) {
@@ -115,7 +119,7 @@ impl<B: Backend> Kernel<B> for OverRadix<'_> {
     #[inline(always)]
     fn run(self, _: B) {
         for x in self.0.iter_mut() {
-            *x = montgomery_reduce(i64::from(*x));
+            *x = i32::montgomery_reduce(i64::from(*x), Q_INVERSE, Q8380417::Q);
         }
         debug_assert!(within::<Q8380417>(self.0, 1));
     }
@@ -124,22 +128,12 @@ impl<B: Backend> Kernel<B> for OverRadix<'_> {
 /// q⁻¹ mod± R
 const Q_INVERSE: i32 = 58_728_449;
 
-/// What reduction takes: 2³¹ q.
-const SUM_BOUND: i64 = (Q8380417::Q as i64) << 31;
-
-/// x · R⁻¹ mod q for |x| < 2³¹ q (FIPS 204, algorithm 49); |result| < q.
-#[inline(always)]
-fn montgomery_reduce(x: i64) -> i32 {
-    debug_assert!(x.abs() < SUM_BOUND);
-    i32::montgomery_reduce(x, Q_INVERSE, Q8380417::Q)
-}
-
 #[cfg(test)]
 mod tests {
     use core::array;
 
-    use super::{InnerProduct, Multiply, OverRadix, Q_INVERSE, montgomery_reduce};
-    use crate::arch::{Backend, on_each_backend};
+    use super::{InnerProduct, Multiply, OverRadix, Q_INVERSE};
+    use crate::arch::{Backend, I32s, on_each_backend};
     use crate::test_random::Random;
 
     const Q: i64 = 8_380_417;
@@ -161,7 +155,7 @@ mod tests {
             .chain(near(0))
             .chain(near(limit))
         {
-            let r = i64::from(montgomery_reduce(x));
+            let r = i64::from(i32::montgomery_reduce(x, Q_INVERSE, Q as i32));
             assert!(r.abs() < Q);
             assert_eq!(((r << 32) - x) % Q, 0);
         }
@@ -195,9 +189,14 @@ mod tests {
                 congruent(product[i], i64::from(a[i]) * i64::from(b[i]));
             }
 
-            for count in [0, 1, 7, 8] {
-                let f: [_; 8] = array::from_fn(|i| Factor(a.map(|x| x / (i as i32 + 1))));
-                let g: [_; 8] = array::from_fn(|i| Factor(b.map(|x| x / (8 - i as i32))));
+            for count in [0, 1, 5, 7] {
+                let rotated = |x: &[i32; 256], i| {
+                    let mut x = *x;
+                    x.rotate_left(i);
+                    x
+                };
+                let f: [_; 7] = array::from_fn(|i| Factor(rotated(&a, i).map(|x| x / 9)));
+                let g: [_; 7] = array::from_fn(|i| Factor(rotated(&b, 9 * i)));
                 for last in [None, Some((&Factor(a), &Factor(b)))] {
                     let mut sum = [0; 256];
                     backend.run(InnerProduct {
