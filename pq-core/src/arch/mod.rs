@@ -392,6 +392,19 @@ pub trait Coefficients: Vector {
         let m = self.mul_low(factor_over_q);
         self.mul_high(factor).sub(m.mul_high(q))
     }
+    /// The Barrett product `self · c mod q` of a constant c = `factor`, |c| ≤ q/2, with
+    /// `factor_over_q` = c · R / q, rounded, R = 2^bits.
+    ///
+    /// Only one of three products needs its high half. The result lies between −q/4 and
+    /// 5/4 q for any `self`: since c · R / q is wrong by 1/2 at most, the quotient is at most
+    /// |`self`| / 2R ≤ 1/4 off before it is rounded down. For a `self` of a few q it lies
+    /// between 0 and q, but for as few hundredths of q.
+    #[inline(always)]
+    fn barrett_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
+        // modulo 2^bits, which vectors do not need to be told
+        let quotient = self.mul_high(factor_over_q);
+        self.mul_low(factor).sub(quotient.mul_low(q))
+    }
     /// Each odd block of `LEN` lanes of `a` and the even block of `b` before it in each other's
     /// place, for blocks of 32 bits or more, `LEN < LANES`. It is its own inverse.
     ///
@@ -592,6 +605,18 @@ mod tests {
                             let m = (product as $element).wrapping_mul(q_inverse);
                             ((product - $double::from(m) * $q) >> BITS) as $element
                         });
+
+                        let over_q = |c: $element| {
+                            (2 * ($double::from(c) << BITS) + $q).div_euclid(2 * $q) as $element
+                        };
+                        let factor_over_q = vector::<V>(token, |i| over_q(c(i)));
+                        let product = anything.barrett_product(factor, factor_over_q, q);
+                        for i in 0..V::LANES {
+                            let product = $double::from(lane(product, i));
+                            let expected = $double::from(x(i)) * $double::from(c(i));
+                            assert_eq!((product - expected) % $q, 0);
+                            assert!(-$q <= 4 * product && 4 * product <= 5 * $q);
+                        }
                     }
 
                     let lanes = V::LANES;

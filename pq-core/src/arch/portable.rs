@@ -161,6 +161,12 @@ macro_rules! one_lane_coefficients {
                 self >> N
             }
 
+            #[inline(always)]
+            fn barrett_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
+                let quotient = self.mul_high(factor_over_q);
+                self.mul_low(factor).wrapping_sub(quotient.mul_low(q))
+            }
+
             // With one lane there are no blocks below the width.
             #[inline(always)]
             fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {

@@ -156,6 +156,12 @@ macro_rules! lanes_of_coefficients {
                 Self(self.0.map(|x| x >> N))
             }
 
+            fn barrett_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
+                Self(core::array::from_fn(|i| {
+                    self.0[i].barrett_product(factor.0[i], factor_over_q.0[i], q.0[i])
+                }))
+            }
+
             fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
                 let is_odd = |i: usize| i / LEN % 2 == 1;
                 (

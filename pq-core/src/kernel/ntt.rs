@@ -28,7 +28,8 @@ pub(crate) trait Ring: 'static {
     const Q: Self::Element;
     /// The length of the last forward layer: 2 or 1.
     const LAST_LEN: usize;
-    /// ζ^BitRev(k) for every k, 0 < k < 256 / `LAST_LEN`.
+    /// ζ^BitRev(k) for every k, 0 < k < 256 / `LAST_LEN`, in the form that
+    /// [`product`](Self::product) takes, as those of single layers.
     const TWIDDLES: Twiddles<Self::Element>;
     /// For the layers of length 1, 2, 4, 8 and 16, the factor of each of their
     /// 128 pairs, in the forward transform's order.
@@ -37,7 +38,7 @@ pub(crate) trait Ring: 'static {
     const INVERSE_LANE_TWIDDLES: [Twiddles<Self::Element>; 5];
     /// R / (256 / `LAST_LEN`), which undoes the growth of the inverse transform and the R⁻¹
     /// that the multiplication before it left; and the same times the factor of its last
-    /// layer.
+    /// layer. For Montgomery products.
     const INVERSE_SCALES: Twiddles<Self::Element>;
     /// Multiples of q below which the forward transform keeps its output.
     const FORWARD_BOUND: i64;
@@ -45,22 +46,31 @@ pub(crate) trait Ring: 'static {
     /// layers overflow.
     const REDUCED_INVERSE_LAYERS: &'static [usize];
 
+    /// x · c mod q for a twiddle factor c, below 5/4 q by magnitude for any x, and in the
+    /// forward transform, where |x| is below 10q, below 1.01 q.
+    fn product<V: Coefficients<Element = Self::Element>>(
+        x: V,
+        factor: V,
+        factor_over_q: V,
+        q: V,
+    ) -> V;
+
     /// A representative that leaves room for what follows: for ML-KEM in 0 ..= q,
     /// for ML-DSA, which has room, the same.
     fn reduce<V: Coefficients<Element = Self::Element>>(token: V::Token, v: V) -> V;
 }
 
-/// Constant factors cᵢ of Montgomery products.
+/// Constant factors cᵢ, each as two numbers.
 pub(crate) struct Twiddles<T: 'static> {
-    /// cᵢ · R mod± q
+    /// cᵢ · R mod± q for Montgomery products, cᵢ mod± q for Barrett's.
     pub(crate) factors: &'static [T],
-    /// cᵢ · R · q⁻¹ mod± R
+    /// cᵢ · R · q⁻¹ mod± R for Montgomery products, cᵢ · R / q, rounded, for Barrett's.
     pub(crate) factors_over_q: &'static [T],
 }
 
 /// The forward transform, in place.
 ///
-/// Takes |x| ≤ q. Gives 0 ≤ x ≤ q for ML-KEM, |x| < 9q for ML-DSA.
+/// Takes |x| ≤ q. Gives 0 ≤ x ≤ q for ML-KEM, |x| < 10q for ML-DSA.
 pub(crate) struct Ntt<'a, R: Ring>(pub(crate) &'a mut [R::Element; 256]);
 
 impl<B: Backend, R: Ring> Kernel<B> for Ntt<'_, R> {
@@ -350,7 +360,7 @@ trait Direction {
     ) -> (V, V);
 }
 
-/// (a, b) ← (a + zb, a − zb); each layer adds less than q to the bound. The factors of a
+/// (a, b) ← (a + zb, a − zb); each layer adds less than 1.01 q to the bound. The factors of a
 /// layer come in ascending order.
 enum Forward {}
 
@@ -374,7 +384,7 @@ impl Direction for Forward {
         b: V,
         [z, z_over_q, q]: [V; 3],
     ) -> (V, V) {
-        let t = b.montgomery_product(z, z_over_q, q);
+        let t = R::product(b, z, z_over_q, q);
         (a.add(t), a.sub(t))
     }
 }
@@ -410,7 +420,7 @@ impl Direction for Inverse {
         b: V,
         [z, z_over_q, q]: [V; 3],
     ) -> (V, V) {
-        let mut sum = a.add(b);
+        let (mut sum, difference) = (a.add(b), b.sub(a));
         if LEN == 128 {
             let Twiddles {
                 factors,
@@ -418,11 +428,15 @@ impl Direction for Inverse {
             } = R::INVERSE_SCALES;
             let scale = V::splat(token, factors[0]);
             let scale_over_q = V::splat(token, factors_over_q[0]);
-            sum = sum.montgomery_product(scale, scale_over_q, q);
-        } else if R::REDUCED_INVERSE_LAYERS.contains(&LEN) {
+            return (
+                sum.montgomery_product(scale, scale_over_q, q),
+                difference.montgomery_product(z, z_over_q, q),
+            );
+        }
+        if R::REDUCED_INVERSE_LAYERS.contains(&LEN) {
             sum = R::reduce(token, sum);
         }
-        (sum, b.sub(a).montgomery_product(z, z_over_q, q))
+        (sum, R::product(difference, z, z_over_q, q))
     }
 }
 
@@ -437,6 +451,7 @@ macro_rules! ring {
         $(#[$doc:meta])*
         $name:ident, $element:ty, $vectors:ident,
         q: $q:literal, zeta: $zeta:literal, last_len: $last_len:literal,
+        twiddles: $factors:path, $factors_over_q:path,
         $($rest:item)*
     ) => {
         $(#[$doc])*
@@ -490,13 +505,13 @@ macro_rules! ring {
             const Q: $element = $q;
             const LAST_LEN: usize = $last_len;
             const TWIDDLES: Twiddles<$element> = Twiddles {
-                factors: &const { Self::factors(Self::POWERS) },
-                factors_over_q: &const { Self::factors_over_q(Self::POWERS) },
+                factors: &const { $factors(Self::POWERS) },
+                factors_over_q: &const { $factors_over_q(Self::POWERS) },
             };
             const LANE_TWIDDLES: [Twiddles<$element>; 5] =
-                ring!(@lane_twiddles true, 1, 2, 4, 8, 16);
+                ring!(@lane_twiddles true, $factors, $factors_over_q, 1, 2, 4, 8, 16);
             const INVERSE_LANE_TWIDDLES: [Twiddles<$element>; 5] =
-                ring!(@lane_twiddles false, 1, 2, 4, 8, 16);
+                ring!(@lane_twiddles false, $factors, $factors_over_q, 1, 2, 4, 8, 16);
             const INVERSE_SCALES: Twiddles<$element> = Twiddles {
                 factors: &const { Self::factors(Self::INVERSE_SCALES_MOD_Q) },
                 factors_over_q: &const { Self::factors_over_q(Self::INVERSE_SCALES_MOD_Q) },
@@ -504,10 +519,10 @@ macro_rules! ring {
             $($rest)*
         }
     };
-    (@lane_twiddles $forward:literal, $($len:literal),*) => {
+    (@lane_twiddles $forward:literal, $factors:path, $factors_over_q:path, $($len:literal),*) => {
         [$(Twiddles {
-            factors: &const { Self::factors(spread(&Self::POWERS, $len, $forward)) },
-            factors_over_q: &const { Self::factors_over_q(spread(&Self::POWERS, $len, $forward)) },
+            factors: &const { $factors(spread(&Self::POWERS, $len, $forward)) },
+            factors_over_q: &const { $factors_over_q(spread(&Self::POWERS, $len, $forward)) },
         }),*]
     };
 }
@@ -516,10 +531,17 @@ ring! {
     /// ML-KEM: q = 3329, ζ = 17, seven layers.
     Q3329, i16, I16s,
     q: 3329, zeta: 17, last_len: 2,
+    twiddles: Self::factors, Self::factors_over_q,
 
     const FORWARD_BOUND: i64 = 1;
     // From q, three doublings reach 8q = 26632 < 2¹⁵.
     const REDUCED_INVERSE_LAYERS: &'static [usize] = &[8, 64];
+
+    /// Montgomery's: one multiplication gives the high halves of 16 bits.
+    #[inline(always)]
+    fn product<V: Coefficients<Element = i16>>(x: V, factor: V, factor_over_q: V, q: V) -> V {
+        x.montgomery_product(factor, factor_over_q, q)
+    }
 
     /// Barrett: x − ⌊x · 20159 / 2²⁶⌋ · q, for |x| ≤ 8q.
     #[inline(always)]
@@ -535,15 +557,48 @@ ring! {
     /// ML-DSA: q = 8380417, ζ = 1753, eight layers.
     Q8380417, i32, I32s,
     q: 8380417, zeta: 1753, last_len: 1,
+    twiddles: residues, residues_over_q,
 
-    const FORWARD_BOUND: i64 = 9;
+    const FORWARD_BOUND: i64 = 10;
     // From q, eight doublings reach 256q = 2145386752 < 2³¹.
     const REDUCED_INVERSE_LAYERS: &'static [usize] = &[];
+
+    /// Barrett's: the high halves of 32 bits take several instructions.
+    #[inline(always)]
+    fn product<V: Coefficients<Element = i32>>(x: V, factor: V, factor_over_q: V, q: V) -> V {
+        x.barrett_product(factor, factor_over_q, q)
+    }
 
     #[inline(always)]
     fn reduce<V: Coefficients<Element = i32>>(_: V::Token, v: V) -> V {
         v
     }
+}
+
+/// c mod± q of ML-DSA for each of `constants`.
+const fn residues<const N: usize>(constants: [i64; N]) -> [i32; N] {
+    const Q: i32 = Q8380417::Q;
+    let mut residues = [0; N];
+    let mut i = 0;
+    while i < N {
+        let c = constants[i] as i32;
+        residues[i] = if c > Q / 2 { c - Q } else { c };
+        i += 1;
+    }
+    residues
+}
+
+/// (c mod± q) · R / q, rounded, for each of `constants`.
+const fn residues_over_q<const N: usize>(constants: [i64; N]) -> [i32; N] {
+    const Q: i64 = Q8380417::Q as i64;
+    let mut residues = residues(constants);
+    let mut i = 0;
+    while i < N {
+        let c_times_radix = (residues[i] as i64) << i32::BITS;
+        residues[i] = (2 * c_times_radix + Q).div_euclid(2 * Q) as i32;
+        i += 1;
+    }
+    residues
 }
 
 /// ζ^BitRev(k) mod q for 0 ≤ k < n, where BitRev reverses log₂ n bits.
@@ -682,6 +737,36 @@ mod tests {
         }
 
         on_each_backend!(b => check(b));
+    }
+
+    /// Each twiddle factor times the ends of the range and what is between.
+    #[test]
+    fn barrett_products_match_textbook() {
+        const Q: i64 = 8_380_417;
+        let mut random = Random::new(5);
+        let ends = [
+            i32::MIN,
+            -i32::MAX,
+            -10 * Q as i32,
+            -1,
+            0,
+            1,
+            10 * Q as i32,
+            i32::MAX,
+        ];
+        let table = Q8380417::TWIDDLES;
+        for (k, (c, c_over_q)) in table.factors.iter().zip(table.factors_over_q).enumerate() {
+            let random = (0..100).map(|_| random.bits() as i32);
+            for x in ends.into_iter().chain(random) {
+                let product = i64::from(Q8380417::product(x, *c, *c_over_q, Q as i32));
+                let expected = i64::from(x) * Q8380417::POWERS[k] % Q;
+                assert_eq!((product - expected) % Q, 0);
+                assert!(-Q <= 4 * product && 4 * product <= 5 * Q);
+                if i64::from(x).abs() <= 10 * Q {
+                    assert!(100 * product.abs() < 101 * Q);
+                }
+            }
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::secret::{Zero, wipe};
 #[derive(Clone)]
 pub(super) struct Rq(pub(super) [i32; 256]);
 
-/// An element of T_q: the transform of a polynomial. |x| ≤ 9q.
+/// An element of T_q: the transform of a polynomial. |x| ≤ 10q.
 #[derive(Clone)]
 pub(super) struct Tq(pub(super) [i32; 256]);
 

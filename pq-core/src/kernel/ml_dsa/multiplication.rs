@@ -7,8 +7,8 @@ use crate::kernel::ntt::{Q8380417, Ring, within};
 
 /// f₀ ∘ g₀ + f₁ ∘ g₁ + … · R⁻¹ mod q, with one more product if there is a `last`.
 ///
-/// Takes at most seven of |f| ≤ q and |g| ≤ 9q, and |x| ≤ 9q in `last`: sums stay within
-/// (7 · 9 + 81) q² = 144q² < 2³¹ q. Gives |x| < q.
+/// Takes at most seven of |f| ≤ q and |g| ≤ 10q, and |x| ≤ 10q in `last`: sums stay within
+/// (7 · 10 + 100) q² = 170q² < 2³¹ q. Gives |x| < q.
 pub(crate) struct InnerProduct<'a, T> {
     pub(crate) f: &'a [T],
     pub(crate) g: &'a [T],
@@ -23,9 +23,9 @@ impl<B: Backend, T: AsRef<[i32; 256]>> Kernel<B> for InnerProduct<'_, T> {
     fn run(self, b: B) {
         debug_assert!(self.f.len() == self.g.len() && self.f.len() <= 7);
         debug_assert!(self.f.iter().all(|f| within::<Q8380417>(f.as_ref(), 1)));
-        debug_assert!(self.g.iter().all(|g| within::<Q8380417>(g.as_ref(), 9)));
+        debug_assert!(self.g.iter().all(|g| within::<Q8380417>(g.as_ref(), 10)));
         debug_assert!(self.last.is_none_or(|(f, g)| {
-            within::<Q8380417>(f.as_ref(), 9) && within::<Q8380417>(g.as_ref(), 9)
+            within::<Q8380417>(f.as_ref(), 10) && within::<Q8380417>(g.as_ref(), 10)
         }));
         let output = &mut *self.output;
         // As many vectors at a time as keep their sums in registers.
@@ -83,7 +83,7 @@ fn add_products<V: I32s, const N: usize>(
 
 /// a ∘ b · R⁻¹ mod q.
 ///
-/// Takes |a|, |b| ≤ 9q, gives |x| < q.
+/// Takes |a|, |b| ≤ 10q, gives |x| < q.
 pub(crate) struct Multiply<'a> {
     pub(crate) a: &'a [i32; 256],
     pub(crate) b: &'a [i32; 256],
@@ -95,7 +95,7 @@ impl<B: Backend> Kernel<B> for Multiply<'_> {
 
     #[inline(always)]
     fn run(self, b: B) {
-        debug_assert!(within::<Q8380417>(self.a, 9) && within::<Q8380417>(self.b, 9));
+        debug_assert!(within::<Q8380417>(self.a, 10) && within::<Q8380417>(self.b, 10));
         let q = B::I32s::splat(b, Q8380417::Q);
         let q_inverse = B::I32s::splat(b, Q_INVERSE);
         let factors = B::I32s::chunks(self.a).iter().zip(B::I32s::chunks(self.b));
@@ -195,7 +195,7 @@ mod tests {
                     x.rotate_left(i);
                     x
                 };
-                let f: [_; 7] = array::from_fn(|i| Factor(rotated(&a, i).map(|x| x / 9)));
+                let f: [_; 7] = array::from_fn(|i| Factor(rotated(&a, i).map(|x| x / 10)));
                 let g: [_; 7] = array::from_fn(|i| Factor(rotated(&b, 9 * i)));
                 for last in [None, Some((&Factor(a), &Factor(b)))] {
                     let mut sum = [0; 256];
@@ -221,11 +221,11 @@ mod tests {
         }
 
         fn check_all<B: Backend>(b: B) {
-            check(b, &mut || 9 * Q as i32);
-            check(b, &mut || -9 * Q as i32);
+            check(b, &mut || 10 * Q as i32);
+            check(b, &mut || -10 * Q as i32);
             let mut random = Random::new(1);
             for _ in 0..100 {
-                check(b, &mut || random.within(9 * Q as i32));
+                check(b, &mut || random.within(10 * Q as i32));
             }
         }
 
