@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 use core::hint::black_box;
 use core::mem::MaybeUninit;
 
-use super::instructions::{Integer, instructions, vector};
+use super::instructions::{Integer, instructions, lane_orders, sums, vector};
 use super::{
     Backend, Coefficients, FromNumber, I16s, I32s, Kernel, Portable, ShaNi, U32s, U64s, Vector,
     Words, declassify, packing,
@@ -262,38 +262,6 @@ fn majority(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
     )
 }
 
-/// The methods that change the order of lanes, of which 32 bits hold so many.
-macro_rules! lane_orders {
-    ($lanes_of_32_bits:literal) => {
-        #[inline(always)]
-        fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-            // SAFETY: `a` proves that the CPU has the instructions.
-            let (a, b) = unsafe {
-                match LEN / $lanes_of_32_bits {
-                    1 => transpose_blocks::<32>(a.0, b.0),
-                    2 => transpose_blocks::<64>(a.0, b.0),
-                    _ => transpose_blocks::<128>(a.0, b.0),
-                }
-            };
-            (Self(a), Self(b))
-        }
-
-        #[inline(always)]
-        fn deinterleave(a: Self, b: Self) -> (Self, Self) {
-            // SAFETY: `a` proves that the CPU has the instructions.
-            let (even, odd) = unsafe { deinterleave(a.0, b.0) };
-            (Self(even), Self(odd))
-        }
-
-        #[inline(always)]
-        fn interleave(a: Self, b: Self) -> (Self, Self) {
-            // SAFETY: `a` proves that the CPU has the instructions.
-            let (low, high) = unsafe { interleave(a.0, b.0) };
-            (Self(low), Self(high))
-        }
-    };
-}
-
 vector! {
     /// 16 coefficients of ML-KEM.
     I16x16: __m256i = [i16; 16] of Avx2,
@@ -343,27 +311,9 @@ impl Coefficients for I32x8 {
     lane_orders!(1);
 }
 
-impl I32s for I32x8 {
+sums! {
     /// Those of the even and of the odd lanes.
-    type Sums = [__m256i; 2];
-
-    #[inline(always)]
-    fn zero_sums(_: Avx2) -> Self::Sums {
-        // SAFETY: the token proves that the CPU has the instruction.
-        [unsafe { _mm256_setzero_si256() }; 2]
-    }
-
-    #[inline(always)]
-    fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums {
-        // SAFETY: `self` proves that the CPU has the instructions.
-        unsafe { add_product(self.0, other.0, sums) }
-    }
-
-    #[inline(always)]
-    fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
-        // SAFETY: `q` proves that the CPU has the instructions.
-        Self(unsafe { montgomery_reduce(sums, q_inverse.0, q.0) })
-    }
+    I32x8: [__m256i; 2] of Avx2, _mm256_setzero_si256()
 }
 
 /// There is no instruction for high halves of 32 bits: products of the even lanes and

@@ -66,6 +66,77 @@ macro_rules! vector {
 }
 pub(super) use vector;
 
+/// [`I32s`](super::I32s), its sums in two registers, by the file's `add_product` and
+/// `montgomery_reduce`.
+macro_rules! sums {
+    (
+        $(#[$doc:meta])*
+        $name:ident: [$register:ty; 2] of $token:ty, $zero:expr
+    ) => {
+        impl I32s for $name {
+            $(#[$doc])*
+            type Sums = [$register; 2];
+
+            #[inline(always)]
+            fn zero_sums(_: $token) -> Self::Sums {
+                // SAFETY: the token proves that the CPU has the instruction.
+                [unsafe { $zero }; 2]
+            }
+
+            #[inline(always)]
+            fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums {
+                // SAFETY: `self` proves that the CPU has the instructions.
+                unsafe { add_product(self.0, other.0, sums) }
+            }
+
+            #[inline(always)]
+            fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
+                // SAFETY: `q` proves that the CPU has the instructions.
+                Self(unsafe { montgomery_reduce(sums, q_inverse.0, q.0) })
+            }
+        }
+    };
+}
+pub(super) use sums;
+
+/// The methods of [`Coefficients`](super::Coefficients) that change the order of lanes, of
+/// which 32 bits hold so many, by the file's `transpose_blocks`, `deinterleave` and
+/// `interleave`.
+#[cfg(target_arch = "x86_64")]
+macro_rules! lane_orders {
+    ($lanes_of_32_bits:literal) => {
+        #[inline(always)]
+        fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (a, b) = unsafe {
+                match LEN / $lanes_of_32_bits {
+                    1 => transpose_blocks::<32>(a.0, b.0),
+                    2 => transpose_blocks::<64>(a.0, b.0),
+                    4 => transpose_blocks::<128>(a.0, b.0),
+                    _ => transpose_blocks::<256>(a.0, b.0),
+                }
+            };
+            (Self(a), Self(b))
+        }
+
+        #[inline(always)]
+        fn deinterleave(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (even, odd) = unsafe { deinterleave(a.0, b.0) };
+            (Self(even), Self(odd))
+        }
+
+        #[inline(always)]
+        fn interleave(a: Self, b: Self) -> (Self, Self) {
+            // SAFETY: `a` proves that the CPU has the instructions.
+            let (low, high) = unsafe { interleave(a.0, b.0) };
+            (Self(low), Self(high))
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+pub(super) use lane_orders;
+
 /// A number of which any bits are one.
 #[cfg(target_arch = "x86_64")]
 pub(super) trait Integer: Copy + Default {}

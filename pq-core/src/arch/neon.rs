@@ -3,7 +3,7 @@
 use core::arch::aarch64::*;
 use core::convert::identity;
 
-use super::instructions::{instructions, vector};
+use super::instructions::{instructions, sums, vector};
 use super::{
     Backend, Coefficients, I16s, I32s, Kernel, NeonSha2, Portable, U32s, U64s, Vector, Words,
 };
@@ -421,27 +421,9 @@ macro_rules! coefficients {
             lane_orders!(1, identity, identity);
         }
 
-        impl I32s for $i32s {
+        sums! {
             /// Those of the lower and of the upper lanes.
-            type Sums = [int64x2_t; 2];
-
-            #[inline(always)]
-            fn zero_sums(_: $token) -> Self::Sums {
-                // SAFETY: the token proves that the CPU has the instruction.
-                [unsafe { vdupq_n_s64(0) }; 2]
-            }
-
-            #[inline(always)]
-            fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums {
-                // SAFETY: `self` proves that the CPU has the instructions.
-                unsafe { add_product(self.0, other.0, sums) }
-            }
-
-            #[inline(always)]
-            fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
-                // SAFETY: `q` proves that the CPU has the instructions.
-                Self(unsafe { montgomery_reduce(sums, q_inverse.0, q.0) })
-            }
+            $i32s: [int64x2_t; 2] of $token, vdupq_n_s64(0)
         }
     };
 }

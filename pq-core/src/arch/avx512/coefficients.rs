@@ -2,42 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use super::super::instructions::{instructions, vector};
+use super::super::instructions::{instructions, lane_orders, sums, vector};
 use super::super::{Coefficients, I16s, I32s, Vector};
 use super::{Avx512, read};
-
-/// The methods that change the order of lanes, of which 32 bits hold so many.
-macro_rules! lane_orders {
-    ($lanes_of_32_bits:literal) => {
-        #[inline(always)]
-        fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
-            // SAFETY: `a` proves that the CPU has the instructions.
-            let (a, b) = unsafe {
-                match LEN / $lanes_of_32_bits {
-                    1 => transpose::<32>(a.0, b.0),
-                    2 => transpose::<64>(a.0, b.0),
-                    4 => transpose::<128>(a.0, b.0),
-                    _ => transpose::<256>(a.0, b.0),
-                }
-            };
-            (Self(a), Self(b))
-        }
-
-        #[inline(always)]
-        fn deinterleave(a: Self, b: Self) -> (Self, Self) {
-            // SAFETY: `a` proves that the CPU has the instructions.
-            let (even, odd) = unsafe { permute(a.0, b.0, &DEINTERLEAVED) };
-            (Self(even), Self(odd))
-        }
-
-        #[inline(always)]
-        fn interleave(a: Self, b: Self) -> (Self, Self) {
-            // SAFETY: `a` proves that the CPU has the instructions.
-            let (low, high) = unsafe { permute(a.0, b.0, &INTERLEAVED) };
-            (Self(low), Self(high))
-        }
-    };
-}
 
 vector! {
     /// 32 coefficients of ML-KEM.
@@ -88,27 +55,9 @@ impl Coefficients for I32x16 {
     lane_orders!(1);
 }
 
-impl I32s for I32x16 {
+sums! {
     /// Those of the even and of the odd lanes.
-    type Sums = [__m512i; 2];
-
-    #[inline(always)]
-    fn zero_sums(_: Avx512) -> Self::Sums {
-        // SAFETY: the token proves that the CPU has the instruction.
-        [unsafe { _mm512_setzero_si512() }; 2]
-    }
-
-    #[inline(always)]
-    fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums {
-        // SAFETY: `self` proves that the CPU has the instructions.
-        unsafe { add_product(self.0, other.0, sums) }
-    }
-
-    #[inline(always)]
-    fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
-        // SAFETY: `q` proves that the CPU has the instructions.
-        Self(unsafe { montgomery_reduce(sums, q_inverse.0, q.0) })
-    }
+    I32x16: [__m512i; 2] of Avx512, _mm512_setzero_si512()
 }
 
 /// There is no instruction for high halves of 32 bits: products of the even lanes and
@@ -176,7 +125,7 @@ fn odd_lanes(x: __m512i) -> __m512i {
 /// place.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn transpose<const BITS: usize>(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+fn transpose_blocks<const BITS: usize>(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
     match BITS {
         32 => (
             _mm512_mask_shuffle_epi32::<_MM_PERM_CCAA>(a, !EVEN_LANES, b),
@@ -192,6 +141,18 @@ fn transpose<const BITS: usize>(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
             _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b),
         ),
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn deinterleave(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    permute(a, b, &DEINTERLEAVED)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn interleave(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    permute(a, b, &INTERLEAVED)
 }
 
 /// Two permutations of the 32-bit lanes of `a` and `b`.
