@@ -136,7 +136,8 @@ pub enum Refusal {
     )]
     ClientCertificateRequired,
 
-    /// The alert is `decrypt_error`.
+    /// The alert should be `unsupported_certificate` (RFC 9846, section 4.4.2.2); rustls sends
+    /// `decrypt_error`.
     #[error(
         "a certificate of the peer is signed with an algorithm that isn't accepted here \
          ({error}); accepted are {accepted:?}: have the peer use a chain signed with these, or \
