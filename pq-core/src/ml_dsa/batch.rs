@@ -146,7 +146,7 @@ pub(super) fn verify_expanded_all<'a, P: ParameterSet, B: Backend>(
     b: B,
     items: &mut dyn Iterator<Item = Verify<'a, &'a ExpandedVerifyingKey<P>>>,
 ) {
-    verify_together::<P, B, _, 0, GROUP_EXPANDED>(b, items, |key| Ok(Key::Expanded(key)));
+    verify_together::<P, B, _, 0, GROUP_EXPANDED>(b, items, |key| Ok(key.into()));
 }
 
 /// Verifies signatures with keys that `check` gives, `N` at a time.

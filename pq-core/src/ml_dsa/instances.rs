@@ -5,8 +5,8 @@ use super::params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 use super::signature::Signature;
 use super::signing;
 use super::signing_key::SigningKey;
-use super::verification::{self, Message};
-use super::verifying_key::{ExpandedVerifyingKey, VerifyingKey};
+use super::verification::{self, Key, Message};
+use super::verifying_key::ExpandedVerifyingKey;
 use crate::Error;
 use crate::instances::instances;
 
@@ -22,16 +22,8 @@ instances! {
         fn sign_mu(key: &SigningKey<Self>, mu: &[u8; 64], rnd: &[u8; 32]) -> Signature<Self>
             = signing::sign_mu;
         fn expand(key: &mut ExpandedVerifyingKey<Self>) = ExpandedVerifyingKey::complete;
-        fn verify(
-            key: &VerifyingKey<Self>,
-            message: Message<'_>,
-            signature: &Signature<Self>
-        ) -> bool = verification::verify;
-        fn verify_expanded(
-            key: &ExpandedVerifyingKey<Self>,
-            message: Message<'_>,
-            signature: &Signature<Self>
-        ) -> bool = verification::verify_expanded;
+        fn verify(key: Key<'_, Self>, message: Message<'_>, signature: &Signature<Self>) -> bool
+            = verification::verify;
         fn keygen_batch(items: &mut dyn Iterator<Item = Generate<'_, Self>>)
             = batch::generate_all;
         fn verify_batch<'a>(items: &mut dyn Iterator<Item = Verify<'a, &'a [u8]>>)

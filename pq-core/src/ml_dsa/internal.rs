@@ -35,12 +35,8 @@ pub fn verify<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     signature: &Signature<P>,
 ) -> bool {
-    P::verify(
-        b.into(),
-        verifying_key,
-        Message::Formatted(message),
-        signature,
-    )
+    let message = Message::Formatted(message);
+    P::verify(b.into(), verifying_key.into(), message, signature)
 }
 
 #[cfg(test)]

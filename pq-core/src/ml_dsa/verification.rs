@@ -43,35 +43,64 @@ impl Message<'_> {
     }
 }
 
+/// The key that a signature is verified with.
+pub enum Key<'a, P: ParameterSet> {
+    /// In the standard's encoding, of the right length.
+    Encoded(&'a [u8]),
+    Expanded(&'a ExpandedVerifyingKey<P>),
+}
+
+impl<'a, P: ParameterSet> From<&'a VerifyingKey<P>> for Key<'a, P> {
+    fn from(key: &'a VerifyingKey<P>) -> Self {
+        Self::Encoded(key.as_bytes())
+    }
+}
+
+impl<'a, P: ParameterSet> From<&'a ExpandedVerifyingKey<P>> for Key<'a, P> {
+    fn from(key: &'a ExpandedVerifyingKey<P>) -> Self {
+        Self::Expanded(key)
+    }
+}
+
 /// ML-DSA.Verify_internal.
 #[must_use]
 pub(super) fn verify<P: ParameterSet, B: Backend>(
     b: B,
-    key: &VerifyingKey<P>,
+    key: Key<'_, P>,
     message: Message<'_>,
     signature: &Signature<P>,
 ) -> bool {
+    match key {
+        Key::Encoded(_) => verify_in_lanes(b, key, message, signature.as_bytes()),
+        // A chain of hashes takes the least time without lanes.
+        Key::Expanded(key) => verify_in_turn(b, key, message, signature.as_bytes()),
+    }
+}
+
+/// [`verify`], with the hashes side by side as far as they can be.
+fn verify_in_lanes<P: ParameterSet, B: Backend>(
+    b: B,
+    key: Key<'_, P>,
+    message: Message<'_>,
+    signature: &[u8],
+) -> bool {
     let mut space = Space::<P, ROWS>::zero();
-    let key = Key::Encoded(key.as_bytes());
-    let Some(mut verification) =
-        Verification::new(b, key, message, signature.as_bytes(), &mut space)
-    else {
+    let Some(mut verification) = Verification::new(b, key, message, signature, &mut space) else {
         return false;
     };
     lanes::serve(b, &mut verification);
     verification.is_valid()
 }
 
-/// [`verify`] with an expanded key.
-#[must_use]
-pub(super) fn verify_expanded<P: ParameterSet, B: Backend>(
+/// [`verify`], step by step.
+fn verify_in_turn<P: ParameterSet, B: Backend>(
     b: B,
     key: &ExpandedVerifyingKey<P>,
     message: Message<'_>,
-    signature: &Signature<P>,
+    signature: &[u8],
 ) -> bool {
     let mut z_hat = P::L::from_fn(|_| Tq::ZERO);
-    let Some(decoded) = Decoded::new::<P, B>(b, signature.as_bytes(), z_hat.as_mut()) else {
+    let Some(decoded) = Decoded::new::<P, B>(b, signature, z_hat.as_mut()) else {
         return false;
     };
     let mut c = Rq::ZERO;
@@ -154,13 +183,6 @@ fn negated_transform<B: Backend>(b: B, c: &mut Rq, output: &mut Tq) {
         *x = -*x;
     }
     c.ntt(b, output);
-}
-
-/// The key that a signature is verified with.
-pub(super) enum Key<'a, P: ParameterSet> {
-    /// In the standard's encoding, of the right length.
-    Encoded(&'a [u8]),
-    Expanded(&'a ExpandedVerifyingKey<P>),
 }
 
 /// What a verification computes in, with room for `ROWS` rows of **Â**, of which an expanded

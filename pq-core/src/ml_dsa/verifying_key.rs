@@ -161,7 +161,7 @@ impl<P: ParameterSet> fmt::Debug for ExpandedVerifyingKey<P> {
 }
 
 macro_rules! verification_methods {
-    ($key:ident, $verify:ident) => {
+    ($key:ident) => {
         impl<P: ParameterSet> $key<P> {
             /// Verifies that `signature` is one of `message` with `context`
             /// (ML-DSA.Verify, FIPS 204, algorithm 3).
@@ -177,9 +177,8 @@ macro_rules! verification_methods {
                 signature: &Signature<P>,
             ) -> Result<(), Error> {
                 let context = Context::new(context)?;
-                valid(context.pure(message, |parts| {
-                    P::$verify(choose(), self, Message::Formatted(parts), signature)
-                }))
+                let message = Message::Pure(context, message);
+                valid(P::verify(choose(), self.into(), message, signature))
             }
 
             /// Hashes `message` and verifies that `signature` is one of the digest with
@@ -199,7 +198,7 @@ macro_rules! verification_methods {
                 let context = Context::new(context)?;
                 let b = choose();
                 valid(context.hashed(&Digest::of(b, hash, message), |parts| {
-                    P::$verify(b, self, Message::Formatted(parts), signature)
+                    P::verify(b, self.into(), Message::Formatted(parts), signature)
                 }))
             }
 
@@ -220,8 +219,9 @@ macro_rules! verification_methods {
             ) -> Result<(), Error> {
                 let context = Context::new(context)?;
                 let digest = Digest::from_bytes(hash, digest)?;
+                let b = choose();
                 valid(context.hashed(&digest, |parts| {
-                    P::$verify(choose(), self, Message::Formatted(parts), signature)
+                    P::verify(b, self.into(), Message::Formatted(parts), signature)
                 }))
             }
 
@@ -232,19 +232,15 @@ macro_rules! verification_methods {
             ///
             /// [`Error::InvalidSignature`].
             pub fn verify_mu(&self, mu: &[u8; 64], signature: &Signature<P>) -> Result<(), Error> {
-                valid(P::$verify(
-                    choose(),
-                    self,
-                    Message::Representative(mu),
-                    signature,
-                ))
+                let message = Message::Representative(mu);
+                valid(P::verify(choose(), self.into(), message, signature))
             }
         }
     };
 }
 
-verification_methods!(VerifyingKey, verify);
-verification_methods!(ExpandedVerifyingKey, verify_expanded);
+verification_methods!(VerifyingKey);
+verification_methods!(ExpandedVerifyingKey);
 
 pub(super) fn valid(valid: bool) -> Result<(), Error> {
     if valid {
