@@ -1,0 +1,231 @@
+//! Validation of chains: nothing validates that was changed, and what a CA signed validates only
+//! where it may.
+#![no_main]
+
+use core::time::Duration;
+
+use arbitrary::Arbitrary;
+use fuzz::der::{self, Contents, DerEdits, Element};
+use fuzz::pki::{FixedKey, PKI, SERVER_NAME, VALID};
+use libfuzzer_sys::fuzz_target;
+use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::x509_cert::TbsCertificate;
+use pq_x509::x509_cert::der::oid::AssociatedOid;
+use pq_x509::x509_cert::der::oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
+use pq_x509::x509_cert::der::{Decode, Encode, Error};
+use pq_x509::x509_cert::ext::pkix::name::GeneralName;
+use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAltName};
+use pq_x509::x509_cert::time::Time;
+use pq_x509::{
+    Certificate, ChainValidator, Purpose, Signer, SubjectKey, ValidationError, VerifyingKey,
+};
+
+fuzz_target!(|input: Input<'_>| {
+    match &input.chain {
+        Chain::Sent(certificates) => check_sent(certificates, &input),
+        Chain::Signed(edits) => check_signed(edits, &input),
+    }
+});
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    chain: Chain<'a>,
+    name: Name<'a>,
+    /// The time, where it isn't one at which all certificates are valid.
+    time: Option<u32>,
+    client: bool,
+    relax_key_usage: bool,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Chain<'a> {
+    /// Certificates as an attacker sends them.
+    Sent(Vec<(Which, DerEdits<'a>)>),
+    /// A leaf that the CA signs as it is.
+    Signed(DerEdits<'a>),
+}
+
+#[derive(Arbitrary, Debug)]
+enum Which {
+    Server,
+    Client,
+    Kem,
+    Ca,
+    Root,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Name<'a> {
+    Right,
+    Other(&'a str),
+}
+
+impl Input<'_> {
+    fn name(&self) -> &str {
+        match self.name {
+            Name::Right => SERVER_NAME,
+            Name::Other(name) => name,
+        }
+    }
+
+    /// Whether the certificates are for this name and time.
+    fn is_right(&self) -> bool {
+        VALID.contains(&self.seconds())
+            && (self.client || self.name().eq_ignore_ascii_case(SERVER_NAME))
+    }
+
+    fn seconds(&self) -> u64 {
+        self.time.map_or(*VALID.start() + 1, u64::from)
+    }
+
+    fn validate(&self, chain: &[Vec<u8>]) -> Option<Vec<Certificate>> {
+        let mut validator = ChainValidator::new([PKI.root.certificate().clone()]).expect("a root");
+        if self.relax_key_usage {
+            validator = validator.relax_key_usage();
+        }
+        let time = UnixTime::since_unix_epoch(Duration::from_secs(self.seconds()));
+        let result = match self.client {
+            true => validator.validate_client(chain, time),
+            false => {
+                let name = ServerName::try_from(self.name()).ok()?;
+                let alone = validator.validate(chain, Purpose::ServerAuth, None, time);
+                let result = validator.validate_server(chain, &name, time);
+                // The name and the key's purpose are what is checked beyond.
+                assert!(alone.is_ok() || result.is_err());
+                result
+            }
+        };
+        match result {
+            Ok(validated) => Some(validated.certificates().to_vec()),
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                assert!(chain.is_empty() == (error == ValidationError::EmptyChain));
+                None
+            }
+        }
+    }
+}
+
+/// A path has none but the certificates that were issued, whatever is sent beside them.
+fn check_sent(sent: &[(Which, DerEdits<'_>)], input: &Input<'_>) {
+    let (ca, root) = (PKI.ca.certificate(), PKI.root.certificate());
+    let chain: Vec<Vec<u8>> = sent
+        .iter()
+        .map(|(which, edits)| {
+            edits.of(match which {
+                Which::Server => PKI.server.der(),
+                Which::Client => PKI.client.der(),
+                Which::Kem => PKI.kem.der(),
+                Which::Ca => ca.der(),
+                Which::Root => root.der(),
+            })
+        })
+        .collect();
+    let validated = input.validate(&chain);
+    let leaf = if input.client {
+        &PKI.client
+    } else {
+        &PKI.server
+    };
+    if let Some(path) = &validated {
+        assert!(input.is_right());
+        assert!(path.iter().eq([leaf, ca, root]));
+    }
+    // And these it has, where they are sent alone.
+    if let [first, second] = &*chain
+        && *first == leaf.as_ref()
+        && *second == ca.as_ref()
+    {
+        assert_eq!(validated.is_some(), input.is_right());
+    }
+}
+
+/// A leaf with any contents whatever, which the CA signed. What x509-cert reads in it allows what
+/// it is accepted for.
+fn check_signed(edits: &DerEdits<'_>, input: &Input<'_>) {
+    let original = if input.client {
+        &PKI.client
+    } else {
+        &PKI.server
+    };
+    let mut parts = der::parse(original.der()).expect("DER");
+    let [
+        Element {
+            contents: Contents::Elements(_, parts),
+            ..
+        },
+    ] = &mut *parts
+    else {
+        unreachable!("a certificate is one SEQUENCE");
+    };
+    let mut tbs = Vec::new();
+    der::encode(&parts[..1], &mut tbs);
+    let tbs = edits.of(&tbs);
+    let leaf = signed(&tbs, PKI.ca.signer());
+    let chain = [leaf, PKI.ca.certificate().der().to_vec()];
+    let Some(path) = input.validate(&chain) else {
+        assert!(chain[0] != original.as_ref() || !input.is_right());
+        return;
+    };
+
+    assert!(input.client || !input.name().is_empty());
+    assert_eq!(path.len(), 3);
+    assert_eq!(path[0].as_ref(), chain[0]);
+    let tbs = path[0].parsed().tbs_certificate();
+    let seconds = |time: Time| time.to_unix_duration().as_secs();
+    let (from, to) = (tbs.validity().not_before, tbs.validity().not_after);
+    assert!((seconds(from)..=seconds(to)).contains(&input.seconds()));
+    assert!(VALID.contains(&input.seconds()));
+    assert_eq!(tbs.issuer(), PKI.ca.certificate().subject());
+    assert!(extension::<BasicConstraints>(tbs).is_none_or(|constraints| !constraints.ca));
+    let purpose = match input.client {
+        true => ID_KP_CLIENT_AUTH,
+        false => ID_KP_SERVER_AUTH,
+    };
+    assert!(
+        extension::<ExtendedKeyUsage>(tbs).is_none_or(|purposes| purposes.0.contains(&purpose))
+    );
+    if !input.relax_key_usage {
+        let usage = extension::<KeyUsage>(tbs);
+        assert!(usage.is_none_or(|usage| !usage.key_encipherment() && !usage.key_agreement()));
+    }
+    // The CA may issue for this name and those below it only.
+    if !input.client {
+        let names = extension::<SubjectAltName>(tbs).expect("a name that was asked for");
+        assert!(names.0.iter().any(|name| match name {
+            GeneralName::DnsName(name) => name.as_str().eq_ignore_ascii_case(input.name()),
+            GeneralName::IpAddress(_) => true,
+            _ => false,
+        }));
+    }
+    VerifyingKey::from_spki_der(&path[0].spki()).expect("a key that signs");
+}
+
+fn extension<'a, E: Decode<'a, Error = Error> + AssociatedOid>(
+    tbs: &'a TbsCertificate,
+) -> Option<E> {
+    let extension = tbs
+        .get_extension::<E>()
+        .expect("what was accepted can be read");
+    extension.map(|(_, extension)| extension)
+}
+
+/// A certificate of these parts, as RFC 5280 puts them together.
+fn signed(tbs: &[u8], ca: &FixedKey) -> Vec<u8> {
+    let algorithm = ca.signature_algorithm().to_der().expect("no parameters");
+    let signature = ca.sign(tbs).expect("a key that signs");
+    let mut bits = Vec::new();
+    let bit_string = Element {
+        tag: 0x03,
+        contents: Contents::Bytes([&[0], &*signature].concat()),
+    };
+    der::encode(&[bit_string], &mut bits);
+    let mut certificate = Vec::new();
+    let parts = Contents::Bytes([tbs, &algorithm, &bits].concat());
+    let sequence = Element {
+        tag: 0x30,
+        contents: parts,
+    };
+    der::encode(&[sequence], &mut certificate);
+    certificate
+}

@@ -1,0 +1,264 @@
+//! Every reader of pq-x509: what is accepted is written again as the same bytes, or reads again
+//! as the same value.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use arbitrary::Arbitrary;
+use fuzz::der::{self, Contents, DerEdits, Element};
+use fuzz::pki::{FixedKey, PKI, SERVER_NAME};
+use libfuzzer_sys::fuzz_target;
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::{
+    Algorithm, Certificate, CertificateRequest, DecapsulationKey, EncapsulationKey, KemAlgorithm,
+    PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey, Sizes, SubjectKey,
+    VerifyingKey,
+};
+
+fuzz_target!(|input: Input<'_>| {
+    match input {
+        Input::Whole(bytes) => read(bytes),
+        Input::Edited { document, edits } => {
+            let document = &DOCUMENTS[usize::from(document) % DOCUMENTS.len()];
+            read(&edits.of(document));
+        }
+    }
+});
+
+#[derive(Arbitrary, Debug)]
+enum Input<'a> {
+    Edited { document: u8, edits: DerEdits<'a> },
+    Whole(&'a [u8]),
+}
+
+/// Valid documents of every kind, in DER and in PEM.
+static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let signing_key = &PKI.server_key.0;
+    let decapsulation_key =
+        DecapsulationKey::from_seed(KemAlgorithm::MlKem512, &[1; 64]).expect("a seed");
+    let slh_dsa = FixedKey::new(SignatureAlgorithm::SlhDsaShake128f, 1).0;
+    let request = CertificateRequest::builder()
+        .common_name("client")
+        .dns_name(SERVER_NAME)
+        .ip_address([192, 0, 2, 1].into())
+        .sign(&PKI.client_key)
+        .expect("a request");
+
+    let mut documents = Vec::new();
+    let mut pem = Vec::new();
+    for form in FORMS {
+        let keys = [
+            signing_key.to_pkcs8_der_as(form),
+            decapsulation_key.to_pkcs8_der_as(form),
+        ];
+        documents.extend(keys.map(|key| key.expect("a key with a seed").to_vec()));
+    }
+    let slh_dsa_key = slh_dsa.to_pkcs8_der().expect("its one form").to_vec();
+    let public_key = signing_key.verifying_key().as_bytes();
+    documents.push(with_public_key(&documents[0], public_key));
+    documents.push(with_public_key(
+        &slh_dsa_key,
+        slh_dsa.verifying_key().as_bytes(),
+    ));
+    documents.push(slh_dsa_key);
+    for key in [signing_key.spki(), decapsulation_key.spki(), slh_dsa.spki()] {
+        documents.push(key.to_vec());
+    }
+    documents.push(request.to_der().to_vec());
+    let certificates = [&PKI.server, PKI.ca.certificate(), &PKI.client, &PKI.kem];
+    documents.extend(certificates.map(|certificate| certificate.der().to_vec()));
+
+    pem.push(
+        signing_key
+            .to_pkcs8_pem()
+            .expect("a key with a seed")
+            .to_string(),
+    );
+    pem.push(signing_key.verifying_key().to_spki_pem());
+    pem.push(request.to_pem());
+    pem.push(PKI.server.to_pem() + &PKI.ca.certificate().to_pem());
+    documents.extend(pem.into_iter().map(String::into_bytes));
+    documents
+});
+
+const FORMS: [PrivateKeyForm; 3] = [
+    PrivateKeyForm::Seed,
+    PrivateKeyForm::Expanded,
+    PrivateKeyForm::Both,
+];
+
+/// The key as a OneAsymmetricKey of version 2 (RFC 5958).
+fn with_public_key(pkcs8: &[u8], public_key: &[u8]) -> Vec<u8> {
+    let mut elements = der::parse(pkcs8).expect("DER");
+    if let [
+        Element {
+            contents: Contents::Elements(_, key),
+            ..
+        },
+    ] = &mut *elements
+    {
+        key[0].contents = Contents::Bytes(vec![1]);
+        key.push(Element {
+            tag: 0x81,
+            contents: Contents::Bytes([&[0], public_key].concat()),
+        });
+    }
+    let mut version_2 = Vec::new();
+    der::encode(&elements, &mut version_2);
+    assert!(PrivateKey::from_pkcs8_der(&version_2).is_ok());
+    version_2
+}
+
+fn read(bytes: &[u8]) {
+    read_private_key(bytes);
+    read_public_key(bytes);
+    read_certificate(bytes);
+    read_request(bytes);
+    if let Ok(text) = str::from_utf8(bytes) {
+        read_pem(text);
+    }
+}
+
+fn read_private_key(der: &[u8]) {
+    let signing = SigningKey::from_pkcs8_der(der);
+    let decapsulation = DecapsulationKey::from_pkcs8_der(der);
+    let key = match PrivateKey::from_pkcs8_der(der) {
+        Ok(key) => key,
+        Err(error) => {
+            assert!(signing.is_err() && decapsulation.is_err());
+            let _ = error.to_string();
+            return;
+        }
+    };
+    assert_eq!(Algorithm::of_pkcs8_der(der), Some(key.algorithm()));
+    assert_eq!(signing.is_ok(), matches!(key, PrivateKey::Signing(_)));
+    assert_eq!(
+        decapsulation.is_ok(),
+        matches!(key, PrivateKey::Decapsulation(_))
+    );
+
+    let written = FORMS.map(|form| key.to_pkcs8_der_as(form));
+    for written in written.iter().flatten() {
+        let again = PrivateKey::from_pkcs8_der(written).expect("what was written");
+        assert_eq!(again.spki(), key.spki());
+        assert_eq!(*again.to_expanded(), *key.to_expanded());
+    }
+    // Version 1, without attributes: there is one encoding of each form.
+    if let Some(
+        [
+            Element {
+                contents: Contents::Elements(_, fields),
+                ..
+            },
+        ],
+    ) = der::parse(der).as_deref()
+        && fields.len() == 3
+    {
+        assert!(written.iter().flatten().any(|written| **written == der));
+    }
+    read_public_key(&key.spki());
+}
+
+fn read_public_key(der: &[u8]) {
+    let verifying = VerifyingKey::from_spki_der(der);
+    let encapsulation = EncapsulationKey::from_spki_der(der);
+    let key = match PublicKey::from_spki_der(der) {
+        Ok(key) => key,
+        Err(error) => {
+            assert!(verifying.is_err() && encapsulation.is_err());
+            let _ = error.to_string();
+            return;
+        }
+    };
+    assert_eq!(key.to_spki_der(), der);
+    assert_eq!(key.spki(), SubjectPublicKeyInfoDer::from(der));
+    assert_eq!(verifying.is_ok(), matches!(key, PublicKey::Verifying(_)));
+    assert_eq!(encapsulation.is_ok(), verifying.is_err());
+    let again = PublicKey::from_bytes(key.algorithm(), key.as_bytes()).expect("the key");
+    assert_eq!(again.to_spki_der(), der);
+    if let Ok(key) = encapsulation {
+        key.encapsulate().expect("randomness");
+    }
+}
+
+fn read_certificate(der: &[u8]) {
+    let certificate = match Certificate::from_der(der) {
+        Ok(certificate) => certificate,
+        Err(error) => {
+            let _ = error.to_string();
+            return;
+        }
+    };
+    assert_eq!(certificate.as_ref(), der);
+    assert_eq!(
+        Certificate::from_pem(&certificate.to_pem()).expect("the certificate"),
+        certificate
+    );
+    assert_eq!(Sizes::of([&certificate]).total().der, der.len());
+    if certificate.path_len().is_some() {
+        assert!(certificate.is_ca());
+    }
+    if let Ok(key) = certificate.public_key() {
+        assert_eq!(key.spki(), certificate.spki());
+    }
+    let _ = format!(
+        "{certificate:?} {} {}",
+        certificate.subject(),
+        certificate.issuer()
+    );
+    let _ = (certificate.key_usage(), certificate.subject_key_id());
+    let _ = (certificate.dns_names(), certificate.ip_addresses());
+
+    // Of the valid certificates' CA only what that CA signed.
+    let signed = certificate.verify_signature(PKI.ca.certificate(), pq_x509::verification::ALL);
+    let issued = [&PKI.server, &PKI.client, &PKI.kem];
+    assert_eq!(signed.is_ok(), issued.contains(&&certificate));
+}
+
+fn read_request(der: &[u8]) {
+    let request = match CertificateRequest::from_der(der) {
+        Ok(request) => request,
+        Err(error) => {
+            let _ = error.to_string();
+            return;
+        }
+    };
+    assert_eq!(request.to_der(), der);
+    let again = CertificateRequest::from_pem(&request.to_pem()).expect("the request");
+    assert_eq!(again.to_der(), der);
+    let _ = format!("{request:?}");
+    if let Ok(verified) = request.verify() {
+        // Nobody has the key, so the one request that it signed is the one that is valid.
+        assert_eq!(der, DOCUMENTS[REQUEST]);
+        assert_eq!(verified.dns_names(), [SERVER_NAME]);
+        assert_eq!(verified.spki(), PKI.client_key.spki());
+    }
+}
+
+/// Its place among the documents.
+const REQUEST: usize = 12;
+
+fn read_pem(text: &str) {
+    if let Ok(key) = PrivateKey::from_pkcs8_pem(text) {
+        let form = match key.seed() {
+            Some(_) => key.algorithm().preferred_form(),
+            None => PrivateKeyForm::Expanded,
+        };
+        let written = key.to_pkcs8_pem_as(form).expect("a form that it has");
+        let again = PrivateKey::from_pkcs8_pem(&written).expect("what was written");
+        assert_eq!(again.spki(), key.spki());
+    }
+    if let Ok(key) = PublicKey::from_spki_pem(text) {
+        let again = PublicKey::from_spki_pem(&key.to_spki_pem()).expect("what was written");
+        assert_eq!(again.to_spki_der(), key.to_spki_der());
+    }
+    if let Ok(chain) = Certificate::chain_from_pem(text) {
+        assert_eq!(Certificate::from_pem(text).expect("the first"), chain[0]);
+        let written = Certificate::chain_to_pem(&chain);
+        let again = Certificate::chain_from_pem(&written).expect("what was written");
+        assert_eq!(again, chain);
+    }
+    if let Ok(request) = CertificateRequest::from_pem(text) {
+        read_request(request.to_der());
+    }
+}

@@ -1,0 +1,11 @@
+//! What the targets share: bytes that the fuzzer makes, bytes that it edits, and keys and
+//! certificates to begin with, which are the same in every run.
+#![forbid(unsafe_code)]
+
+pub mod der;
+mod edit;
+pub mod hello;
+pub mod pki;
+pub mod tls;
+
+pub use edit::{Bytes, Edit};
