@@ -10,11 +10,11 @@ use super::signature::Signature;
 use super::signing_key::SigningKey;
 use super::verification::Message;
 use super::verifying_key::VerifyingKey;
-use crate::arch::{Backend, in_place};
+use crate::arch::Backend;
 
 /// ML-DSA.KeyGen_internal (algorithm 6).
 pub fn keygen<P: ParameterSet, B: Backend>(b: B, xi: &[u8; 32]) -> SigningKey<P> {
-    in_place(SigningKey::zero, |key| P::keygen(b.into(), key, xi))
+    SigningKey::from_seed_with(b.into(), xi)
 }
 
 /// ML-DSA.Sign_internal (algorithm 7).

@@ -11,7 +11,7 @@ use super::ring::{Matrix, Rq, Tq};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
-use crate::arch::{Backend, choose, declassify, in_place, try_in_place};
+use crate::arch::{Backend, Choice, choose, declassify, in_place, try_in_place};
 use crate::context::Context;
 use crate::dimension::{Array, Dimension};
 use crate::hash::lanes::{self, Client};
@@ -91,7 +91,12 @@ impl<P: ParameterSet> SigningKey<P> {
     /// To generate a key, pass 32 fresh bytes from a cryptographic random number
     /// generator; to load a stored one, pass the same bytes again.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
-        in_place(Self::zero, |key| P::keygen(choose(), key, seed))
+        Self::from_seed_with(choose(), seed)
+    }
+
+    /// [`from_seed`](Self::from_seed), on a backend.
+    pub(super) fn from_seed_with(backend: Choice, seed: &[u8; SEED_LEN]) -> Self {
+        in_place(Self::zero, |key| P::keygen(backend, key, seed))
     }
 
     /// ML-DSA.KeyGen_internal (algorithm 6), to a key of zeros.
