@@ -23,14 +23,14 @@ macro_rules! instances {
     };
     (@trait [$($doc:tt)*] $Instances:ident {
         $(
-            fn $name:ident$(<$lifetime:lifetime>)?($($argument:ident: $type:ty),*)
+            fn $name:ident($($argument:ident: $type:ty),*)
                 $(-> $output:ty)? = $operation:expr;
         )+
     }) => {
         $($doc)*
         pub trait $Instances: Sized {
             $(
-                fn $name$(<$lifetime>)?(backend: $crate::arch::Choice $(, $argument: $type)*)
+                fn $name(backend: $crate::arch::Choice $(, $argument: $type)*)
                     $(-> $output)?
                 where
                     Self: ParameterSet;
@@ -39,14 +39,14 @@ macro_rules! instances {
     };
     (@impl $Instances:ident for $Set:ident {
         $(
-            fn $name:ident$(<$lifetime:lifetime>)?($($argument:ident: $type:ty),*)
+            fn $name:ident($($argument:ident: $type:ty),*)
                 $(-> $output:ty)? = $operation:expr;
         )+
     }) => {
         impl $Instances for $Set {
             $(
                 #[inline(never)]
-                fn $name$(<$lifetime>)?(backend: $crate::arch::Choice $(, $argument: $type)*)
+                fn $name(backend: $crate::arch::Choice $(, $argument: $type)*)
                     $(-> $output)?
                 {
                     $crate::arch::dispatch!(backend, b => $operation(b $(, $argument)*))

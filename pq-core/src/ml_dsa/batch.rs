@@ -49,7 +49,7 @@ use super::signing_key::{self, SigningKey};
 use super::verification::{Key, Message, Space, Verification};
 use super::verifying_key::{ExpandedVerifyingKey, valid};
 use crate::Error;
-use crate::arch::{Backend, choose};
+use crate::arch::{Backend, choose, dispatch};
 use crate::context::Context;
 use crate::groups::in_groups;
 use crate::hash::lanes;
@@ -82,20 +82,20 @@ pub struct Verify<'a, K> {
 
 /// Makes key pairs (ML-DSA.KeyGen, FIPS 204, algorithm 1), each in the place that it stays in.
 pub fn generate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Generate<'a, P>>) {
-    P::keygen_batch(choose(), &mut items.into_iter());
+    dispatch!(choose(), b => generate_all(b, &mut items.into_iter()));
 }
 
 /// Verifies signatures with keys in the standard's encoding (ML-DSA.Verify, FIPS 204,
 /// algorithm 3).
 pub fn verify<'a, P: ParameterSet>(items: impl IntoIterator<Item = Verify<'a, &'a [u8]>>) {
-    P::verify_batch(choose(), &mut items.into_iter());
+    dispatch!(choose(), b => verify_all::<P, _>(b, &mut items.into_iter()));
 }
 
 /// Verifies signatures with expanded keys (ML-DSA.Verify, FIPS 204, algorithm 3).
 pub fn verify_expanded<'a, P: ParameterSet>(
     items: impl IntoIterator<Item = Verify<'a, &'a ExpandedVerifyingKey<P>>>,
 ) {
-    P::verify_expanded_batch(choose(), &mut items.into_iter());
+    dispatch!(choose(), b => verify_expanded_all(b, &mut items.into_iter()));
 }
 
 /// How many items share the lanes where each has much to sample: enough to fill eight of them for
@@ -113,7 +113,7 @@ const GROUP_EXPANDED: usize = 8;
 /// A function of its own, as [`verify_together`] is, so that only one backend's places are on the
 /// stack.
 #[inline(never)]
-pub(super) fn generate_all<P: ParameterSet, B: Backend>(
+fn generate_all<P: ParameterSet, B: Backend>(
     b: B,
     items: &mut dyn Iterator<Item = Generate<'_, P>>,
 ) {
@@ -131,7 +131,7 @@ pub(super) fn generate_all<P: ParameterSet, B: Backend>(
 }
 
 /// As [`verify`].
-pub(super) fn verify_all<'a, P: ParameterSet, B: Backend>(
+fn verify_all<'a, P: ParameterSet, B: Backend>(
     b: B,
     items: &mut dyn Iterator<Item = Verify<'a, &'a [u8]>>,
 ) {
@@ -142,7 +142,7 @@ pub(super) fn verify_all<'a, P: ParameterSet, B: Backend>(
 }
 
 /// As [`verify_expanded`].
-pub(super) fn verify_expanded_all<'a, P: ParameterSet, B: Backend>(
+fn verify_expanded_all<'a, P: ParameterSet, B: Backend>(
     b: B,
     items: &mut dyn Iterator<Item = Verify<'a, &'a ExpandedVerifyingKey<P>>>,
 ) {

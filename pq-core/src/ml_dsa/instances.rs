@@ -1,6 +1,5 @@
 //! The operations of each parameter set, compiled in this crate.
 
-use super::batch::{self, Generate, Verify};
 use super::params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 use super::signature::Signature;
 use super::signing;
@@ -24,13 +23,6 @@ instances! {
         fn expand(key: &mut ExpandedVerifyingKey<Self>) = ExpandedVerifyingKey::complete;
         fn verify(key: Key<'_, Self>, message: Message<'_>, signature: &Signature<Self>) -> bool
             = verification::verify;
-        fn keygen_batch(items: &mut dyn Iterator<Item = Generate<'_, Self>>)
-            = batch::generate_all;
-        fn verify_batch<'a>(items: &mut dyn Iterator<Item = Verify<'a, &'a [u8]>>)
-            = batch::verify_all::<Self, _>;
-        fn verify_expanded_batch<'a>(
-            items: &mut dyn Iterator<Item = Verify<'a, &'a ExpandedVerifyingKey<Self>>>
-        ) = batch::verify_expanded_all;
     }
 
     impl for MlDsa44, MlDsa65, MlDsa87
