@@ -78,6 +78,9 @@ pub(super) fn verify<P: ParameterSet, B: Backend>(
 }
 
 /// [`verify`], with the hashes side by side as far as they can be.
+///
+/// A function of its own, so that an expanded key does without the stack that this takes.
+#[inline(never)]
 fn verify_in_lanes<P: ParameterSet, B: Backend>(
     b: B,
     key: Key<'_, P>,
