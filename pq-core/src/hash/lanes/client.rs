@@ -1,0 +1,127 @@
+//! What a client of the lanes and their scheduler tell each other.
+
+use zeroize::ZeroizeOnDrop;
+
+use super::MAX_LANES;
+use crate::arch::{Backend, Vector};
+use crate::secret::wipe;
+
+/// Who has sponges to compute, and knows which can begin.
+pub(crate) trait Client {
+    /// What the client knows a sponge by, and how far it is.
+    type Sponge;
+
+    /// The next sponge, if there is a block or the end of its message to absorb by now; asked
+    /// for each free lane of the first [`lanes`](Self::lanes). If there is none while all lanes
+    /// are free, there is none left.
+    fn next(&mut self) -> Option<Start<Self::Sponge>>;
+
+    /// Writes what comes next of the message of `sponge` to `block`, which has the length of
+    /// the rate and is zero.
+    fn absorb(&mut self, sponge: &mut Self::Sponge, block: &mut [u8]) -> Absorbed;
+
+    /// Takes a sponge back that absorbed all that there is of its message by now.
+    fn pause(&mut self, sponge: Self::Sponge, midway: Midway);
+
+    /// As [`Consumer::take`].
+    fn take(&mut self, sponge: &mut Self::Sponge, block: &[u8]) -> Demand;
+
+    /// How many of the first lanes new sponges may begin in, at least one: few lanes may take
+    /// less time than all. Asked before each step.
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        MAX_LANES
+    }
+}
+
+/// How a sponge begins, or goes on.
+pub(crate) struct Start<S> {
+    /// Rate in bytes: a multiple of 8, at most that of SHAKE128.
+    pub(crate) rate: usize,
+    /// Domain separation and first padding bit.
+    pub(crate) suffix: u8,
+    pub(crate) sponge: S,
+    /// Where it was paused.
+    pub(crate) midway: Option<Midway>,
+}
+
+/// The state of a paused sponge. Wiped when dropped.
+pub(crate) struct Midway(pub(super) [u64; 25]);
+
+impl Drop for Midway {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+impl ZeroizeOnDrop for Midway {}
+
+/// What [`Client::absorb`] wrote.
+pub(crate) enum Absorbed {
+    /// A whole block.
+    Block,
+    /// So many bytes less than a block, with which the message ends.
+    End(usize),
+    /// Nothing: what follows is not known yet.
+    Nothing,
+}
+
+impl Absorbed {
+    /// A whole block of `block`, or the end of the message, if `taken` bytes were left of it.
+    pub(crate) fn some(taken: usize, block: &[u8]) -> Self {
+        if taken < block.len() {
+            Self::End(taken)
+        } else {
+            Self::Block
+        }
+    }
+}
+
+/// What a [`Consumer`] wants next.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Demand {
+    /// One more block.
+    More,
+    /// Nothing: its job is done.
+    Done,
+}
+
+impl Demand {
+    pub(crate) fn more_if(more: bool) -> Self {
+        if more { Self::More } else { Self::Done }
+    }
+}
+
+/// In how many lanes to begin, for a [`Client`] that has a chain of so many permutations, one
+/// after the other, and so many others to begin beside: in few, if these then end no later
+/// than the chain, which is in one of the first lanes.
+///
+/// It is an estimate: what has begun but for the chain is not counted.
+pub(crate) fn lanes_beside<B: Backend>(chain: usize, others: usize) -> usize {
+    if chain > 0 && others <= chain * (B::Few::LANES - 1) {
+        B::Few::LANES
+    } else {
+        B::U64s::LANES
+    }
+}
+
+/// Writes `parts`, joined, from `offset` on to `block` and returns how many bytes there
+/// were, at most the length of `block`.
+#[inline(always)]
+pub(crate) fn read<'a>(
+    parts: impl IntoIterator<Item = &'a [u8]>,
+    offset: usize,
+    block: &mut [u8],
+) -> usize {
+    let mut skip = offset;
+    let mut filled = 0;
+    for part in parts {
+        let skipped = skip.min(part.len());
+        skip -= skipped;
+        let part = &part[skipped..];
+        let take = part.len().min(block.len() - filled);
+        block[filled..filled + take].copy_from_slice(&part[..take]);
+        filled += take;
+    }
+    filled
+}

@@ -1,0 +1,149 @@
+//! Which sponge is on which lane, and when.
+
+use core::array;
+
+use zeroize::ZeroizeOnDrop;
+
+use super::slot::{Phase, Slot};
+use super::{Client, MAX_LANES, Midway};
+use crate::arch::{Backend, Vector};
+use crate::kernel::keccak::Step;
+use crate::secret::wipe;
+
+/// Computes all sponges of `client`.
+pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
+    const {
+        assert!(B::U64s::LANES <= MAX_LANES);
+    }
+    let mut workspace = Workspace::<B>::new();
+    let Workspace { states, blocks } = &mut workspace;
+    let blocks = &mut blocks[..B::U64s::LANES];
+    let mut slots: [_; MAX_LANES] = array::from_fn(|_| None);
+    let slots = &mut slots[..B::U64s::LANES];
+    let mut absorbed = [0; MAX_LANES];
+    let absorbed = &mut absorbed[..B::U64s::LANES];
+
+    loop {
+        let (mut fresh, mut active, mut squeeze) = (0u32, 0u32, false);
+        let lanes_to_begin = client.lanes();
+        debug_assert!(lanes_to_begin > 0, "what waits would wait forever");
+        let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
+        for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
+            if slot.is_none() {
+                *absorbed = 0;
+                if lane < lanes_to_begin
+                    && let Some(start) = client.next()
+                {
+                    if let Some(Midway(state)) = &start.midway {
+                        for (words, word) in states.iter_mut().zip(state) {
+                            words.as_mut()[lane] = *word;
+                        }
+                    } else {
+                        fresh |= 1 << lane;
+                    }
+                    let mut new = Slot::new(start);
+                    new.absorb(client, block, absorbed);
+                    debug_assert!(new.phase != Phase::Waiting, "it had nothing to absorb");
+                    *slot = Some(new);
+                }
+            }
+            if let Some(slot) = slot {
+                active |= 1 << lane;
+                squeeze |= slot.phase == Phase::Squeezing;
+            }
+        }
+        if active == 0 {
+            break;
+        }
+        let few = B::Few::LANES;
+        let group = active.trailing_zeros() as usize / few;
+        let lanes = group * few..(group + 1) * few;
+        if few < B::U64s::LANES && active >> lanes.end == 0 {
+            b.run_few(Step::<B::Few, B::U64s> {
+                token: From::from(b),
+                states,
+                group,
+                fresh: fresh >> lanes.start,
+                absorbed: &absorbed[lanes.clone()],
+                squeeze,
+                blocks: &mut blocks[lanes],
+            });
+        } else {
+            b.run(Step::<B::U64s> {
+                token: b,
+                states,
+                group: 0,
+                fresh,
+                absorbed,
+                squeeze,
+                blocks,
+            });
+        }
+        let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
+        for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
+            let Some(running) = slot else { continue };
+            running.step(client, block, absorbed);
+            match running.phase {
+                Phase::Absorbing | Phase::Squeezing => {}
+                Phase::Waiting => {
+                    let midway = Midway(array::from_fn(|i| states[i].as_ref()[lane]));
+                    if let Some(Slot { sponge, .. }) = slot.take() {
+                        client.pause(sponge, midway);
+                    }
+                }
+                Phase::Done => *slot = None,
+            }
+        }
+    }
+}
+
+type States<B> = [<<B as Backend>::U64s as Vector>::Array; 25];
+
+/// What the lanes are in. Wiped when dropped.
+#[repr(align(64))]
+struct Workspace<B: Backend> {
+    states: States<B>,
+    /// For each lane the block of the message or of the output, and some room.
+    blocks: [[u8; 192]; MAX_LANES],
+}
+
+impl<B: Backend> Workspace<B> {
+    fn new() -> Self {
+        Self {
+            states: [Default::default(); 25],
+            blocks: [[0; 192]; MAX_LANES],
+        }
+    }
+}
+
+impl<B: Backend> Drop for Workspace<B> {
+    fn drop(&mut self) {
+        wipe(&mut self.states);
+        wipe(self.blocks[..B::U64s::LANES].as_flattened_mut());
+    }
+}
+
+impl<B: Backend> ZeroizeOnDrop for Workspace<B> {}
+
+#[cfg(test)]
+mod tests {
+    use super::serve;
+    use crate::arch::{Backend, on_each_backend};
+    use crate::hash::lanes::gradual::Gradual;
+
+    /// Sponges that wait for their message, on more lanes than there are of them and on fewer,
+    /// all of the backend's and only some.
+    #[test]
+    fn paused_sponges_go_on() {
+        fn check<B: Backend>(b: B) {
+            for lanes in 1..=8 {
+                let mut client = Gradual::new(core::array::from_fn(|i| (i * 7) as u8));
+                client.lanes = lanes;
+                serve(b, &mut client);
+                assert!(client.is_right(b));
+            }
+        }
+
+        on_each_backend!(b => check(b));
+    }
+}
