@@ -88,7 +88,8 @@ impl Builder {
     }
 
     /// Chooses by purpose; [`Profile::Default`] unless called. What is named by the
-    /// methods below, before or after, takes the place of what the profile says about it.
+    /// methods below, before or after, is taken instead of what the profile lists, as far as the
+    /// profile allows it: [`build()`](Self::build) refuses what the profile excludes.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
         self
@@ -116,17 +117,17 @@ impl Builder {
     /// those of the profile.
     ///
     /// This says nothing about signing: that depends on the key and on what the peer
-    /// accepts. Nor does it about SLH-DSA in chains, which isn't advertised and is accepted
-    /// beside whatever is named here.
+    /// accepts. Nor does it about SLH-DSA in chains, which isn't advertised and, save by
+    /// [`Profile::Cnsa2`], is accepted beside whatever is named here.
     pub fn signature_schemes(mut self, schemes: impl IntoIterator<Item = SignatureScheme>) -> Self {
         self.schemes = Some(schemes.into_iter().collect());
         self
     }
 
-    /// Leaves out every scheme that isn't post-quantum, whatever the profile and
-    /// [`signature_schemes`](Self::signature_schemes) say: no certificate chain with a
-    /// classical signature in it is accepted, no handshake that is signed with a
-    /// classical key, and no classical key of our own is loaded.
+    /// Leaves out every scheme of the profile that isn't post-quantum: no certificate chain
+    /// with a classical signature in it is accepted, no handshake that is signed with a
+    /// classical key, and no classical key of our own is loaded. A classical scheme that
+    /// [`signature_schemes`](Self::signature_schemes) names is refused.
     ///
     /// A client whose server has a classical certificate sees the handshake fail with
     /// the alert `handshake_failure`, because the server has nothing to sign with that the
@@ -146,16 +147,18 @@ impl Builder {
     /// them, and signatures are of 7,856 to 49,856 bytes: a chain that no
     /// handshake can carry is refused by [`Identity`](crate::identity::Identity). What SLH-DSA is good
     /// for needs none of this: in certificate chains, such as an ML-DSA leaf
-    /// under an SLH-DSA root, it is accepted anyway, save by [`Profile::Cnsa2`].
+    /// under an SLH-DSA root, it is accepted anyway, save by [`Profile::Cnsa2`], which refuses
+    /// this too.
     pub fn experimental_slh_dsa(mut self) -> Self {
         self.slh_dsa_handshakes = true;
         self
     }
 
-    /// The groups that can be chosen over this base: those of
-    /// [`Group::POST_QUANTUM`] that it has the classical half for, then its own.
+    /// The groups that can be chosen over this base with this profile: those of
+    /// [`Group::POST_QUANTUM`] that the base has the classical half for, then its own, without
+    /// those that the profile excludes.
     pub fn available_groups(&self) -> Vec<Group> {
-        names(&available(&self.base))
+        names(&available(&self.base, self.profile))
     }
 
     /// Makes the provider.
@@ -167,11 +170,14 @@ impl Builder {
     ///
     /// [`Error::GroupUnavailable`], [`Error::CipherSuiteUnavailable`] and
     /// [`Error::SchemeUnavailable`] if something was chosen by name that neither this
-    /// crate nor the base has; [`Error::NoGroups`], [`Error::NoCipherSuites`] and
+    /// crate nor the base has; [`Error::GroupExcluded`], [`Error::CipherSuiteExcluded`],
+    /// [`Error::SchemeExcluded`] and [`Error::SlhDsaExcluded`] if the profile excludes it;
+    /// [`Error::SchemeNotPostQuantum`] if a classical scheme was named and post-quantum
+    /// authentication is required; [`Error::NoGroups`], [`Error::NoCipherSuites`] and
     /// [`Error::NoSignatureSchemes`] if nothing is left.
     pub fn build(self) -> Result<CryptoProvider, Error> {
         let kx_groups = choose_groups(&self.base, self.profile, self.groups.as_deref())?;
-        let schemes = self.accepted_schemes();
+        let schemes = self.accepted_schemes()?;
         let signature_verification_algorithms = verify::algorithms_over(
             self.base.signature_verification_algorithms,
             schemes.as_deref(),
@@ -180,10 +186,10 @@ impl Builder {
         let key_provider =
             sign::key_provider_over(&self.base, self.schemes_to_sign_with(), self.slh_dsa());
 
-        let suites = self.cipher_suites.as_deref();
         let mut cipher_suites = choose_cipher_suites(
             self.base.cipher_suites,
-            suites.or_else(|| self.profile.cipher_suites()),
+            self.profile,
+            self.cipher_suites.as_deref(),
         )?;
         if !kx_groups
             .iter()
@@ -212,31 +218,41 @@ impl Builder {
     }
 
     fn slh_dsa(&self) -> SlhDsa {
-        let profile_excludes = self.schemes.is_none() && self.profile.schemes().is_some();
-        match (profile_excludes, self.slh_dsa_handshakes) {
-            (true, _) => SlhDsa::Nowhere,
-            (false, false) => SlhDsa::InChains,
-            (false, true) => SlhDsa::InChainsAndHandshakes,
+        match (self.profile.schemes(), self.slh_dsa_handshakes) {
+            (Some(_), _) => SlhDsa::Nowhere,
+            (None, false) => SlhDsa::InChains,
+            (None, true) => SlhDsa::InChainsAndHandshakes,
         }
     }
 
     /// What may come from the peer, or `None` for everything.
-    fn accepted_schemes(&self) -> Option<Vec<SignatureScheme>> {
-        let named = self.schemes.as_deref().or_else(|| self.profile.schemes());
-        match (named, self.pq_authentication) {
-            (None, false) => None,
-            (None, true) => Some(verify::post_quantum_schemes(self.slh_dsa())),
-            (Some(named), false) => Some(named.to_vec()),
-            (Some(named), true) => {
-                let post_quantum = verify::post_quantum_schemes(self.slh_dsa());
-                let mut schemes = named.to_vec();
-                schemes.retain(|scheme| post_quantum.contains(scheme));
-                Some(schemes)
+    fn accepted_schemes(&self) -> Result<Option<Vec<SignatureScheme>>, Error> {
+        let profile = self.profile;
+        if self.slh_dsa_handshakes && profile.schemes().is_some() {
+            return Err(Error::SlhDsaExcluded { profile });
+        }
+        let Some(named) = &self.schemes else {
+            return Ok(self.schemes_to_sign_with());
+        };
+
+        let post_quantum = verify::post_quantum_schemes(SlhDsa::InChainsAndHandshakes);
+        for &scheme in named {
+            if !profile.allows_scheme(scheme) {
+                return Err(Error::SchemeExcluded {
+                    scheme,
+                    profile,
+                    allowed: profile.schemes().unwrap_or_default().to_vec(),
+                });
+            }
+            if self.pq_authentication && !post_quantum.contains(&scheme) {
+                return Err(Error::SchemeNotPostQuantum { scheme });
             }
         }
+        Ok(Some(named.clone()))
     }
 
-    /// What keys of our own may sign with, or `None` for everything.
+    /// What keys of our own may sign with, and the peer's unless schemes are named; `None` is
+    /// everything.
     fn schemes_to_sign_with(&self) -> Option<Vec<SignatureScheme>> {
         match (self.profile.schemes(), self.pq_authentication) {
             (Some(schemes), _) => Some(schemes.to_vec()),
@@ -251,7 +267,7 @@ fn choose_groups(
     profile: Profile,
     named: Option<&[Group]>,
 ) -> Result<KxGroups, Error> {
-    let mut available = available(base);
+    let mut available = available(base, profile);
     let mut groups = KxGroups::with_capacity(available.len());
     match named {
         None => {
@@ -265,7 +281,8 @@ fn choose_groups(
         }
         Some(names) => {
             for &name in names {
-                let at = position(&available, name).ok_or_else(|| unavailable(name, &available))?;
+                let at = position(&available, name)
+                    .ok_or_else(|| refused_group(name, profile, &available))?;
                 if position(&groups, name).is_none() {
                     groups.push(available[at]);
                 }
@@ -281,23 +298,37 @@ fn choose_groups(
 
 fn choose_cipher_suites(
     available: Vec<SupportedCipherSuite>,
+    profile: Profile,
     named: Option<&[CipherSuite]>,
 ) -> Result<Vec<SupportedCipherSuite>, Error> {
-    let Some(names) = named else {
+    let Some(names) = named.or_else(|| profile.cipher_suites()) else {
         return Ok(available);
     };
 
     let mut suites = Vec::<SupportedCipherSuite>::with_capacity(names.len());
     for &name in names {
-        let suite = available
-            .iter()
-            .find(|suite| suite.suite() == name)
-            .ok_or_else(|| Error::CipherSuiteUnavailable {
-                cipher_suite: name,
-                available: available.iter().map(SupportedCipherSuite::suite).collect(),
-            })?;
-        if !suites.contains(suite) {
-            suites.push(*suite);
+        match available.iter().find(|suite| suite.suite() == name) {
+            Some(suite) if profile.allows_cipher_suite(suite) => {
+                if !suites.contains(suite) {
+                    suites.push(*suite);
+                }
+            }
+            Some(_) => {
+                let allowed = available
+                    .iter()
+                    .filter(|suite| profile.allows_cipher_suite(suite));
+                return Err(Error::CipherSuiteExcluded {
+                    cipher_suite: name,
+                    profile,
+                    allowed: allowed.map(SupportedCipherSuite::suite).collect(),
+                });
+            }
+            None => {
+                return Err(Error::CipherSuiteUnavailable {
+                    cipher_suite: name,
+                    available: available.iter().map(SupportedCipherSuite::suite).collect(),
+                });
+            }
         }
     }
     Ok(suites)
@@ -305,8 +336,9 @@ fn choose_cipher_suites(
 
 type KxGroups = Vec<&'static dyn SupportedKxGroup>;
 
-/// Ours and then the base's, without those of the base that ours replace.
-fn available(base: &CryptoProvider) -> KxGroups {
+/// Ours and then the base's, without those of the base that ours replace, and without those
+/// that the profile excludes.
+fn available(base: &CryptoProvider, profile: Profile) -> KxGroups {
     let mut groups: KxGroups = Group::POST_QUANTUM
         .iter()
         .filter_map(|&group| kx::group_over(base, group))
@@ -316,6 +348,7 @@ fn available(base: &CryptoProvider) -> KxGroups {
             groups.push(group);
         }
     }
+    groups.retain(|group| profile.allows_group(group.name().into()));
     groups
 }
 
@@ -329,10 +362,23 @@ fn names(groups: &[&'static dyn SupportedKxGroup]) -> Vec<Group> {
     groups.iter().map(|group| group.name().into()).collect()
 }
 
-fn unavailable(group: Group, available: &[&'static dyn SupportedKxGroup]) -> Error {
-    Error::GroupUnavailable {
-        group,
-        needs: kx::classical_half(group),
-        available: names(available),
+/// Why `group` isn't among those that are `available`.
+fn refused_group(
+    group: Group,
+    profile: Profile,
+    available: &[&'static dyn SupportedKxGroup],
+) -> Error {
+    let available = names(available);
+    match profile.allows_group(group) {
+        false => Error::GroupExcluded {
+            group,
+            profile,
+            allowed: available,
+        },
+        true => Error::GroupUnavailable {
+            group,
+            needs: kx::classical_half(group),
+            available,
+        },
     }
 }

@@ -1,6 +1,6 @@
 use rustls::{CipherSuite, SignatureScheme};
 
-use crate::Group;
+use crate::{Group, Profile};
 
 /// Why a provider can't be had.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -74,6 +74,70 @@ pub enum Error {
         cipher_suite: CipherSuite,
         /// The suites that can be asked for.
         available: Vec<CipherSuite>,
+    },
+
+    /// The profile excludes a group that was asked for.
+    #[error(
+        "the profile {profile} excludes the group {group}; name one of {}, or take another profile",
+        list(.allowed)
+    )]
+    GroupExcluded {
+        /// The group that was asked for.
+        group: Group,
+        /// The profile that was chosen.
+        profile: Profile,
+        /// The groups that can be asked for with this profile.
+        allowed: Vec<Group>,
+    },
+
+    /// The profile excludes a cipher suite that was asked for.
+    #[error(
+        "the profile {profile} excludes the cipher suite {cipher_suite:?}; name one of {allowed:?}, \
+         or take another profile"
+    )]
+    CipherSuiteExcluded {
+        /// The suite that was asked for.
+        cipher_suite: CipherSuite,
+        /// The profile that was chosen.
+        profile: Profile,
+        /// The suites that can be asked for with this profile.
+        allowed: Vec<CipherSuite>,
+    },
+
+    /// The profile excludes a signature scheme that was asked for.
+    #[error(
+        "the profile {profile} excludes the signature scheme {scheme:?}; name none but {allowed:?}, \
+         or take another profile"
+    )]
+    SchemeExcluded {
+        /// The scheme that was asked for.
+        scheme: SignatureScheme,
+        /// The profile that was chosen.
+        profile: Profile,
+        /// The schemes that can be asked for with this profile.
+        allowed: Vec<SignatureScheme>,
+    },
+
+    /// The profile excludes SLH-DSA, which was asked for.
+    #[error(
+        "the profile {profile} excludes SLH-DSA; leave out `Builder::experimental_slh_dsa`, or take \
+         another profile"
+    )]
+    SlhDsaExcluded {
+        /// The profile that was chosen.
+        profile: Profile,
+    },
+
+    /// A signature scheme was asked for that isn't post-quantum, together with post-quantum
+    /// authentication.
+    #[error(
+        "the signature scheme {scheme:?} is classical, and post-quantum authentication is required; \
+         name post-quantum schemes only, such as ML_DSA_65, or leave out \
+         `Builder::require_pq_authentication`"
+    )]
+    SchemeNotPostQuantum {
+        /// The scheme that was asked for.
+        scheme: SignatureScheme,
     },
 
     /// The list of groups is empty.

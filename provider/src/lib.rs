@@ -205,7 +205,7 @@ pub use error::Error;
 pub use group::{Group, UnknownGroup};
 pub use negotiated::{Negotiated, PeerAuthentication};
 pub use offer::Offer;
-pub use profile::Profile;
+pub use profile::{Profile, UnknownProfile};
 pub use refusal::Refusal;
 pub use small_hello::SmallHello;
 pub use tickets::{TicketOptions, Tickets};

@@ -1,14 +1,19 @@
+use core::fmt;
+use core::str::FromStr;
+
 use rustls::crypto::CryptoProvider;
-use rustls::{CipherSuite, SignatureScheme};
+use rustls::{CipherSuite, ProtocolVersion, SignatureScheme, SupportedCipherSuite};
 
 use crate::Group;
 
 /// What to offer and accept, by purpose: groups, cipher suites and signatures.
 ///
 /// [`Builder::profile`](crate::Builder::profile) takes one. Groups that the base can't
-/// supply are left out; a cipher suite or a scheme that is missing is an error. Whatever is
-/// named in the builder (groups, cipher suites, schemes) takes the place of what the profile
-/// says about it.
+/// supply are left out; a cipher suite or a scheme that is missing is an error.
+///
+/// Whatever is named in the builder (groups, cipher suites, schemes) is taken instead of what
+/// the profile lists. What the profile excludes can't be named: building is an error then, so
+/// that its promise holds.
 ///
 /// Clients list what they offer in the order given. A rustls server goes by the order of its
 /// *client*: it takes the first group of the client's list that it has, share or no share,
@@ -57,6 +62,8 @@ pub enum Profile {
     ///   forged in twenty years does no harm to a handshake of today. To refuse classical
     ///   ones as well:
     ///   [`Builder::require_pq_authentication`](crate::Builder::require_pq_authentication).
+    /// * *Excluded*: groups other than those of [`Group::POST_QUANTUM`], and cipher suites of
+    ///   TLS 1.2. MLKEM512 can be named.
     ///
     /// A client sends one share, for X25519MLKEM768. A server with another of these groups
     /// asks for it with a HelloRetryRequest, one round trip more. A peer of TLS 1.3
@@ -69,6 +76,7 @@ pub enum Profile {
     /// * *Cipher suites*: TLS_AES_256_GCM_SHA384.
     /// * *Signatures*: ML-DSA-87, from the peer and its CAs, and by keys of our own: another
     ///   key isn't loaded.
+    /// * *Excluded*: everything else, SLH-DSA in chains included.
     ///
     /// A peer without these groups or this suite sees the alert `handshake_failure`, and so
     /// does a client that doesn't accept ML-DSA-87; a server whose certificate is another one
@@ -86,6 +94,19 @@ pub enum Profile {
 }
 
 impl Profile {
+    /// All profiles.
+    pub const ALL: &'static [Self] = &[Self::Default, Self::RequirePq, Self::Cnsa2, Self::All];
+
+    /// What it is called in command lines and configuration files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::RequirePq => "require-pq",
+            Self::Cnsa2 => "cnsa2",
+            Self::All => "all",
+        }
+    }
+
     /// The groups that come first, in this order.
     pub(crate) fn preferred(self) -> &'static [Group] {
         match self {
@@ -119,6 +140,32 @@ impl Profile {
         }
     }
 
+    /// Whether `group` can be named.
+    pub(crate) fn allows_group(self, group: Group) -> bool {
+        match self {
+            Self::Default | Self::All => true,
+            Self::RequirePq => group.is_post_quantum(),
+            Self::Cnsa2 => self.preferred().contains(&group),
+        }
+    }
+
+    /// Whether `suite` can be named.
+    pub(crate) fn allows_cipher_suite(self, suite: &SupportedCipherSuite) -> bool {
+        match self {
+            Self::Default | Self::All => true,
+            Self::RequirePq => suite.version().version == ProtocolVersion::TLSv1_3,
+            Self::Cnsa2 => self
+                .cipher_suites()
+                .is_some_and(|suites| suites.contains(&suite.suite())),
+        }
+    }
+
+    /// Whether `scheme` can be named.
+    pub(crate) fn allows_scheme(self, scheme: SignatureScheme) -> bool {
+        self.schemes()
+            .is_none_or(|schemes| schemes.contains(&scheme))
+    }
+
     /// The cipher suites, or `None` for all of the base.
     pub(crate) fn cipher_suites(self) -> Option<&'static [CipherSuite]> {
         match self {
@@ -133,5 +180,62 @@ impl Profile {
             Self::Default | Self::RequirePq | Self::All => None,
             Self::Cnsa2 => Some(&[SignatureScheme::ML_DSA_87]),
         }
+    }
+}
+
+impl FromStr for Profile {
+    type Err = UnknownProfile;
+
+    /// Finds a profile by its [`name`](Self::name), in any case.
+    fn from_str(name: &str) -> Result<Self, UnknownProfile> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|profile| profile.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| UnknownProfile {
+                name: name.to_owned(),
+            })
+    }
+}
+
+/// The [`name`](Profile::name).
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// No profile has this name.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("no profile is called {name:?}; there are {}", known_names())]
+pub struct UnknownProfile {
+    /// What was asked for.
+    pub name: String,
+}
+
+fn known_names() -> String {
+    Profile::ALL
+        .iter()
+        .map(|profile| profile.name())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_go_both_ways() {
+        for &profile in Profile::ALL {
+            let name = profile.to_string();
+            assert_eq!(name.parse(), Ok(profile));
+            assert_eq!(name.to_uppercase().parse(), Ok(profile));
+        }
+        assert_eq!(format!("{:>10}", Profile::Cnsa2), "     cnsa2");
+        assert_eq!(
+            "strict".parse::<Profile>().unwrap_err().to_string(),
+            "no profile is called \"strict\"; there are default, require-pq, cnsa2, all"
+        );
     }
 }

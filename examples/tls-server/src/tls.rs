@@ -69,12 +69,12 @@ impl Tls {
     }
 }
 
-/// The provider for a profile; `groups`, if there are any, take the place of those of the
-/// profile.
+/// The provider for a profile; `groups`, if there are any, take the place of those that the
+/// profile lists.
 ///
 /// # Errors
 ///
-/// [`TlsError::Provider`] if a group does not exist, or the CPU lacks what the classical
+/// [`TlsError::Provider`] if a group does not exist or the profile excludes it, or the CPU lacks what the classical
 /// algorithms need.
 pub fn provider(profile: Profile, groups: &[Group]) -> Result<Arc<CryptoProvider>, TlsError> {
     let builder = Builder::with_default_base()?.profile(profile);

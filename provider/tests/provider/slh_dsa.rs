@@ -81,7 +81,7 @@ fn a_profile_that_names_its_signatures_has_no_others() {
         Builder::new(any_base()).profile(Profile::Cnsa2),
         Builder::new(any_base())
             .profile(Profile::Cnsa2)
-            .experimental_slh_dsa(),
+            .signature_schemes([SignatureScheme::ML_DSA_87]),
     ] {
         let cnsa2 = builder.build().unwrap();
         let server = Builder::new(any_base())

@@ -267,6 +267,22 @@ async fn profiles() {
     }
 }
 
+/// A profile's promise holds whatever else is asked for.
+#[test]
+fn groups_that_the_profile_excludes() {
+    let directory = TempDir::new().unwrap();
+    let output = run_in(
+        &directory,
+        &["--profile", "require-pq", "--groups", "MLKEM768,x25519"],
+    );
+    assert!(!output.status.success());
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        error.starts_with("error: the profile require-pq excludes the group x25519; name one of"),
+        "{error}"
+    );
+}
+
 /// The chain that the documentation recommends.
 #[tokio::test]
 async fn root_of_another_algorithm() {
