@@ -53,7 +53,7 @@
 //!    next to a classical chain, they get that.
 //! 3. Among these, the strongest, counted by the weakest link of the chain: post-quantum
 //!    before classical, and the higher security category first.
-//! 4. Among equals, the smaller.
+//! 4. Among equals, the smaller: certificates and the signature of the handshake together.
 //!
 //! Names go before strength, and being verifiable goes before names: a client that can
 //! verify none of the chains that name the server, but one with a wildcard for it, gets the
@@ -210,6 +210,12 @@ impl Identity {
     /// The length of all certificates together, in bytes.
     pub fn size(&self) -> usize {
         self.size
+    }
+
+    /// What a handshake with it weighs, in bytes: certificates, and the signature in
+    /// CertificateVerify.
+    fn weight(&self) -> usize {
+        self.size + self.key_algorithm.max_signature_len()
     }
 
     /// What to sign with for a peer that accepts `schemes` in the handshake and

@@ -69,7 +69,7 @@ impl IdentitySet {
         });
         // Stable: what came first stays first among equals.
         self.entries
-            .sort_by_key(|Entry { identity, .. }| (Reverse(identity.strength()), identity.size()));
+            .sort_by_key(|Entry { identity, .. }| (Reverse(identity.strength()), identity.weight()));
         self
     }
 

@@ -7,6 +7,7 @@ use rustls::SignatureScheme as Scheme;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{AlertDescription, ClientConfig, Error, PeerIncompatible, ServerConfig, version};
 use rustls_pq::identity::{Choice, Identities, IdentityError, IdentitySet};
+use rustls_pq::verify::slh_dsa::SLHDSA_SHA2_192F;
 use rustls_pq::{Builder, KeyAlgorithm, identity};
 
 use crate::peers::{
@@ -163,6 +164,42 @@ fn smaller_on_a_tie() {
     ] {
         let choice = Identities::new(set).choose_for(None, &all, &all).unwrap();
         assert_is(&choice, &short);
+    }
+}
+
+/// The signature in the handshake counts: that of SLH-DSA-SHA2-192f is larger than that of
+/// ML-DSA-65 by 32 kB, where its key is smaller by two.
+#[test]
+fn smaller_with_the_signature_on_a_tie() {
+    let root = root(SignatureAlgorithm::MlDsa65);
+    let ml_dsa = issue(
+        &root,
+        &SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap(),
+    );
+    let slh_dsa = issue(
+        &root,
+        &SigningKey::generate(SignatureAlgorithm::SlhDsaSha2_192f).unwrap(),
+    );
+    let provider = Builder::new(any_base()).experimental_slh_dsa();
+    let provider = provider.build().unwrap();
+    let checked = |identity: &Identity| {
+        let (chain, key) = (identity.chain.clone(), identity.key.clone_key());
+        identity::Identity::new(chain, key, &provider).unwrap()
+    };
+    assert!(checked(&slh_dsa).size() + 1000 < checked(&ml_dsa).size());
+
+    let all = [SLHDSA_SHA2_192F, Scheme::ML_DSA_65];
+    for set in [
+        IdentitySet::new()
+            .with_default(checked(&ml_dsa))
+            .with_default(checked(&slh_dsa)),
+        IdentitySet::new()
+            .with_default(checked(&slh_dsa))
+            .with_default(checked(&ml_dsa)),
+    ] {
+        let choice = Identities::new(set).choose_for(None, &all, &all).unwrap();
+        assert_eq!(choice.scheme, Some(Scheme::ML_DSA_65));
+        assert_is(&choice, &ml_dsa);
     }
 }
 
