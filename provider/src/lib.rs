@@ -203,7 +203,7 @@ pub use builder::Builder;
 pub use certificate::KeyAlgorithm;
 pub use error::Error;
 pub use group::{Group, UnknownGroup};
-pub use negotiated::{Negotiated, PeerAuthentication};
+pub use negotiated::{Authentication, Negotiated};
 pub use offer::Offer;
 pub use profile::{Profile, UnknownProfile};
 pub use refusal::Refusal;

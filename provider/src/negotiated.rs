@@ -34,7 +34,50 @@ use crate::{Group, KeyAlgorithm};
 /// # log(&rustls::ClientConnection::new(config.into(), "localhost".try_into()?)?);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+///
+/// # On a server
+///
+/// What protects a connection most of the time is the server's own certificate, and rustls
+/// doesn't tell which one it was or what it signed with. [`Identities`] does, for the
+/// ClientHello that an [`Acceptor`](rustls::server::Acceptor) (or tokio-rustls's
+/// `LazyConfigAcceptor`) has read; where there is just one certificate, [`Authentication::of`]
+/// does.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use rustls::ServerConfig;
+/// use rustls::server::{Accepted, ServerConnection};
+/// use rustls_pq::identity::Identities;
+/// use rustls_pq::{Authentication, Negotiated};
+///
+/// /// `config` has `identities` for its resolver.
+/// fn accept(
+///     accepted: Accepted,
+///     config: Arc<ServerConfig>,
+///     identities: &Identities,
+/// ) -> Result<(ServerConnection, Option<Authentication>), rustls::Error> {
+///     let choice = identities.choose(&accepted.client_hello());
+///     let own = choice.and_then(|choice| choice.authentication());
+///     let connection = accepted.into_connection(config).map_err(|(error, _)| error)?;
+///     Ok((connection, own))
+/// }
+///
+/// /// When the handshake is complete.
+/// fn log(connection: &ServerConnection, own: Option<Authentication>) {
+///     if let Some(negotiated) = Negotiated::of(connection) {
+///         println!("{}", negotiated.with_own(own));
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer not authenticated, this side
+/// ML-DSA-65 (post-quantum), TLS_AES_256_GCM_SHA384, full handshake
+/// ```
+///
+/// [`Identities`]: crate::identity::Identities
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Negotiated {
     /// The version of TLS.
@@ -51,22 +94,26 @@ pub struct Negotiated {
     /// the way that the first one was.
     ///
     /// `None` if it didn't, or if its certificate can't be read.
-    pub peer: Option<PeerAuthentication>,
-    /// The scheme that this side signed with, where the caller has said so by
-    /// [`signed_with`](Self::signed_with).
-    pub own_scheme: Option<SignatureScheme>,
+    pub peer: Option<Authentication>,
+    /// How this side proved who it is, where the caller has said so by
+    /// [`with_own`](Self::with_own).
+    pub own: Option<Authentication>,
 }
 
-/// How a peer proved who it is.
+// `HandshakeKind` lacks `Eq`, though its equality is an equivalence.
+impl Eq for Negotiated {}
+
+/// How one side of a connection proved who it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct PeerAuthentication {
+pub struct Authentication {
     /// The algorithm of the key in its own certificate.
     pub key: KeyAlgorithm,
-    /// The scheme of the signature in the handshake, where the key leaves no choice;
-    /// rustls doesn't tell. It does leave one if it is an RSA key, and in TLS 1.2.
+    /// The scheme of the signature in the handshake. That of the peer is known where the key
+    /// leaves no choice; rustls doesn't tell. It does leave one if it is an RSA key, and in
+    /// TLS 1.2.
     pub scheme: Option<SignatureScheme>,
-    /// Whether the key and the signature of every certificate that the peer showed are
+    /// Whether the key and the signature of every certificate that was shown are
     /// post-quantum. The signatures of self-issued certificates don't count: they are
     /// trusted as they are.
     ///
@@ -95,14 +142,27 @@ impl Negotiated {
             handshake: connection.handshake_kind()?,
             peer: connection
                 .peer_certificates()
-                .and_then(|chain| PeerAuthentication::of(chain, version)),
-            own_scheme: None,
+                .and_then(Authentication::of)
+                .map(|peer| Authentication {
+                    scheme: match version {
+                        ProtocolVersion::TLSv1_3 => peer.scheme,
+                        _ => None,
+                    },
+                    ..peer
+                }),
+            own: None,
         })
     }
 
-    /// Adds what this side signed with, which rustls doesn't say.
-    pub fn signed_with(mut self, scheme: Option<SignatureScheme>) -> Self {
-        self.own_scheme = scheme;
+    /// Adds how this side proved who it is, which rustls doesn't say: see
+    /// [above](Self#on-a-server).
+    ///
+    /// It changes nothing if a session is resumed. This side signs nothing then, and what it
+    /// signed the first handshake with, the certificate of that time, is not part of the session.
+    pub fn with_own(mut self, own: Option<Authentication>) -> Self {
+        if !self.is_resumed() {
+            self.own = own;
+        }
         self
     }
 
@@ -112,9 +172,14 @@ impl Negotiated {
         self.group.is_some_and(Group::is_post_quantum)
     }
 
-    /// Whether the peer's authentication withstands a quantum computer.
+    /// Whether the authentication withstands a quantum computer: that of the peer and
+    /// [that of this side](Self::with_own), or whichever of them there is.
+    ///
+    /// `false` if nobody is known to have proved anything, as on a server without client
+    /// certificates where the caller hasn't said what it signed with.
     pub fn has_pq_authentication(&self) -> bool {
-        self.peer.is_some_and(|peer| peer.is_post_quantum)
+        let mut known = [self.peer, self.own].into_iter().flatten().peekable();
+        known.peek().is_some() && known.all(|side| side.is_post_quantum)
     }
 
     /// Whether this is a session resumed.
@@ -123,20 +188,24 @@ impl Negotiated {
     }
 }
 
-impl PeerAuthentication {
-    fn of(chain: &[CertificateDer<'_>], version: ProtocolVersion) -> Option<Self> {
+impl Authentication {
+    /// By this chain, leaf first, in TLS 1.3. `None` if it is empty or a certificate can't be
+    /// read.
+    pub fn of(chain: &[CertificateDer<'_>]) -> Option<Self> {
         let algorithms = chain
             .iter()
             .map(|certificate| Algorithms::of(certificate))
             .collect::<Result<Vec<_>, _>>()
             .ok()?;
+        Self::by(&algorithms)
+    }
+
+    /// By a chain of certificates with these algorithms.
+    pub(crate) fn by(algorithms: &[Algorithms]) -> Option<Self> {
         let key = algorithms.first()?.key;
         Some(Self {
             key,
-            scheme: match version {
-                ProtocolVersion::TLSv1_3 => key.only_scheme(),
-                _ => None,
-            },
+            scheme: key.only_scheme(),
             is_post_quantum: key.is_post_quantum()
                 && algorithms.iter().all(|certificate| {
                     certificate.is_self_issued || certificate.signature.is_post_quantum()
@@ -164,8 +233,8 @@ impl fmt::Display for Negotiated {
             Some(peer) => write!(f, ", peer {peer}")?,
             None => f.write_str(", peer not authenticated")?,
         }
-        if let Some(scheme) = self.own_scheme {
-            write!(f, ", signed with {scheme:?}")?;
+        if let Some(own) = self.own {
+            write!(f, ", this side {own}")?;
         }
         write!(
             f,
@@ -181,12 +250,18 @@ impl fmt::Display for Negotiated {
     }
 }
 
-impl fmt::Display for PeerAuthentication {
+impl fmt::Display for Authentication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, .. } = self;
+        let Self { key, scheme, .. } = self;
+        let by = match scheme {
+            // The key says as much.
+            _ if key.only_scheme().is_some() => String::new(),
+            None => String::new(),
+            Some(scheme) => format!(" by {scheme:?}"),
+        };
         match (key.is_post_quantum(), self.is_post_quantum) {
-            (true, false) => write!(f, "{key} with a classical signature in its chain"),
-            (_, is_post_quantum) => write!(f, "{key} ({})", in_words(is_post_quantum)),
+            (true, false) => write!(f, "{key}{by} with a classical signature in its chain"),
+            (_, is_post_quantum) => write!(f, "{key}{by} ({})", in_words(is_post_quantum)),
         }
     }
 }

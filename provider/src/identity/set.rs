@@ -10,7 +10,7 @@ use tracing::{debug, info, warn};
 
 use super::Identity;
 use crate::verify::SlhDsa;
-use crate::{Offer, verify};
+use crate::{Authentication, Offer, verify};
 
 /// The identities of a server, or of a client.
 ///
@@ -68,8 +68,9 @@ impl IdentitySet {
             is_default,
         });
         // Stable: what came first stays first among equals.
-        self.entries
-            .sort_by_key(|Entry { identity, .. }| (Reverse(identity.strength()), identity.weight()));
+        self.entries.sort_by_key(|Entry { identity, .. }| {
+            (Reverse(identity.strength()), identity.weight())
+        });
         self
     }
 
@@ -122,6 +123,18 @@ pub struct Choice {
     /// What it signs the handshake with; `None` if the peer accepts nothing that the
     /// key is able to, and the handshake is going to fail.
     pub scheme: Option<SignatureScheme>,
+}
+
+impl Choice {
+    /// How the handshake proves who this side is, for
+    /// [`Negotiated::with_own`](crate::Negotiated::with_own); `None` if it is going to fail.
+    pub fn authentication(&self) -> Option<Authentication> {
+        let scheme = self.scheme?;
+        Some(Authentication {
+            scheme: Some(scheme),
+            ..Authentication::by(&self.identity.algorithms)?
+        })
+    }
 }
 
 impl Identities {

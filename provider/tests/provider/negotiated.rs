@@ -5,8 +5,12 @@ use alloc::sync::Arc;
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 use rustls::pki_types::ServerName;
 use rustls::quic::{self, Version};
-use rustls::{ClientConfig, ClientConnection, HandshakeKind, SignatureScheme, version};
-use rustls_pq::{Builder, Group, KeyAlgorithm, Negotiated, Profile};
+use rustls::server::Acceptor;
+use rustls::{
+    ClientConfig, ClientConnection, HandshakeKind, ServerConfig, SignatureScheme, version,
+};
+use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::{Authentication, Builder, Group, KeyAlgorithm, Negotiated, Profile};
 
 use crate::peers::{
     Ecdsa, Identity, Outcome, Pki, any_base, bases, client_config, connect, mutual_client_config,
@@ -66,13 +70,88 @@ fn server_of_an_anonymous_client() {
     assert!(client.has_pq_authentication());
     assert_eq!(server.peer, None);
     assert!(!server.has_pq_authentication());
+
+    let server = server.with_own(Authentication::of(&pki.server.chain));
+    assert!(server.has_pq_authentication());
+    assert_eq!(server.own, client.peer);
     assert_eq!(
-        server
-            .signed_with(Some(SignatureScheme::ML_DSA_44))
-            .to_string(),
-        "TLS 1.3, key exchange SecP384r1MLKEM1024 (post-quantum), peer not authenticated, signed \
-         with ML_DSA_44, TLS_AES_256_GCM_SHA384, full handshake"
+        server.to_string(),
+        "TLS 1.3, key exchange SecP384r1MLKEM1024 (post-quantum), peer not authenticated, this \
+         side ML-DSA-44 (post-quantum), TLS_AES_256_GCM_SHA384, full handshake"
     );
+}
+
+/// What the resolver says before the handshake is what the client finds after it.
+#[test]
+fn server_with_several_certificates() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let ecdsa_root =
+        Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let key = Ecdsa::generate();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let ecdsa = Identity {
+        chain: vec![ecdsa_root.issue(leaf, &key).unwrap().into_der()],
+        key: key.private_key(),
+    };
+    let identities = Arc::new(Identities::new(
+        IdentitySet::new()
+            .with_default(pki.server.checked())
+            .with_default(ecdsa.checked()),
+    ));
+    let provider = || Builder::new(any_base()).build().unwrap();
+    let server = ServerConfig::builder_with_provider(provider().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(identities.clone());
+    let server = Arc::new(server);
+
+    for (client, is_post_quantum) in [
+        (client_config(provider(), pki.roots()), true),
+        (
+            client_config(any_base(), roots([ecdsa_root.certificate().der().clone()])),
+            false,
+        ),
+    ] {
+        let client = Arc::new(client);
+        let mut hello = Vec::new();
+        let mut connection =
+            ClientConnection::new(client.clone(), "localhost".try_into().unwrap()).unwrap();
+        connection.write_tls(&mut hello).unwrap();
+        let mut acceptor = Acceptor::default();
+        acceptor.read_tls(&mut hello.as_slice()).unwrap();
+        let accepted = acceptor.accept().unwrap().unwrap();
+        let own = identities
+            .choose(&accepted.client_hello())
+            .and_then(|choice| choice.authentication());
+
+        let [client_says, server_says] = both(connect(&client, &server));
+        let server_says = server_says.with_own(own);
+        assert_eq!(server_says.own, client_says.peer);
+        assert_eq!(server_says.has_pq_authentication(), is_post_quantum);
+
+        // Nothing is signed, and nobody knows what was.
+        let [_, resumed] = both(connect(&client, &server));
+        assert!(resumed.is_resumed());
+        assert_eq!(resumed.with_own(own), resumed);
+    }
+}
+
+/// Either side can be the weak one.
+#[test]
+fn both_sides_count() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    let provider = Builder::new(any_base()).build().unwrap();
+    let client = mutual_client_config(provider.clone(), pki.roots(), &pki.client);
+    let server = mutual_server_config(provider, &pki.server, pki.roots());
+    let [_, server] = both(connect(&client.into(), &server.into()));
+    let own = Authentication::of(&pki.server.chain);
+    assert!(server.with_own(own).has_pq_authentication());
+
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let classical = Authentication::of(&[root.certificate().der().clone()]);
+    assert!(!server.with_own(classical).has_pq_authentication());
+    assert_eq!(Authentication::of(&[]), None);
 }
 
 /// A chain is as strong as its weakest signature.
