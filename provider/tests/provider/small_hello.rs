@@ -6,7 +6,10 @@ use std::io::Write;
 use pq_x509::SignatureAlgorithm;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection, HandshakeKind, version};
+use rustls::{
+    ClientConfig, ClientConnection, DEFAULT_VERSIONS, HandshakeKind, SupportedProtocolVersion,
+    version,
+};
 use rustls_pq::{Builder, Group, Profile, SmallHello};
 
 use crate::peers::{Pki, any_base, bases, client_config, connect, server_config, with_groups};
@@ -18,9 +21,15 @@ const SEGMENT: usize = 1500 - 40 - 32;
 fn by_default_it_takes_two_packets() {
     for (base, provider) in bases() {
         let provider = Builder::new(provider).build().unwrap();
-        let len = first_hello(tls13_client(provider, Resumption::disabled())).len();
-        assert!((SEGMENT + 1..=1480).contains(&len), "{base}: {len} bytes");
-        assert!(base == "aws-lc-rs" || len == 1458, "{base}: {len} bytes");
+        for (versions, expected) in [(TLS13, 1458), (DEFAULT_VERSIONS, 1466)] {
+            let client = client(provider.clone(), versions, Resumption::default());
+            let len = first_hello(client).len();
+            assert!((SEGMENT + 1..=1480).contains(&len), "{base}: {len} bytes");
+            assert!(
+                base == "aws-lc-rs" || len == expected,
+                "{base}: {len} bytes"
+            );
+        }
     }
 }
 
@@ -28,9 +37,15 @@ fn by_default_it_takes_two_packets() {
 fn small_by_request() {
     for (base, provider) in bases() {
         let provider = Builder::new(provider).build().unwrap();
-        let len = first_hello(tls13_client(provider, SmallHello::new().into())).len();
-        assert!(len <= 260, "{base}: {len} bytes");
-        assert!(base == "aws-lc-rs" || len == 238, "{base}: {len} bytes");
+        for (versions, expected) in [(TLS13, 238), (DEFAULT_VERSIONS, 246)] {
+            let client = client(provider.clone(), versions, SmallHello::new().into());
+            let len = first_hello(client).len();
+            assert!(len <= 260, "{base}: {len} bytes");
+            assert!(
+                base == "aws-lc-rs" || len == expected,
+                "{base}: {len} bytes"
+            );
+        }
     }
 }
 
@@ -121,12 +136,15 @@ fn peers(store: SmallHello) -> (ClientConfig, Arc<rustls::ServerConfig>, Pki) {
     (config, server, pki)
 }
 
-fn tls13_client(
+const TLS13: &[&SupportedProtocolVersion] = &[&version::TLS13];
+
+fn client(
     provider: rustls::crypto::CryptoProvider,
+    versions: &[&'static SupportedProtocolVersion],
     resumption: Resumption,
 ) -> Arc<ClientConfig> {
     let mut config = ClientConfig::builder_with_provider(provider.into())
-        .with_protocol_versions(&[&version::TLS13])
+        .with_protocol_versions(versions)
         .unwrap()
         .with_root_certificates(rustls::RootCertStore::empty())
         .with_no_client_auth();
