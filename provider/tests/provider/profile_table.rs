@@ -19,6 +19,9 @@ use crate::peers::{Ecdsa, Identity, Outcome, bases, connect, private_key, roots}
 
 #[test]
 fn profile_table() {
+    for profile in Profile::ALL {
+        assert!(OUR_SIDES.iter().any(|ours| ours.profile == *profile));
+    }
     let pki = Pki::new();
     let mut tables = bases()
         .into_iter()
@@ -141,7 +144,7 @@ impl OurSide {
     }
 }
 
-const OUR_SIDES: [OurSide; 4] = [
+const OUR_SIDES: [OurSide; 5] = [
     OurSide {
         title: "[`Default`](Profile::Default), as a server with certificates of ML-DSA-65 and \
                 ECDSA:",
@@ -168,6 +171,12 @@ const OUR_SIDES: [OurSide; 4] = [
         profile: Profile::Cnsa2,
         pq_authentication: false,
         keys: &[ML_DSA_87],
+    },
+    OurSide {
+        title: "[`All`](Profile::All), with the certificates of `Default`:",
+        profile: Profile::All,
+        pq_authentication: false,
+        keys: &[ML_DSA_65, KeyAlgorithm::EcdsaP256],
     },
 ];
 
