@@ -58,7 +58,17 @@ pub struct IdentityFiles {
 struct FilePair {
     chain: PathBuf,
     key: PathBuf,
-    is_default: bool,
+    serves: Serves,
+}
+
+/// Whom an identity is for.
+#[derive(Clone, Debug)]
+enum Serves {
+    /// The names in the certificate.
+    ItsNames,
+    /// Also those who ask for no name, or for one that isn't there.
+    Everybody,
+    Name(String),
 }
 
 impl IdentityFiles {
@@ -72,13 +82,19 @@ impl IdentityFiles {
 
     /// Adds a chain and its key, for the names in the certificate.
     pub fn with(self, chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
-        self.insert(chain.into(), key.into(), false)
+        self.insert(chain.into(), key.into(), Serves::ItsNames)
     }
 
     /// Adds a chain and its key, for the names in the certificate and as a default:
     /// see [`IdentitySet::with_default`].
     pub fn with_default(self, chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
-        self.insert(chain.into(), key.into(), true)
+        self.insert(chain.into(), key.into(), Serves::Everybody)
+    }
+
+    /// Adds a chain and its key, for one name, whatever the certificate says: see
+    /// [`IdentitySet::with_name`].
+    pub fn with_name(self, name: &str, chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.insert(chain.into(), key.into(), Serves::Name(name.into()))
     }
 
     /// Reads all files once.
@@ -101,6 +117,9 @@ impl IdentityFiles {
     /// content, so that a chain is not read while it is being written, and if it is a
     /// pair. If it isn't, or a file can't be read, the log says why, once, and the
     /// identity that was there before stays. Other pairs are not affected.
+    ///
+    /// The files are all there is in the set: what [`Identities::replace`] puts in its place is
+    /// served until a pair changes, and then the set is that of the files again.
     ///
     /// A thread does this. It takes the content for the sign of a change and not the time of
     /// modification, so that it doesn't matter how the files are replaced: in place, by
@@ -137,12 +156,8 @@ impl IdentityFiles {
         ))
     }
 
-    fn insert(mut self, chain: PathBuf, key: PathBuf, is_default: bool) -> Self {
-        self.pairs.push(FilePair {
-            chain,
-            key,
-            is_default,
-        });
+    fn insert(mut self, chain: PathBuf, key: PathBuf, serves: Serves) -> Self {
+        self.pairs.push(FilePair { chain, key, serves });
         self
     }
 }
@@ -355,9 +370,10 @@ impl FilePair {
     }
 
     fn insert_into(&self, set: IdentitySet, identity: Arc<Identity>) -> IdentitySet {
-        match self.is_default {
-            true => set.with_default(identity),
-            false => set.with(identity),
+        match &self.serves {
+            Serves::ItsNames => set.with(identity),
+            Serves::Everybody => set.with_default(identity),
+            Serves::Name(name) => set.with_name(name, identity),
         }
     }
 }

@@ -147,6 +147,9 @@ impl Identities {
 
     /// Puts `set` in the place of the current one, for all handshakes that start from
     /// now on. Handshakes that are under way and connections keep what they have.
+    ///
+    /// Where [files are watched](super::IdentityFiles::watch), it is replaced in turn when one
+    /// of them changes: then change the files instead.
     pub fn replace(&self, set: IdentitySet) {
         let set = Arc::new(set);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = set;

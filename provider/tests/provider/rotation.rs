@@ -128,6 +128,28 @@ fn reload_by_call() {
     // Dropping it doesn't wait for an hour either.
 }
 
+/// Which the certificate doesn't have.
+#[test]
+fn files_for_a_name() {
+    let pki = Pki::new();
+    let files = Files::new("name");
+    let [first, second] = [(); 2].map(|()| pki.issue());
+    files.write(&first);
+    let watch = IdentityFiles::new(provider()).with_name("By.Hand", &files.chain, &files.key);
+    let (identities, watcher) = watch.watch(Duration::from_secs(3600)).unwrap();
+    let has = |name| identities.choose_for(name, &[], &[]).is_some();
+    let assert_names = || {
+        assert!(has(Some("by.hand")));
+        assert!(!has(Some("localhost")));
+        assert!(!has(None));
+    };
+    assert_names();
+    files.write(&second);
+    watcher.reload();
+    second.wait_until_served_by(&identities);
+    assert_names();
+}
+
 #[test]
 fn files_that_are_no_good_at_the_start() {
     let pki = Pki::new();
