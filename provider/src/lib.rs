@@ -195,6 +195,7 @@ mod small_hello;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod suites;
+mod ticketer;
 mod tickets;
 mod tls;
 pub mod verify;

@@ -5,11 +5,12 @@ use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use rustls::crypto::SecureRandom;
+use rustls::crypto::{CryptoProvider, SecureRandom};
 use rustls::server::{ProducesTickets, ServerSessionMemoryCache, StoresServerSessions};
 use tracing::{debug, warn};
 use zeroize::Zeroizing;
 
+use crate::ticketer::Ticketer;
 use crate::{Error, base};
 
 /// Sessions that clients can resume: the `ticketer` of a
@@ -51,7 +52,7 @@ use crate::{Error, base};
 ///
 /// # Keys
 ///
-/// Tickets are encrypted by the base provider. A new key takes over every
+/// Tickets are encrypted by the base or the provider that they are made with. A new key takes over every
 /// [`rotation`](TicketOptions::rotation), or by [`rotate`](Self::rotate) at any time; the
 /// old one goes on decrypting for the [`lifetime`](TicketOptions::lifetime) of the tickets
 /// that it has made, and is then forgotten.
@@ -67,6 +68,16 @@ pub struct Tickets {
 type MakeKey = dyn Fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error> + Send + Sync;
 
 /// What can be chosen about [`Tickets`].
+///
+/// ```
+/// # use core::time::Duration;
+/// use rustls_pq::{TicketOptions, Tickets};
+///
+/// let hour = Duration::from_secs(60 * 60);
+/// let options = TicketOptions::default().with_lifetime(hour).with_rotation(hour / 4);
+/// let tickets = Tickets::with_options(options)?;
+/// # Ok::<_, rustls_pq::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TicketOptions {
@@ -90,6 +101,26 @@ impl Default for TicketOptions {
     }
 }
 
+impl TicketOptions {
+    /// Changes the [`lifetime`](Self::lifetime).
+    pub fn with_lifetime(self, lifetime: Duration) -> Self {
+        Self { lifetime, ..self }
+    }
+
+    /// Changes the [`rotation`](Self::rotation).
+    pub fn with_rotation(self, rotation: Duration) -> Self {
+        Self { rotation, ..self }
+    }
+
+    /// Changes the number of [`stored_sessions`](Self::stored_sessions).
+    pub fn with_stored_sessions(self, stored_sessions: usize) -> Self {
+        Self {
+            stored_sessions,
+            ..self
+        }
+    }
+}
+
 impl Tickets {
     /// The largest session that goes into a ticket, in bytes.
     ///
@@ -97,7 +128,9 @@ impl Tickets {
     /// of the server and of the application protocol.
     pub const MAX_STATELESS_LEN: usize = 1024;
 
-    /// Tickets by the first usable base, with the default options.
+    /// Tickets by the first usable base, with the default options: beside
+    /// [`provider()`](crate::provider). A server with another provider takes
+    /// [`for_provider`](Self::for_provider).
     ///
     /// # Errors
     ///
@@ -115,6 +148,19 @@ impl Tickets {
     pub fn with_options(options: TicketOptions) -> Result<Self, Error> {
         let random = base::first_usable()?.secure_random;
         Self::over(base::ticket_maker()?, random, options)
+    }
+
+    /// Tickets that are encrypted by the first cipher suite of `provider` that has keys of 256
+    /// bits, whatever its base.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoTicketCipher`] if it has none; and [`Error::Rustls`] if there is no
+    /// randomness for the first key.
+    pub fn for_provider(provider: &CryptoProvider, options: TicketOptions) -> Result<Self, Error> {
+        let ticketer = Ticketer::new(provider)?;
+        let make_key = move || Ok(Arc::new(ticketer.renewed()?) as _);
+        Self::over(make_key, provider.secure_random, options)
     }
 
     /// Tickets that are encrypted by what `make_key` makes, each time with a new key,

@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 use rustls_pq::identity::{self, Identities, IdentityError, IdentitySet, WatchError};
-use rustls_pq::{Builder, Group, Profile, Tickets};
+use rustls_pq::{Builder, Group, Profile, TicketOptions, Tickets};
 
 /// How the server speaks TLS: the configuration of rustls, and the certificates in it,
 /// which can be replaced at any time.
@@ -44,12 +44,14 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// [`TlsError`] if the client's certificates can't be verified.
+    /// [`TlsError`] if the client's certificates can't be verified, or the provider can't
+    /// encrypt tickets.
     pub fn with(
         provider: Arc<CryptoProvider>,
         identities: Arc<Identities>,
         client_roots: Option<RootCertStore>,
     ) -> Result<Self, TlsError> {
+        let tickets = Tickets::for_provider(&provider, TicketOptions::default())?;
         let config = ServerConfig::builder_with_provider(provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])?;
         let config = match client_roots {
@@ -60,7 +62,7 @@ impl Tls {
         };
         let mut config = config.with_cert_resolver(identities.clone());
         config.alpn_protocols = vec![b"http/1.1".into()];
-        config.ticketer = Arc::new(Tickets::new()?);
+        config.ticketer = Arc::new(tickets);
 
         Ok(Self {
             config: Arc::new(config),

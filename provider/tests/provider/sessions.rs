@@ -1,11 +1,13 @@
 //! Sessions that are resumed by tickets, with and without client certificates.
 
 use alloc::sync::Arc;
+use core::time::Duration;
 
 use pq_x509::SignatureAlgorithm;
 use rustls::HandshakeKind::{Full, Resumed};
 use rustls::crypto::CryptoProvider;
-use rustls::{ClientConfig, ServerConfig, version};
+use rustls::server::ProducesTickets;
+use rustls::{CipherSuite, ClientConfig, ServerConfig, version};
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Error, Group, Profile, TicketOptions, Tickets};
 
@@ -161,6 +163,75 @@ fn by_the_first_usable_base() {
         true => assert!(tickets.is_ok()),
         false => assert_eq!(tickets.unwrap_err(), Error::NoBase),
     }
+}
+
+/// Also where that isn't the first usable base, and with any cipher suite that can.
+#[test]
+fn by_the_server_s_own_provider() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    for (name, base) in bases() {
+        for suite in [
+            CipherSuite::TLS13_AES_256_GCM_SHA384,
+            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
+        ] {
+            println!("{name}: {suite:?}");
+            let provider = Builder::new(base.clone()).cipher_suites([suite]);
+            let provider = provider.build().unwrap();
+            let tickets = || Tickets::for_provider(&provider, TicketOptions::default()).unwrap();
+            let client = client_config(provider.clone(), pki.roots());
+            let mut server = server_config(provider.clone(), &pki.server);
+            server.ticketer = Arc::new(tickets());
+            resume(client.into(), server.into());
+
+            let [one, other] = [tickets(), tickets()];
+            let session = [&b"session"[..], &[0; 100]].concat();
+            let mut ticket = one.encrypt(&session).unwrap();
+            assert_ne!(one.encrypt(&session).unwrap(), ticket);
+            assert_eq!(one.decrypt(&ticket).unwrap(), session);
+            assert_eq!(other.decrypt(&ticket), None);
+            one.rotate().unwrap();
+            assert_eq!(one.decrypt(&ticket).unwrap(), session);
+            for len in 0..ticket.len() {
+                assert_eq!(one.decrypt(&ticket[..len]), None);
+            }
+            for at in 0..ticket.len() {
+                ticket[at] ^= 1;
+                assert_eq!(one.decrypt(&ticket), None);
+                ticket[at] ^= 1;
+            }
+            let largest = [1; Tickets::MAX_STATELESS_LEN];
+            let ticket = one.encrypt(&largest).unwrap();
+            assert!(ticket.len() > largest.len());
+            assert_eq!(one.decrypt(&ticket).unwrap(), largest);
+        }
+    }
+
+    let aes_128 = Builder::new(any_base())
+        .cipher_suites([CipherSuite::TLS13_AES_128_GCM_SHA256])
+        .build()
+        .unwrap();
+    assert_eq!(
+        Tickets::for_provider(&aes_128, TicketOptions::default()).unwrap_err(),
+        Error::NoTicketCipher
+    );
+}
+
+#[test]
+fn options_can_be_chosen() {
+    let minute = Duration::from_secs(60);
+    let options = TicketOptions::default()
+        .with_lifetime(10 * minute)
+        .with_rotation(minute)
+        .with_stored_sessions(7);
+    assert_eq!(options.lifetime, 10 * minute);
+    assert_eq!(options.rotation, minute);
+    assert_eq!(options.stored_sessions, 7);
+    let tickets = Tickets::over(
+        rustls::crypto::ring::Ticketer::new,
+        any_base().secure_random,
+        options,
+    );
+    assert_eq!(tickets.unwrap().lifetime(), 600);
 }
 
 /// Connects twice, by a session that is resumed the second time.

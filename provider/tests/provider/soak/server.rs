@@ -163,11 +163,11 @@ struct Rotating {
 
 impl Rotating {
     fn new(authorities: Authorities) -> Self {
-        let mut options = TicketOptions::default();
-        // So that the memory for sessions with client certificates is full soon.
-        options.stored_sessions = 256;
-        // A client of these tests comes back at once.
-        options.lifetime = Duration::from_secs(10);
+        let options = TicketOptions::default()
+            // So that the memory for sessions with client certificates is full soon.
+            .with_stored_sessions(256)
+            // A client of these tests comes back at once.
+            .with_lifetime(Duration::from_secs(10));
         Self {
             identities: Arc::new(Identities::new(authorities.issue())),
             tickets: Arc::new(Tickets::with_options(options).unwrap()),
