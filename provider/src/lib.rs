@@ -211,6 +211,11 @@ pub use refusal::Refusal;
 pub use small_hello::SmallHello;
 pub use tickets::{TicketOptions, Tickets};
 
+/// Keys, certificates and their algorithms, which are part of this crate's interface:
+/// [`KeyAlgorithm`], [`identity::IdentityError`].
+pub use pq_x509;
+pub use pq_x509::x509_cert::spki::ObjectIdentifier;
+
 use rustls::crypto::CryptoProvider;
 
 /// The default provider: [`base::first_usable()`] with X25519MLKEM768 offered first
