@@ -5,6 +5,18 @@
 //! ML-DSA and SLH-DSA are those of [`pq_core`]; classical algorithms come from a *base*
 //! provider: graviola unless another one is chosen.
 //!
+//! # In Cargo.toml
+//!
+//! ```toml
+//! [dependencies]
+//! rustls = { version = "0.23.45", default-features = false, features = ["std"] }
+//! rustls-pq = "0.1"
+//! ```
+//!
+//! Without `default-features = false` rustls brings AWS-LC, and with it a C compiler and cmake. So
+//! do tokio-rustls, hyper-rustls and others unless they are told the same; `cargo tree -i
+//! aws-lc-sys` says who does.
+//!
 //! # A server
 //!
 //! ```

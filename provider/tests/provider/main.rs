@@ -11,6 +11,7 @@ mod identities;
 mod key_exchange;
 mod key_usage;
 mod keys;
+mod manifest;
 mod negotiated;
 mod offers;
 mod peers;
