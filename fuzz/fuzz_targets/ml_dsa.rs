@@ -17,14 +17,11 @@ use pq_core::ml_dsa::{
 use pq_core::on_each_backend;
 
 fuzz_target!(|input: Input<'_>| {
-    on_each_backend!(b => {
-        arch::limit(b);
-        match input.set {
-            Set::MlDsa44 => check::<MlDsa44>(&input),
-            Set::MlDsa65 => check::<MlDsa65>(&input),
-            Set::MlDsa87 => check::<MlDsa87>(&input),
-        }
-    });
+    match input.set {
+        Set::MlDsa44 => check::<MlDsa44>(&input),
+        Set::MlDsa65 => check::<MlDsa65>(&input),
+        Set::MlDsa87 => check::<MlDsa87>(&input),
+    }
 });
 
 #[derive(Arbitrary, Debug)]
@@ -52,130 +49,161 @@ enum Set {
 }
 
 fn check<P: Peer>(input: &Input<'_>) {
-    let key = SigningKey::<P>::from_seed(&input.xi);
-    let mut generated = None::<SigningKey<P>>;
+    let (expanded, key) = P::generate(&input.xi);
+    let m = formatted(input.message, input.context);
+    let signature = m.map(|m| P::signature(&expanded, &m, &input.randomness));
+    let changed_expanded = ChangedExpanded::new::<P>(&expanded, input);
+    on_each_backend!(b => {
+        arch::limit(b);
+        check_generation::<P>(&expanded, &key, input);
+        changed_expanded.check::<P>(input);
+    });
+
+    // Nobody signs with a context that is too long, but everybody has to verify.
+    let valid = Parts {
+        key: &key,
+        message: input.message,
+        context: input.context,
+        signature: signature.as_deref().unwrap_or(&[]),
+    };
+    let [key, message, context, signature] = [
+        input.changed_key.of(valid.key),
+        input.changed_message.of(valid.message),
+        input.changed_context.of(valid.context),
+        input.changed_signature.of(valid.signature),
+    ];
+    let changed = Parts {
+        key: &key,
+        message: &message,
+        context: &context,
+        signature: &signature,
+    };
+    let is_valid = P::accepts(&changed);
+    assert_eq!(is_valid, changed == valid && !valid.signature.is_empty());
+    on_each_backend!(b => {
+        arch::limit(b);
+        check_signature::<P>(&valid, input);
+        check_verdicts::<P>(&valid, &changed, is_valid);
+    });
+}
+
+fn check_generation<P: Peer>(expanded: &[u8], verifying_key: &[u8], input: &Input<'_>) {
+    let mut result = None::<SigningKey<P>>;
     batch::generate([batch::Generate {
         seed: &input.xi,
-        result: &mut generated,
+        result: &mut result,
     }]);
-    let expanded = key.to_expanded().as_ref().to_vec();
-    assert_eq!(expanded, P::expanded(&input.xi));
-    assert_eq!(
-        generated.map(|key| key.to_expanded().as_ref().to_vec()),
-        Some(expanded.clone())
-    );
-
-    check_expanded::<P>(&expanded, input);
-    match key.sign(input.message, input.context, &input.randomness) {
-        Ok(signature) => {
-            let m = formatted(input.message, input.context).expect("a short context");
-            assert_eq!(
-                signature.as_bytes(),
-                P::signature(&expanded, &m, &input.randomness)
-            );
-            check_verdicts(key.verifying_key(), &signature, input);
-            check_pre_hash(&key, &signature, input);
-        }
-        Err(error) => {
-            assert_eq!(error, Error::ContextTooLong);
-            assert!(input.context.len() > 255);
-        }
+    for key in [SigningKey::from_seed(&input.xi), result.expect("a key")] {
+        assert_eq!(key.to_expanded().as_ref(), expanded);
+        assert_eq!(key.verifying_key().as_bytes(), verifying_key);
     }
 }
 
-/// Every way of verifying comes to the peer's verdict, and only what wasn't changed is valid.
-fn check_verdicts<P: Peer>(key: &VerifyingKey<P>, signature: &Signature<P>, input: &Input<'_>) {
-    let valid = Parts {
-        key: key.as_bytes(),
-        message: input.message,
-        context: input.context,
-        signature: signature.as_bytes(),
+/// The signature is the peer's. One of a digest is one of the message that the digest is of, and
+/// neither passes for the other.
+fn check_signature<P: Peer>(valid: &Parts<'_>, input: &Input<'_>) {
+    let key = SigningKey::<P>::from_seed(&input.xi);
+    let (message, context) = (input.message, input.context);
+    let hash = PreHash::ALL[usize::from(input.hash) % PreHash::ALL.len()];
+    let pure = key.sign(message, context, &input.randomness);
+    let hashed = key.hash_sign(hash, message, context, &input.randomness);
+    let (Ok(pure), Ok(hashed)) = (&pure, &hashed) else {
+        assert!(context.len() > 255);
+        assert_eq!(
+            (pure, hashed),
+            (Err(Error::ContextTooLong), Err(Error::ContextTooLong))
+        );
+        return;
     };
-    let changed_key = input.changed_key.of(valid.key);
-    let message = input.changed_message.of(valid.message);
-    let context = input.changed_context.of(valid.context);
-    let changed_signature = input.changed_signature.of(valid.signature);
-    let changed = Parts {
-        key: &changed_key,
-        message: &message,
-        context: &context,
-        signature: &changed_signature,
-    };
+    assert_eq!(pure.as_bytes(), valid.signature);
+    let key = key.verifying_key();
+    assert_eq!(key.hash_verify(hash, message, context, hashed), Ok(()));
+    for invalid in [
+        key.verify(message, context, hashed),
+        key.hash_verify(hash, message, context, pure),
+    ] {
+        assert_eq!(invalid, Err(Error::InvalidSignature));
+    }
+}
 
+/// Every way of verifying comes to the same verdict.
+fn check_verdicts<P: Peer>(valid: &Parts<'_>, changed: &Parts<'_>, is_valid: bool) {
     let verdict = changed.verify::<P>();
-    assert_eq!(verdict.is_ok(), P::accepts(&changed));
-    assert_eq!(verdict.is_ok(), changed == valid);
+    assert_eq!(verdict.is_ok(), is_valid);
 
-    // In a batch, among others that are valid: more than one group of them, and not in step.
-    let items = [valid, changed, valid, changed, valid, valid];
-    let expected = items.map(|parts| Some(parts.verify::<P>()));
-    let mut results = [None; 6];
+    // In a batch, among others: more than one group of them, and not in step.
+    let items = [valid, changed, valid, changed, valid];
+    let of_valid = valid.verify::<P>();
+    let expected = [of_valid, verdict, of_valid, verdict, of_valid];
+    let mut results = [None; 5];
     batch::verify::<P>(
         items
             .iter()
             .zip(&mut results)
             .map(|(parts, result)| parts.item(parts.key, result)),
     );
-    assert_eq!(results, expected);
+    assert_eq!(results, expected.map(Some));
 
     let Ok(key) = VerifyingKey::<P>::from_bytes(changed.key) else {
         assert_ne!(changed.key.len(), P::VERIFYING_KEY_LEN);
         return;
     };
     assert_eq!(key.as_bytes(), changed.key);
-    let key = key.expand();
+    let expanded = key.expand();
     let mut results = [None; 2];
-    batch::verify_expanded(results.iter_mut().map(|result| changed.item(&key, result)));
+    batch::verify_expanded(
+        results
+            .iter_mut()
+            .map(|result| changed.item(&expanded, result)),
+    );
     assert_eq!(results, [Some(verdict); 2]);
     let Ok(signature) = Signature::<P>::from_bytes(changed.signature) else {
+        assert_ne!(changed.signature.len(), P::SIGNATURE_LEN);
         return;
     };
-    assert_eq!(key.verify(&message, &context, &signature), verdict);
-    if let Ok(mu) = key.verifying_key().mu(&message, &context) {
-        assert_eq!(key.verify_mu(&mu, &signature), verdict);
-        assert_eq!(key.verifying_key().verify_mu(&mu, &signature), verdict);
-    }
-}
-
-/// A signature of a digest is one of the message that the digest is of, and neither it nor the
-/// pure one passes for the other.
-fn check_pre_hash<P: Peer>(key: &SigningKey<P>, pure: &Signature<P>, input: &Input<'_>) {
-    let hash = PreHash::ALL[usize::from(input.hash) % PreHash::ALL.len()];
-    let (message, context) = (input.message, input.context);
-    let signature = key
-        .hash_sign(hash, message, context, &input.randomness)
-        .expect("a short context");
-    let verifying_key = key.verifying_key();
     assert_eq!(
-        verifying_key.hash_verify(hash, message, context, &signature),
-        Ok(())
+        expanded.verify(changed.message, changed.context, &signature),
+        verdict
     );
-    for invalid in [
-        verifying_key.verify(message, context, &signature),
-        verifying_key.hash_verify(hash, message, context, pure),
-    ] {
-        assert_eq!(invalid, Err(Error::InvalidSignature));
+    if let Ok(mu) = key.mu(changed.message, changed.context) {
+        assert_eq!(expanded.verify_mu(&mu, &signature), verdict);
+        assert_eq!(key.verify_mu(&mu, &signature), verdict);
     }
 }
 
-/// Nothing in an expanded key can be changed but K, which nothing else depends on.
-fn check_expanded<P: Peer>(expanded: &[u8], input: &Input<'_>) {
-    let bytes = input.expanded.of(expanded);
-    let consistent = bytes.len() == expanded.len()
-        && bytes[..32] == expanded[..32]
-        && bytes[64..] == expanded[64..];
-    match SigningKey::<P>::from_expanded(&bytes) {
-        Ok(key) => {
-            assert!(consistent || matches!(input.expanded, Bytes::Whole(_)));
-            assert_eq!(key.to_expanded().as_ref(), bytes);
-            let signature = key.sign(input.message, &[], &input.randomness);
-            let m = formatted(input.message, &[]).expect("a short context");
-            assert_eq!(
-                signature.expect("a short context").as_bytes(),
-                P::signature(&bytes, &m, &input.randomness)
-            );
+/// What becomes of an expanded signing key, and the peer's signature with it. `None` if it isn't
+/// the key that it was: nothing can be changed but K, which nothing else depends on.
+struct ChangedExpanded {
+    bytes: Vec<u8>,
+    signature: Option<Vec<u8>>,
+}
+
+impl ChangedExpanded {
+    fn new<P: Peer>(expanded: &[u8], input: &Input<'_>) -> Self {
+        let bytes = input.expanded.of(expanded);
+        let is_consistent = bytes.len() == expanded.len()
+            && bytes[..32] == expanded[..32]
+            && bytes[64..] == expanded[64..];
+        let sign = || {
+            let m = formatted(input.message, &[])?;
+            Some(P::signature(&bytes, &m, &input.randomness))
+        };
+        Self {
+            signature: is_consistent.then(sign).flatten(),
+            bytes,
         }
-        Err(_) => assert!(!consistent),
+    }
+
+    fn check<P: Peer>(&self, input: &Input<'_>) {
+        match SigningKey::<P>::from_expanded(&self.bytes) {
+            Ok(key) => {
+                assert_eq!(key.to_expanded().as_ref(), self.bytes);
+                let signature = key.sign(input.message, &[], &input.randomness);
+                let signature = signature.expect("a short context");
+                assert_eq!(Some(signature.as_bytes()), self.signature.as_deref());
+            }
+            Err(_) => assert_eq!(self.signature, None),
+        }
     }
 }
 
@@ -214,7 +242,8 @@ fn formatted(message: &[u8], context: &[u8]) -> Option<Vec<u8>> {
 
 /// The same parameter set of RustCrypto's.
 trait Peer: ParameterSet {
-    fn expanded(xi: &[u8; 32]) -> Vec<u8>;
+    /// The expanded key and the verifying key.
+    fn generate(xi: &[u8; 32]) -> (Vec<u8>, Vec<u8>);
     fn signature(expanded: &[u8], m: &[u8], randomness: &[u8; 32]) -> Vec<u8>;
     fn accepts(parts: &Parts<'_>) -> bool;
 }
@@ -222,10 +251,9 @@ trait Peer: ParameterSet {
 macro_rules! peers {
     ($($set:ident),+) => {$(
         impl Peer for $set {
-            fn expanded(xi: &[u8; 32]) -> Vec<u8> {
-                ExpandedSigningKey::<ml_dsa::$set>::from_seed(&(*xi).into())
-                    .to_expanded()
-                    .to_vec()
+            fn generate(xi: &[u8; 32]) -> (Vec<u8>, Vec<u8>) {
+                let key = ExpandedSigningKey::<ml_dsa::$set>::from_seed(&(*xi).into());
+                (key.to_expanded().to_vec(), key.verifying_key().encode().to_vec())
             }
 
             fn signature(expanded: &[u8], m: &[u8], randomness: &[u8; 32]) -> Vec<u8> {

@@ -16,14 +16,11 @@ use pq_core::ml_kem::{
 use pq_core::on_each_backend;
 
 fuzz_target!(|input: Input<'_>| {
-    on_each_backend!(b => {
-        arch::limit(b);
-        match input.set {
-            Set::MlKem512 => check::<MlKem512>(&input),
-            Set::MlKem768 => check::<MlKem768>(&input),
-            Set::MlKem1024 => check::<MlKem1024>(&input),
-        }
-    });
+    match input.set {
+        Set::MlKem512 => check::<MlKem512>(&input),
+        Set::MlKem768 => check::<MlKem768>(&input),
+        Set::MlKem1024 => check::<MlKem1024>(&input),
+    }
 });
 
 #[derive(Arbitrary, Debug)]
@@ -46,132 +43,172 @@ enum Set {
 }
 
 fn check<P: Peer>(input: &Input<'_>) {
-    let key = DecapsulationKey::<P>::from_seed(&input.seed);
-    let mut generated = None::<DecapsulationKey<P>>;
-    batch::generate([batch::Generate {
-        seed: &input.seed,
-        result: &mut generated,
-    }]);
-    let expanded = key.to_expanded().as_ref().to_vec();
-    assert_eq!(expanded, P::generate(&input.seed));
-    assert_eq!(
-        generated.map(|key| key.to_expanded().as_ref().to_vec()),
-        Some(expanded.clone())
-    );
+    let case = Case::new::<P>(input);
+    on_each_backend!(b => {
+        arch::limit(b);
+        let key = DecapsulationKey::<P>::from_seed(&input.seed);
+        check_generation(&key, &case, &input.seed);
+        check_encapsulation(&key, &case, &input.m);
+        check_ciphertext(&key, &case);
+        check_expanded::<P>(&case);
+    });
+}
 
-    check_encapsulation(&key, input);
-    check_ciphertext(&key, &expanded, input);
-    check_expanded(&key, &expanded, input);
+/// What the peer makes of an input, which takes it longer than us.
+struct Case {
+    expanded: Vec<u8>,
+    /// A ciphertext for the key pair, and its secret.
+    valid: Encapsulated,
+    changed_key: Vec<u8>,
+    for_changed_key: Option<Encapsulated>,
+    changed_ciphertext: Vec<u8>,
+    /// Unless the ciphertext has another length.
+    decapsulated: Option<[u8; 32]>,
+    changed_expanded: Vec<u8>,
+    /// What the changed expanded key decapsulates the changed ciphertext to. `None` if it isn't
+    /// the key that it was: nothing can be changed but z, which nothing else depends on.
+    decapsulated_by_changed: Option<Option<[u8; 32]>>,
+}
+
+/// A ciphertext and its secret.
+type Encapsulated = (Vec<u8>, [u8; 32]);
+
+impl Case {
+    fn new<P: Peer>(input: &Input<'_>) -> Self {
+        let (expanded, key) = P::generate(&input.seed);
+        let valid = P::encapsulate(&key, &input.m).expect("a valid key");
+        let changed_key = input.encapsulation_key.of(&key);
+        let changed_ciphertext = input.ciphertext.of(&valid.0);
+        let changed_expanded = input.expanded.of(&expanded);
+        let z_at = expanded.len() - 32;
+        let is_consistent = changed_expanded.len() == expanded.len()
+            && changed_expanded[..z_at] == expanded[..z_at];
+        Self {
+            for_changed_key: P::encapsulate(&changed_key, &input.m),
+            decapsulated: P::decapsulate(&expanded, &changed_ciphertext),
+            decapsulated_by_changed: is_consistent
+                .then(|| P::decapsulate(&changed_expanded, &changed_ciphertext)),
+            expanded,
+            valid,
+            changed_key,
+            changed_ciphertext,
+            changed_expanded,
+        }
+    }
+}
+
+fn check_generation<P: Peer>(key: &DecapsulationKey<P>, case: &Case, seed: &[u8; 64]) {
+    let mut result = None::<DecapsulationKey<P>>;
+    batch::generate([batch::Generate {
+        seed,
+        result: &mut result,
+    }]);
+    for key in [key, &result.expect("a key")] {
+        assert_eq!(key.to_expanded().as_ref(), case.expanded);
+    }
 }
 
 /// Bytes are a key for us where they are one for the peer, and the secret is the same.
-fn check_encapsulation<P: Peer>(key: &DecapsulationKey<P>, input: &Input<'_>) {
-    let bytes = input
-        .encapsulation_key
-        .of(key.encapsulation_key().as_bytes());
-    let ours = EncapsulationKey::<P>::from_bytes(&bytes).map(|key| key.encapsulate(&input.m));
-    let mut together = [const { None }; 3];
-    let valid = key.encapsulation_key().as_bytes();
-    batch::encapsulate([valid, &bytes, valid].into_iter().zip(&mut together).map(
-        |(key, result)| batch::Encapsulate {
+fn check_encapsulation<P: Peer>(key: &DecapsulationKey<P>, case: &Case, m: &[u8; 32]) {
+    let valid = key.encapsulation_key();
+    let changed = EncapsulationKey::<P>::from_bytes(&case.changed_key);
+    let mut results = [const { None }; 3];
+    let keys = [valid.as_bytes(), &case.changed_key, valid.as_bytes()];
+    batch::encapsulate::<P>(keys.into_iter().zip(&mut results).map(|(key, result)| {
+        batch::Encapsulate {
             key,
-            randomness: &input.m,
+            randomness: m,
             result,
-        },
-    ));
-    let [before, alone, after] = together;
-    assert_eq!(alone.as_ref(), Some(&ours));
-    assert!(before == after && before.is_some_and(|result| result.is_ok()));
-    let ours = ours
-        .ok()
-        .map(|(ciphertext, secret)| (ciphertext.as_bytes().to_vec(), *secret.as_bytes()));
-    assert_eq!(ours, P::encapsulate(&bytes, &input.m));
+        }
+    }));
+    let expected = [
+        Ok(valid.encapsulate(m)),
+        changed.map(|key| key.encapsulate(m)),
+        Ok(valid.encapsulate(m)),
+    ];
+    assert_eq!(results.as_ref(), expected.clone().map(Some));
+    let [valid, changed, _] = expected.map(|result| {
+        let (ciphertext, secret) = result.ok()?;
+        Some((ciphertext.as_bytes().to_vec(), *secret.as_bytes()))
+    });
+    assert_eq!(valid.as_ref(), Some(&case.valid));
+    assert_eq!(changed, case.for_changed_key);
 }
 
 /// Any ciphertext gives the secret that it gives to the peer.
-fn check_ciphertext<P: Peer>(key: &DecapsulationKey<P>, expanded: &[u8], input: &Input<'_>) {
-    let (valid, secret) = key.encapsulation_key().encapsulate(&input.m);
-    let bytes = input.ciphertext.of(valid.as_bytes());
-    let ours = Ciphertext::from_bytes(&bytes).map(|ciphertext| key.decapsulate(&ciphertext));
-    let mut together = [const { None }; 2];
+fn check_ciphertext<P: Peer>(key: &DecapsulationKey<P>, case: &Case) {
+    let mut results = [const { None }; 2];
+    let ciphertexts = [&case.valid.0, &case.changed_ciphertext];
     batch::decapsulate(
-        [&bytes, valid.as_bytes()]
+        ciphertexts
             .into_iter()
-            .zip(&mut together)
+            .zip(&mut results)
             .map(|(ciphertext, result)| batch::Decapsulate {
                 key,
                 ciphertext,
                 result,
             }),
     );
-    assert_eq!(together, [Some(ours.clone()), Some(Ok(secret.clone()))]);
-    let Ok(ours) = ours else {
-        assert_ne!(bytes.len(), P::CIPHERTEXT_LEN);
-        return;
-    };
-    assert_eq!(*ours.as_bytes(), P::decapsulate(expanded, &bytes));
-    assert_eq!(ours == secret, bytes == valid.as_bytes());
+    let expected = ciphertexts.map(|ciphertext| decapsulate(key, ciphertext));
+    let results = results.map(|result| result?.ok());
+    assert_eq!(
+        results.map(|secret| secret.map(|secret| *secret.as_bytes())),
+        expected
+    );
+    assert_eq!(expected, [Some(case.valid.1), case.decapsulated]);
 }
 
-/// Nothing in an expanded key can be changed but z, which nothing else depends on.
-fn check_expanded<P: Peer>(key: &DecapsulationKey<P>, expanded: &[u8], input: &Input<'_>) {
-    let bytes = input.expanded.of(expanded);
-    let z_at = expanded.len() - 32;
-    let consistent = bytes.len() == expanded.len() && bytes[..z_at] == expanded[..z_at];
-    match DecapsulationKey::<P>::from_expanded(&bytes) {
-        Ok(read) => {
-            assert!(consistent || matches!(input.expanded, Bytes::Whole(_)));
-            assert_eq!(read.to_expanded().as_ref(), bytes);
-            let (mut ciphertext, secret) = key.encapsulation_key().encapsulate(&input.m);
-            if consistent {
-                assert_eq!(read.decapsulate(&ciphertext), secret);
-            }
-            let mut rejected = ciphertext.as_bytes().to_vec();
-            rejected[0] ^= 1;
-            ciphertext = Ciphertext::from_bytes(&rejected).expect("of the right length");
-            assert_eq!(
-                *read.decapsulate(&ciphertext).as_bytes(),
-                P::decapsulate(&bytes, &rejected)
-            );
+fn check_expanded<P: Peer>(case: &Case) {
+    match DecapsulationKey::<P>::from_expanded(&case.changed_expanded) {
+        Ok(key) => {
+            assert_eq!(key.to_expanded().as_ref(), case.changed_expanded);
+            let secret = decapsulate(&key, &case.changed_ciphertext);
+            assert_eq!(Some(secret), case.decapsulated_by_changed);
+            assert_eq!(decapsulate(&key, &case.valid.0), Some(case.valid.1));
         }
-        Err(_) => assert!(!consistent),
+        Err(_) => assert_eq!(case.decapsulated_by_changed, None),
     }
+}
+
+/// `None` if the ciphertext has another length.
+fn decapsulate<P: Peer>(key: &DecapsulationKey<P>, ciphertext: &[u8]) -> Option<[u8; 32]> {
+    let ciphertext = Ciphertext::from_bytes(ciphertext).ok()?;
+    Some(*key.decapsulate(&ciphertext).as_bytes())
 }
 
 /// The same parameter set of RustCrypto's.
 trait Peer: ParameterSet {
-    /// The expanded key.
-    fn generate(seed: &[u8; 64]) -> Vec<u8>;
+    /// The expanded key and the encapsulation key.
+    fn generate(seed: &[u8; 64]) -> (Vec<u8>, Vec<u8>);
     /// `None` if `key` isn't one.
-    fn encapsulate(key: &[u8], m: &[u8; 32]) -> Option<(Vec<u8>, [u8; 32])>;
-    /// Of a valid expanded key, and of a ciphertext of the right length.
-    fn decapsulate(expanded: &[u8], ciphertext: &[u8]) -> [u8; 32];
+    fn encapsulate(key: &[u8], m: &[u8; 32]) -> Option<Encapsulated>;
+    /// With a valid expanded key; `None` if the ciphertext has another length.
+    fn decapsulate(expanded: &[u8], ciphertext: &[u8]) -> Option<[u8; 32]>;
 }
 
 macro_rules! peers {
     ($($set:ident),+) => {$(
         impl Peer for $set {
-            fn generate(seed: &[u8; 64]) -> Vec<u8> {
-                ml_kem::DecapsulationKey::<ml_kem::$set>::from_seed((*seed).into())
-                    .to_expanded_bytes()
-                    .to_vec()
+            fn generate(seed: &[u8; 64]) -> (Vec<u8>, Vec<u8>) {
+                let key = ml_kem::DecapsulationKey::<ml_kem::$set>::from_seed((*seed).into());
+                let encapsulation_key = key.encapsulation_key().to_bytes();
+                (key.to_expanded_bytes().to_vec(), encapsulation_key.to_vec())
             }
 
-            fn encapsulate(key: &[u8], m: &[u8; 32]) -> Option<(Vec<u8>, [u8; 32])> {
+            fn encapsulate(key: &[u8], m: &[u8; 32]) -> Option<Encapsulated> {
                 let key = key.try_into().ok()?;
                 let key = ml_kem::EncapsulationKey::<ml_kem::$set>::new(key).ok()?;
                 let (ciphertext, secret) = key.encapsulate_deterministic(&(*m).into());
-                assert_eq!(key.to_bytes().len(), Self::ENCAPSULATION_KEY_LEN);
                 Some((ciphertext.to_vec(), secret.into()))
             }
 
-            fn decapsulate(expanded: &[u8], ciphertext: &[u8]) -> [u8; 32] {
+            fn decapsulate(expanded: &[u8], ciphertext: &[u8]) -> Option<[u8; 32]> {
                 let expanded = expanded.try_into().expect("of the right length");
                 ml_kem::DecapsulationKey::<ml_kem::$set>::from_expanded_bytes(expanded)
                     .expect("a valid key")
                     .decapsulate_slice(ciphertext)
-                    .expect("of the right length")
-                    .into()
+                    .ok()
+                    .map(Into::into)
             }
         }
     )+};

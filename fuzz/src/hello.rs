@@ -4,7 +4,7 @@ use rustls_pq::Group;
 use crate::Bytes;
 use crate::tls::{GROUPS, HANDSHAKE, PROVIDER, records};
 
-/// A group of ours, most of the time.
+/// A group of ours or another one.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum AnyGroup {
     Ours(u8),
