@@ -5,21 +5,24 @@
 //! of its operations, which every parameter set implements by functions that are not
 //! generic: they are compiled once, with this crate, and everybody else's build is short.
 //!
-//! SLH-DSA has none: its twelve sets take longer to compile than everything else together,
-//! and whoever does not use it need not wait for them.
+//! SLH-DSA's functions are compiled so with the feature `slh-dsa-instances` only, and else where
+//! they are used: its twelve sets take longer to compile than everything else together, and
+//! whoever does not use it need not wait for them.
 
 /// Defines a trait of operations, and implements it for parameter sets.
 ///
 /// Each function takes a [`Choice`](crate::arch::Choice) of a backend first, and what it is
-/// set to is called with that backend and the other arguments.
+/// set to is called with that backend and the other arguments. The attribute before `impl` is
+/// that of each function: one that is `inline` is compiled where it is used.
 macro_rules! instances {
     (
         $(#[$doc:meta])*
         pub trait $Instances:ident $functions:tt
+        #[$inline:meta]
         impl for $($Set:ident),+ $(,)?
     ) => {
         instances!(@trait [$(#[$doc])*] $Instances $functions);
-        $(instances!(@impl $Instances for $Set $functions);)+
+        $(instances!(@impl #[$inline] $Instances for $Set $functions);)+
     };
     (@trait [$($doc:tt)*] $Instances:ident {
         $(
@@ -37,7 +40,7 @@ macro_rules! instances {
             )+
         }
     };
-    (@impl $Instances:ident for $Set:ident {
+    (@impl #[$inline:meta] $Instances:ident for $Set:ident {
         $(
             fn $name:ident($($argument:ident: $type:ty),*)
                 $(-> $output:ty)? = $operation:expr;
@@ -45,7 +48,7 @@ macro_rules! instances {
     }) => {
         impl $Instances for $Set {
             $(
-                #[inline(never)]
+                #[$inline]
                 fn $name(backend: $crate::arch::Choice $(, $argument: $type)*)
                     $(-> $output)?
                 {

@@ -25,5 +25,6 @@ instances! {
             = verification::verify;
     }
 
+    #[inline(never)]
     impl for MlDsa44, MlDsa65, MlDsa87
 }

@@ -24,5 +24,6 @@ instances! {
             = decaps;
     }
 
+    #[inline(never)]
     impl for MlKem512, MlKem768, MlKem1024
 }

@@ -5,7 +5,6 @@
 //! the backend to run on. Applications use [`SigningKey`] and [`VerifyingKey`], which
 //! format the message and choose the best backend.
 
-use super::algorithms;
 use super::params::ParameterSet;
 use super::signature::Signature;
 use super::signing_key::SigningKey;
@@ -16,7 +15,7 @@ use crate::dimension::Array;
 
 /// slh_keygen_internal (algorithm 18) of SK.seed ‖ SK.prf ‖ PK.seed.
 pub fn keygen<P: ParameterSet, B: Backend>(b: B, seed: &Array<P::SeedLen, u8>) -> SigningKey<P> {
-    SigningKey::from_seed_with(b, seed.as_ref(), &|_| ())
+    SigningKey::from_seed_with(b.into(), seed.as_ref(), &|_| ())
 }
 
 /// slh_sign_internal (algorithm 19); without `randomness` the deterministic variant.
@@ -33,7 +32,7 @@ pub fn sign<P: ParameterSet, B: Backend>(
     let randomness = randomness.map(AsRef::as_ref);
     try_in_place(Signature::zero, |signature| {
         let bytes = signature.as_mut_bytes();
-        algorithms::sign(b, signing_key, message, randomness, &|_| (), bytes)
+        P::sign(b.into(), signing_key, message, randomness, &|_| (), bytes)
     })
 }
 
@@ -45,5 +44,5 @@ pub fn verify<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     signature: &Signature<P>,
 ) -> bool {
-    algorithms::verify(b, verifying_key, message, signature.as_bytes())
+    P::verify(b.into(), verifying_key, message, signature.as_bytes())
 }

@@ -51,6 +51,7 @@ mod algorithms;
 mod fors;
 mod hash;
 mod hypertree;
+mod instances;
 pub mod internal;
 mod merkle;
 mod message;

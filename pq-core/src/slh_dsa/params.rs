@@ -2,13 +2,14 @@ use core::fmt::Debug;
 
 use zeroize::Zeroize;
 
+use super::instances::Instances;
 use crate::dimension::{Dim, Dimension};
 use crate::sealed::Sealed;
 
 /// A parameter set of FIPS 205, section 11.
 ///
 /// Sealed: the standard has twelve.
-pub trait ParameterSet: Sealed + Copy + Debug + Eq + Send + Sync + 'static {
+pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + 'static {
     /// The standard's name, such as `SLH-DSA-SHAKE-128f`.
     const NAME: &'static str;
     /// The functions that everything is made of.

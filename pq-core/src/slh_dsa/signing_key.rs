@@ -2,14 +2,13 @@ use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::algorithms;
 use super::message::Message;
 use super::parallel::ProgressHook;
 use super::params::{MAX_N, ParameterSet};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
-use crate::arch::{Backend, choose, dispatch, try_in_place};
+use crate::arch::{Choice, choose, try_in_place};
 use crate::dimension::{Array, Dimension};
 use crate::prehash::PreHash;
 
@@ -51,19 +50,15 @@ impl<P: ParameterSet> SigningKey<P> {
         progress: ProgressHook<'_>,
     ) -> Self {
         let seed = seed.as_ref();
-        dispatch!(choose(), b => Self::from_seed_with(b, seed, progress))
+        Self::from_seed_with(choose(), seed, progress)
     }
 
     /// slh_keygen_internal (algorithm 18) of 3n bytes.
-    pub(super) fn from_seed_with<B: Backend>(
-        b: B,
-        seed: &[u8],
-        progress: ProgressHook<'_>,
-    ) -> Self {
+    pub(super) fn from_seed_with(backend: Choice, seed: &[u8], progress: ProgressHook<'_>) -> Self {
         let n = P::N::N;
         let mut root = [0; MAX_N];
         let root = &mut root[..n];
-        algorithms::public_root::<P, B>(b, &seed[..n], &seed[2 * n..], progress, root);
+        P::public_root(backend, &seed[..n], &seed[2 * n..], progress, root);
         Self::from_parts(seed, root)
     }
 
@@ -101,9 +96,7 @@ impl<P: ParameterSet> SigningKey<P> {
         let mut root = [0; MAX_N];
         let root = &mut root[..P::N::N];
         let pk_seed = self.verifying_key.pk_seed();
-        dispatch!(choose(), b => {
-            algorithms::public_root::<P, _>(b, self.sk_seed(), pk_seed, &|_| (), root);
-        });
+        P::public_root(choose(), self.sk_seed(), pk_seed, &|_| (), root);
         if root == self.verifying_key.pk_root() {
             Ok(())
         } else {
@@ -239,9 +232,7 @@ impl<P: ParameterSet> SigningKey<P> {
         let randomness = randomness.map(AsRef::as_ref);
         let backend = choose();
         message.format(backend, context, |parts| {
-            dispatch!(backend, b => {
-                algorithms::sign(b, self, parts, randomness, progress, signature)
-            })
+            P::sign(backend, self, parts, randomness, progress, signature)
         })?
     }
 

@@ -1,11 +1,10 @@
 use core::fmt;
 
-use super::algorithms;
 use super::message::Message;
 use super::params::ParameterSet;
 use super::signature::Signature;
 use crate::Error;
-use crate::arch::{choose, dispatch};
+use crate::arch::choose;
 use crate::dimension::{Array, Dimension, array};
 use crate::hex::Hex;
 use crate::prehash::PreHash;
@@ -105,9 +104,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         Error::check_length(P::SIGNATURE_LEN, signature)?;
         let backend = choose();
         let valid = message.format(backend, context, |parts| {
-            dispatch!(backend, b => {
-                algorithms::verify(b, self, parts, signature)
-            })
+            P::verify(backend, self, parts, signature)
         })?;
         if valid {
             Ok(())

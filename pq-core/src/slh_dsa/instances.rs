@@ -1,0 +1,41 @@
+//! The operations of each parameter set, compiled in this crate if the feature
+//! `slh-dsa-instances` is enabled.
+
+use super::algorithms;
+use super::parallel::ProgressHook;
+use super::params::{
+    ParameterSet, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f, SlhDsaSha2_192s,
+    SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f,
+    SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
+};
+use super::signing_key::SigningKey;
+use super::verifying_key::VerifyingKey;
+use crate::Error;
+use crate::instances::instances;
+
+instances! {
+    /// What each parameter set has for every backend.
+    pub trait Instances {
+        fn public_root(
+            sk_seed: &[u8],
+            pk_seed: &[u8],
+            progress: ProgressHook<'_>,
+            root: &mut [u8]
+        ) = algorithms::public_root::<Self, _>;
+        fn sign(
+            key: &SigningKey<Self>,
+            message: &[&[u8]],
+            randomness: Option<&[u8]>,
+            progress: ProgressHook<'_>,
+            signature: &mut [u8]
+        ) -> Result<(), Error> = algorithms::sign;
+        fn verify(key: &VerifyingKey<Self>, message: &[&[u8]], signature: &[u8]) -> bool
+            = algorithms::verify;
+    }
+
+    #[cfg_attr(not(feature = "slh-dsa-instances"), inline)]
+    impl for
+        SlhDsaShake128s, SlhDsaShake128f, SlhDsaShake192s, SlhDsaShake192f,
+        SlhDsaShake256s, SlhDsaShake256f, SlhDsaSha2_128s, SlhDsaSha2_128f,
+        SlhDsaSha2_192s, SlhDsaSha2_192f, SlhDsaSha2_256s, SlhDsaSha2_256f
+}
