@@ -1,0 +1,175 @@
+//! AVX2 and the bit manipulation instructions: Intel since Haswell, AMD since Zen.
+
+mod coefficients;
+mod packing;
+mod words;
+
+use core::arch::x86_64::*;
+use core::hint::black_box;
+use core::mem::MaybeUninit;
+
+use self::coefficients::{I16x16, I32x8};
+use self::packing::{keep_below, pack, unpack};
+pub(super) use self::words::transpose;
+use self::words::{U32x8, U64x4};
+use super::instructions::Integer;
+use super::{Backend, FromNumber, Kernel, Portable, ShaNi};
+use crate::sealed::Sealed;
+
+cpufeatures::new!(detection, "avx2", "bmi1", "bmi2", "popcnt");
+
+/// The proof that the CPU has AVX2, BMI1, BMI2 and POPCNT.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(());
+
+impl Avx2 {
+    /// The token, if this machine and its operating system support the instructions.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        detection::get().then_some(Self(()))
+    }
+}
+
+impl Sealed for Avx2 {}
+
+impl Backend for Avx2 {
+    type U64s = U64x4;
+    type Few = u64;
+    type U32s = U32x8;
+    type Sha256 = ShaNi;
+    type I16s = I16x16;
+    type I32s = I32x8;
+
+    const NAME: &'static str = "AVX2";
+    const RANK: u8 = 1;
+
+    #[inline]
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+        fn with_features<K: Kernel<Avx2>>(b: Avx2, kernel: K) -> K::Output {
+            // The compiler decides whether to align the frame before it knows that vectors
+            // will be spilled, and then it is too late. This has it aligned.
+            black_box(&MaybeUninit::<__m256i>::uninit());
+            kernel.run(b)
+        }
+        // SAFETY: the token exists only where all of these were detected.
+        unsafe { with_features(self, kernel) }
+    }
+
+    #[inline]
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "bmi1,bmi2")]
+        fn with_features<K: Kernel<Avx2>>(b: Avx2, kernel: K) -> K::Output {
+            kernel.run(b)
+        }
+        // SAFETY: the token exists only where both were detected.
+        unsafe { with_features(self, kernel) }
+    }
+
+    #[inline]
+    fn sha256(self) -> Option<ShaNi> {
+        ShaNi::detect()
+    }
+
+    #[inline(always)]
+    fn pack<const D: usize>(self, numbers: &[u32; 16], bytes: &mut [u8]) {
+        if D > 1 && (D <= 16 || D.is_multiple_of(2)) {
+            // SAFETY: the token proves that the CPU has the instructions.
+            unsafe { pack::<D>(numbers, bytes) }
+        } else {
+            super::packing::pack::<D>(numbers, bytes);
+        }
+    }
+
+    #[inline(always)]
+    fn unpack<const D: usize>(self, bytes: &[u8]) -> [u32; 16] {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { unpack::<D>(bytes) }
+    }
+
+    #[inline(always)]
+    fn append_below<T: FromNumber>(
+        self,
+        numbers: &[u32; 16],
+        limit: u32,
+        output: &mut [T; 256],
+        mut filled: usize,
+    ) -> usize {
+        for numbers in numbers.as_chunks().0 {
+            // SAFETY: the token proves that the CPU has the instructions.
+            let (below, count) = unsafe { keep_below(numbers, limit) };
+            filled = super::packing::append(&below, count, output, filled);
+        }
+        filled
+    }
+
+    #[inline(always)]
+    fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { add_pair_products(a, b, sums) }
+    }
+
+    #[inline(always)]
+    fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { halves_in_turn(even, odd) }
+    }
+}
+
+impl From<Avx2> for Portable {
+    fn from(_: Avx2) -> Self {
+        Self
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_pair_products(a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+    let (a, b) = (a.as_chunks::<16>().0, b.as_chunks::<16>().0);
+    for (sums, (a, b)) in sums.as_chunks_mut::<8>().0.iter_mut().zip(a.iter().zip(b)) {
+        let products = _mm256_madd_epi16(read(a), read(b));
+        *sums = lanes(_mm256_add_epi32(read(sums), products));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves_in_turn(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+    const ODD_LANES: i32 = 0b1010_1010;
+    let (mut low, mut high) = ([0; 32], [0; 32]);
+    let halves = low.as_chunks_mut::<16>().0.iter_mut();
+    let halves = halves.zip(high.as_chunks_mut::<16>().0);
+    let numbers = even.as_chunks::<8>().0.iter().zip(odd.as_chunks::<8>().0);
+    for ((low, high), (even, odd)) in halves.zip(numbers) {
+        let (even, odd) = (read(even), read(odd));
+        *low = lanes(_mm256_blend_epi16::<ODD_LANES>(
+            even,
+            _mm256_slli_epi32::<16>(odd),
+        ));
+        *high = lanes(_mm256_blend_epi16::<ODD_LANES>(
+            _mm256_srli_epi32::<16>(even),
+            odd,
+        ));
+    }
+    [low, high]
+}
+
+/// A vector from memory.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn read<T, const N: usize>(lanes: &[T; N]) -> __m256i {
+    const { assert!(size_of::<[T; N]>() == size_of::<__m256i>()) }
+    // SAFETY: the array has the size of a register.
+    unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
+}
+
+/// The lanes of a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lanes<T: Integer, const N: usize>(x: __m256i) -> [T; N] {
+    const { assert!(size_of::<[T; N]>() == size_of::<__m256i>()) }
+    let mut lanes = [T::default(); N];
+    // SAFETY: the array has the size of the register, and takes any bits.
+    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), x) }
+    lanes
+}

@@ -1,0 +1,180 @@
+//! Numbers of D bits as bytes and back, and those among them that are small enough.
+
+use core::arch::x86_64::*;
+
+use super::super::declassify;
+use super::{lanes, read};
+
+/// Where the bits of packed numbers are: 16 numbers of `D` bits, four to each half of a
+/// vector.
+struct Packed<const D: usize>;
+
+impl<const D: usize> Packed<D> {
+    /// For each byte of four packed numbers the byte of a quadword, of which the second
+    /// is moved by its phase, that has its low bits, and that which has the rest.
+    const PARTS: [[u8; 16]; 2] = {
+        assert!(D <= 24, "two numbers and a phase fit a quadword");
+        let mut parts = [[NONE; 16]; 2];
+        let mut i = 0;
+        while i < (4 * D).div_ceil(8) {
+            let (low, high) = (8 * i / (2 * D), (8 * i + 7) / (2 * D));
+            parts[0][i] = (8 * low + i - 2 * D * low / 8) as u8;
+            if low == 0 && high == 1 {
+                parts[1][i] = 8;
+            }
+            i += 1;
+        }
+        parts
+    };
+
+    /// Where 16 bytes are read that have four packed numbers: from the first bit on, or
+    /// the last that there are.
+    const STARTS: [usize; 4] = {
+        let mut starts = [0; 4];
+        let mut i = 0;
+        while i < 4 && 2 * D >= 16 {
+            starts[i] = D * i / 2;
+            if starts[i] > 2 * D - 16 {
+                starts[i] = 2 * D - 16;
+            }
+            i += 1;
+        }
+        starts
+    };
+
+    /// For each byte of the numbers the byte of those read where it begins.
+    const GATHERED: [[u8; 32]; 2] = {
+        let mut bytes = [[NONE; 32]; 2];
+        let mut i = 0;
+        while i < 64 {
+            let byte = D * (i / 4) / 8 + i % 4 - Self::STARTS[i / 16];
+            if byte < 16 {
+                bytes[i / 32][i % 32] = byte as u8;
+            }
+            i += 1;
+        }
+        bytes
+    };
+
+    /// The bit of its first byte where each number begins.
+    const PHASES: [[u32; 8]; 2] = {
+        let mut phases = [[0; 8]; 2];
+        let mut i = 0;
+        while i < 16 {
+            phases[i / 8][i % 8] = (D * i % 8) as u32;
+            i += 1;
+        }
+        phases
+    };
+}
+
+/// The index of a byte of zeros.
+const NONE: u8 = 0x80;
+
+/// Half a vector from memory.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn read_half(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: the array has the size of the register.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// 1 < `D`, and `D` ≤ 16 or even.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn pack<const D: usize>(numbers: &[u32; 16], bytes: &mut [u8]) {
+    let low_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D>::PARTS[0]));
+    let high_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D>::PARTS[1]));
+    // The even numbers go to the upper ends of their lanes, and then both down. The
+    // second of two quadwords goes up by the phase of its bits.
+    let alignment = _mm256_set1_epi64x(32 - D as i64);
+    let phase = (2 * D % 8) as i64;
+    let phases = _mm256_setr_epi64x(0, phase, 0, phase);
+    for (numbers, bytes) in numbers.as_chunks().0.iter().zip(bytes.chunks_exact_mut(D)) {
+        let numbers: &[u32; 8] = numbers;
+        let aligned = _mm256_sllv_epi32(read(numbers), alignment);
+        let pairs = _mm256_srl_epi64(aligned, _mm_cvtsi32_si128(32 - D as i32));
+        let pairs = _mm256_sllv_epi64(pairs, phases);
+        let packed = _mm256_or_si256(
+            _mm256_shuffle_epi8(pairs, low_parts),
+            _mm256_shuffle_epi8(pairs, high_parts),
+        );
+        let [first, second] = halves(packed);
+        if D <= 16 {
+            let packed = first | second << (4 * D);
+            bytes.copy_from_slice(&packed.to_le_bytes()[..D]);
+        } else {
+            let (start, end) = bytes.split_at_mut(D / 2);
+            start.copy_from_slice(&first.to_le_bytes()[..D / 2]);
+            end.copy_from_slice(&second.to_le_bytes()[..D / 2]);
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves(x: __m256i) -> [u128; 2] {
+    let mut halves = [0; 2];
+    // SAFETY: the array has the size of the register.
+    unsafe { _mm256_storeu_si256(halves.as_mut_ptr().cast(), x) }
+    halves
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
+    assert_eq!(bytes.len(), 2 * D);
+    let mut padded = [0; 16];
+    let four = |i: usize| {
+        let start = Packed::<D>::STARTS[i];
+        bytes[start..].first_chunk()
+    };
+    let quarters = if 2 * D < 16 {
+        padded[..2 * D].copy_from_slice(bytes);
+        [&padded; 4]
+    } else {
+        [0, 1, 2, 3].map(|i| four(i).unwrap_or(&padded))
+    };
+    let mask = _mm256_set1_epi32((1 << D) - 1);
+    let mut unpacked = [0; 16];
+    for (i, unpacked) in unpacked.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let x = _mm256_set_m128i(read_half(quarters[2 * i + 1]), read_half(quarters[2 * i]));
+        let gathered = _mm256_shuffle_epi8(x, read(&Packed::<D>::GATHERED[i]));
+        let shifted = _mm256_srlv_epi32(gathered, read(&Packed::<D>::PHASES[i]));
+        *unpacked = lanes(_mm256_and_si256(shifted, mask));
+    }
+    unpacked
+}
+
+/// Those that are below `limit`, in their order, and how many there are.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn keep_below(candidates: &[u32; 8], limit: u32) -> ([u32; 8], usize) {
+    let x = read(candidates);
+    let below = _mm256_cmpgt_epi32(_mm256_set1_epi32(limit.cast_signed()), x);
+    let mut below = _mm256_movemask_ps(_mm256_castsi256_ps(below)).cast_unsigned();
+    declassify(&mut below);
+    let kept = KEPT_LANES[below as usize & 0xff].to_le_bytes();
+    // SAFETY: the array has the eight bytes that are read.
+    let order = unsafe { _mm_loadl_epi64(kept.as_ptr().cast()) };
+    let kept = _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(order));
+    (lanes(kept), below.count_ones() as usize)
+}
+
+/// For every choice of lanes their indices, a byte each.
+static KEPT_LANES: [u64; 256] = {
+    let mut lanes = [0; 256];
+    let mut choice = 0;
+    while choice < 256 {
+        let (mut i, mut count) = (0, 0);
+        while i < 8 {
+            if choice >> i & 1 == 1 {
+                lanes[choice] |= i << (8 * count);
+                count += 1;
+            }
+            i += 1;
+        }
+        choice += 1;
+    }
+    lanes
+};
