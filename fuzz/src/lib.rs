@@ -6,6 +6,7 @@ pub mod der;
 mod edit;
 pub mod hello;
 pub mod pki;
+pub mod signatures;
 pub mod tls;
 
 pub use edit::{Bytes, Edit};
