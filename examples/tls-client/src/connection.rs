@@ -15,9 +15,9 @@ use rustls::ClientConfig;
 use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
-use rustls_pq::Group;
 use rustls_pq::identity::{Identities, IdentitySet};
-use tls_server::{Identity, Negotiated, ProfileName, provider};
+use rustls_pq::{Group, Negotiated, Profile};
+use tls_server::{Identity, Summary, provider};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -41,7 +41,7 @@ pub(crate) struct Request {
     /// What the certificate has to be for, if not for the target's host.
     pub(crate) server_name: Option<ServerName<'static>>,
     pub(crate) trust: Trust,
-    pub(crate) profile: ProfileName,
+    pub(crate) profile: Profile,
     /// None means those of the profile.
     pub(crate) groups: Vec<Group>,
     pub(crate) client: Option<ClientIdentity>,
@@ -71,7 +71,9 @@ pub(crate) async fn fetch(request: Request) -> Result<Report, Failure> {
         .timed(Phase::Handshake, session.shake_hands(tcp))
         .await?;
     let handshake_bytes = counter.read();
-    let negotiated = Negotiated::new(tls.get_ref().1, session.observer.scheme());
+    let (_, connection) = tls.get_ref();
+    let negotiated = Negotiated::of(connection).expect("the handshake is complete");
+    let summary = Summary::new(&negotiated, session.observer.scheme(), connection);
 
     let (mut sender, connection) = http1::handshake(TokioIo::new(tls))
         .await
@@ -104,7 +106,7 @@ pub(crate) async fn fetch(request: Request) -> Result<Report, Failure> {
         introduction: None,
         url: target.to_string(),
         address,
-        negotiated,
+        summary,
         trust_anchor: session.trust_anchor(&chain),
         trusted_from: request.trust.source.clone(),
         certificates: chain.iter().map(CertificateSummary::from).collect(),
@@ -140,7 +142,7 @@ struct Session {
 
 impl Session {
     fn prepare(request: Request) -> Result<Self, Failure> {
-        let provider = provider(request.profile.into(), &request.groups)?;
+        let provider = provider(request.profile, &request.groups)?;
         let roots = Arc::new(request.trust.to_store()?);
         let observer = Arc::new(Observer::new(
             WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build()?,

@@ -2,9 +2,9 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use pq_x509::SignatureAlgorithm;
-use rustls_pq::Group;
 use rustls_pq::identity::{Identities, IdentitySet};
-use tls_server::{Client, Identity, Limits, Pki, ProfileName, Server, Tls, provider};
+use rustls_pq::{Group, Profile};
+use tls_server::{Client, Identity, Limits, Pki, Server, Tls, provider};
 
 use crate::connection::{self, Request};
 use crate::failure::Failure;
@@ -14,22 +14,22 @@ use crate::trust::Trust;
 
 /// Starts a server in this process, with fresh certificates, and talks to it over TCP.
 pub(crate) async fn run(
-    profile: ProfileName,
+    profile: Profile,
     groups: Vec<Group>,
     timeout: Duration,
 ) -> Result<Report, Failure> {
     let (algorithm, introduction) = match profile {
-        ProfileName::Default | ProfileName::RequirePq => (
-            SignatureAlgorithm::MlDsa65,
-            "A server of our own, in this process, with a fresh ML-DSA-65 root and leaf",
-        ),
-        ProfileName::Cnsa2 => (
+        Profile::Cnsa2 => (
             SignatureAlgorithm::MlDsa87,
             "A server of our own, in this process, with a fresh ML-DSA-87 root and leaf",
         ),
+        _ => (
+            SignatureAlgorithm::MlDsa65,
+            "A server of our own, in this process, with a fresh ML-DSA-65 root and leaf",
+        ),
     };
     let pki = Pki::issue_of(algorithm, &[server_name("localhost")?], Client::None)?;
-    let provider = provider(profile.into(), &groups)?;
+    let provider = provider(profile, &groups)?;
     let identity = Identity::try_from(&pki.server)?.check(&provider)?;
     let identities = Identities::new(IdentitySet::new().with_default(identity));
     let tls = Tls::with(provider, identities.into(), None)?;

@@ -25,8 +25,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use rustls::pki_types::ServerName;
-use rustls_pq::Group;
-use tls_server::ProfileName;
+use rustls_pq::{Group, Profile};
+use tls_server::profile_parser;
 
 use crate::connection::{ClientIdentity, Request};
 use crate::failure::Failure;
@@ -52,8 +52,8 @@ struct Arguments {
     ca: Option<PathBuf>,
 
     /// What to offer and to accept
-    #[arg(long, value_name = "PROFILE", value_enum, default_value_t)]
-    profile: ProfileName,
+    #[arg(long, value_name = "PROFILE", value_parser = profile_parser(), default_value_t)]
+    profile: Profile,
 
     #[arg(
         long,

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
-use tls_server::Negotiated;
+use tls_server::Summary;
 
 use crate::chain::CertificateSummary;
 use crate::counted::Bytes;
@@ -18,7 +18,7 @@ pub(crate) struct Report {
     pub(crate) url: String,
     pub(crate) address: SocketAddr,
     #[serde(flatten)]
-    pub(crate) negotiated: Negotiated,
+    pub(crate) summary: Summary,
     /// What the server sent, leaf first.
     pub(crate) certificates: Vec<CertificateSummary>,
     /// The root that the chain ends at, which isn't sent.
@@ -71,7 +71,7 @@ impl fmt::Display for Report {
         writeln!(f, "{} at {}", self.url, self.address)?;
 
         writeln!(f, "\nNegotiated")?;
-        for (label, value) in self.negotiated.rows() {
+        for (label, value) in self.summary.rows() {
             writeln!(f, "  {label:LABEL$}  {value}")?;
         }
 

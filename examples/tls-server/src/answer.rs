@@ -7,16 +7,15 @@ use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
 use serde::Serialize;
 
-use crate::Negotiated;
 use crate::media_type::MediaType;
-use crate::negotiated::value;
+use crate::summary::{Summary, value};
 use crate::zeros::Zeros;
 
 /// What the server knows of a connection and tells the client that asks.
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
     #[serde(flatten)]
-    pub(crate) negotiated: Negotiated,
+    pub(crate) summary: Summary,
     /// The name that the client asked for, if it sent one.
     pub(crate) server_name: Option<String>,
     /// The subject of the client's certificate.
@@ -29,7 +28,7 @@ impl fmt::Display for Page {
             ("server name", value(&self.server_name)),
             ("client certificate", value(&self.client_certificate)),
         ];
-        for (label, value) in self.negotiated.rows().into_iter().chain(rest) {
+        for (label, value) in self.summary.rows().into_iter().chain(rest) {
             writeln!(f, "{label:20}  {value}")?;
         }
         Ok(())

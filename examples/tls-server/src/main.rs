@@ -20,11 +20,11 @@ use pq_x509::{Certificate, SignatureAlgorithm, Sizes};
 use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
-use rustls_pq::Group;
 use rustls_pq::identity::{Identities, IdentityFiles, IdentitySet, Watcher};
+use rustls_pq::{Group, Profile};
 use tls_server::{
-    Client, Identity, Instructions, Limits, Pki, ProfileName, Server, Tls, TlsError, groups_help,
-    provider, roots_from_pem_file,
+    Client, Identity, Instructions, Limits, Pki, Server, Tls, TlsError, groups_help,
+    profile_parser, provider, roots_from_pem_file,
 };
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -119,8 +119,8 @@ struct Arguments {
     issue_client: bool,
 
     /// What to accept
-    #[arg(long, value_name = "PROFILE", value_enum, default_value_t)]
-    profile: ProfileName,
+    #[arg(long, value_name = "PROFILE", value_parser = profile_parser(), default_value_t)]
+    profile: Profile,
 
     #[arg(
         long,
@@ -175,7 +175,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    let provider = provider(arguments.profile.into(), &arguments.groups)?;
+    let provider = provider(arguments.profile, &arguments.groups)?;
     let setup = match arguments.cert.is_empty() {
         false => Setup::from_files(&arguments, &provider)?,
         true => Setup::fresh(&arguments, &provider)?,
@@ -191,7 +191,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
     // Programs offer what CNSA 2.0 asks for only if they are told to.
     let groups = match (arguments.profile, arguments.groups.as_slice()) {
-        (ProfileName::Cnsa2, []) => {
+        (Profile::Cnsa2, []) => {
             let groups = provider.kx_groups.iter();
             groups.map(|group| group.name().into()).collect()
         }
@@ -289,8 +289,8 @@ impl Setup {
     fn fresh(arguments: &Arguments, provider: &CryptoProvider) -> anyhow::Result<Self> {
         let names = names_for(arguments)?;
         let algorithm = match arguments.profile {
-            ProfileName::Default | ProfileName::RequirePq => SignatureAlgorithm::MlDsa65,
-            ProfileName::Cnsa2 => SignatureAlgorithm::MlDsa87,
+            Profile::Cnsa2 => SignatureAlgorithm::MlDsa87,
+            _ => SignatureAlgorithm::MlDsa65,
         };
         let client = match arguments.issue_client {
             true => Client::Issued,
@@ -298,7 +298,7 @@ impl Setup {
         };
         let root = arguments.root.unwrap_or(algorithm);
         anyhow::ensure!(
-            arguments.profile != ProfileName::Cnsa2 || root == algorithm,
+            arguments.profile != Profile::Cnsa2 || root == algorithm,
             "CNSA 2.0 has no signatures but {algorithm}, and so no {root} root; leave out --root, or \
              choose another --profile"
         );

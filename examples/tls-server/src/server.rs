@@ -11,9 +11,10 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use pq_x509::Certificate;
-use rustls::server::Acceptor;
-use rustls::{CommonState, SignatureScheme};
-use rustls_pq::{Offer, Refusal};
+use rustls::CommonState;
+use rustls::server::{Acceptor, ServerConnection};
+use rustls_pq::identity::Choice;
+use rustls_pq::{Negotiated, Offer, Refusal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -24,7 +25,7 @@ use tokio_rustls::server::TlsStream;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use crate::answer::{Page, answer};
-use crate::{Negotiated, Tls};
+use crate::{Summary, Tls};
 
 /// A server that listens, until it is shut down or dropped.
 #[derive(Debug)]
@@ -205,7 +206,7 @@ impl Connection {
         tcp.set_nodelay(true).map_err(ConnectionError::Handshake)?;
         let mut stopped = self.stopped.clone();
 
-        let (stream, signed_with) = tokio::select! {
+        let (stream, choice) = tokio::select! {
             shaken = timeout(self.limits.handshake, self.shake_hands(tcp)) => {
                 shaken.map_err(|_| ConnectionError::HandshakeTimeout)??
             }
@@ -213,13 +214,13 @@ impl Connection {
             _ = stopped.changed() => return Ok(()),
         };
 
-        let page = page(&stream, signed_with);
-        info!(
-            group = page.negotiated.group,
-            handshake = page.negotiated.handshake,
-            client = page.client_certificate,
-            "connected"
-        );
+        let (_, connection) = stream.get_ref();
+        let own = choice.as_ref().and_then(Choice::authentication);
+        let negotiated = Negotiated::of(connection)
+            .expect("the handshake is complete")
+            .with_own(own);
+        let page = page(connection, &negotiated);
+        info!(%negotiated, client = page.client_certificate, "connected");
 
         let service = service_fn(async |request: Request<Incoming>| {
             let (head, body) = request.into_parts();
@@ -250,11 +251,11 @@ impl Connection {
         Ok(served.await.map_err(|_| ConnectionError::TooLong)??)
     }
 
-    /// Performs the handshake, and says which scheme it is signed with.
+    /// Performs the handshake, and says which certificate it is signed with.
     async fn shake_hands(
         &self,
         tcp: TcpStream,
-    ) -> Result<(TlsStream<TcpStream>, Option<SignatureScheme>), ConnectionError> {
+    ) -> Result<(TlsStream<TcpStream>, Option<Choice>), ConnectionError> {
         let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), tcp));
         let start = match acceptor.as_mut().await {
             Ok(start) => start,
@@ -270,11 +271,10 @@ impl Connection {
         let offer = Offer::of(&hello);
         // rustls asks the same.
         let choice = self.tls.identities.choose(&hello);
-        let signed_with = choice.and_then(|choice| choice.scheme);
 
         let accept = start.into_stream(self.tls.config.clone());
         match accept.into_fallible().await {
-            Ok(stream) => Ok((stream, signed_with)),
+            Ok(stream) => Ok((stream, choice)),
             Err((error, tcp)) => {
                 close_gently(tcp).await;
                 Err(match tls_error(&error) {
@@ -291,10 +291,10 @@ impl Connection {
     }
 }
 
-fn page(stream: &TlsStream<TcpStream>, signed_with: Option<SignatureScheme>) -> Page {
-    let (_, connection) = stream.get_ref();
+fn page(connection: &ServerConnection, negotiated: &Negotiated) -> Page {
+    let scheme = negotiated.own.and_then(|own| own.scheme);
     Page {
-        negotiated: Negotiated::new(connection, signed_with),
+        summary: Summary::new(negotiated, scheme, connection),
         server_name: connection.server_name().map(str::to_owned),
         client_certificate: client_subject(connection),
     }

@@ -220,7 +220,14 @@ async fn logs_as_json() {
         .iter()
         .find(|line| line["fields"]["message"] == "connected")
         .expect(&log);
-    assert_eq!(connected["fields"]["group"], "X25519MLKEM768");
+    let negotiated = connected["fields"]["negotiated"].as_str().unwrap();
+    assert!(
+        negotiated.starts_with(
+            "TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer not authenticated, this \
+             side ML-DSA-65 (post-quantum), TLS_"
+        ),
+        "{negotiated}"
+    );
 }
 
 #[tokio::test]
@@ -240,6 +247,7 @@ async fn profiles() {
     for (profile, group, scheme) in [
         ("default", Some("X25519MLKEM768"), "ML-DSA-65"),
         ("require-pq", Some("X25519MLKEM768"), "ML-DSA-65"),
+        ("all", Some("X25519MLKEM768"), "ML-DSA-65"),
         // What a client offers by default isn't enough.
         ("cnsa2", None, "ML-DSA-87"),
     ] {
@@ -255,10 +263,11 @@ async fn profiles() {
         assert_eq!(page.is_ok(), profile != "default", "{profile}");
 
         let classical = program.client_with_groups(&[Group::X25519]).page().await;
-        assert_eq!(classical.is_ok(), profile == "default", "{profile}");
+        let is_strict = ["require-pq", "cnsa2"].contains(&profile);
+        assert_eq!(classical.is_ok(), !is_strict, "{profile}");
         let (welcome, log, _) = program.stop("INT");
         assert!(welcome.contains(&format!("Fresh {scheme} certificates")));
-        if profile != "default" {
+        if is_strict {
             assert!(
                 log.contains("the client needs post-quantum key exchange, X25519MLKEM768"),
                 "{log}"

@@ -1,10 +1,10 @@
 use rustls::{CommonState, HandshakeKind, ProtocolVersion, SignatureScheme};
-use rustls_pq::Group;
+use rustls_pq::Negotiated;
 use serde::Serialize;
 
-/// What the two sides of a connection agreed on.
+/// What [`Negotiated`] says, as text and as JSON.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Negotiated {
+pub struct Summary {
     /// The protocol version, such as `TLS 1.3`.
     pub protocol: String,
     /// How the handshake went: `full`, `full with HelloRetryRequest` or `resumed`.
@@ -20,30 +20,30 @@ pub struct Negotiated {
     pub alpn: Option<String>,
 }
 
-impl Negotiated {
-    /// Reads a connection whose handshake is complete, of either side.
-    ///
-    /// rustls doesn't say which scheme signed the handshake, so the caller does.
-    pub fn new(connection: &CommonState, signed_with: Option<SignatureScheme>) -> Self {
-        let kind = connection.handshake_kind();
+impl Summary {
+    /// Of a connection of either side; `scheme` is what the server has signed with.
+    pub fn new(
+        negotiated: &Negotiated,
+        scheme: Option<SignatureScheme>,
+        connection: &CommonState,
+    ) -> Self {
         Self {
-            protocol: or_none(connection.protocol_version(), version_name),
-            handshake: match kind {
-                Some(HandshakeKind::Full) => "full",
-                Some(HandshakeKind::FullWithHelloRetryRequest) => "full with HelloRetryRequest",
-                Some(HandshakeKind::Resumed) => "resumed",
-                None => NONE,
+            protocol: match negotiated.version {
+                ProtocolVersion::TLSv1_3 => "TLS 1.3".into(),
+                ProtocolVersion::TLSv1_2 => "TLS 1.2".into(),
+                other => format!("{other:?}"),
             },
-            group: or_none(connection.negotiated_key_exchange_group(), |group| {
-                Group::from(group.name()).to_string()
-            }),
-            signature_scheme: signed_with
-                .filter(|_| kind != Some(HandshakeKind::Resumed))
-                .map(scheme_name),
+            handshake: match negotiated.handshake {
+                HandshakeKind::Full => "full",
+                HandshakeKind::FullWithHelloRetryRequest => "full with HelloRetryRequest",
+                HandshakeKind::Resumed => "resumed",
+            },
+            group: negotiated
+                .group
+                .map_or_else(|| NONE.into(), |group| group.to_string()),
+            signature_scheme: scheme.filter(|_| !negotiated.is_resumed()).map(scheme_name),
             // rustls marks the suites of TLS 1.3 where the registry does not.
-            cipher_suite: or_none(connection.negotiated_cipher_suite(), |suite| {
-                format!("{:?}", suite.suite()).replace("TLS13_", "TLS_")
-            }),
+            cipher_suite: format!("{:?}", negotiated.cipher_suite).replace("TLS13_", "TLS_"),
             alpn: connection
                 .alpn_protocol()
                 .map(|name| String::from_utf8_lossy(name).into_owned()),
@@ -69,18 +69,6 @@ pub fn scheme_name(scheme: SignatureScheme) -> String {
 }
 
 const NONE: &str = "none";
-
-fn version_name(version: ProtocolVersion) -> String {
-    match version {
-        ProtocolVersion::TLSv1_3 => "TLS 1.3".into(),
-        ProtocolVersion::TLSv1_2 => "TLS 1.2".into(),
-        other => format!("{other:?}"),
-    }
-}
-
-fn or_none<T>(value: Option<T>, name: impl FnOnce(T) -> String) -> String {
-    value.map_or_else(|| NONE.into(), name)
-}
 
 /// The value of something that there need not be.
 pub(crate) fn value(text: &Option<String>) -> &str {

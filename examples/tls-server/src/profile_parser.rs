@@ -1,0 +1,21 @@
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use rustls_pq::Profile;
+
+/// Takes a profile by its name, as the value of a command line option.
+pub fn profile_parser() -> impl TypedValueParser<Value = Profile> {
+    let values = Profile::ALL
+        .iter()
+        .map(|&profile| PossibleValue::new(profile.name()).help(summary(profile)));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Profile>())
+}
+
+fn summary(profile: Profile) -> &'static str {
+    match profile {
+        Profile::Default => "Hybrid key exchange first, classical allowed",
+        Profile::RequirePq => "No classical key exchange",
+        Profile::Cnsa2 => "ML-KEM-1024, ML-DSA-87 and AES-256, and nothing else",
+        Profile::All => "Every key exchange group there is, in the order of the default first",
+        // Its name has to do.
+        _ => "",
+    }
+}
