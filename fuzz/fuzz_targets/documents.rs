@@ -37,15 +37,7 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let decapsulation_key =
         DecapsulationKey::from_seed(KemAlgorithm::MlKem512, &[1; 64]).expect("a seed");
     let slh_dsa = FixedKey::new(SignatureAlgorithm::SlhDsaShake128f, 1).0;
-    let request = CertificateRequest::builder()
-        .common_name("client")
-        .dns_name(SERVER_NAME)
-        .ip_address([192, 0, 2, 1].into())
-        .sign(&PKI.client_key)
-        .expect("a request");
-
     let mut documents = Vec::new();
-    let mut pem = Vec::new();
     for form in FORMS {
         let keys = [
             signing_key.to_pkcs8_der_as(form),
@@ -64,21 +56,28 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     for key in [signing_key.spki(), decapsulation_key.spki(), slh_dsa.spki()] {
         documents.push(key.to_vec());
     }
-    documents.push(request.to_der().to_vec());
+    documents.push(REQUEST.to_der().to_vec());
     let certificates = [&PKI.server, PKI.ca.certificate(), &PKI.client, &PKI.kem];
     documents.extend(certificates.map(|certificate| certificate.der().to_vec()));
 
-    pem.push(
-        signing_key
-            .to_pkcs8_pem()
-            .expect("a key with a seed")
-            .to_string(),
-    );
-    pem.push(signing_key.verifying_key().to_spki_pem());
-    pem.push(request.to_pem());
-    pem.push(PKI.server.to_pem() + &PKI.ca.certificate().to_pem());
-    documents.extend(pem.into_iter().map(String::into_bytes));
+    let key_pem = signing_key.to_pkcs8_pem().expect("a key with a seed");
+    let pem = [
+        key_pem.to_string(),
+        signing_key.verifying_key().to_spki_pem(),
+        REQUEST.to_pem(),
+        PKI.server.to_pem() + &PKI.ca.certificate().to_pem(),
+    ];
+    documents.extend(pem.map(String::into_bytes));
     documents
+});
+
+static REQUEST: LazyLock<CertificateRequest> = LazyLock::new(|| {
+    CertificateRequest::builder()
+        .common_name("client")
+        .dns_name(SERVER_NAME)
+        .ip_address([192, 0, 2, 1].into())
+        .sign(&PKI.client_key)
+        .expect("a request")
 });
 
 const FORMS: [PrivateKeyForm; 3] = [
@@ -229,14 +228,11 @@ fn read_request(der: &[u8]) {
     let _ = format!("{request:?}");
     if let Ok(verified) = request.verify() {
         // Nobody has the key, so the one request that it signed is the one that is valid.
-        assert_eq!(der, DOCUMENTS[REQUEST]);
+        assert_eq!(der, REQUEST.to_der());
         assert_eq!(verified.dns_names(), [SERVER_NAME]);
         assert_eq!(verified.spki(), PKI.client_key.spki());
     }
 }
-
-/// Its place among the documents.
-const REQUEST: usize = 12;
 
 fn read_pem(text: &str) {
     if let Ok(key) = PrivateKey::from_pkcs8_pem(text) {
