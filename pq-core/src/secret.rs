@@ -15,6 +15,14 @@ pub(crate) fn wipe<T: Copy + Default>(secret: &mut [T]) {
     zeroize::optimization_barrier(secret);
 }
 
+/// [`wipe`] of values, at once.
+fn wipe_all<T: Zero>(secrets: &mut [T]) {
+    for secret in &mut *secrets {
+        *secret = T::ZERO;
+    }
+    zeroize::optimization_barrier(secrets);
+}
+
 /// What can be made in place: of zeros, to be written over.
 pub(crate) trait Zero: Element + Zeroize {
     const ZERO: Self;
@@ -47,7 +55,7 @@ impl<D: Dimension, T: Zero> DerefMut for Secret<D, T> {
 
 impl<D: Dimension, T: Zero> Drop for Secret<D, T> {
     fn drop(&mut self) {
-        self.0.as_mut().iter_mut().zeroize();
+        wipe_all(self.0.as_mut());
     }
 }
 

@@ -47,7 +47,7 @@ impl<P: ParameterSet> Space<P> {
 
     /// What follows when the lanes are done with a [`Decapsulation`].
     pub(super) fn finish<B: Backend>(
-        &self,
+        &mut self,
         b: B,
         key: &DecapsulationKey<P>,
         c: &[u8],
@@ -56,7 +56,8 @@ impl<P: ParameterSet> Space<P> {
         // 8: c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
         let mut c_again = Ciphertext::<P>::zero();
         let (matrix, t_hat) = (&key.matrix, &key.encapsulation_key.t_hat);
-        k_pke::encrypt(b, matrix, t_hat, &self.m, &self.noise, c_again.0.as_mut());
+        let (m, noise, c_mut) = (&self.m, &mut self.noise, c_again.0.as_mut());
+        k_pke::encrypt(b, matrix, t_hat, m, noise, c_mut);
         // 9-11: the choice is secret, and so is c′ where it differs
         let difference = c.iter().zip(c_again.as_bytes());
         let difference = difference.fold(0, |difference, (c, again)| difference | (c ^ again));

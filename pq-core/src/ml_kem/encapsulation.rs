@@ -48,7 +48,7 @@ impl<P: ParameterSet> Space<P> {
     /// What follows when the lanes are done with an [`Encapsulation`]: writes over `c` and
     /// `secret`.
     pub(super) fn finish<B: Backend>(
-        &self,
+        &mut self,
         b: B,
         t_hat: &[Tq],
         m: &[u8; 32],
@@ -56,7 +56,7 @@ impl<P: ParameterSet> Space<P> {
     ) {
         let [k, _] = self.g.halves();
         // 2: c ← K-PKE.Encrypt(ek, m, r)
-        k_pke::encrypt(b, &self.matrix, t_hat, m, &self.noise, c.0.as_mut());
+        k_pke::encrypt(b, &self.matrix, t_hat, m, &mut self.noise, c.0.as_mut());
         secret.0 = *k;
     }
 }

@@ -1,16 +1,13 @@
 //! ML-KEM.KeyGen_internal (FIPS 203, algorithm 16), with K-PKE.KeyGen (algorithm 13).
 
-use zeroize::Zeroizing;
-
 use super::keys::DecapsulationKey;
 use super::params::ParameterSet;
-use super::ring::{ENCODED_LEN, Multiplier, Rq, Tq, VectorR, ntt};
+use super::ring::{ENCODED_LEN, Multiplier, Rq, VectorR, ntt};
 use super::sampling::{self, G, Sponge};
 use crate::arch::{Backend, declassify};
 use crate::dimension::Dimension;
 use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start};
 use crate::hash::sha3::SHAKE256_RATE;
-use crate::secret::Zero;
 
 /// What a key generation computes in lanes beside the key. Wiped when dropped.
 pub(super) struct Space<P: ParameterSet> {
@@ -118,13 +115,9 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
                 space.s_hat.set(b, &key.s_hat);
             }
             // 18: t̂ ← Â ∘ ŝ + ê
-            let mut e_hat = Zeroizing::new(Tq::ZERO);
-            space.e[i].ntt(b, &mut e_hat);
             let t_hat = &mut key.encapsulation_key.t_hat[i];
-            space
-                .s_hat
-                .inner_product(b, |j| key.matrix.entry(i, j), t_hat);
-            t_hat.add_to_product(b, &e_hat);
+            let entries = |j| key.matrix.entry(i, j);
+            t_hat.set_product_plus_ntt(b, &space.s_hat, entries, &mut space.e[i]);
             // 19: ek ← ByteEncode₁₂(t̂) ‖ ρ
             key.encapsulation_key.encode_element(b, i);
             self.rows_made += 1;

@@ -4,46 +4,43 @@
 use zeroize::Zeroizing;
 
 use super::params::ParameterSet;
-use super::ring::{Matrix, Multiplier, Rq, Tq, VectorT, ntt};
+use super::ring::{Matrix, Multiplier, Rq, Tq, VectorT};
 use super::sampling::Noise;
 use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::secret::Zero;
 
 /// K-PKE.Encrypt (algorithm 14) from step 18 on, with **Â** and the noise at hand, into the
-/// ciphertext `c`.
+/// ciphertext `c`. The noise is spent.
 pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     b: B,
     matrix: &Matrix<P>,
     t_hat: &[Tq],
     m: &[u8; 32],
-    Noise { y, e1, e2 }: &Noise<P>,
+    Noise { y, e1, e2 }: &mut Noise<P>,
     c: &mut [u8],
 ) {
     // 18: ŷ ← NTT(y)
-    let mut y_hat = VectorT::<P>::zero();
-    ntt(b, y, &mut y_hat);
-    let mut multiplier = Multiplier::<P>::zero();
-    multiplier.set(b, &y_hat);
-    let mut product = Zeroizing::new(Tq::ZERO);
+    let mut y_hat = Multiplier::<P>::zero();
+    for (i, y) in y.iter_mut().enumerate() {
+        y_hat.set_ntt(b, i, y);
+    }
     let (c1, c2) = c.split_at_mut(32 * P::DU * P::K::N);
     // 19, 22: u ← NTT⁻¹(Âᵀ ∘ ŷ) + e₁
     let mut u = Zeroizing::new(Rq::ZERO);
     let encoded = c1.chunks_exact_mut(32 * P::DU);
     for (i, (e1, c1)) in e1.iter().zip(encoded).enumerate() {
-        multiplier.inner_product(b, |j| matrix.entry(j, i), &mut product);
-        u.set_product(b, &product);
-        u.add(e1);
+        u.set_product(b, &y_hat, |j| matrix.entry(j, i));
+        u.add(b, e1);
         u.compress_encode(b, P::DU, c1);
     }
     // 20-21, 23: v ← NTT⁻¹(t̂ᵀ ∘ ŷ) + e₂ + µ
     let mut v = u;
-    let mut mu = Zeroizing::new(Rq::ZERO);
-    multiplier.inner_product(b, |j| &t_hat[j], &mut product);
-    v.set_product(b, &product);
+    v.set_product(b, &y_hat, |j| &t_hat[j]);
+    v.add(b, e2);
+    let mu = e2;
     mu.decode_message(b, m);
-    v.add(e2);
-    v.add(&mu);
+    v.add(b, mu);
     v.compress_encode(b, P::DV, c2);
 }
 
@@ -57,18 +54,16 @@ pub(super) fn decrypt<P: ParameterSet, B: Backend>(
     let (c1, c2) = c.split_at(32 * P::DU * P::K::N);
     // 3: u′; 6: NTT(u′)
     let mut w = Zeroizing::new(Rq::ZERO);
-    let mut u_hat = VectorT::<P>::zero();
-    for (u_hat, c1) in u_hat.iter_mut().zip(c1.chunks_exact(32 * P::DU)) {
+    let mut u_hat = Multiplier::<P>::zero();
+    for (i, c1) in c1.chunks_exact(32 * P::DU).enumerate() {
         w.decode_decompress(b, P::DU, c1);
-        w.ntt(b, u_hat);
+        u_hat.set_ntt(b, i, &mut w);
     }
     // 4, 6: w ← v′ − NTT⁻¹(ŝᵀ ∘ NTT(u′))
-    let mut product_hat = Zeroizing::new(Tq::ZERO);
     let mut product = Zeroizing::new(Rq::ZERO);
-    Multiplier::<P>::new(b, &u_hat).inner_product(b, |i| &s_hat[i], &mut product_hat);
-    product.set_product(b, &product_hat);
+    product.set_product(b, &u_hat, |i| &s_hat[i]);
     w.decode_decompress(b, P::DV, c2);
-    w.subtract(&product);
+    w.subtract(b, &product);
     // 7: m ← ByteEncode₁(Compress₁(w))
     w.compress_encode(b, 1, m);
 }
@@ -84,15 +79,13 @@ pub(super) fn is_consistent<P: ParameterSet, B: Backend>(
     t_hat: &[Tq],
 ) -> bool {
     let multiplier = Multiplier::<P>::new(b, s_hat);
-    let mut product = Zeroizing::new(Tq::ZERO);
     let mut a_s = Zeroizing::new(Rq::ZERO);
     let mut f = Zeroizing::new(Rq::ZERO);
     let mut consistent = true;
     for (i, (s_hat, t_hat)) in s_hat.iter().zip(t_hat).enumerate() {
-        multiplier.inner_product(b, |j| matrix.entry(i, j), &mut product);
-        a_s.set_product(b, &product);
+        a_s.set_product(b, &multiplier, |j| matrix.entry(i, j));
         f.set_inverse_ntt(b, t_hat);
-        f.subtract(&a_s);
+        f.subtract(b, &a_s);
         consistent &= f.is_small(b, P::ETA1);
         f.set_inverse_ntt(b, s_hat);
         consistent &= f.is_small(b, P::ETA1);
@@ -140,10 +133,10 @@ mod tests {
                     add(b, &mut change_hat[i], change, c);
                     let multiplier = Multiplier::<P>::new(b, &change_hat);
                     for (row, t_hat) in t_hat.iter_mut().enumerate() {
-                        let mut product = Tq::ZERO;
-                        multiplier.inner_product(b, |j| key.matrix.entry(row, j), &mut product);
-                        product.add_to_product(b, t_hat);
-                        *t_hat = product;
+                        let mut e = Rq::ZERO;
+                        e.set_inverse_ntt(b, t_hat);
+                        let entries = |j| key.matrix.entry(row, j);
+                        t_hat.set_product_plus_ntt(b, &multiplier, entries, &mut e);
                     }
                     assert_eq!(is_consistent(b, &key.matrix, &s_hat, &t_hat), small);
                 }
@@ -157,11 +150,10 @@ mod tests {
             i: usize,
         ) -> [i16; 256] {
             let multiplier = Multiplier::<P>::new(b, &key.s_hat);
-            let (mut product, mut a_s, mut e) = (Tq::ZERO, Rq::ZERO, Rq::ZERO);
-            multiplier.inner_product(b, |j| key.matrix.entry(i, j), &mut product);
-            a_s.set_product(b, &product);
+            let (mut a_s, mut e) = (Rq::ZERO, Rq::ZERO);
+            a_s.set_product(b, &multiplier, |j| key.matrix.entry(i, j));
             e.set_inverse_ntt(b, &key.encapsulation_key.t_hat[i]);
-            e.subtract(&a_s);
+            e.subtract(b, &a_s);
             e.0.map(centred)
         }
 

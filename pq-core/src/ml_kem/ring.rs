@@ -5,6 +5,7 @@ use zeroize::Zeroize;
 use super::params::ParameterSet;
 use crate::arch::Backend;
 use crate::dimension::{Array, Dimension};
+use crate::kernel::ml_kem::addition::{Add, Subtract};
 use crate::kernel::ml_kem::compression::{
     Canonicalise, CompressEncode, Decode12, DecodeDecompress, DecodeMessage, Encode12,
 };
@@ -70,14 +71,19 @@ impl Rq {
         b.run(Ntt::<Q3329>(&mut output.0));
     }
 
-    /// self ← NTT⁻¹(f) (algorithm 10) for a result f of [`Multiplier::inner_product`];
-    /// gives |x| < q.
-    pub(super) fn set_product<B: Backend>(&mut self, b: B, f: &Tq) {
-        self.0.copy_from_slice(&f.0);
+    /// self ← NTT⁻¹(the sum over i of `term(i)` ∘ `multiplier`\[i\]) (algorithm 10); gives
+    /// |x| < q.
+    pub(super) fn set_product<'t, P: ParameterSet, B: Backend>(
+        &mut self,
+        b: B,
+        multiplier: &'t Multiplier<P>,
+        term: impl Fn(usize) -> &'t Tq,
+    ) {
+        multiplier.write_inner_product(b, term, &mut self.0);
         b.run(InverseNtt::<Q3329>(&mut self.0));
     }
 
-    /// self ← NTT⁻¹(f) (algorithm 10) for any other f; gives |x| < q.
+    /// self ← NTT⁻¹(f) (algorithm 10) for any f; gives |x| < q.
     pub(super) fn set_inverse_ntt<B: Backend>(&mut self, b: B, f: &Tq) {
         self.0.copy_from_slice(&f.0);
         // takes out the factor R that the inverse transform brings
@@ -86,17 +92,13 @@ impl Rq {
     }
 
     /// Adds `other`; the caller's bounds exclude overflow.
-    pub(super) fn add(&mut self, other: &Self) {
-        for (x, y) in self.0.iter_mut().zip(&other.0) {
-            *x += y;
-        }
+    pub(super) fn add<B: Backend>(&mut self, b: B, other: &Self) {
+        b.run(Add(&mut self.0, &other.0));
     }
 
     /// Subtracts `other`; the caller's bounds exclude overflow.
-    pub(super) fn subtract(&mut self, other: &Self) {
-        for (x, y) in self.0.iter_mut().zip(&other.0) {
-            *x -= y;
-        }
+    pub(super) fn subtract<B: Backend>(&mut self, b: B, other: &Self) {
+        b.run(Subtract(&mut self.0, &other.0));
     }
 
     /// Whether all coefficients lie in ±`eta` modulo q; leaves them changed. Runs in
@@ -155,13 +157,19 @@ impl Zeroize for Tq {
 }
 
 impl Tq {
-    /// Adds `other` to a result of [`Multiplier::inner_product`] that stays in T_q.
-    pub(super) fn add_to_product<B: Backend>(&mut self, b: B, other: &Self) {
+    /// self ← the sum over i of `term(i)` ∘ `multiplier`\[i\] + NTT(f), with f, |x| ≤ q, spent.
+    pub(super) fn set_product_plus_ntt<'t, P: ParameterSet, B: Backend>(
+        &mut self,
+        b: B,
+        multiplier: &'t Multiplier<P>,
+        term: impl Fn(usize) -> &'t Self,
+        f: &mut Rq,
+    ) {
+        multiplier.write_inner_product(b, term, &mut self.0);
         // makes up for the factor R⁻¹ of the product
         b.run(TimesRadix(&mut self.0));
-        for (x, y) in self.0.iter_mut().zip(&other.0) {
-            *x += y;
-        }
+        b.run(Ntt::<Q3329>(&mut f.0));
+        b.run(Add(&mut self.0, &f.0));
         b.run(Canonicalise(&mut self.0));
     }
 
@@ -211,7 +219,7 @@ impl<P: ParameterSet> Multiplier<P> {
         multiplier
     }
 
-    /// To be [`set`](Self::set).
+    /// To be [`set`](Self::set), or each of its elements to be [`set`](Self::set_ntt).
     pub(super) fn zero() -> Self {
         Self(Secret::zero())
     }
@@ -223,17 +231,24 @@ impl<P: ParameterSet> Multiplier<P> {
         }
     }
 
-    /// output ← the sum over i of `term(i)` · self\[i\] · R⁻¹
-    pub(super) fn inner_product<'t, B: Backend>(
+    /// Sets element i to NTT(f), with f, |x| ≤ q, spent.
+    pub(super) fn set_ntt<B: Backend>(&mut self, b: B, i: usize, f: &mut Rq) {
+        b.run(Ntt::<Q3329>(&mut f.0));
+        let (b_, factor) = (&f.0, &mut self.0[i]);
+        b.run(MakeFactor { b: b_, factor });
+    }
+
+    /// output ← the sum over i of `term(i)` ∘ self\[i\] · R⁻¹
+    fn write_inner_product<'t, B: Backend>(
         &'t self,
         b: B,
         term: impl Fn(usize) -> &'t Tq,
-        output: &mut Tq,
+        output: &mut [i16; 256],
     ) {
         b.run(InnerProduct {
             len: P::K::N,
             term: |i: usize| (&term(i).0, &self.0[i]),
-            output: &mut output.0,
+            output,
         });
     }
 }
