@@ -121,6 +121,12 @@ pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
         self.run_scalar(kernel)
     }
 
+    /// How many steps of [`Few`](Self::Few) lanes take about as long as a step of all.
+    #[inline]
+    fn cost_of_all_lanes(self) -> usize {
+        1
+    }
+
     /// The instructions for SHA-256, if this CPU has them beside its own.
     ///
     /// They hash a message, or a few side by side. Where they are not part of what the

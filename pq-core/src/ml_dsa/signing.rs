@@ -22,7 +22,7 @@
 
 use zeroize::{Zeroize, Zeroizing};
 
-use super::encoding::{MAX_W1_ENCODED_LEN, w1_len};
+use super::encoding::{MAX_W1_ENCODED_LEN, w1_len, z_len};
 use super::message::representative;
 use super::params::ParameterSet;
 use super::ring::{Rq, Tq};
@@ -31,8 +31,8 @@ use super::signature::{Signature, encode_hints};
 use super::signing_key::SigningKey;
 use crate::arch::{Backend, Vector, declassify};
 use crate::dimension::Dimension;
-use crate::hash::lanes;
-use crate::hash::sha3::shake256;
+use crate::hash::lanes::{self, lanes_beside};
+use crate::hash::sha3::{SHAKE256_RATE, shake256};
 use crate::secret::{Secret, Zero, wipe};
 
 /// ML-DSA.Sign_internal.
@@ -163,10 +163,10 @@ impl<P: ParameterSet> Attempt<P> {
         // 15: c̃ ← H(µ ‖ w1Encode(w₁)), and beside it step 11 of the next attempt
         let c_tilde_job = sampling::c_tilde(mu, w1_encoded, c_tilde);
         let next = masks_ahead::<B>().then(|| masks.expand::<P, B>(rho_2prime, next_kappa));
-        lanes::run(
-            b,
-            [c_tilde_job].into_iter().chain(next.into_iter().flatten()),
-        );
+        let jobs = [c_tilde_job].into_iter().chain(next.into_iter().flatten());
+        let chain = (mu.len() + P::K::N * w1_len::<P>()) / SHAKE256_RATE + 1;
+        let blocks = z_len::<P>().div_ceil(SHAKE256_RATE);
+        lanes::run_in(b, lanes_beside(b, chain, P::L::N, blocks), jobs);
         // public in refused attempts too, as the head of this file explains
         declassify(c_tilde);
         // 16: c ← SampleInBall(c̃); 17: ĉ ← NTT(c)

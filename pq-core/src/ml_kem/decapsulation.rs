@@ -173,7 +173,7 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
     #[inline(always)]
     fn lanes(&self) -> usize {
         // with η = 3, the **y** take two blocks each
-        let noise_left = 2 * P::K::N + 1 - self.noise_begun;
-        lanes_beside::<B>(self.j_left, noise_left + P::K::N * (P::ETA1 - ETA2))
+        let noise_left = 2 * P::K::N + 1 - self.noise_begun + P::K::N * (P::ETA1 - ETA2);
+        lanes_beside(self.b, self.j_left, noise_left, 1)
     }
 }

@@ -217,6 +217,6 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
     #[inline(always)]
     fn lanes(&self) -> usize {
         let entries_left = P::K::N * P::K::N - self.entries_begun;
-        lanes_beside::<B>(self.h_left, ENTRY_BLOCKS * entries_left)
+        lanes_beside(self.b, self.h_left, entries_left, ENTRY_BLOCKS)
     }
 }

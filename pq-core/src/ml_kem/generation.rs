@@ -3,10 +3,10 @@
 use super::keys::DecapsulationKey;
 use super::params::ParameterSet;
 use super::ring::{ENCODED_LEN, Multiplier, Rq, VectorR, ntt};
-use super::sampling::{self, G, Sponge};
+use super::sampling::{self, ENTRY_BLOCKS, G, Sponge};
 use crate::arch::{Backend, declassify};
 use crate::dimension::Dimension;
-use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start};
+use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start, lanes_beside};
 use crate::hash::sha3::SHAKE256_RATE;
 
 /// What a key generation computes in lanes beside the key. Wiped when dropped.
@@ -49,6 +49,8 @@ pub(super) struct Generation<'a, P: ParameterSet, B> {
     row_done: [usize; 4],
     rows_made: usize,
     h: Option<Waiting>,
+    /// How many permutations are left of H(ek).
+    h_left: usize,
 }
 
 /// H(ek) while more of ek is not known.
@@ -80,6 +82,7 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
                 absorbed: 0,
                 midway: None,
             }),
+            h_left: P::ENCAPSULATION_KEY_LEN / SHAKE256_RATE + 1,
         }
     }
 
@@ -99,6 +102,15 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
             let n = (k + i) as u8;
             Some(Sponge::Noise { n, last: None })
         }
+    }
+
+    /// How many blocks the sponges take that have not begun.
+    fn blocks_left(&self) -> usize {
+        let k = P::K::N;
+        let s_left = k.saturating_sub(self.begun);
+        let of_rows_left = k + k * (k + 1) - self.begun - s_left;
+        let e_left = of_rows_left.div_ceil(k + 1);
+        ENTRY_BLOCKS * (of_rows_left - e_left) + (P::ETA1 - 1) * (s_left + e_left)
     }
 
     /// Makes the rows of **t̂** of which all parts are there (algorithm 13, steps 16 to 19).
@@ -162,6 +174,7 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
         match sponge {
             Sponge::G => sampling::absorb_all([self.d, &[P::K::N as u8]], block),
             Sponge::H { absorbed } if self.knows(*absorbed) => {
+                self.h_left -= usize::from(*absorbed > 0);
                 let ek = self.key.encapsulation_key.as_bytes();
                 sampling::absorb_next([ek], absorbed, block)
             }
@@ -192,6 +205,7 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
                 Demand::Done
             }
             Sponge::H { .. } => {
+                self.h_left = 0;
                 self.key.h.copy_from_slice(&block[..32]);
                 Demand::Done
             }
@@ -219,5 +233,11 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
             self.make_rows();
         }
         demand
+    }
+
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        // not all take as many: as if each block were a sponge
+        lanes_beside(self.b, self.h_left, self.blocks_left(), 1)
     }
 }

@@ -2,6 +2,7 @@
 //! since Zen 4.
 
 mod coefficients;
+mod halves;
 mod packing;
 mod words;
 
@@ -78,6 +79,11 @@ impl Backend for Avx512 {
     #[inline]
     fn run_few<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         self.run(kernel)
+    }
+
+    #[inline]
+    fn cost_of_all_lanes(self) -> usize {
+        if halves::get() { 2 } else { 1 }
     }
 
     #[inline]

@@ -93,15 +93,24 @@ impl Demand {
 }
 
 /// In how many lanes to begin, for a [`Client`] that has a chain of so many permutations, one
-/// after the other, and so many others to begin beside: in few, if these then end no later
-/// than the chain, which is in one of the first lanes.
+/// after the other, and so many sponges of `blocks` permutations each to begin beside: in few,
+/// if all then ends earlier, or as early as the chain, which is in one of the first lanes.
 ///
 /// It is an estimate: what has begun but for the chain is not counted.
-pub(crate) fn lanes_beside<B: Backend>(chain: usize, others: usize) -> usize {
-    if chain > 0 && others <= chain * (B::Few::LANES - 1) {
-        B::Few::LANES
+pub(crate) fn lanes_beside<B: Backend>(b: B, chain: usize, sponges: usize, blocks: usize) -> usize {
+    let (few, all) = (B::Few::LANES, B::U64s::LANES);
+    if few == all || few == 1 {
+        return all;
+    }
+    let busy = usize::from(chain > 0);
+    let steps_in_few = blocks * sponges.div_ceil(few - busy);
+    let steps_in_all = blocks * sponges.div_ceil(all - busy);
+    let time_in_few = chain.max(steps_in_few);
+    let time_in_all = chain.max(steps_in_all) + (b.cost_of_all_lanes() - 1) * steps_in_all;
+    if time_in_few < time_in_all || busy == 1 && time_in_few == time_in_all {
+        few
     } else {
-        B::U64s::LANES
+        all
     }
 }
 

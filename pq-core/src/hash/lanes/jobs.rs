@@ -1,11 +1,21 @@
 //! Sponges whose messages are known from the first.
 
-use super::{Absorbed, Client, Demand, Midway, Start, read, serve};
+use super::{Absorbed, Client, Demand, MAX_LANES, Midway, Start, read, serve};
 use crate::arch::Backend;
 
 /// Computes all jobs.
 pub(crate) fn run<'a, B: Backend, C: Consumer>(b: B, jobs: impl IntoIterator<Item = Job<'a, C>>) {
-    serve(b, &mut Jobs(jobs.into_iter()));
+    run_in(b, MAX_LANES, jobs);
+}
+
+/// Computes all jobs in the first `lanes` lanes: see [`lanes_beside`](super::lanes_beside).
+pub(crate) fn run_in<'a, B: Backend, C: Consumer>(
+    b: B,
+    lanes: usize,
+    jobs: impl IntoIterator<Item = Job<'a, C>>,
+) {
+    let jobs = jobs.into_iter();
+    serve(b, &mut Jobs { jobs, lanes });
 }
 
 /// A sponge to compute, and who takes its output.
@@ -65,8 +75,11 @@ pub(crate) trait Consumer {
     fn take(&mut self, block: &[u8]) -> Demand;
 }
 
-/// The client that [`run`] serves.
-struct Jobs<I>(I);
+/// The client that [`run_in`] serves.
+struct Jobs<I> {
+    jobs: I,
+    lanes: usize,
+}
 
 impl<'a, C: Consumer, I: Iterator<Item = Job<'a, C>>> Client for Jobs<I> {
     /// A job and how many bytes of its message were absorbed.
@@ -74,7 +87,7 @@ impl<'a, C: Consumer, I: Iterator<Item = Job<'a, C>>> Client for Jobs<I> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Start<Self::Sponge>> {
-        let job = self.0.next()?;
+        let job = self.jobs.next()?;
         Some(Start {
             rate: job.rate,
             suffix: job.suffix,
@@ -97,6 +110,11 @@ impl<'a, C: Consumer, I: Iterator<Item = Job<'a, C>>> Client for Jobs<I> {
     #[inline(always)]
     fn take(&mut self, (job, _): &mut Self::Sponge, block: &[u8]) -> Demand {
         job.consumer.take(block)
+    }
+
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        self.lanes
     }
 }
 
