@@ -148,19 +148,24 @@ pub const APPLICATION_DATA: u8 = 23;
 
 /// That a side which failed said so last: in the clear, or under keys that there were by then.
 ///
-/// rustls drops without a word what it can't take apart into messages, and who repeats too often
-/// what is to be ignored.
+/// rustls drops some peers without a word: for what it can't take apart into messages, and for
+/// too much of what it would let pass once.
 pub fn assert_alerted(error: &Error, sent: &[u8]) {
+    use PeerMisbehaved::*;
+
     assert!(!error.to_string().is_empty());
     if matches!(
         error,
         Error::AlertReceived(_)
             | Error::InvalidMessage(_)
             | Error::PeerMisbehaved(
-                PeerMisbehaved::IllegalMiddleboxChangeCipherSpec
-                    | PeerMisbehaved::TooManyKeyUpdateRequests
-                    | PeerMisbehaved::TooManyRenegotiationRequests
-                    | PeerMisbehaved::TooManyWarningAlertsReceived
+                IllegalMiddleboxChangeCipherSpec
+                    | MessageInterleavedWithHandshakeMessage
+                    | RejectedEarlyDataInterleavedWithHandshakeMessage
+                    | TooManyEmptyFragments
+                    | TooManyKeyUpdateRequests
+                    | TooManyRenegotiationRequests
+                    | TooManyWarningAlertsReceived
             )
     ) {
         return;
