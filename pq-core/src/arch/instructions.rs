@@ -1,4 +1,44 @@
-//! What the files of the CPUs have in common: each of their methods is a line.
+//! What the files of the CPUs have in common: their tokens, and methods of a line each.
+
+/// The token of CPUs that have these features, and how it finds out that this one does.
+macro_rules! token {
+    ($(#[$doc:meta])* $name:ident: $($feature:tt),+) => {
+        cpufeatures::new!(detection, $($feature),+);
+
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name(());
+
+        impl $name {
+            /// The token, if this machine and its operating system support the instructions.
+            #[inline]
+            pub fn detect() -> Option<Self> {
+                detection::get().then_some(Self(()))
+            }
+        }
+
+        impl Sealed for $name {}
+    };
+}
+pub(super) use token;
+
+/// A method that runs a kernel with these features, all of which the file's [`token!`] or the
+/// target has. `first` is what the kernel's frame begins with.
+macro_rules! run_with {
+    ($method:ident: $($feature:tt),+ $(; first $first:expr)?) => {
+        #[inline]
+        fn $method<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+            #[target_feature($(enable = $feature),+)]
+            fn with_features<T, K: Kernel<T>>(token: T, kernel: K) -> K::Output {
+                $($first;)?
+                kernel.run(token)
+            }
+            // SAFETY: the token exists only where all of these are.
+            unsafe { with_features(self, kernel) }
+        }
+    };
+}
+pub(super) use run_with;
 
 /// Methods that are one instruction each, `self` its first operand.
 macro_rules! instructions {

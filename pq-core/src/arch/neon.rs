@@ -3,13 +3,11 @@
 use core::arch::aarch64::*;
 use core::convert::identity;
 
-use super::instructions::{instructions, sums, vector};
+use super::instructions::{instructions, run_with, sums, token, vector};
 use super::{
     Backend, Coefficients, I16s, I32s, Kernel, NeonSha2, Portable, U32s, U64s, Vector, Words,
 };
 use crate::sealed::Sealed;
-
-cpufeatures::new!(detection, "sha3");
 
 /// The proof that the CPU has NEON.
 #[derive(Clone, Copy, Debug)]
@@ -23,16 +21,9 @@ impl Neon {
     }
 }
 
-/// The proof that the CPU has NEON and the SHA-3 instructions.
-#[derive(Clone, Copy, Debug)]
-pub struct NeonSha3(());
-
-impl NeonSha3 {
-    /// The token, if this machine supports the instructions.
-    #[inline]
-    pub fn detect() -> Option<Self> {
-        detection::get().then_some(Self(()))
-    }
+token! {
+    /// The proof that the CPU has NEON and the SHA-3 instructions.
+    NeonSha3: "sha3"
 }
 
 impl Sealed for Neon {}
@@ -59,8 +50,6 @@ impl Backend for Neon {
     }
 }
 
-impl Sealed for NeonSha3 {}
-
 impl Backend for NeonSha3 {
     type U64s = U64x2Sha3;
     type Few = u64;
@@ -77,15 +66,7 @@ impl Backend for NeonSha3 {
         NeonSha2::detect()
     }
 
-    #[inline]
-    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "neon,sha3")]
-        fn with_features<K: Kernel<NeonSha3>>(b: NeonSha3, kernel: K) -> K::Output {
-            kernel.run(b)
-        }
-        // SAFETY: the token exists only where both were detected.
-        unsafe { with_features(self, kernel) }
-    }
+    run_with!(run: "neon", "sha3");
 }
 
 /// Vectors of words, which are the same with both tokens but for one instruction.

@@ -2,39 +2,21 @@
 
 use core::arch::aarch64::*;
 
+use super::instructions::{run_with, token};
 use super::{Kernel, Sha256Instructions};
 use crate::sealed::Sealed;
 
-cpufeatures::new!(detection, "sha2");
-
-/// The proof that the CPU has the SHA-256 instructions.
-#[derive(Clone, Copy, Debug)]
-pub struct NeonSha2(());
-
-impl NeonSha2 {
-    /// The token, if this machine supports the instructions.
-    #[inline]
-    pub fn detect() -> Option<Self> {
-        detection::get().then_some(Self(()))
-    }
+token! {
+    /// The proof that the CPU has the SHA-256 instructions.
+    NeonSha2: "sha2"
 }
-
-impl Sealed for NeonSha2 {}
 
 impl Sha256Instructions for NeonSha2 {
     type Words = uint32x4_t;
     /// The words a, b, c, d and e, f, g, h.
     type State = (uint32x4_t, uint32x4_t);
 
-    #[inline]
-    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "neon,sha2")]
-        fn with_features<K: Kernel<NeonSha2>>(token: NeonSha2, kernel: K) -> K::Output {
-            kernel.run(token)
-        }
-        // SAFETY: the token exists only where both were detected.
-        unsafe { with_features(self, kernel) }
-    }
+    run_with!(run: "neon", "sha2");
 
     #[inline(always)]
     fn load(self, words: &[u32; 4]) -> uint32x4_t {

@@ -2,39 +2,21 @@
 
 use core::arch::x86_64::*;
 
+use super::instructions::{run_with, token};
 use super::{Kernel, Sha256Instructions};
 use crate::sealed::Sealed;
 
-cpufeatures::new!(detection, "sha", "ssse3", "sse4.1");
-
-/// The proof that the CPU has the SHA extensions, SSSE3 and SSE4.1.
-#[derive(Clone, Copy, Debug)]
-pub struct ShaNi(());
-
-impl ShaNi {
-    /// The token, if this machine supports the instructions.
-    #[inline]
-    pub fn detect() -> Option<Self> {
-        detection::get().then_some(Self(()))
-    }
+token! {
+    /// The proof that the CPU has the SHA extensions, SSSE3 and SSE4.1.
+    ShaNi: "sha", "ssse3", "sse4.1"
 }
-
-impl Sealed for ShaNi {}
 
 impl Sha256Instructions for ShaNi {
     type Words = __m128i;
     /// The words f, e, b, a and h, g, d, c, from the lowest lane on.
     type State = (__m128i, __m128i);
 
-    #[inline]
-    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "sha,ssse3,sse4.1")]
-        fn with_features<K: Kernel<ShaNi>>(token: ShaNi, kernel: K) -> K::Output {
-            kernel.run(token)
-        }
-        // SAFETY: the token exists only where all of these were detected.
-        unsafe { with_features(self, kernel) }
-    }
+    run_with!(run: "sha", "ssse3", "sse4.1");
 
     #[inline(always)]
     fn load(self, words: &[u32; 4]) -> __m128i {

@@ -12,25 +12,14 @@ use self::coefficients::{I16x16, I32x8};
 use self::packing::{keep_below, pack, unpack};
 pub(super) use self::words::transpose;
 use self::words::{U32x8, U64x4};
-use super::instructions::Integer;
+use super::instructions::{Integer, run_with, token};
 use super::{Backend, FromNumber, Kernel, Portable, ShaNi};
 use crate::sealed::Sealed;
 
-cpufeatures::new!(detection, "avx2", "bmi1", "bmi2", "popcnt");
-
-/// The proof that the CPU has AVX2, BMI1, BMI2 and POPCNT.
-#[derive(Clone, Copy, Debug)]
-pub struct Avx2(());
-
-impl Avx2 {
-    /// The token, if this machine and its operating system support the instructions.
-    #[inline]
-    pub fn detect() -> Option<Self> {
-        detection::get().then_some(Self(()))
-    }
+token! {
+    /// The proof that the CPU has AVX2, BMI1, BMI2 and POPCNT.
+    Avx2: "avx2", "bmi1", "bmi2", "popcnt"
 }
-
-impl Sealed for Avx2 {}
 
 impl Backend for Avx2 {
     type U64s = U64x4;
@@ -43,28 +32,14 @@ impl Backend for Avx2 {
     const NAME: &'static str = "AVX2";
     const RANK: u8 = 1;
 
-    #[inline]
-    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-        fn with_features<K: Kernel<Avx2>>(b: Avx2, kernel: K) -> K::Output {
-            // The compiler decides whether to align the frame before it knows that vectors
-            // will be spilled, and then it is too late. This has it aligned.
-            black_box(&MaybeUninit::<__m256i>::uninit());
-            kernel.run(b)
-        }
-        // SAFETY: the token exists only where all of these were detected.
-        unsafe { with_features(self, kernel) }
-    }
+    run_with!(
+        run: "avx2", "bmi1", "bmi2", "popcnt";
+        // The compiler decides whether to align the frame before it knows that vectors will be
+        // spilled, and then it is too late. This has it aligned.
+        first black_box(&MaybeUninit::<__m256i>::uninit())
+    );
 
-    #[inline]
-    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "bmi1,bmi2")]
-        fn with_features<K: Kernel<Avx2>>(b: Avx2, kernel: K) -> K::Output {
-            kernel.run(b)
-        }
-        // SAFETY: the token exists only where both were detected.
-        unsafe { with_features(self, kernel) }
-    }
+    run_with!(run_scalar: "bmi1", "bmi2");
 
     #[inline]
     fn sha256(self) -> Option<ShaNi> {

@@ -11,37 +11,15 @@ use core::arch::x86_64::*;
 use self::coefficients::{I16x32, I32x16};
 use self::packing::{append_12_bits_below, keep_below, pack, unpack};
 use self::words::{U32x16, U64x4, U64x8};
-use super::instructions::Integer;
+use super::instructions::{Integer, run_with, token};
 use super::{Backend, FromNumber, Kernel, ShaNi};
 use crate::sealed::Sealed;
 
-cpufeatures::new!(
-    detection,
-    "avx512f",
-    "avx512bw",
-    "avx512dq",
-    "avx512vl",
-    "avx512vbmi",
-    "avx512vbmi2",
-    "avx2",
-    "bmi1",
-    "bmi2",
-    "popcnt",
-);
-
-/// The proof that the CPU has AVX-512 F, BW, DQ, VL, VBMI and VBMI2, AVX2, BMI and POPCNT.
-#[derive(Clone, Copy, Debug)]
-pub struct Avx512(());
-
-impl Avx512 {
-    /// The token, if this machine and its operating system support the instructions.
-    #[inline]
-    pub fn detect() -> Option<Self> {
-        detection::get().then_some(Self(()))
-    }
+token! {
+    /// The proof that the CPU has AVX-512 F, BW, DQ, VL, VBMI and VBMI2, AVX2, BMI and POPCNT.
+    Avx512: "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "avx512vbmi2",
+        "avx2", "bmi1", "bmi2", "popcnt"
 }
-
-impl Sealed for Avx512 {}
 
 impl Backend for Avx512 {
     type U64s = U64x8;
@@ -54,27 +32,12 @@ impl Backend for Avx512 {
     const NAME: &'static str = "AVX-512";
     const RANK: u8 = 2;
 
-    #[inline]
-    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        #[target_feature(
-            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,popcnt"
-        )]
-        fn with_features<K: Kernel<Avx512>>(b: Avx512, kernel: K) -> K::Output {
-            kernel.run(b)
-        }
-        // SAFETY: the token exists only where all of these were detected.
-        unsafe { with_features(self, kernel) }
-    }
+    run_with!(
+        run: "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "avx512vbmi2", "avx2",
+            "bmi1", "bmi2", "popcnt"
+    );
 
-    #[inline]
-    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "bmi1,bmi2")]
-        fn with_features<K: Kernel<Avx512>>(b: Avx512, kernel: K) -> K::Output {
-            kernel.run(b)
-        }
-        // SAFETY: the token exists only where both were detected.
-        unsafe { with_features(self, kernel) }
-    }
+    run_with!(run_scalar: "bmi1", "bmi2");
 
     #[inline]
     fn run_few<K: Kernel<Self>>(self, kernel: K) -> K::Output {
