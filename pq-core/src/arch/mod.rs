@@ -374,7 +374,7 @@ pub trait U64s: Words<Element = u64> {
     }
 }
 
-/// Signed coefficients, for arithmetic modulo a prime in Montgomery form.
+/// Signed coefficients, for arithmetic modulo a prime with Montgomery's and Barrett's products.
 pub trait Coefficients: Vector {
     /// Sum; the caller's bounds exclude overflow.
     fn add(self, other: Self) -> Self;
