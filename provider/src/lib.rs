@@ -23,15 +23,19 @@
 //! # use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 //! use std::sync::Arc;
 //!
+//! use rustls_pq::identity::{Identities, Identity, IdentitySet};
+//!
 //! fn server(
 //!     chain: Vec<CertificateDer<'static>>,
 //!     key: PrivateKeyDer<'static>, // ML-DSA in PKCS#8, or classical
 //! ) -> Result<rustls::ServerConfig, Box<dyn std::error::Error>> {
 //!     let provider = Arc::new(rustls_pq::provider()?);
+//!     let identity = Identity::new(chain, key, &provider)?;
+//!     let identities = Identities::new(IdentitySet::new().with_default(identity));
 //!     Ok(rustls::ServerConfig::builder_with_provider(provider)
 //!         .with_safe_default_protocol_versions()?
 //!         .with_no_client_auth()
-//!         .with_single_cert(chain, key)?)
+//!         .with_cert_resolver(Arc::new(identities)))
 //! }
 //! # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 //! # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
@@ -43,6 +47,10 @@
 //! # rustls::ServerConnection::new(config.into())?;
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! An [`Identity`](identity::Identity) says at once if the key isn't the certificate's, or if
+//! the chain is larger than a handshake can carry. rustls's own `with_single_cert` takes chains
+//! of any size, and with one that is too large every handshake fails.
 //!
 //! # A client
 //!
