@@ -132,8 +132,8 @@ impl Builder {
     /// A client whose server has a classical certificate sees the handshake fail with
     /// the alert `handshake_failure`, because the server has nothing to sign with that the
     /// client accepts; if the server sends such a certificate nevertheless, it is told
-    /// `decrypt_error`, in rustls's place of `unsupported_certificate` (RFC 9846,
-    /// section 4.4.2.2).
+    /// `decrypt_error`, which rustls sends where RFC 9846, section 4.4.2.2, has
+    /// `unsupported_certificate`.
     pub fn require_pq_authentication(mut self) -> Self {
         self.pq_authentication = true;
         self

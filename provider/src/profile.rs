@@ -81,8 +81,8 @@ pub enum Profile {
     /// A peer without these groups or this suite sees the alert `handshake_failure`, and so
     /// does a client that doesn't accept ML-DSA-87; a server whose certificate is another one
     /// sees `handshake_failure` or, if it sends the certificate nevertheless,
-    /// `decrypt_error`, in rustls's place of `unsupported_certificate` (RFC 9846, section
-    /// 4.4.2.2); a peer of TLS 1.2 sees `protocol_version`.
+    /// `decrypt_error`, which rustls sends where RFC 9846, section 4.4.2.2, has
+    /// `unsupported_certificate`; a peer of TLS 1.2 sees `protocol_version`.
     ///
     /// This selects algorithms. It doesn't make the implementation a validated one: see
     /// [FIPS](crate#fips).
