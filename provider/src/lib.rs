@@ -165,8 +165,8 @@
 //!
 //! # Errors
 //!
-//! [`Refusal`] turns the error of a handshake into its cause, with what both sides offered,
-//! and a remedy. [`Profile`] has tables of what happens with which peer.
+//! [`Refusal`] turns the error of a handshake, or an I/O error around it, into its cause, with
+//! what both sides offered, and a remedy. [`Profile`] has tables of what happens with which peer.
 //!
 //! A key share that fails any check is
 //! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare) and the
@@ -187,6 +187,7 @@ extern crate alloc;
 
 pub mod base;
 mod builder;
+mod cause;
 mod certificate;
 mod error;
 mod group;

@@ -191,8 +191,8 @@ const HANDSHAKE_RECORD: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 /// RFC 9846, section 5.1.
 const MAX_RECORD: usize = 1 << 14;
-/// What rustls takes.
-const MAX_MESSAGE: usize = 0xffff;
+/// What rustls takes of one message, and of messages that arrive together.
+pub(crate) const MAX_MESSAGE: usize = 0xffff;
 
 /// The presentation language of RFC 9846, section 3.
 struct Reader<'a>(&'a [u8]);

@@ -1,15 +1,55 @@
+use core::error::Error as StdError;
+
 use rustls::crypto::CryptoProvider;
 use rustls::{
-    AlertDescription, CertificateError, CipherSuite, Error, PeerIncompatible, SignatureScheme,
+    AlertDescription, CertificateError, CipherSuite, ClientConfig, Error, InvalidMessage,
+    PeerIncompatible, ServerConfig, SignatureScheme,
 };
 
+use crate::cause::Cause;
 use crate::identity::IdentitySet;
+use crate::offer::MAX_MESSAGE;
 use crate::{Group, KeyAlgorithm, Offer};
 
 /// Why a handshake was refused, and what to do: rustls's error, together with what either
 /// side offered.
 ///
-/// On a server, which sees both lists:
+/// It is made of the error that is at hand, whether that is rustls's own, the I/O error of a
+/// stream ([`rustls::Stream`], tokio-rustls) or another one around these, such as hyper's:
+///
+/// ```
+/// use std::net::TcpStream;
+/// use std::sync::Arc;
+///
+/// use rustls::pki_types::ServerName;
+/// use rustls::{ClientConfig, ClientConnection, StreamOwned};
+/// use rustls_pq::Refusal;
+///
+/// fn connect(
+///     config: &Arc<ClientConfig>,
+///     name: ServerName<'static>,
+///     mut tcp: TcpStream,
+/// ) -> Result<StreamOwned<ClientConnection, TcpStream>, Refusal> {
+///     let mut connection = ClientConnection::new(config.clone(), name)?;
+///     connection
+///         .complete_io(&mut tcp)
+///         .map_err(|error| Refusal::by_client(&error, config))?;
+///     Ok(StreamOwned::new(connection, tcp))
+/// }
+/// # let base = rustls::crypto::ring::default_provider();
+/// # let config = ClientConfig::builder_with_provider(base.into())
+/// #     .with_safe_default_protocol_versions()?
+/// #     .with_root_certificates(rustls::RootCertStore::empty())
+/// #     .with_no_client_auth();
+/// # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let tcp = TcpStream::connect(listener.local_addr()?)?;
+/// # drop(listener.accept()?);
+/// # let refusal = connect(&config.into(), "localhost".try_into()?, tcp).unwrap_err();
+/// # assert!(matches!(refusal, Refusal::ConnectionLost { .. }), "{refusal}");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A server sees what both sides offered:
 ///
 /// ```
 /// use rustls::server::Acceptor;
@@ -26,10 +66,9 @@ use crate::{Group, KeyAlgorithm, Offer};
 /// let accepted = acceptor.accept().map_err(|(error, _alert)| error)?;
 /// let accepted = accepted.ok_or("there is more to read")?;
 /// let offer = Offer::of(&accepted.client_hello());
-/// let provider = config.crypto_provider().clone();
-/// let connection = accepted.into_connection(config).map_err(|(error, _alert)| {
+/// let connection = accepted.into_connection(config.clone()).map_err(|(error, _alert)| {
 ///     // The alert is to be sent to the client, the cause is for the log.
-///     Refusal::by_server(&error, &offer, &provider, None).to_string()
+///     Refusal::by_server(&error, &offer, &config, None)
 /// })?;
 /// # Ok(connection)
 /// # }
@@ -150,21 +189,52 @@ pub enum Refusal {
         accepted: Vec<SignatureScheme>,
     },
 
+    /// The messages of the peer, its certificate chain in particular, are larger than rustls
+    /// takes. How large they are isn't known: rustls doesn't read them.
+    ///
+    /// The standard has neither this limit nor an alert for it. rustls sends `decode_error`
+    /// where one message is too large, and nothing where several are together.
+    ///
+    /// One's own chain is checked when an [`Identity`](crate::identity::Identity) is made of it,
+    /// whose error [has the sizes](crate::identity::IdentityError::TooLarge).
+    #[error(
+        "the peer's certificate chain is too large: with the messages around it, it is more than \
+         the {limit} bytes that rustls takes; have the peer leave out the root, or use smaller \
+         certificates and signatures (ML-DSA rather than SLH-DSA for all but the root)"
+    )]
+    ChainTooLarge {
+        /// What rustls takes, in bytes.
+        limit: usize,
+    },
+
+    /// Not a failure of TLS: the peer closed the connection without an alert, or something
+    /// between the two broke it.
+    #[error(
+        "the connection ended, and no alert says why ({error}); the peer's log may: it may not \
+         speak TLS there, or it may take no chain as large as this side's, which rustls says \
+         with no alert"
+    )]
+    ConnectionLost {
+        /// What the error says.
+        error: String,
+    },
+
     /// Something else, in rustls's words.
     #[error(transparent)]
     Other(#[from] Error),
 }
 
 impl Refusal {
-    /// Why a server with `provider` refused a client that offered `offer`, or the
-    /// client the server. `identities` are the server's, where they are known.
+    /// Why a server with `config` refused a client that offered `offer`, or the client the
+    /// server. `identities` are the server's, where they are known.
     pub fn by_server(
-        error: &Error,
+        error: &(dyn StdError + 'static),
         offer: &Offer,
-        provider: &CryptoProvider,
+        config: &ServerConfig,
         identities: Option<&IdentitySet>,
     ) -> Self {
-        match error {
+        let provider = config.crypto_provider();
+        Self::of(error, |error| match error {
             Error::PeerIncompatible(PeerIncompatible::NoKxGroupsInCommon) => Self::NoSharedGroup {
                 client: offer.groups.clone(),
                 server: groups(provider),
@@ -193,12 +263,13 @@ impl Refusal {
             }
             Error::NoCertificatesPresented => Self::ClientCertificateRequired,
             error => Self::by_either(error, provider),
-        }
+        })
     }
 
-    /// Why a client with `provider` was refused by a server, or refused it.
-    pub fn by_client(error: &Error, provider: &CryptoProvider) -> Self {
-        match error {
+    /// Why a client with `config` was refused by a server, or refused it.
+    pub fn by_client(error: &(dyn StdError + 'static), config: &ClientConfig) -> Self {
+        let provider = config.crypto_provider();
+        Self::of(error, |error| match error {
             Error::AlertReceived(AlertDescription::HandshakeFailure) => Self::NothingInCommon {
                 groups: groups(provider),
                 schemes: schemes(provider),
@@ -209,6 +280,16 @@ impl Refusal {
             }
             Error::AlertReceived(AlertDescription::ProtocolVersion) => Self::NoSharedVersion,
             error => Self::by_either(error, provider),
+        })
+    }
+
+    fn of(error: &(dyn StdError + 'static), tls: impl FnOnce(&Error) -> Self) -> Self {
+        match Cause::of(error) {
+            Cause::Tls(error) => tls(error),
+            Cause::BufferFull => Self::ChainTooLarge { limit: MAX_MESSAGE },
+            Cause::Elsewhere => Self::ConnectionLost {
+                error: error.to_string(),
+            },
         }
     }
 
@@ -223,6 +304,10 @@ impl Refusal {
                 | Peer::ServerDoesNotSupportTls12Or13
                 | Peer::ServerTlsVersionIsDisabledByOurConfig,
             ) => Self::NoSharedVersion,
+            Error::InvalidMessage(
+                InvalidMessage::HandshakePayloadTooLarge
+                | InvalidMessage::CertificatePayloadTooLarge,
+            ) => Self::ChainTooLarge { limit: MAX_MESSAGE },
             Error::InvalidCertificate(
                 error @ (Certificate::UnsupportedSignatureAlgorithmContext { .. }
                 | Certificate::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }),

@@ -277,15 +277,12 @@ impl Connection {
             Ok(stream) => Ok((stream, choice)),
             Err((error, tcp)) => {
                 close_gently(tcp).await;
-                Err(match tls_error(&error) {
-                    Some(cause) => ConnectionError::Refused(Refusal::by_server(
-                        cause,
-                        &offer,
-                        self.tls.config.crypto_provider(),
-                        Some(&self.tls.identities.current()),
-                    )),
-                    None => ConnectionError::Handshake(error),
-                })
+                Err(ConnectionError::Refused(Refusal::by_server(
+                    &error,
+                    &offer,
+                    &self.tls.config,
+                    Some(&self.tls.identities.current()),
+                )))
             }
         }
     }
@@ -308,10 +305,6 @@ fn client_subject(connection: &CommonState) -> Option<String> {
         Ok(certificate) => certificate.subject().to_string(),
         Err(error) => format!("unreadable: {error}"),
     })
-}
-
-fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
-    error.get_ref()?.downcast_ref()
 }
 
 /// Closes a connection after the alert was sent. Closing at once, with bytes of the

@@ -1,6 +1,7 @@
 //! Refusals: the alert that goes out, the cause that is named, and what never leaves.
 
 use alloc::sync::Arc;
+use std::io;
 
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
@@ -11,6 +12,7 @@ use rustls::{
 };
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, Offer, Profile, Refusal};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::events;
 use crate::peers::{
@@ -156,18 +158,13 @@ fn no_certificate_for_the_name() {
 #[test]
 fn client_certificate_required() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
-    let server = mutual_server_config(default(), &pki.server, pki.roots());
-    let client = client_config(default(), pki.roots());
-    let outcome = connect(&client.into(), &server.into());
+    let server = Arc::new(mutual_server_config(default(), &pki.server, pki.roots()));
+    let client = Arc::new(client_config(default(), pki.roots()));
+    let outcome = connect(&client, &server);
     let offer = Offer::default();
     for refusal in [
-        Refusal::by_server(
-            &outcome.server.result.unwrap_err(),
-            &offer,
-            &default(),
-            None,
-        ),
-        Refusal::by_client(&outcome.client.result.unwrap_err(), &default()),
+        Refusal::by_server(&outcome.server.result.unwrap_err(), &offer, &server, None),
+        Refusal::by_client(&outcome.client.result.unwrap_err(), &client),
     ] {
         assert_eq!(refusal, Refusal::ClientCertificateRequired);
     }
@@ -189,16 +186,16 @@ fn signature_algorithm_in_the_chain() {
         .require_pq_authentication()
         .build()
         .unwrap();
-    let client = client_config(
-        provider.clone(),
+    let client = Arc::new(client_config(
+        provider,
         roots([ecdsa_root.certificate().der().clone()]),
-    );
-    let outcome = connect(&client.into(), &server_config(default(), &identity).into());
+    ));
+    let outcome = connect(&client, &server_config(default(), &identity).into());
     assert_eq!(
         outcome.server.result,
         Err(Error::AlertReceived(AlertDescription::DecryptError))
     );
-    let refusal = Refusal::by_client(&outcome.client.result.unwrap_err(), &provider);
+    let refusal = Refusal::by_client(&outcome.client.result.unwrap_err(), &client);
     assert!(matches!(
         &refusal,
         Refusal::SignatureAlgorithm {
@@ -215,10 +212,84 @@ fn signature_algorithm_in_the_chain() {
     );
 }
 
+/// A chain that no `Identity` would take, of either side, as tokio-rustls reports it.
+#[tokio::test]
+async fn chain_that_is_too_large() {
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
+    let trust = || roots([root.certificate().der().clone()]);
+    let small = Pki::new(SignatureAlgorithm::MlDsa44);
+    // 80 bytes each.
+    for (names, certificates, how) in [
+        // The certificate fits, but not together with its CertificateVerify.
+        (750, 1, "message buffer full"),
+        (450, 2, "HandshakePayloadTooLarge"),
+    ] {
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let leaf = CertificateBuilder::server()
+            .client_auth()
+            .dns_name("localhost");
+        let leaf = (0..names).fold(leaf, |leaf, at| {
+            leaf.dns_name(format!("{at:05}.{}.example.org", "x".repeat(60)))
+        });
+        let large = Identity {
+            chain: vec![root.issue(leaf, &key).unwrap().into_der(); certificates],
+            key: crate::peers::private_key(&key),
+        };
+
+        let server = server_config(default(), &large);
+        let client = Arc::new(client_config(default(), trust()));
+        let (told, _) = connect_streams(&client, &server.into()).await;
+        let told = told.unwrap_err();
+        assert!(told.to_string().contains(how), "{told}");
+        let refusal = Refusal::by_client(&told, &client);
+        assert_eq!(refusal, Refusal::ChainTooLarge { limit: 65_535 });
+        assert_eq!(
+            refusal.to_string(),
+            "the peer's certificate chain is too large: with the messages around it, it is more \
+             than the 65535 bytes that rustls takes; have the peer leave out the root, or use \
+             smaller certificates and signatures (ML-DSA rather than SLH-DSA for all but the root)"
+        );
+
+        let server = Arc::new(mutual_server_config(default(), &small.server, trust()));
+        let client = mutual_client_config(default(), small.roots(), &large);
+        let (_, told) = connect_streams(&client.into(), &server).await;
+        let told = told.unwrap_err();
+        assert!(told.to_string().contains(how), "{told}");
+        let refusal = Refusal::by_server(&told, &Offer::default(), &server, None);
+        assert_eq!(refusal, Refusal::ChainTooLarge { limit: 65_535 });
+    }
+}
+
+/// What isn't of TLS says so, and what is shows under errors of other crates.
+#[test]
+fn causes_under_other_errors() {
+    let config = client_config(default(), RootCertStore::empty());
+    let lost = io::Error::new(io::ErrorKind::UnexpectedEof, "tls handshake eof");
+    assert_eq!(
+        Refusal::by_client(&lost, &config).to_string(),
+        "the connection ended, and no alert says why (tls handshake eof); the peer's log may: it \
+         may not speak TLS there, or it may take no chain as large as this side's, which rustls \
+         says with no alert"
+    );
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the request failed")]
+    struct RequestFailed(#[source] io::Error);
+
+    let alert = Error::AlertReceived(AlertDescription::CertificateRequired);
+    let error = RequestFailed(io::Error::new(io::ErrorKind::InvalidData, alert));
+    assert_eq!(
+        Refusal::by_client(&error, &config),
+        Refusal::ClientCertificateRequired
+    );
+}
+
 #[test]
 fn other_errors_keep_their_words() {
     let error = Error::DecryptError;
-    let refusal = Refusal::by_client(&error, &default());
+    let config = client_config(default(), RootCertStore::empty());
+    let refusal = Refusal::by_client(&error, &config);
     assert_eq!(refusal, Refusal::Other(error.clone()));
     assert_eq!(refusal.to_string(), error.to_string());
 }
@@ -330,9 +401,8 @@ impl Case {
         else {
             panic!("the client isn't told");
         };
-        let provider = self.server.crypto_provider();
         (
-            Refusal::by_server(&error, &offer, provider, Some(&self.identities)),
+            Refusal::by_server(&error, &offer, &self.server, Some(&self.identities)),
             alert,
         )
     }
@@ -343,7 +413,7 @@ impl Case {
             .client
             .result
             .unwrap_err();
-        Refusal::by_client(&error, self.client.crypto_provider())
+        Refusal::by_client(&error, &self.client)
     }
 
     fn accepted(&self) -> Accepted {
@@ -360,6 +430,21 @@ impl Case {
             }
         }
     }
+}
+
+/// How a handshake over streams ends for the client and for the server.
+async fn connect_streams(
+    client: &Arc<ClientConfig>,
+    server: &Arc<ServerConfig>,
+) -> (io::Result<()>, io::Result<()>) {
+    let (near, far) = tokio::io::duplex(1 << 20);
+    let client = TlsConnector::from(Arc::clone(client));
+    let server = TlsAcceptor::from(Arc::clone(server));
+    let (client, server) = tokio::join!(
+        client.connect("localhost".try_into().unwrap(), near),
+        server.accept(far)
+    );
+    (client.map(drop), server.map(drop))
 }
 
 fn default() -> CryptoProvider {
