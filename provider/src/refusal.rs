@@ -207,6 +207,109 @@ pub enum Refusal {
         limit: usize,
     },
 
+    /// The peer's certificate is from an issuer that isn't trusted. The alert is `unknown_ca`
+    /// (RFC 9846, section 6.2).
+    #[error(
+        "the peer's certificate chain doesn't lead to a root that is trusted here; trust its root, \
+         if it is known whose that is, or have the peer send the intermediate certificates that \
+         lead to one of those here"
+    )]
+    UnknownIssuer,
+
+    /// A signature of the peer is wrong. The alert should be `bad_certificate` where that
+    /// is in the chain (RFC 9846, section 6.2), and is `decrypt_error` where it is over the
+    /// handshake; rustls sends the latter for both.
+    #[error(
+        "a signature by the peer is wrong: one in its certificate chain, where the root here has \
+         the name of its issuer and another key, or that of the handshake, where the peer hasn't \
+         got the key of its certificate; compare the root here with the one that issued the chain"
+    )]
+    BadSignature,
+
+    /// The server's certificate is for other names. The alert is `bad_certificate`.
+    #[error(
+        "the server's certificate is not for {expected:?} but for {}; connect by a name that it \
+         is for, or have the server get one for this name",
+        names(presented)
+    )]
+    WrongName {
+        /// What the client asked for.
+        expected: String,
+        /// The names and addresses in the certificate.
+        presented: Vec<String>,
+    },
+
+    /// A certificate of the peer isn't valid any more. The alert is `certificate_expired` (RFC
+    /// 9846, section 6.2).
+    #[error(
+        "a certificate of the peer has expired ({error}); the peer needs a new one, unless the \
+         clock here is wrong"
+    )]
+    Expired {
+        /// What rustls says.
+        error: CertificateError,
+    },
+
+    /// A certificate of the peer isn't valid yet. The alert is `certificate_expired` (RFC
+    /// 9846, section 6.2).
+    #[error(
+        "a certificate of the peer is not valid yet ({error}); it will be, unless the clock here \
+         is wrong"
+    )]
+    NotValidYet {
+        /// What rustls says.
+        error: CertificateError,
+    },
+
+    /// A client has a server's certificate, or the other way round. The alert is
+    /// `unsupported_certificate` (RFC 9846, section 6.2).
+    #[error(
+        "the peer's certificate is not for this use ({error}); servers need one that is issued for \
+         servers, and clients one for clients"
+    )]
+    WrongPurpose {
+        /// What rustls says.
+        error: CertificateError,
+    },
+
+    /// The peer found fault with the certificate of this side.
+    #[error(
+        "the peer refused the certificate of this side (alert {alert:?}): {}",
+        fault_with_certificate(*alert)
+    )]
+    CertificateRefused {
+        /// What the peer sent.
+        alert: AlertDescription,
+    },
+
+    /// The server doesn't want this client. It may not know the name: the alert for that should
+    /// be `unrecognized_name` (RFC 6066, section 3), and rustls sends `access_denied`.
+    #[error(
+        "the server refused the connection (alert {alert:?}): it may have no certificate for the \
+         name that it was asked for; ask for one that it has, or find the reason in its log"
+    )]
+    NameUnknown {
+        /// What the server sent.
+        alert: AlertDescription,
+    },
+
+    /// The peer ended the handshake for another reason.
+    #[error("the peer ended the handshake with the alert {alert:?}; {}", hint(*alert))]
+    Alert {
+        /// What the peer sent.
+        alert: AlertDescription,
+    },
+
+    /// The peer doesn't speak TLS, or not well.
+    #[error(
+        "the peer sent something that is not TLS, or is damaged ({error:?}); is there a TLS \
+         peer at this address and port?"
+    )]
+    NotTls {
+        /// What rustls says.
+        error: InvalidMessage,
+    },
+
     /// Not a failure of TLS: the peer closed the connection without an alert, or something
     /// between the two broke it.
     #[error(
@@ -262,6 +365,9 @@ impl Refusal {
                 }
             }
             Error::NoCertificatesPresented => Self::ClientCertificateRequired,
+            &Error::AlertReceived(alert) if is_about_certificates(alert) => {
+                Self::CertificateRefused { alert }
+            }
             error => Self::by_either(error, provider),
         })
     }
@@ -279,6 +385,14 @@ impl Refusal {
                 Self::ClientCertificateRequired
             }
             Error::AlertReceived(AlertDescription::ProtocolVersion) => Self::NoSharedVersion,
+            &Error::AlertReceived(
+                alert @ (AlertDescription::AccessDenied | AlertDescription::UnrecognisedName),
+            ) => Self::NameUnknown { alert },
+            &Error::AlertReceived(alert)
+                if is_about_certificates(alert) && config.client_auth_cert_resolver.has_certs() =>
+            {
+                Self::CertificateRefused { alert }
+            }
             error => Self::by_either(error, provider),
         })
     }
@@ -294,7 +408,6 @@ impl Refusal {
     }
 
     fn by_either(error: &Error, provider: &CryptoProvider) -> Self {
-        use CertificateError as Certificate;
         use PeerIncompatible as Peer;
         match error {
             Error::PeerIncompatible(
@@ -308,15 +421,103 @@ impl Refusal {
                 InvalidMessage::HandshakePayloadTooLarge
                 | InvalidMessage::CertificatePayloadTooLarge,
             ) => Self::ChainTooLarge { limit: MAX_MESSAGE },
-            Error::InvalidCertificate(
-                error @ (Certificate::UnsupportedSignatureAlgorithmContext { .. }
-                | Certificate::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }),
-            ) => Self::SignatureAlgorithm {
-                error: error.clone(),
-                accepted: schemes(provider),
-            },
+            &Error::InvalidMessage(error) => Self::NotTls { error },
+            &Error::AlertReceived(alert) => Self::Alert { alert },
+            Error::InvalidCertificate(error) => Self::by_certificate(error, provider),
             error => Self::Other(error.clone()),
         }
+    }
+
+    fn by_certificate(error: &CertificateError, provider: &CryptoProvider) -> Self {
+        use CertificateError as Certificate;
+        let cloned = error.clone();
+        match error {
+            Certificate::UnknownIssuer => Self::UnknownIssuer,
+            Certificate::BadSignature => Self::BadSignature,
+            Certificate::NotValidForNameContext {
+                expected,
+                presented,
+            } => Self::WrongName {
+                expected: expected.to_str().into_owned(),
+                presented: presented.iter().map(|name| bare(name)).collect(),
+            },
+            Certificate::Expired | Certificate::ExpiredContext { .. } => {
+                Self::Expired { error: cloned }
+            }
+            Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
+                Self::NotValidYet { error: cloned }
+            }
+            Certificate::InvalidPurpose | Certificate::InvalidPurposeContext { .. } => {
+                Self::WrongPurpose { error: cloned }
+            }
+            Certificate::UnsupportedSignatureAlgorithmContext { .. }
+            | Certificate::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+                Self::SignatureAlgorithm {
+                    error: cloned,
+                    accepted: schemes(provider),
+                }
+            }
+            _ => Self::Other(Error::InvalidCertificate(cloned)),
+        }
+    }
+}
+
+/// Whether a peer that sends this alert has found fault with the certificate, or the
+/// signature, that it got.
+fn is_about_certificates(alert: AlertDescription) -> bool {
+    use AlertDescription as Alert;
+    matches!(
+        alert,
+        Alert::BadCertificate
+            | Alert::UnsupportedCertificate
+            | Alert::CertificateRevoked
+            | Alert::CertificateExpired
+            | Alert::CertificateUnknown
+            | Alert::UnknownCA
+            | Alert::DecryptError
+    )
+}
+
+/// What such an alert says, and what to do.
+fn fault_with_certificate(alert: AlertDescription) -> &'static str {
+    use AlertDescription as Alert;
+    match alert {
+        Alert::UnknownCA => {
+            "the chain leads to no root that the peer trusts; use a chain of an issuer that it \
+             trusts, with all intermediate certificates"
+        }
+        Alert::BadCertificate => {
+            "it can't be read, or is not for the name that the peer expects; use one for that name"
+        }
+        Alert::CertificateExpired => {
+            "it has expired, or is not valid yet; use a new one, unless a clock is wrong"
+        }
+        Alert::CertificateRevoked => "it has been revoked; get a new one, for a new key",
+        Alert::UnsupportedCertificate => {
+            "it is for another use, or signed with an algorithm that the peer doesn't accept; \
+             servers need one that is issued for servers, and clients one for clients"
+        }
+        Alert::DecryptError => {
+            "a signature seems wrong to the peer, whose root may be another one of the same name, \
+             or is of an algorithm that it doesn't accept; compare the roots, and what it accepts"
+        }
+        _ => "its log may say why",
+    }
+}
+
+/// What may be behind any other alert.
+fn hint(alert: AlertDescription) -> &'static str {
+    use AlertDescription as Alert;
+    match alert {
+        Alert::DecodeError => {
+            "it can't read a message of this side; rustls also says so of a certificate chain of \
+             more than 65,535 bytes"
+        }
+        Alert::NoApplicationProtocol => {
+            "the two sides have no application protocol in common; let one of them have one more \
+             (alpn_protocols)"
+        }
+        _ => "its log may say why",
     }
 }
 
@@ -348,6 +549,25 @@ fn in_quotes(name: &Option<String>) -> String {
     match name {
         Some(name) => format!("{name:?}"),
         None => "clients that ask for no name".into(),
+    }
+}
+
+/// A name without what webpki puts around it: `DnsName("example.org")`, `IpAddress(192.0.2.1)`.
+fn bare(name: &str) -> String {
+    let inner = name.strip_suffix(')').and_then(|name| {
+        let (_, inner) = name.split_once('(')?;
+        Some(inner.trim_matches('"'))
+    });
+    inner.unwrap_or(name).into()
+}
+
+fn names(names: &[String]) -> String {
+    match names {
+        [] => "no name at all".into(),
+        names => {
+            let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+            names.join(", ")
+        }
     }
 }
 

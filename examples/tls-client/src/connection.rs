@@ -16,7 +16,7 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls_pq::identity::{Identities, IdentitySet};
-use rustls_pq::{Group, Negotiated, Profile};
+use rustls_pq::{Group, Negotiated, Profile, Refusal};
 use tls_server::{Identity, Summary, provider};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -25,7 +25,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::chain::CertificateSummary;
 use crate::counted::Counted;
-use crate::diagnosis::{Diagnosis, Facts, tls_cause};
+use crate::diagnosis::Diagnosis;
 use crate::failure::{Failure, Phase};
 use crate::observer::Observer;
 use crate::report::{ByteCounts, Report, Response, Times};
@@ -197,10 +197,7 @@ impl Session {
         TlsConnector::from(self.config.clone())
             .connect(name.clone(), tcp)
             .await
-            .map_err(|error| match tls_cause(&error) {
-                Some(cause) => self.diagnose(cause),
-                None => Failure::Handshake(error),
-            })
+            .map_err(|error| self.diagnose(Refusal::by_client(&error, &self.config)))
     }
 
     async fn read_body(&self, body: Incoming) -> Result<Vec<u8>, Failure> {
@@ -217,25 +214,20 @@ impl Session {
     }
 
     fn http_failure(&self, error: hyper::Error) -> Failure {
-        match tls_cause(&error) {
-            Some(cause) => self.diagnose(cause),
-            None => Failure::Http(error),
+        match Refusal::by_client(&error, &self.config) {
+            Refusal::ConnectionLost { .. } => Failure::Http(error),
+            refusal => self.diagnose(refusal),
         }
     }
 
-    fn diagnose(&self, error: &rustls::Error) -> Failure {
-        let groups = self.provider.kx_groups.iter();
+    fn diagnose(&self, refusal: Refusal) -> Failure {
         Failure::Tls(Box::new(Diagnosis {
-            error: error.clone(),
-            facts: Facts {
-                server: self.request.target.authority(),
-                offered: groups.map(|group| group.name().into()).collect(),
-                roots: self.request.trust.subjects(),
-                roots_from: self.request.trust.source.clone(),
-                chain: self.chain().iter().map(CertificateSummary::from).collect(),
-                is_chain_good: self.observer.scheme().is_some(),
-                has_client_certificate: self.request.client.is_some(),
-            },
+            refusal,
+            server: self.request.target.authority(),
+            roots: self.request.trust.subjects(),
+            roots_from: self.request.trust.source.clone(),
+            chain: self.chain().iter().map(CertificateSummary::from).collect(),
+            is_chain_good: self.observer.scheme().is_some(),
         }))
     }
 

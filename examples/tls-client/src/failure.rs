@@ -37,11 +37,6 @@ pub(crate) enum Failure {
         server: String,
         attempts: Vec<(SocketAddr, io::Error)>,
     },
-    #[error(
-        "the server ended the connection during the handshake ({0}); its log may say why, and is \
-         it a TLS server at all?"
-    )]
-    Handshake(io::Error),
     #[error("{0}")]
     Tls(Box<Diagnosis>),
     #[error("the request can't be sent: {0}")]

@@ -1,14 +1,16 @@
 //! Refusals: the alert that goes out, the cause that is named, and what never leaves.
 
 use alloc::sync::Arc;
+use core::time::Duration;
 use std::io;
+use std::time::SystemTime;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
 use rustls::crypto::CryptoProvider;
 use rustls::server::{Accepted, Acceptor};
 use rustls::{
     AlertDescription, CertificateError, CipherSuite, ClientConfig, ClientConnection, Error,
-    RootCertStore, ServerConfig, SignatureScheme, version,
+    InvalidMessage, RootCertStore, ServerConfig, SignatureScheme, version,
 };
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, Offer, Profile, Refusal};
@@ -16,8 +18,8 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::events;
 use crate::peers::{
-    Ecdsa, Identity, Pki, any_base, bases, client_config, connect, mutual_client_config,
-    mutual_server_config, roots, server_config, with_groups,
+    Ecdsa, Identity, Pki, any_base, bases, client_config, connect, connect_to,
+    mutual_client_config, mutual_server_config, roots, server_config, with_groups,
 };
 
 #[test]
@@ -153,6 +155,7 @@ fn no_certificate_for_the_name() {
          a default"
     );
     events::wait_for(&["INFO", "no certificate for this name", "localhost"]);
+    assert_eq!(case.by_client(), Refusal::NameUnknown { alert });
 }
 
 #[test]
@@ -209,6 +212,121 @@ fn signature_algorithm_in_the_chain() {
              with these"
         ),
         "{refusal}"
+    );
+}
+
+/// What is wrong with a server's certificate, as either side has it.
+#[test]
+fn certificates_that_are_no_good() {
+    let issuer = |name| {
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        Issuer::self_signed(CertificateBuilder::ca(name), key).unwrap()
+    };
+    let day = Duration::from_secs(86_400);
+    let since = |start| Validity::starting(start, day);
+    let root = issuer("Root");
+    let server = || {
+        let leaf = CertificateBuilder::server().dns_name("localhost");
+        leaf.ip_address([192, 0, 2, 1].into())
+    };
+    let client = CertificateBuilder::client().dns_name("localhost");
+    let past = server().validity(since(SystemTime::now() - 2 * day));
+    let future = server().validity(since(SystemTime::now() + day));
+    for (leaf, trusted, name, cause, alert, told) in [
+        (
+            server(),
+            &issuer("Another"),
+            "localhost",
+            "the peer's certificate chain doesn't lead to a root that is trusted here; trust its \
+             root, if it is known whose that is, or ",
+            AlertDescription::UnknownCA,
+            "the chain leads to no root that the peer trusts; use a chain of an issuer that ",
+        ),
+        (
+            server(),
+            &issuer("Root"),
+            "localhost",
+            "a signature by the peer is wrong: one in its certificate chain, where the root here \
+             has the name of its issuer and another key, or ",
+            AlertDescription::DecryptError,
+            "a signature seems wrong to the peer, whose root may be another one of the same name",
+        ),
+        (
+            server(),
+            &root,
+            "example.org",
+            "the server's certificate is not for \"example.org\" but for \"localhost\", \
+             \"192.0.2.1\"; connect by a name that it is for, or ",
+            AlertDescription::BadCertificate,
+            "it can't be read, or is not for the name that the peer expects; use one for that name",
+        ),
+        (
+            past,
+            &root,
+            "localhost",
+            "a certificate of the peer has expired (certificate expired: ",
+            AlertDescription::CertificateExpired,
+            "it has expired, or is not valid yet; use a new one, unless a clock is wrong",
+        ),
+        (
+            future,
+            &root,
+            "localhost",
+            "a certificate of the peer is not valid yet (certificate not valid yet: ",
+            AlertDescription::CertificateExpired,
+            "it has expired, or is not valid yet; use a new one, unless a clock is wrong",
+        ),
+        (
+            client,
+            &root,
+            "localhost",
+            "the peer's certificate is not for this use (certificate does not allow extended key \
+             usage for server authentication, allows client authentication); ",
+            AlertDescription::UnsupportedCertificate,
+            "it is for another use, or signed with an algorithm that the peer doesn't accept; ",
+        ),
+    ] {
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let identity = Identity {
+            chain: vec![root.issue(leaf, &key).unwrap().into_der()],
+            key: crate::peers::private_key(&key),
+        };
+        let server = Arc::new(server_config(default(), &identity));
+        let trusted = roots([trusted.certificate().der().clone()]);
+        let client = Arc::new(client_config(default(), trusted));
+        let outcome = connect_to(name, &client, &server);
+
+        let refusal = Refusal::by_client(&outcome.client.result.unwrap_err(), &client);
+        assert!(refusal.to_string().starts_with(cause), "{refusal}");
+        let error = outcome.server.result.unwrap_err();
+        let refusal = Refusal::by_server(&error, &Offer::default(), &server, None);
+        assert_eq!(refusal, Refusal::CertificateRefused { alert });
+        let start =
+            format!("the peer refused the certificate of this side (alert {alert:?}): {told}");
+        assert!(refusal.to_string().starts_with(&start), "{refusal}");
+    }
+}
+
+/// The same alert says something else to a client that has shown none.
+#[test]
+fn a_clients_certificate_is_refused() {
+    let [pki, other] = [(); 2].map(|()| Pki::new(SignatureAlgorithm::MlDsa44));
+    let server = mutual_server_config(default(), &pki.server, pki.roots());
+    let client = mutual_client_config(default(), pki.roots(), &other.client);
+    let client = Arc::new(client);
+    let outcome = connect(&client, &server.into());
+    let error = outcome.client.result.unwrap_err();
+    let alert = AlertDescription::DecryptError;
+    assert_eq!(
+        Refusal::by_client(&error, &client),
+        Refusal::CertificateRefused { alert }
+    );
+    let without = client_config(default(), pki.roots());
+    let refusal = Refusal::by_client(&error, &without);
+    assert_eq!(refusal, Refusal::Alert { alert });
+    assert_eq!(
+        refusal.to_string(),
+        "the peer ended the handshake with the alert DecryptError; its log may say why"
     );
 }
 
@@ -277,6 +395,12 @@ fn causes_under_other_errors() {
     #[error("the request failed")]
     struct RequestFailed(#[source] io::Error);
 
+    let noise = Error::InvalidMessage(InvalidMessage::InvalidContentType);
+    assert_eq!(
+        Refusal::by_client(&noise, &config).to_string(),
+        "the peer sent something that is not TLS, or is damaged (InvalidContentType); is there a \
+         TLS peer at this address and port?"
+    );
     let alert = Error::AlertReceived(AlertDescription::CertificateRequired);
     let error = RequestFailed(io::Error::new(io::ErrorKind::InvalidData, alert));
     assert_eq!(
