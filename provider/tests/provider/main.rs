@@ -20,6 +20,7 @@ mod refusals;
 mod refused_certificates;
 mod refused_shares;
 mod rotation;
+mod secrets;
 mod sessions;
 mod slh_dsa;
 mod small_hello;

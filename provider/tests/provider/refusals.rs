@@ -1,4 +1,4 @@
-//! Refusals: the alert that goes out, the cause that is named, and what never leaves.
+//! Refusals: the alert that goes out, and the cause that is named.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -18,8 +18,8 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::events;
 use crate::peers::{
-    Ecdsa, Identity, Pki, any_base, bases, client_config, connect, connect_to,
-    mutual_client_config, mutual_server_config, roots, server_config, with_groups,
+    Ecdsa, Identity, Pki, any_base, client_config, connect, connect_to, mutual_client_config,
+    mutual_server_config, roots, server_config, with_groups,
 };
 
 #[test]
@@ -416,76 +416,6 @@ fn other_errors_keep_their_words() {
     let refusal = Refusal::by_client(&error, &config);
     assert_eq!(refusal, Refusal::Other(error.clone()));
     assert_eq!(refusal.to_string(), error.to_string());
-}
-
-/// Everything is done that reports an event, with keys that are known, and no event
-/// has one of them in it, in any of the forms in which bytes are printed.
-#[test]
-fn no_secret_in_any_event() {
-    events::record();
-    let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
-    let pkcs8 = key.to_pkcs8_der().unwrap();
-    // The seed is at the end.
-    let seed = &pkcs8[pkcs8.len() - 32..];
-    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
-    let root_der = root.certificate().der().clone();
-    let same_key = SigningKey::from_pkcs8_der(&pkcs8).unwrap();
-    let leaf = CertificateBuilder::server()
-        .client_auth()
-        .dns_name("localhost");
-    let identity = Identity {
-        chain: vec![root.issue(leaf, &same_key).unwrap().into_der()],
-        key: crate::peers::private_key(&same_key),
-    };
-
-    let directory = tempfile::tempdir().unwrap();
-    let [chain, key] = ["chain.pem", "key.pem"].map(|name| directory.path().join(name));
-    let leaf = pq_x509::Certificate::from_der(&identity.chain[0]).unwrap();
-    std::fs::write(&chain, leaf.to_pem()).unwrap();
-    std::fs::write(&key, &*same_key.to_pkcs8_pem().unwrap()).unwrap();
-    for (_, base) in bases() {
-        let provider = Builder::new(base).build().unwrap();
-        let files = rustls_pq::identity::IdentityFiles::new(provider.clone().into())
-            .with_default(&chain, &key);
-        let (identities, watcher) = files.watch(core::time::Duration::from_millis(1)).unwrap();
-        let mutual = mutual_server_config(provider.clone(), &identity, roots([root_der.clone()]));
-        let mutual = Arc::new(mutual);
-        let client = mutual_client_config(provider.clone(), roots([root_der.clone()]), &identity);
-        let client = Arc::new(client);
-        for _ in 0..2 {
-            assert_eq!(connect(&client, &mutual).client.result, Ok(()));
-        }
-        let server = ServerConfig::builder_with_provider(provider.into())
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_cert_resolver(identities);
-        assert_eq!(connect(&client, &server.into()).client.result, Ok(()));
-        std::fs::write(&chain, "nonsense").unwrap();
-        let name = directory.path().display().to_string();
-        events::wait_for(&["new certificate refused", &name]);
-        std::fs::write(&chain, leaf.to_pem()).unwrap();
-        drop(watcher);
-    }
-
-    let lines = events::lines(&[]);
-    assert!(lines.len() >= 3, "{lines:?}");
-    let hex: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
-    let pem = same_key.to_pkcs8_pem().unwrap();
-    let base64 = pem.lines().nth(1).unwrap();
-    for line in lines {
-        // Half of it would be too much.
-        for secret in [
-            hex[..32].to_owned(),
-            hex[..32].to_uppercase(),
-            format!("{:?}", &seed[..16])
-                .trim_matches(['[', ']'])
-                .to_owned(),
-            base64[base64.len() - 24..].to_owned(),
-        ] {
-            assert!(!line.contains(&secret), "{line}");
-        }
-    }
 }
 
 /// A client and a server that don't get on.
