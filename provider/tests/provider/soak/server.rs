@@ -1,15 +1,19 @@
 use alloc::sync::Arc;
 use core::net::{Ipv4Addr, SocketAddr};
-use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
-use std::io;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::{fs, io};
 
+use pq_x509::x509_cert::der::pem::{LineEnding, encode_string};
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{HandshakeKind, ServerConfig};
-use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::identity::{Identities, IdentityFiles, IdentitySet, Watcher};
 use rustls_pq::{TicketOptions, Tickets};
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -32,8 +36,15 @@ pub(super) struct Server {
 pub(super) struct Report {
     pub(super) served: usize,
     pub(super) failed: usize,
-    /// How often certificates and the ticket key were replaced.
-    pub(super) rotations: usize,
+    pub(super) rotations: Rotations,
+}
+
+/// How often certificates and the ticket key were replaced.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Rotations {
+    pub(super) by_call: usize,
+    /// That the files were taken over, and not only written.
+    pub(super) by_files: usize,
 }
 
 /// What a client needs to be served.
@@ -48,9 +59,9 @@ impl Server {
     pub(super) async fn start(rotation: Duration) -> (Self, Trust) {
         let authorities = Authorities::new();
         let trust = authorities.trust();
-        let rotating = Rotating::new(authorities);
-
         let provider = Arc::new(rustls_pq::provider().unwrap());
+        let rotating = Rotating::new(authorities, Arc::clone(&provider));
+
         let client_roots = roots([trust.ml_dsa_root.clone(), trust.ecdsa_root.clone()]);
         let verifier = WebPkiClientVerifier::builder_with_provider(
             Arc::new(client_roots),
@@ -70,11 +81,11 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let accepting = tokio::spawn(async move {
-            let rotations = Arc::new(AtomicUsize::new(0));
+            let rotations = Arc::<Mutex<Rotations>>::default();
             let rotating = tokio::spawn(rotate(rotating, rotation, Arc::clone(&rotations)));
             let mut report = accept(listener, Arc::new(config).into(), stopped).await;
             rotating.abort();
-            report.rotations = rotations.load(Ordering::Relaxed);
+            report.rotations = *rotations.lock().unwrap();
             report
         });
         let server = Self {
@@ -119,11 +130,14 @@ async fn accept(
     report
 }
 
-async fn rotate(rotating: Rotating, every: Duration, rotations: Arc<AtomicUsize>) {
+async fn rotate(rotating: Rotating, every: Duration, rotations: Arc<Mutex<Rotations>>) {
     loop {
         sleep(every).await;
-        rotating.rotate();
-        rotations.fetch_add(1, Ordering::Relaxed);
+        rotating.rotate_by_call();
+        rotations.lock().unwrap().by_call += 1;
+        sleep(every).await;
+        rotating.rotate_by_files().await;
+        rotations.lock().unwrap().by_files += 1;
     }
 }
 
@@ -157,28 +171,96 @@ async fn serve(acceptor: TlsAcceptor, tcp: TcpStream) -> io::Result<()> {
 /// What is replaced while the server runs.
 struct Rotating {
     authorities: Authorities,
+    files: Files,
     identities: Arc<Identities>,
+    _watcher: Watcher,
     tickets: Arc<Tickets>,
 }
 
 impl Rotating {
-    fn new(authorities: Authorities) -> Self {
+    fn new(authorities: Authorities, provider: Arc<CryptoProvider>) -> Self {
+        let files = Files::new();
+        files.write(&authorities.issue());
+        let (identities, watcher) = files.watch(provider);
         let options = TicketOptions::default()
             // So that the memory for sessions with client certificates is full soon.
             .with_stored_sessions(256)
             // A client of these tests comes back at once.
             .with_lifetime(Duration::from_secs(10));
         Self {
-            identities: Arc::new(Identities::new(authorities.issue())),
-            tickets: Arc::new(Tickets::with_options(options).unwrap()),
             authorities,
+            files,
+            identities,
+            _watcher: watcher,
+            tickets: Arc::new(Tickets::with_options(options).unwrap()),
         }
     }
 
-    fn rotate(&self) {
-        self.identities.replace(self.authorities.issue());
+    fn rotate_by_call(&self) {
+        let identities = self.authorities.issue();
+        self.identities
+            .replace(identities.iter().fold(IdentitySet::new(), |set, identity| {
+                set.with_default(identity.checked())
+            }));
         self.tickets.rotate().unwrap();
     }
+
+    /// Waits until all of them are served.
+    async fn rotate_by_files(&self) {
+        let identities = self.authorities.issue();
+        self.files.write(&identities);
+        while !identities.iter().all(|identity| self.serves(identity)) {
+            sleep(Files::WATCHED_EVERY).await;
+        }
+        self.tickets.rotate().unwrap();
+    }
+
+    fn serves(&self, identity: &Identity) -> bool {
+        self.identities
+            .current()
+            .identities()
+            .any(|served| served.certified_key().cert == identity.chain)
+    }
+}
+
+/// The certificates and keys on disk.
+struct Files {
+    directory: TempDir,
+}
+
+impl Files {
+    const WATCHED_EVERY: Duration = Duration::from_millis(5);
+
+    fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn watch(&self, provider: Arc<CryptoProvider>) -> (Arc<Identities>, Watcher) {
+        let files = IdentityFiles::new(provider);
+        let files = (0..Authorities::COUNT).fold(files, |files, number| {
+            let [chain, key] = self.pair(number);
+            files.with_default(chain, key)
+        });
+        files.watch(Self::WATCHED_EVERY).unwrap()
+    }
+
+    fn write(&self, identities: &[Identity; Authorities::COUNT]) {
+        for (number, identity) in identities.iter().enumerate() {
+            let [chain, key] = self.pair(number);
+            fs::write(chain, pem("CERTIFICATE", &identity.chain[0])).unwrap();
+            fs::write(key, pem("PRIVATE KEY", identity.key.secret_der())).unwrap();
+        }
+    }
+
+    fn pair(&self, number: usize) -> [PathBuf; 2] {
+        ["pem", "key"].map(|kind| self.directory.path().join(format!("{number}.{kind}")))
+    }
+}
+
+fn pem(label: &str, der: &[u8]) -> String {
+    encode_string(label, LineEnding::LF, der).unwrap()
 }
 
 /// The roots, which stay.
@@ -188,6 +270,8 @@ struct Authorities {
 }
 
 impl Authorities {
+    const COUNT: usize = 2;
+
     fn new() -> Self {
         let builder = CertificateBuilder::ca;
         Self {
@@ -197,11 +281,12 @@ impl Authorities {
     }
 
     /// Fresh certificates for fresh keys.
-    fn issue(&self) -> IdentitySet {
+    fn issue(&self) -> [Identity; Self::COUNT] {
         let leaf = || CertificateBuilder::server().dns_name("localhost");
-        IdentitySet::new()
-            .with_default(ml_dsa_identity(&self.ml_dsa, leaf()).checked())
-            .with_default(ecdsa_identity(&self.ecdsa, leaf()).checked())
+        [
+            ml_dsa_identity(&self.ml_dsa, leaf()),
+            ecdsa_identity(&self.ecdsa, leaf()),
+        ]
     }
 
     fn trust(&self) -> Trust {
