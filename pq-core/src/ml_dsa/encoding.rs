@@ -1,10 +1,11 @@
 //! Elements of R_q as bytes (FIPS 204, sections 7.1 and 7.2).
 
 use super::params::{ParameterSet, match_constant};
-use super::ring::Rq;
+use super::ring::{Rq, Tq};
 use crate::arch::Backend;
 use crate::kernel::ml_dsa::encoding::{BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack};
 use crate::kernel::ml_dsa::rounding::{D, GAMMA2_44, GAMMA2_65_87};
+use crate::kernel::ntt::{Ntt, Q8380417};
 
 /// Length of an encoded polynomial of **t**₁ in bytes.
 pub(super) const T1_LEN: usize = 320;
@@ -33,16 +34,19 @@ pub(super) const fn w1_len<P: ParameterSet>() -> usize {
     })
 }
 
+impl Tq {
+    /// NTT(SimpleBitUnpack(input, 2^10 − 1) · 2^d), for **t**₁.
+    pub(super) fn decode_t1<B: Backend>(&mut self, b: B, input: &[u8]) {
+        let f = &mut self.0;
+        b.run(SimpleBitUnpack::<10, D> { input, f });
+        b.run(Ntt::<Q8380417>(f));
+    }
+}
+
 impl Rq {
     /// SimpleBitPack(self, 2^10 − 1), for **t**₁.
     pub(super) fn encode_t1<B: Backend>(&self, b: B, output: &mut [u8]) {
         b.run(SimpleBitPack::<10> { f: &self.0, output });
-    }
-
-    /// SimpleBitUnpack(input, 2^10 − 1) · 2^d, for **t**₁.
-    pub(super) fn decode_t1<B: Backend>(&mut self, b: B, input: &[u8]) {
-        let f = &mut self.0;
-        b.run(SimpleBitUnpack::<10, D> { input, f });
     }
 
     /// BitPack(self, 2^(d−1) − 1, 2^(d−1)), for **t**₀.

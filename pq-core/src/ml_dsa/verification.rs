@@ -347,13 +347,13 @@ impl<'a, P: ParameterSet, B: Backend, const ROWS: usize> Verification<'a, P, B, 
             if !self.ball_done {
                 return;
             }
-            let (mut t1, mut decoded_t1_hat);
+            let mut decoded_t1_hat;
             let (row, t1_hat) = match self.key {
                 Key::Expanded(key) => (key.matrix.row(r), &key.t1_hat.as_ref()[r]),
                 Key::Encoded(_) if self.complete[r % ROWS] < P::L::N => return,
                 Key::Encoded(key) => {
-                    (t1, decoded_t1_hat) = (Rq::ZERO, Tq::ZERO);
-                    t1_hat(b, key, r, &mut t1, &mut decoded_t1_hat);
+                    decoded_t1_hat = Tq::ZERO;
+                    t1_hat(b, key, r, &mut decoded_t1_hat);
                     self.complete[r % ROWS] = 0;
                     (self.rows[r % ROWS].as_ref(), &decoded_t1_hat)
                 }

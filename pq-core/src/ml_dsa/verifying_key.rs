@@ -3,7 +3,7 @@ use core::fmt;
 use super::encoding::T1_LEN;
 use super::message;
 use super::params::ParameterSet;
-use super::ring::{Matrix, Rq, Tq};
+use super::ring::{Matrix, Tq};
 use super::sampling;
 use super::signature::Signature;
 use super::verification::Message;
@@ -90,10 +90,9 @@ pub(super) fn rho(key: &[u8]) -> &[u8; 32] {
         .expect("a verifying key begins with the 32 bytes of ρ")
 }
 
-/// t̂₁ ← NTT(t₁ · 2^d), element `i`, of an encoded key, by way of `t1`.
-pub(super) fn t1_hat<B: Backend>(b: B, key: &[u8], i: usize, t1: &mut Rq, output: &mut Tq) {
-    t1.decode_t1(b, &key[32 + T1_LEN * i..][..T1_LEN]);
-    t1.ntt(b, output);
+/// t̂₁ ← NTT(t₁ · 2^d), element `i`, of an encoded key.
+pub(super) fn t1_hat<B: Backend>(b: B, key: &[u8], i: usize, output: &mut Tq) {
+    output.decode_t1(b, &key[32 + T1_LEN * i..][..T1_LEN]);
 }
 
 impl<P: ParameterSet> Eq for VerifyingKey<P> {}
@@ -140,9 +139,8 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
         let tr = sampling::tr(encoded, &mut key.tr);
         let entries = sampling::expand_a::<P, B>(b, rho(encoded), &mut key.matrix);
         lanes::run(b, [tr].into_iter().chain(entries));
-        let mut t1 = Rq::ZERO;
         for (i, output) in key.t1_hat.as_mut().iter_mut().enumerate() {
-            t1_hat(b, encoded, i, &mut t1, output);
+            t1_hat(b, encoded, i, output);
         }
     }
 
