@@ -154,14 +154,6 @@ pub enum Error {
     )]
     NoCipherSuites,
 
-    /// The provider has nothing to encrypt tickets with.
-    #[error(
-        "no cipher suite of the provider can encrypt tickets, which takes a key of 256 bits; let it \
-         have TLS13_AES_256_GCM_SHA384 or TLS13_CHACHA20_POLY1305_SHA256, or make the tickets with \
-         `Tickets::over`"
-    )]
-    NoTicketCipher,
-
     /// rustls or the base reported an error.
     #[error(transparent)]
     Rustls(#[from] rustls::Error),

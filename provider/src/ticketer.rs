@@ -9,8 +9,6 @@ use rustls::server::ProducesTickets;
 use rustls::{ContentType, ProtocolVersion};
 use zeroize::Zeroizing;
 
-use crate::Error;
-
 /// Encrypts tickets with one key, by an AEAD of a provider.
 ///
 /// rustls gives out a provider's AEADs as the record protection of TLS 1.3 (RFC 9846, section
@@ -26,19 +24,18 @@ pub(crate) struct Ticketer {
 const KEY_LEN: usize = 32;
 
 impl Ticketer {
-    /// With a fresh key.
+    /// With a fresh key, if the provider has an AEAD with keys of 256 bits.
     ///
     /// # Errors
     ///
-    /// [`Error::NoTicketCipher`] if the provider has no AEAD with keys of 256 bits;
-    /// [`Error::Rustls`] if there is no randomness for the key.
-    pub(crate) fn new(provider: &CryptoProvider) -> Result<Self, Error> {
+    /// If there is no randomness for the key.
+    pub(crate) fn new(provider: &CryptoProvider) -> Result<Option<Self>, rustls::Error> {
         let suites = provider.cipher_suites.iter();
-        let aead = suites
+        suites
             .filter_map(|suite| Some(suite.tls13()?.aead_alg))
             .find(|aead| aead.key_len() == KEY_LEN)
-            .ok_or(Error::NoTicketCipher)?;
-        Self::by(aead, provider.secure_random).map_err(Error::Rustls)
+            .map(|aead| Self::by(aead, provider.secure_random))
+            .transpose()
     }
 
     /// Another one, with a fresh key.

@@ -151,14 +151,16 @@ impl Tickets {
     }
 
     /// Tickets that are encrypted by the first cipher suite of `provider` that has keys of 256
-    /// bits, whatever its base.
+    /// bits, whatever its base; if it has none, by the first usable base.
     ///
     /// # Errors
     ///
-    /// [`Error::NoTicketCipher`] if it has none; and [`Error::Rustls`] if there is no
-    /// randomness for the first key.
+    /// [`Error::Rustls`] if there is no randomness for the first key; and if the provider has no
+    /// such cipher suite, as for [`new`](Self::new).
     pub fn for_provider(provider: &CryptoProvider, options: TicketOptions) -> Result<Self, Error> {
-        let ticketer = Ticketer::new(provider)?;
+        let Some(ticketer) = Ticketer::new(provider)? else {
+            return Self::with_options(options);
+        };
         let make_key = move || Ok(Arc::new(ticketer.renewed()?) as _);
         Self::over(make_key, provider.secure_random, options)
     }
