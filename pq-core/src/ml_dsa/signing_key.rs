@@ -36,8 +36,8 @@ use crate::secret::{Secret, Zero, wipe};
 ///
 /// | | size of a key | stack: `from_seed` | `from_expanded` | `sign` | `verify` |
 /// |---|---|---|---|---|---|
-/// | [`MlDsa44`](super::MlDsa44) | 30 | 48 | 52 | 40 | 32 |
-/// | [`MlDsa65`](super::MlDsa65) | 50 | 72 | 76 | 48 | 36 |
+/// | [`MlDsa44`](super::MlDsa44) | 30 | 52 | 52 | 40 | 32 |
+/// | [`MlDsa65`](super::MlDsa65) | 50 | 76 | 76 | 48 | 36 |
 /// | [`MlDsa87`](super::MlDsa87) | 82 | 112 | 112 | 60 | 44 |
 #[derive(Clone)]
 pub struct SigningKey<P: ParameterSet> {

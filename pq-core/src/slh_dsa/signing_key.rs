@@ -24,7 +24,7 @@ use crate::prehash::PreHash;
 /// # Memory
 ///
 /// A key has 6n bytes. Making one and signing take up to 35 KiB of stack whatever the size of the
-/// trees, as measured on x86-64 with optimisation, and verification 8 KiB; with the feature
+/// trees, as measured on x86-64 with optimisation, and verification 12 KiB; with the feature
 /// `rayon` each thread takes that. A [`Signature`] comes on top of it, and again wherever it is
 /// moved: [`sign_into`](Self::sign_into) writes to where it stays.
 ///
