@@ -254,10 +254,9 @@ impl fmt::Display for Authentication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, scheme, .. } = self;
         let by = match scheme {
-            // The key says as much.
-            _ if key.only_scheme().is_some() => String::new(),
-            None => String::new(),
-            Some(scheme) => format!(" by {scheme:?}"),
+            Some(scheme) if key.only_scheme().is_none() => format!(" by {scheme:?}"),
+            // The key says as much, or nobody does.
+            _ => String::new(),
         };
         match (key.is_post_quantum(), self.is_post_quantum) {
             (true, false) => write!(f, "{key}{by} with a classical signature in its chain"),

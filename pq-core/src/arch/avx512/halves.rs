@@ -29,7 +29,10 @@ fn ask() -> bool {
 
 /// Whether this CPU, which has AVX-512, is of the family of Zen 3 and Zen 4.
 fn is_zen_4() -> bool {
-    #[allow(unused_unsafe, reason = "it is safe since Rust 1.94")]
+    #[allow(
+        unused_unsafe,
+        reason = "safe in later versions of Rust than the oldest that is supported"
+    )]
     // SAFETY: CPUs with AVX-512 have the instruction.
     let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1).eax) };
     let vendor = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
