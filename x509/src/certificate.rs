@@ -8,6 +8,7 @@ use der::{Decode, Encode};
 use pki_types::{
     CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
+use spki::SubjectPublicKeyInfoRef;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{
     BasicConstraints, ExtendedKeyUsage, KeyUsage, KeyUsages, SubjectAltName, SubjectKeyIdentifier,
@@ -118,6 +119,12 @@ impl Certificate {
         self.parsed.tbs_certificate().issuer()
     }
 
+    /// The serial number: the contents of a DER INTEGER, big-endian. It has a zero in front
+    /// where the first byte would otherwise be 0x80 or more.
+    pub fn serial_number(&self) -> &[u8] {
+        self.parsed.tbs_certificate().serial_number().as_bytes()
+    }
+
     /// The public key, if it is of an algorithm of this crate.
     ///
     /// # Errors
@@ -175,12 +182,15 @@ impl Certificate {
         issuer: &Self,
         algorithms: &[&dyn SignatureVerificationAlgorithm],
     ) -> Result<(), SignatureError> {
-        let spki = issuer
-            .parsed
+        signed::verify(&self.der, &issuer.spki_ref(), algorithms)
+    }
+
+    /// The public key, for [`signed::verify`].
+    pub(crate) fn spki_ref(&self) -> SubjectPublicKeyInfoRef<'_> {
+        self.parsed
             .tbs_certificate()
             .subject_public_key_info()
-            .owned_to_ref();
-        signed::verify(&self.der, &spki, algorithms)
+            .owned_to_ref()
     }
 
     /// The ExtendedKeyUsage extension's purposes, if there is one.

@@ -5,8 +5,11 @@ use pki_types::{CertificateDer, SignatureVerificationAlgorithm};
 use x509_cert::ext::pkix::{
     BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName,
 };
+use x509_cert::name::Name;
 
 use crate::certificate::Certificate;
+use crate::key_usage::{self, KeyUsageError};
+use crate::revocation::RevocationPolicy;
 use crate::signed::SignatureError;
 use crate::validation_error::ValidationError;
 
@@ -18,6 +21,7 @@ pub(crate) fn explain(
     chain: &[CertificateDer<'_>],
     roots: &[Certificate],
     algorithms: &[&dyn SignatureVerificationAlgorithm],
+    revocation: Option<&RevocationPolicy>,
 ) -> ValidationError {
     let mut verdict = ValidationError::from(error);
     let sent: Vec<Certificate> = chain
@@ -74,6 +78,43 @@ pub(crate) fn explain(
             });
             *subject = found.map(|(certificate, _)| certificate.describe_subject());
             *oid = found.map(|(_, oid)| oid);
+        }
+        ValidationError::Revoked { subject, entry } => {
+            let found = sent.iter().find_map(|certificate| {
+                let entry = revocation?.entry_for(certificate)?;
+                Some((certificate.describe_subject(), entry))
+            });
+            (*subject, *entry) = found.unzip();
+        }
+        ValidationError::UnknownRevocationStatus { subject } => {
+            *subject = path(&sent)
+                .into_iter()
+                .find(|certificate| {
+                    revocation.is_some_and(|policy| !policy.has_list_of(certificate.issuer()))
+                })
+                .map(Certificate::describe_subject);
+        }
+        ValidationError::RevocationListExpired {
+            issuer,
+            next_update,
+            ..
+        } => {
+            *issuer = revocation
+                .and_then(|policy| policy.issuer_with_next_update(*next_update))
+                .map(Name::to_string);
+        }
+        ValidationError::Other(webpki::Error::IssuerNotCrlSigner) => {
+            let may_not = |ca: &&Certificate| {
+                let has_list = revocation.is_some_and(|policy| policy.has_list_of(ca.subject()));
+                let usages = ca.key_usage().filter(|_| has_list);
+                usages.is_some_and(|usages| key_usage::check_list_issuer(usages).is_err())
+            };
+            if let Some(ca) = sent.iter().find(may_not) {
+                verdict = ValidationError::KeyUsage {
+                    subject: ca.describe_subject(),
+                    source: KeyUsageError::CaWithoutCrlSign,
+                };
+            }
         }
         _ => {}
     }

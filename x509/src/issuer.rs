@@ -1,5 +1,5 @@
-use der::Decode;
 use der::asn1::OctetString;
+use der::{Decode, Encode};
 use sha2::{Digest, Sha256};
 use spki::{SubjectPublicKeyInfoOwned, SubjectPublicKeyInfoRef};
 use x509_cert::certificate::Version;
@@ -15,7 +15,9 @@ use crate::key_usage::{self, KeyUsageError, Role};
 use crate::names::NameError;
 use crate::public_key::PublicKey;
 use crate::random::{self, RandomnessError};
-use crate::signed::SealError;
+use crate::revocation_list::{CertificateRevocationList, RevocationListError};
+use crate::revocation_list_builder::CertificateRevocationListBuilder;
+use crate::signed::{self, SealError};
 use crate::signer::{SignError, Signer, SubjectKey};
 use crate::tbs::{TbsCertificate, encode_extension};
 use crate::validity::{Validity, ValidityError};
@@ -124,12 +126,39 @@ impl<S: Signer> Issuer<S> {
             return Err(IssueError::PathLength(self.certificate.describe_subject()));
         }
         let key = SubjectInfo::read(subject)?;
-        let issuer_key_id = match self.certificate.subject_key_id() {
-            Some(id) => id.to_vec(),
-            None => SubjectInfo::read(&self.signer)?.key_id,
-        };
         let issuer = self.certificate.subject().clone();
-        prepare(&builder, &key, issuer, Some(&issuer_key_id))
+        prepare(&builder, &key, issuer, Some(&self.key_id()?))
+    }
+
+    /// Issues a revocation list.
+    ///
+    /// # Errors
+    ///
+    /// An [`IssueError`] that says what the builder or this CA lacks:
+    /// [`KeyUsageError::CaWithoutCrlSign`] in it if the CA's certificate has a key usage that
+    /// does not include cRLSign.
+    pub fn issue_revocation_list(
+        &self,
+        builder: CertificateRevocationListBuilder,
+    ) -> Result<CertificateRevocationList, IssueError> {
+        if let Some(usages) = self.certificate.key_usage() {
+            key_usage::check_list_issuer(usages)?;
+        }
+        let tbs = builder.to_tbs(
+            self.certificate.subject().clone(),
+            &self.key_id()?,
+            self.signer.signature_algorithm(),
+        )?;
+        let der = signed::seal(&tbs.to_der()?, &self.signer)?;
+        Ok(CertificateRevocationList::from_der(&der)?)
+    }
+
+    /// What certificates and lists name this CA's key by.
+    fn key_id(&self) -> Result<Vec<u8>, IssueError> {
+        match self.certificate.subject_key_id() {
+            Some(id) => Ok(id.to_vec()),
+            None => Ok(SubjectInfo::read(&self.signer)?.key_id),
+        }
     }
 
     /// The CA's key.
@@ -138,7 +167,7 @@ impl<S: Signer> Issuer<S> {
     }
 }
 
-/// Why a certificate was not issued.
+/// Why a certificate or a revocation list was not issued.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IssueError {
@@ -184,15 +213,32 @@ pub enum IssueError {
          issue that CA again with a larger path_len()"
     )]
     PathLength(String),
+    /// The number of a revocation list is too long, or there is none.
+    #[error(
+        "the number of a revocation list takes at most 20 bytes, so of 20 the first is below 0x80"
+    )]
+    ListNumber,
+    /// A revocation list names one certificate twice.
+    #[error("the certificate with serial number {0} is revoked twice in one list; revoke it once")]
+    RevokedTwice(String),
+    /// A revocation has the reason that is for taking back others in a delta list.
+    #[error(
+        "removeFromCRL is for delta lists (RFC 5280 section 5.3.1); to take a revocation back, \
+         leave the certificate out of the next list"
+    )]
+    RemoveFromCompleteList,
     /// The key did not sign.
     #[error(transparent)]
     Sign(#[from] SignError),
     /// A field could not be encoded.
-    #[error("encoding the certificate: {0}")]
+    #[error("encoding the certificate or revocation list: {0}")]
     Der(#[from] der::Error),
     /// The fields do not make a certificate.
     #[error("the certificate issued cannot be read back: {0}")]
     Certificate(#[from] CertificateError),
+    /// The fields do not make a revocation list.
+    #[error("the revocation list issued cannot be read back: {0}")]
+    List(#[from] RevocationListError),
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness for the serial number: {0}")]
     Randomness(#[from] RandomnessError),
@@ -290,7 +336,7 @@ fn default_days(role: Role) -> u32 {
     }
 }
 
-fn serial_number(bytes: &[u8]) -> Result<SerialNumber, IssueError> {
+pub(crate) fn serial_number(bytes: &[u8]) -> Result<SerialNumber, IssueError> {
     if bytes.iter().all(|byte| *byte == 0) {
         return Err(IssueError::SerialNumber);
     }

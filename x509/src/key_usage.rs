@@ -45,6 +45,12 @@ pub enum KeyUsageError {
         "the key usage of a CA certificate must include keyCertSign (RFC 5280 section 4.2.1.3)"
     )]
     CaWithoutKeyCertSign,
+    /// A CA that signs revocation lists whose key usage lacks cRLSign.
+    #[error(
+        "the key usage of a CA that signs revocation lists must include cRLSign (RFC 5280 section \
+         4.2.1.3)"
+    )]
+    CaWithoutCrlSign,
     /// An end-entity certificate with keyCertSign.
     #[error(
         "keyCertSign is for CA certificates only (RFC 5280 section 4.2.1.9); issue a CA \
@@ -115,6 +121,14 @@ pub(crate) fn check_role(role: Role, usages: FlagSet<KeyUsages>) -> Result<(), K
         (Role::Ca, false) => Err(KeyUsageError::CaWithoutKeyCertSign),
         (Role::EndEntity, true) => Err(KeyUsageError::KeyCertSignWithoutCa),
         _ => Ok(()),
+    }
+}
+
+/// The rule of RFC 5280 for a CA that signs revocation lists.
+pub(crate) fn check_list_issuer(usages: FlagSet<KeyUsages>) -> Result<(), KeyUsageError> {
+    match usages.contains(KeyUsages::CRLSign) {
+        true => Ok(()),
+        false => Err(KeyUsageError::CaWithoutCrlSign),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Post-quantum X.509: ML-DSA, SLH-DSA and ML-KEM keys, certificates, requests, issuance and
-//! validation.
+//! Post-quantum X.509: ML-DSA, SLH-DSA and ML-KEM keys, certificates, requests, revocation lists,
+//! issuance and validation.
 //!
 //! * **Keys.** [`SigningKey`] (ML-DSA, SLH-DSA) and [`DecapsulationKey`] (ML-KEM) are
 //!   generated, read from and written to PKCS#8, DER and PEM, in every form of RFC 9881 and
@@ -13,6 +13,9 @@
 //! * **Validation.** A [`ChainValidator`] checks a chain for a name, a purpose and a time
 //!   through webpki, with the algorithms of [`verification`], which serve any user of
 //!   `rustls-pki-types`.
+//! * **Revocation.** An [`Issuer`] makes a [`CertificateRevocationList`] from a
+//!   [`CertificateRevocationListBuilder`], and a [`RevocationPolicy`] has a
+//!   [`ChainValidator`] check chains against lists.
 //!
 //! ```
 //! use pq_x509::pki_types::{ServerName, UnixTime};
@@ -63,6 +66,36 @@
 //! # }
 //! ```
 //!
+//! A CA takes back what it issued, and says so every few days:
+//!
+//! ```
+//! # use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
+//! use pq_x509::pki_types::UnixTime;
+//! use pq_x509::{CertificateRevocationList, CertificateRevocationListBuilder, CrlReason};
+//! use pq_x509::{RevocationPolicy, ValidationError};
+//! # use std::time::SystemTime;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let ca_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! # let ca = Issuer::self_signed(CertificateBuilder::ca("Example CA"), ca_key)?;
+//! # let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! # let leaf = ca.issue(CertificateBuilder::client().common_name("someone"), &key)?;
+//! let list = CertificateRevocationListBuilder::new(&7_u64.to_be_bytes()).revoke(
+//!     leaf.serial_number(),
+//!     SystemTime::now(),
+//!     CrlReason::KeyCompromise,
+//! );
+//! let pem = ca.issue_revocation_list(list)?.to_pem();
+//!
+//! let lists = CertificateRevocationList::all_from_pem(&pem)?;
+//! let validator = ChainValidator::new([ca.certificate().clone()])?
+//!     .with_revocation(RevocationPolicy::new(lists)?);
+//! let refused = validator.validate_client(&[leaf], UnixTime::now()).unwrap_err();
+//! assert!(matches!(refused, ValidationError::Revoked { .. }));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Secrets
 //!
 //! Private keys are wiped when dropped, and so is every buffer that this crate allocates
@@ -74,8 +107,8 @@
 //!
 //! # Limits
 //!
-//! Revocation is not checked: a [`ChainValidator`] reads neither certificate revocation
-//! lists nor OCSP responses.
+//! A [`ChainValidator`] checks revocation by lists that it is given, and by nothing else: it
+//! fetches none, and reads no OCSP responses.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -96,6 +129,9 @@ mod private_key_info;
 mod public_key;
 mod random;
 mod request;
+mod revocation;
+mod revocation_list;
+mod revocation_list_builder;
 mod signed;
 mod signer;
 mod sizes;
@@ -118,6 +154,9 @@ pub use private_key::{DecapsulationKey, PrivateKey, PrivateKeyForm, SigningKey};
 pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
 pub use random::RandomnessError;
 pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
+pub use revocation::RevocationPolicy;
+pub use revocation_list::{CertificateRevocationList, RevocationListError, RevokedCertificate};
+pub use revocation_list_builder::CertificateRevocationListBuilder;
 pub use signed::SignatureError;
 pub use signer::{SignError, Signer, SubjectKey};
 pub use sizes::{CertificateSizes, Sizes};
@@ -126,5 +165,5 @@ pub use validation::{ChainValidator, Purpose, ValidatedChain};
 pub use validation_error::ValidationError;
 pub use validity::{Validity, ValidityError};
 pub use x509_cert;
-pub use x509_cert::ext::pkix::KeyUsages;
+pub use x509_cert::ext::pkix::{CrlReason, KeyUsages};
 pub use x509_cert::name::Name;

@@ -1,4 +1,4 @@
-//! The envelope that certificates and requests share: a body, an algorithm and a
+//! The envelope that certificates, requests and revocation lists share: a body, an algorithm and a
 //! signature over the body (SIGNED{} of X.509).
 
 use der::asn1::{AnyRef, BitStringRef};
@@ -10,7 +10,7 @@ use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use crate::public_key::whole_octets;
 use crate::signer::{SignError, Signer};
 
-/// Why the signature of a certificate or request was not accepted.
+/// Why the signature of a certificate, request or revocation list was not accepted.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {

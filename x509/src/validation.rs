@@ -12,6 +12,7 @@ use crate::algorithm::Algorithm;
 use crate::certificate::Certificate;
 use crate::diagnosis::{self, unprocessed_critical_extension};
 use crate::key_usage::{self, KeyUsageError, Role};
+use crate::revocation::RevocationPolicy;
 use crate::validation_error::ValidationError;
 use crate::verification;
 
@@ -22,8 +23,8 @@ use crate::verification;
 /// root for a mere name, key and name constraints, and the rules for key usage of
 /// RFC 5280, RFC 9881, RFC 9909 and RFC 9935, where webpki has none.
 ///
-/// **Revocation is not checked**: neither certificate revocation lists nor OCSP. Keep
-/// validities short, or check revocation elsewhere.
+/// **Revocation is checked by [`with_revocation`](Self::with_revocation) only**: without it,
+/// keep validities short, or check revocation elsewhere.
 ///
 /// Every certificate on a path must also be read by [`Certificate::from_der`], which holds
 /// to the RFC 5280 profile of `x509-cert`. That is stricter than webpki: a negative or
@@ -35,6 +36,7 @@ pub struct ChainValidator {
     anchors: Vec<TrustAnchor<'static>>,
     algorithms: Vec<&'static dyn SignatureVerificationAlgorithm>,
     check_key_usage: bool,
+    revocation: Option<RevocationPolicy>,
 }
 
 impl ChainValidator {
@@ -71,6 +73,7 @@ impl ChainValidator {
             anchors,
             algorithms: verification::ALL.to_vec(),
             check_key_usage: true,
+            revocation: None,
         })
     }
 
@@ -90,6 +93,13 @@ impl ChainValidator {
     #[must_use]
     pub fn relax_key_usage(mut self) -> Self {
         self.check_key_usage = false;
+        self
+    }
+
+    /// Refuses revoked certificates, as this policy says.
+    #[must_use]
+    pub fn with_revocation(mut self, policy: RevocationPolicy) -> Self {
+        self.revocation = Some(policy);
         self
     }
 
@@ -144,7 +154,15 @@ impl ChainValidator {
             .map(|certificate| CertificateDer::from(certificate.as_ref()))
             .collect();
         let (leaf, intermediates) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
-        let explain = |error| diagnosis::explain(error, &chain, &self.roots, &self.algorithms);
+        let explain = |error| {
+            diagnosis::explain(
+                error,
+                &chain,
+                &self.roots,
+                &self.algorithms,
+                self.revocation.as_ref(),
+            )
+        };
         let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
 
         // webpki's errors have no room for ours, so the outcome of our own checks on the
@@ -157,6 +175,8 @@ impl ChainValidator {
             // Any error that is not fatal has webpki try the next path.
             ok.then_some(()).ok_or(webpki::Error::UnknownIssuer)
         };
+        let revocation = self.revocation.as_ref();
+        let lists = revocation.map(RevocationPolicy::lists).unwrap_or_default();
         let found = end_entity
             .verify_for_usage(
                 &self.algorithms,
@@ -164,7 +184,7 @@ impl ChainValidator {
                 intermediates,
                 time,
                 purpose.to_webpki(),
-                None,
+                revocation.map(|policy| policy.options(&lists)),
                 Some(&check),
             )
             .map(|_| ());
@@ -202,6 +222,9 @@ impl ChainValidator {
             .collect::<Result<Vec<_>, _>>()?;
 
         check_root(root, &intermediates, purpose, time)?;
+        if let Some(policy) = &self.revocation {
+            policy.check_root(root, intermediates.is_empty())?;
+        }
         for ca in intermediates.iter().chain([root]) {
             if let Some(usages) = ca.key_usage() {
                 key_usage::check_role(Role::Ca, usages).map_err(of(ca))?;

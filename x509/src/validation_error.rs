@@ -5,6 +5,8 @@ use spki::ObjectIdentifier;
 use crate::algorithm::KemAlgorithm;
 use crate::certificate::CertificateError;
 use crate::key_usage::KeyUsageError;
+use crate::revocation_list::RevokedCertificate;
+use crate::signed::SignatureError;
 
 /// Why a chain was refused.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -158,6 +160,62 @@ pub enum ValidationError {
         /// The object identifier of the extension, where known.
         oid: Option<ObjectIdentifier>,
     },
+    /// A revocation policy was to be made of no lists.
+    #[error("no revocation lists were given; load at least one, or set no revocation policy")]
+    NoRevocationLists,
+    /// A revocation list is of a kind that is not supported.
+    #[error(
+        "the revocation list of {issuer} cannot be used ({source}); lists must be complete, with \
+         nextUpdate and a number, and without critical extensions that are not supported"
+    )]
+    UnusableRevocationList {
+        /// The issuer of the list.
+        issuer: String,
+        /// What webpki says.
+        source: webpki::Error,
+    },
+    /// A certificate has been revoked.
+    #[error(
+        "{} was revoked{}; have another one issued, for a new key",
+        whose(.subject),
+        .entry.as_ref().map_or_else(String::new, |entry| {
+            format!(" at {} ({:?})", date(&entry.date()), entry.reason())
+        })
+    )]
+    Revoked {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
+        /// What the list says of it, where known.
+        entry: Option<RevokedCertificate>,
+    },
+    /// No revocation list covers a certificate.
+    #[error(
+        "{} may have been revoked: no revocation list of its issuer is there; get one, or \
+         see RevocationPolicy::allow_unknown_status()",
+        whose(.subject)
+    )]
+    UnknownRevocationStatus {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
+    },
+    /// There should be a newer revocation list.
+    #[error(
+        "the revocation list of {} was to be replaced at {}, and it is {}; get the newer one",
+        .issuer.as_deref().unwrap_or("a CA of the chain"),
+        date(.next_update),
+        date(.time)
+    )]
+    RevocationListExpired {
+        /// The issuer of the list, where known.
+        issuer: Option<String>,
+        /// When the list was to be replaced.
+        next_update: UnixTime,
+        /// The time validated for.
+        time: UnixTime,
+    },
+    /// The signature of a revocation list is not by the key of the CA that it names.
+    #[error("the signature of a revocation list for a CA of the chain: {0}")]
+    RevocationListSignature(SignatureError),
     /// A certificate is not well-formed.
     #[error(
         "a certificate of the chain is not well-formed DER; pass certificates in DER (PEM is \
@@ -210,6 +268,41 @@ impl From<webpki::Error> for ValidationError {
                 Self::AlgorithmMismatch {
                     signature: oid(&context.signature_algorithm_id),
                     key: oid(&context.public_key_algorithm_id),
+                }
+            }
+            Error::CertRevoked => Self::Revoked {
+                subject: None,
+                entry: None,
+            },
+            Error::UnknownRevocationStatus => Self::UnknownRevocationStatus { subject: None },
+            Error::CrlExpired { time, next_update } => Self::RevocationListExpired {
+                issuer: None,
+                next_update,
+                time,
+            },
+            Error::InvalidCrlSignatureForPublicKey => {
+                Self::RevocationListSignature(SignatureError::Invalid)
+            }
+            Error::UnsupportedCrlSignatureAlgorithmContext(ref context) => {
+                match oid(&context.signature_algorithm_id) {
+                    Some(algorithm) => Self::RevocationListSignature(
+                        SignatureError::UnsupportedAlgorithm(algorithm),
+                    ),
+                    None => Self::Other(error),
+                }
+            }
+            Error::UnsupportedCrlSignatureAlgorithmForPublicKeyContext(ref context) => {
+                match (
+                    oid(&context.signature_algorithm_id),
+                    oid(&context.public_key_algorithm_id),
+                ) {
+                    (Some(signature), Some(key)) => {
+                        Self::RevocationListSignature(SignatureError::AlgorithmMismatch {
+                            signature,
+                            key,
+                        })
+                    }
+                    _ => Self::Other(error),
                 }
             }
             other => Self::Other(other),

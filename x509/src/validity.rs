@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use x509_cert::time::Time;
 
-/// The time in which a certificate is valid, both ends included, to the second.
+/// The time in which a certificate is valid, or a revocation list is to be used, both ends included, to the second.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Validity {
     not_before: SystemTime,
@@ -15,7 +15,7 @@ impl Validity {
     /// From the first time to the second.
     ///
     /// Whether they are in order, and within the years 1970 to 9999 that a certificate
-    /// can say, is checked when the certificate is issued.
+    /// can say, is checked when the certificate or list is issued.
     pub fn new(not_before: SystemTime, not_after: SystemTime) -> Self {
         Self {
             not_before,
@@ -47,7 +47,6 @@ impl Validity {
         if not_after < self.not_before {
             return Err(ValidityError::EndsBeforeItStarts);
         }
-        let time = |time| Time::try_from(time).map_err(|_| ValidityError::OutOfRange);
         Ok(x509_cert::time::Validity::new(
             time(self.not_before)?,
             time(not_after)?,
@@ -55,7 +54,12 @@ impl Validity {
     }
 }
 
-/// Why a validity cannot stand in a certificate.
+/// In the encoding of RFC 5280 section 4.1.2.5.
+pub(crate) fn time(time: SystemTime) -> Result<Time, ValidityError> {
+    Time::try_from(time).map_err(|_| ValidityError::OutOfRange)
+}
+
+/// Why times cannot stand in a certificate or revocation list.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValidityError {
@@ -63,7 +67,7 @@ pub enum ValidityError {
     #[error("the validity ends before it starts; swap the two times")]
     EndsBeforeItStarts,
     /// A time is before 1970 or after 9999.
-    #[error("a time of the validity is outside of the years 1970 to 9999")]
+    #[error("a time is outside of the years 1970 to 9999")]
     OutOfRange,
 }
 

@@ -8,6 +8,7 @@ mod keys;
 mod parsers;
 mod pki;
 mod requests;
+mod revocation;
 mod rfc_vectors;
 mod slh_dsa;
 mod validation;

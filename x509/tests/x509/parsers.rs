@@ -1,10 +1,13 @@
 //! Arbitrary and damaged input never panics, and what is accepted is canonical.
 
+use std::time::SystemTime;
+
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
-    Algorithm, Certificate, CertificateBuilder, CertificateRequest, ChainValidator,
-    DecapsulationKey, Issuer, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey,
-    SignatureAlgorithm, SigningKey, SubjectKey,
+    Algorithm, Certificate, CertificateBuilder, CertificateRequest, CertificateRevocationList,
+    CertificateRevocationListBuilder, ChainValidator, CrlReason, DecapsulationKey, Issuer,
+    KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, RevocationPolicy, SignatureAlgorithm,
+    SigningKey, SubjectKey,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -33,6 +36,11 @@ fn parse_all(bytes: &[u8]) {
         let _ = format!("{request:?}");
         let _ = request.verify();
     }
+    if let Ok(list) = CertificateRevocationList::from_der(bytes) {
+        assert_eq!(&list.der()[..], bytes);
+        let _ = format!("{list:?}");
+        let _ = RevocationPolicy::new([list]);
+    }
     for algorithm in Algorithm::ALL {
         let _ = PublicKey::from_bytes(*algorithm, bytes);
     }
@@ -44,6 +52,7 @@ fn parse_all_text(text: &str) {
     let _ = PublicKey::from_spki_pem(text);
     let _ = Certificate::chain_from_pem(text);
     let _ = CertificateRequest::from_pem(text);
+    let _ = CertificateRevocationList::all_from_pem(text);
 }
 
 /// One of everything, DER.
@@ -66,12 +75,18 @@ fn specimens() -> Vec<Vec<u8>> {
         .dns_name("example.org")
         .sign(&key)
         .unwrap();
+    let list = CertificateRevocationListBuilder::new(&[7]).revoke(
+        &[1, 2, 3],
+        SystemTime::now(),
+        CrlReason::Superseded,
+    );
     let mut specimens = vec![
         key.spki().to_vec(),
         kem.spki().to_vec(),
         root.certificate().der().to_vec(),
         root.issue(leaf, &kem).unwrap().der().to_vec(),
         request.to_der().to_vec(),
+        root.issue_revocation_list(list).unwrap().der().to_vec(),
     ];
     for form in [
         PrivateKeyForm::Seed,
