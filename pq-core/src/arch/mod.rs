@@ -345,6 +345,15 @@ pub trait U32s: Words<Element = u32> {}
 
 /// Words of 64 bits: Keccak, SHA-512.
 pub trait U64s: Words<Element = u64> {
+    /// Whether a round of Keccak leaves χ to the last: there must be registers for all words
+    /// and their sums.
+    const CHI_LAST: bool = false;
+
+    /// `self ⊕ b ⊕ c ⊕ d ⊕ e`
+    #[inline(always)]
+    fn xor5(self, b: Self, c: Self, d: Self, e: Self) -> Self {
+        self.xor3(b, c).xor3(d, e)
+    }
     /// `self ⊕ b` with each lane of `b` rotated to the left by 1.
     #[inline(always)]
     fn xor_rotated(self, b: Self) -> Self {

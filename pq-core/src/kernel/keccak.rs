@@ -16,11 +16,11 @@ impl<B: Backend, V: U64s> Kernel<B> for KeccakF1600<'_, V> {
     #[inline(always)]
     fn run(self, _: B) {
         let Self { token, states } = self;
-        let mut a = [V::splat(token, 0); 25];
-        for (vector, words) in a.iter_mut().zip(states.iter()) {
+        let mut a = [[V::splat(token, 0); 5]; 5];
+        for (vector, words) in a.as_flattened_mut().iter_mut().zip(states.iter()) {
             *vector = V::load(token, words);
         }
-        for (vector, array) in permute(token, a).iter().zip(states) {
+        for (vector, array) in permute(token, a).as_flattened().iter().zip(states) {
             vector.store(array);
         }
     }
@@ -60,8 +60,9 @@ impl<B: Backend, V: U64s, A: U64s> Kernel<B> for Step<'_, V, A> {
         // χ with zero, or with a mask of all other lanes, is a choice of lanes.
         let (zero, fresh) = (V::splat(token, 0), V::mask(token, self.fresh));
         // A loop, since `map` may become a function of its own, without the vectors' features.
-        let mut a = [zero; 25];
-        for (vector, words) in a.iter_mut().zip(states.iter()) {
+        let mut a = [[zero; 5]; 5];
+        let lanes = a.as_flattened_mut();
+        for (vector, words) in lanes.iter_mut().zip(states.iter()) {
             let words = &V::chunks(words.as_ref())[group];
             *vector = zero.chi(fresh, V::load(token, words));
         }
@@ -69,7 +70,7 @@ impl<B: Backend, V: U64s, A: U64s> Kernel<B> for Step<'_, V, A> {
             let others = V::mask(token, !(1 << lane));
             let words = block.as_chunks().0;
             let mut absorb = |from: usize, to: usize| {
-                for (a, word) in a[from..to].iter_mut().zip(&words[from..to]) {
+                for (a, word) in lanes[from..to].iter_mut().zip(&words[from..to]) {
                     *a = a.chi(others, V::splat(token, u64::from_le_bytes(*word)));
                 }
             };
@@ -82,36 +83,43 @@ impl<B: Backend, V: U64s, A: U64s> Kernel<B> for Step<'_, V, A> {
             }
         }
         let a = permute(token, a);
-        for (vector, words) in a.iter().zip(states) {
+        for (vector, words) in a.as_flattened().iter().zip(states) {
             vector.store(&mut V::chunks_mut(words.as_mut())[group]);
         }
         if self.squeeze
-            && let Some(words) = a.first_chunk()
+            && let Some(words) = a.as_flattened().first_chunk()
         {
             V::transpose(words, self.blocks);
         }
     }
 }
 
-/// Keccak-f\[1600\] in registers, for kernels that make a state and use it up.
+/// Keccak-f\[1600\] in registers, for kernels that make a state and use it up. Lane (x, y) is
+/// `a[y][x]`.
 #[inline(always)]
-pub(crate) fn permute<V: U64s>(token: V::Token, mut a: [V; 25]) -> [V; 25] {
-    // Two rounds at a time: between them no words are moved to where a loop wants them.
-    for [first, second] in ROUND_CONSTANTS.as_chunks().0 {
-        a = round(a, V::splat(token, *first));
-        a = round(a, V::splat(token, *second));
+pub(crate) fn permute<V: U64s>(token: V::Token, mut a: [[V; 5]; 5]) -> [[V; 5]; 5] {
+    if V::CHI_LAST {
+        for constant in ROUND_CONSTANTS {
+            a = round(a, V::splat(token, constant));
+        }
+    } else {
+        // Two rounds at a time: between them no words are moved to where a loop wants them.
+        for [first, second] in ROUND_CONSTANTS.as_chunks().0 {
+            a = round(a, V::splat(token, *first));
+            a = round(a, V::splat(token, *second));
+        }
     }
     a
 }
 
 /// One round: θ, ρ, π, χ, ι.
 #[inline(always)]
-fn round<V: U64s>(a: [V; 25], constant: V) -> [V; 25] {
-    let c0 = a[0].xor3(a[5], a[10]).xor3(a[15], a[20]);
-    let c1 = a[1].xor3(a[6], a[11]).xor3(a[16], a[21]);
-    let c2 = a[2].xor3(a[7], a[12]).xor3(a[17], a[22]);
-    let c3 = a[3].xor3(a[8], a[13]).xor3(a[18], a[23]);
-    let c4 = a[4].xor3(a[9], a[14]).xor3(a[19], a[24]);
+fn round<V: U64s>(a: [[V; 5]; 5], constant: V) -> [[V; 5]; 5] {
+    let c0 = a[0][0].xor5(a[1][0], a[2][0], a[3][0], a[4][0]);
+    let c1 = a[0][1].xor5(a[1][1], a[2][1], a[3][1], a[4][1]);
+    let c2 = a[0][2].xor5(a[1][2], a[2][2], a[3][2], a[4][2]);
+    let c3 = a[0][3].xor5(a[1][3], a[2][3], a[3][3], a[4][3]);
+    let c4 = a[0][4].xor5(a[1][4], a[2][4], a[3][4], a[4][4]);
 
     let d0 = c4.xor_rotated(c1);
     let d1 = c0.xor_rotated(c2);
@@ -119,80 +127,58 @@ fn round<V: U64s>(a: [V; 25], constant: V) -> [V; 25] {
     let d3 = c2.xor_rotated(c4);
     let d4 = c3.xor_rotated(c0);
 
-    // Row y of the result of ρ and π, and χ over it.
-    macro_rules! row {
-        ($b0:expr, $b1:expr, $b2:expr, $b3:expr, $b4:expr) => {{
-            let (b0, b1, b2, b3, b4) = ($b0, $b1, $b2, $b3, $b4);
-            [
-                b0.chi(b1, b2),
-                b1.chi(b2, b3),
-                b2.chi(b3, b4),
-                b3.chi(b4, b0),
-                b4.chi(b0, b1),
-            ]
-        }};
-    }
-    let row0 = row!(
-        a[0].xor(d0),
-        a[6].xor_rotate::<44>(d1),
-        a[12].xor_rotate::<43>(d2),
-        a[18].xor_rotate::<21>(d3),
-        a[24].xor_rotate::<14>(d4)
-    );
-    let row1 = row!(
-        a[3].xor_rotate::<28>(d3),
-        a[9].xor_rotate::<20>(d4),
-        a[10].xor_rotate::<3>(d0),
-        a[16].xor_rotate::<45>(d1),
-        a[22].xor_rotate::<61>(d2)
-    );
-    let row2 = row!(
-        a[1].xor_rotate::<1>(d1),
-        a[7].xor_rotate::<6>(d2),
-        a[13].xor_rotate::<25>(d3),
-        a[19].xor_rotate::<8>(d4),
-        a[20].xor_rotate::<18>(d0)
-    );
-    let row3 = row!(
-        a[4].xor_rotate::<27>(d4),
-        a[5].xor_rotate::<36>(d0),
-        a[11].xor_rotate::<10>(d1),
-        a[17].xor_rotate::<15>(d2),
-        a[23].xor_rotate::<56>(d3)
-    );
-    let row4 = row!(
-        a[2].xor_rotate::<62>(d2),
-        a[8].xor_rotate::<55>(d3),
-        a[14].xor_rotate::<39>(d4),
-        a[15].xor_rotate::<41>(d0),
-        a[21].xor_rotate::<2>(d1)
-    );
+    // Rows of the result of ρ and π, and χ over them.
+    let early = |row| if V::CHI_LAST { row } else { chi(row) };
+    let late = |row| if V::CHI_LAST { chi(row) } else { row };
+    let row0 = early([
+        a[0][0].xor(d0),
+        a[1][1].xor_rotate::<44>(d1),
+        a[2][2].xor_rotate::<43>(d2),
+        a[3][3].xor_rotate::<21>(d3),
+        a[4][4].xor_rotate::<14>(d4),
+    ]);
+    let row1 = early([
+        a[0][3].xor_rotate::<28>(d3),
+        a[1][4].xor_rotate::<20>(d4),
+        a[2][0].xor_rotate::<3>(d0),
+        a[3][1].xor_rotate::<45>(d1),
+        a[4][2].xor_rotate::<61>(d2),
+    ]);
+    let row2 = early([
+        a[0][1].xor_rotate::<1>(d1),
+        a[1][2].xor_rotate::<6>(d2),
+        a[2][3].xor_rotate::<25>(d3),
+        a[3][4].xor_rotate::<8>(d4),
+        a[4][0].xor_rotate::<18>(d0),
+    ]);
+    let row3 = early([
+        a[0][4].xor_rotate::<27>(d4),
+        a[1][0].xor_rotate::<36>(d0),
+        a[2][1].xor_rotate::<10>(d1),
+        a[3][2].xor_rotate::<15>(d2),
+        a[4][3].xor_rotate::<56>(d3),
+    ]);
+    let row4 = early([
+        a[0][2].xor_rotate::<62>(d2),
+        a[1][3].xor_rotate::<55>(d3),
+        a[2][4].xor_rotate::<39>(d4),
+        a[3][0].xor_rotate::<41>(d0),
+        a[4][1].xor_rotate::<2>(d1),
+    ]);
+    let mut rows = [late(row0), late(row1), late(row2), late(row3), late(row4)];
+    rows[0][0] = rows[0][0].xor(constant);
+    rows
+}
+
+/// The step χ on one row.
+#[inline(always)]
+fn chi<V: U64s>([b0, b1, b2, b3, b4]: [V; 5]) -> [V; 5] {
     [
-        row0[0].xor(constant),
-        row0[1],
-        row0[2],
-        row0[3],
-        row0[4],
-        row1[0],
-        row1[1],
-        row1[2],
-        row1[3],
-        row1[4],
-        row2[0],
-        row2[1],
-        row2[2],
-        row2[3],
-        row2[4],
-        row3[0],
-        row3[1],
-        row3[2],
-        row3[3],
-        row3[4],
-        row4[0],
-        row4[1],
-        row4[2],
-        row4[3],
-        row4[4],
+        b0.chi(b1, b2),
+        b1.chi(b2, b3),
+        b2.chi(b3, b4),
+        b3.chi(b4, b0),
+        b4.chi(b0, b1),
     ]
 }
 

@@ -111,6 +111,16 @@ macro_rules! keccak_words {
                 chi => $ternary::chi(b, c);
             }
 
+            /// Words then wait less for each other: on Zen 4 a permutation takes 3 to 4 % less time.
+            const CHI_LAST: bool = true;
+
+            /// `vpternlog` writes over its first operand, so that `xor3` of what stays needed
+            /// begins with a copy: `xor` has none.
+            #[inline(always)]
+            fn xor5(self, b: Self, c: Self, d: Self, e: Self) -> Self {
+                self.xor(b).xor3(c, d).xor(e)
+            }
+
             #[inline(always)]
             fn mask(_: Avx512, lanes: u32) -> Self {
                 // SAFETY: the token proves that the CPU has the instruction.

@@ -50,7 +50,8 @@ impl<B: Backend, V: U64s, N: Dimension> Kernel<B> for Chain<'_, V, N> {
         for _ in 0..steps {
             // PK.seed ‖ ADRS ‖ value, the suffix of SHAKE, and the end of the block of
             // 136 bytes
-            let mut a = [zero; 25];
+            let mut state = [[zero; 5]; 5];
+            let a = state.as_flattened_mut();
             for i in 0..words {
                 a[i] = V::splat(token, seed[i]);
                 a[words + 4 + i] = value[i];
@@ -60,8 +61,8 @@ impl<B: Backend, V: U64s, N: Dimension> Kernel<B> for Chain<'_, V, N> {
             }
             a[2 * words + 4] = V::splat(token, 0x1f);
             a[16] = V::splat(token, 1 << 63);
-            let a = permute(token, a);
-            value[..words].copy_from_slice(&a[..words]);
+            let state = permute(token, state);
+            value[..words].copy_from_slice(&state[0][..words]);
             // The field is big-endian, so its last byte is the most significant here. It
             // counts steps of a chain, of which there are 15, or is not used again.
             for word in addresses[3].as_mut() {
