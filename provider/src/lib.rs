@@ -116,11 +116,71 @@
 //!   certificate for keyEncipherment only, which RFC 9881 forbids, is accepted, and so is
 //!   an intermediate that may not sign certificates. Wrap the verifier, on either
 //!   side, in [`verify::EnforceKeyUsage`]; its documentation shows how.
-//! * *Revocation.* Nothing is looked up. Give revocation lists to
-//!   [`WebPkiServerVerifier::builder_with_provider`](rustls::client::WebPkiServerVerifier)
-//!   or
-//!   [`WebPkiClientVerifier::builder_with_provider`](rustls::server::WebPkiClientVerifier),
-//!   by `with_crls`.
+//! * *Revocation.* Nothing is looked up. Give revocation lists to either verifier of rustls, which
+//!   verifies them by the provider's algorithms, ML-DSA and SLH-DSA among them. Every
+//!   certificate below a root must then be covered by a list of its issuer, unless the verifier's
+//!   builder is told otherwise; a list that has expired is used all the same, unless it is told
+//!   not to. [`CertificateRevocationList`](pq_x509::CertificateRevocationList) reads and
+//!   [`Issuer::issue_revocation_list`](pq_x509::Issuer::issue_revocation_list) makes lists.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use rustls::client::WebPkiServerVerifier;
+//! use rustls::server::WebPkiClientVerifier;
+//! use rustls::{ClientConfig, RootCertStore, ServerConfig};
+//! use rustls_pq::pq_x509::CertificateRevocationList;
+//! # use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+//!
+//! fn client(
+//!     roots: Arc<RootCertStore>,
+//!     lists: &str,
+//! ) -> Result<ClientConfig, Box<dyn std::error::Error>> {
+//!     let provider = Arc::new(rustls_pq::provider()?);
+//!     let lists = CertificateRevocationList::all_from_pem(lists)?;
+//!     let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider.clone())
+//!         .with_crls(lists.into_iter().map(CertificateRevocationList::into_der))
+//!         .enforce_revocation_expiration()
+//!         .build()?;
+//!     Ok(ClientConfig::builder_with_provider(provider)
+//!         .with_safe_default_protocol_versions()?
+//!         .with_webpki_verifier(verifier)
+//!         .with_no_client_auth())
+//! }
+//!
+//! fn server(
+//!     client_roots: Arc<RootCertStore>,
+//!     lists: &str,
+//! #   chain: Vec<CertificateDer<'static>>,
+//! #   key: PrivateKeyDer<'static>,
+//! ) -> Result<ServerConfig, Box<dyn std::error::Error>> {
+//!     let provider = Arc::new(rustls_pq::provider()?);
+//!     let lists = CertificateRevocationList::all_from_pem(lists)?;
+//!     let verifier = WebPkiClientVerifier::builder_with_provider(client_roots, provider.clone())
+//!         .with_crls(lists.into_iter().map(CertificateRevocationList::into_der))
+//!         .enforce_revocation_expiration()
+//!         .build()?;
+//!     Ok(ServerConfig::builder_with_provider(provider)
+//!         .with_safe_default_protocol_versions()?
+//!         .with_client_cert_verifier(verifier)
+//!         .with_single_cert(chain, key)?)
+//! }
+//! # use rustls_pq::pq_x509::{CertificateBuilder, CertificateRevocationListBuilder, Issuer};
+//! # use rustls_pq::pq_x509::{SignatureAlgorithm, SigningKey};
+//! # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
+//! # let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! # let leaf = root.issue(CertificateBuilder::server().dns_name("localhost"), &key)?;
+//! # let list = CertificateRevocationListBuilder::new(&[1]);
+//! # let lists = root.issue_revocation_list(list)?.to_pem();
+//! # let key = rustls::pki_types::PrivatePkcs8KeyDer::from(key.to_pkcs8_der()?.to_vec());
+//! # let mut roots = RootCertStore::empty();
+//! # roots.add(root.certificate().der().clone())?;
+//! # let roots = Arc::new(roots);
+//! # client(roots.clone(), &lists)?;
+//! # server(roots, &lists, vec![leaf.into_der()], key.into())?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Where it runs
 //!

@@ -261,6 +261,23 @@ pub enum Refusal {
         error: CertificateError,
     },
 
+    /// A certificate of the peer is on a revocation list. The alert is `certificate_revoked`
+    /// (RFC 9846, section 6.2).
+    #[error("a certificate of the peer has been revoked; the peer needs a new one, for a new key")]
+    Revoked,
+
+    /// Whether a certificate of the peer has been revoked can't be told: no revocation list of
+    /// its issuer is there, or only one that has expired. The standard has no alert for it, and
+    /// rustls sends `unknown_ca`.
+    #[error(
+        "whether a certificate of the peer has been revoked isn't known ({error}); get the newest \
+         revocation lists of all CAs in its chain, and give them to the verifier (with_crls)"
+    )]
+    RevocationUnknown {
+        /// What rustls says.
+        error: CertificateError,
+    },
+
     /// A client has a server's certificate, or the other way round. The alert is
     /// `unsupported_certificate` (RFC 9846, section 6.2).
     #[error(
@@ -446,6 +463,12 @@ impl Refusal {
             }
             Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
                 Self::NotValidYet { error: cloned }
+            }
+            Certificate::Revoked => Self::Revoked,
+            Certificate::UnknownRevocationStatus
+            | Certificate::ExpiredRevocationList
+            | Certificate::ExpiredRevocationListContext { .. } => {
+                Self::RevocationUnknown { error: cloned }
             }
             Certificate::InvalidPurpose | Certificate::InvalidPurposeContext { .. } => {
                 Self::WrongPurpose { error: cloned }

@@ -19,6 +19,7 @@ mod profile_table;
 mod refusals;
 mod refused_certificates;
 mod refused_shares;
+mod revocation;
 mod rotation;
 mod secrets;
 mod sessions;
