@@ -170,8 +170,9 @@ impl Builder {
     ///
     /// [`Error::GroupUnavailable`], [`Error::CipherSuiteUnavailable`] and
     /// [`Error::SchemeUnavailable`] if something was chosen by name that neither this
-    /// crate nor the base has; [`Error::GroupExcluded`], [`Error::CipherSuiteExcluded`],
-    /// [`Error::SchemeExcluded`] and [`Error::SlhDsaExcluded`] if the profile excludes it;
+    /// crate nor the base has; [`Error::SlhDsaIsExperimental`] if a scheme of SLH-DSA was named
+    /// without [`experimental_slh_dsa`](Self::experimental_slh_dsa);
+    /// [`Error::GroupExcluded`], [`Error::CipherSuiteExcluded`], [`Error::SchemeExcluded`] and [`Error::SlhDsaExcluded`] if the profile excludes it;
     /// [`Error::SchemeNotPostQuantum`] if a classical scheme was named and post-quantum
     /// authentication is required; [`Error::NoGroups`], [`Error::NoCipherSuites`] and
     /// [`Error::NoSignatureSchemes`] if nothing is left.

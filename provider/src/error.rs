@@ -64,6 +64,17 @@ pub enum Error {
         available: Vec<SignatureScheme>,
     },
 
+    /// A signature scheme of SLH-DSA was asked for, and SLH-DSA for handshakes was not.
+    #[error(
+        "the signature scheme {scheme:?} is one of SLH-DSA, which is experimental in TLS handshakes: \
+         call `Builder::experimental_slh_dsa` to accept it there, or leave it out, since in \
+         certificate chains SLH-DSA is accepted anyway"
+    )]
+    SlhDsaIsExperimental {
+        /// The scheme that was asked for.
+        scheme: SignatureScheme,
+    },
+
     /// The base lacks a cipher suite that was asked for.
     #[error(
         "the cipher suite {cipher_suite:?} is not available: the base provider lacks it; available \

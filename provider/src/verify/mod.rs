@@ -131,15 +131,23 @@ fn chosen(available: &[Entry], schemes: &[SignatureScheme]) -> Result<Vec<Entry>
 
     let mut mapping = Vec::with_capacity(schemes.len());
     for &scheme in schemes {
-        let entry = find(available, scheme).ok_or_else(|| Error::SchemeUnavailable {
-            scheme,
-            available: available.iter().map(|(scheme, _)| *scheme).collect(),
-        })?;
+        let entry = find(available, scheme).ok_or_else(|| unavailable(available, scheme))?;
         if find(&mapping, scheme).is_none() {
             mapping.push(entry);
         }
     }
     Ok(mapping)
+}
+
+/// Why `scheme` isn't among those that are `available`.
+fn unavailable(available: &[Entry], scheme: SignatureScheme) -> Error {
+    match find(SLH_DSA.mapping, scheme) {
+        Some(_) => Error::SlhDsaIsExperimental { scheme },
+        None => Error::SchemeUnavailable {
+            scheme,
+            available: available.iter().map(|(scheme, _)| *scheme).collect(),
+        },
+    }
 }
 
 /// The algorithms that occur in `mapping`, each once: what isn't advertised isn't

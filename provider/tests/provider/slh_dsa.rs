@@ -121,6 +121,21 @@ fn nothing_is_advertised_unless_asked_for() {
     assert_eq!(schemes[3..15], slh_dsa);
 }
 
+/// Whoever names a scheme learns what else it takes, and not that there is none.
+#[test]
+fn schemes_that_are_named_are_not_enough() {
+    for scheme in SLH_DSA.supported_schemes() {
+        let named = Builder::new(any_base()).signature_schemes([scheme]);
+        let error = named.clone().build().unwrap_err();
+        assert_eq!(error, rustls_pq::Error::SlhDsaIsExperimental { scheme });
+        let text = error.to_string();
+        for part in ["experimental", "`Builder::experimental_slh_dsa`"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(named.experimental_slh_dsa().build().is_ok());
+    }
+}
+
 #[test]
 fn leaves_need_both_sides_to_ask() {
     let pki = Recommended::with_leaf(SignatureAlgorithm::SlhDsaSha2_128f);
