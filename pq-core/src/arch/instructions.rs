@@ -177,6 +177,84 @@ macro_rules! lane_orders {
 #[cfg(target_arch = "x86_64")]
 pub(super) use lane_orders;
 
+/// The methods of [`Backend`](super::Backend) on numbers of D bits and on pairs of
+/// coefficients, by functions of the same names in the file; `append_below` by `keep_below`,
+/// of as many numbers as a register holds.
+#[cfg(target_arch = "x86_64")]
+macro_rules! numbers {
+    () => {
+        #[inline(always)]
+        fn pack<const D: usize>(self, numbers: &[u32; 16], bytes: &mut [u8]) {
+            // SAFETY: the token proves that the CPU has the instructions.
+            unsafe { pack::<D>(numbers, bytes) }
+        }
+
+        #[inline(always)]
+        fn unpack<const D: usize>(self, bytes: &[u8]) -> [u32; 16] {
+            // SAFETY: the token proves that the CPU has the instructions.
+            unsafe { unpack::<D>(bytes) }
+        }
+
+        #[inline(always)]
+        fn append_below<T: FromNumber>(
+            self,
+            numbers: &[u32; 16],
+            limit: u32,
+            output: &mut [T; 256],
+            mut filled: usize,
+        ) -> usize {
+            for numbers in numbers.as_chunks().0 {
+                // SAFETY: the token proves that the CPU has the instructions.
+                let (below, count) = unsafe { keep_below(numbers, limit) };
+                filled = super::packing::append(&below, count, output, filled);
+            }
+            filled
+        }
+
+        #[inline(always)]
+        fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+            // SAFETY: the token proves that the CPU has the instructions.
+            unsafe { add_pair_products(a, b, sums) }
+        }
+
+        #[inline(always)]
+        fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+            // SAFETY: the token proves that the CPU has the instructions.
+            unsafe { halves(even, odd) }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+pub(super) use numbers;
+
+/// `read` and `lanes`: a register from memory, and to it.
+#[cfg(target_arch = "x86_64")]
+macro_rules! register {
+    ($register:ty, $feature:literal, $load:ident, $store:ident) => {
+        /// A vector from memory.
+        #[inline]
+        #[target_feature(enable = $feature)]
+        fn read<T, const N: usize>(lanes: &[T; N]) -> $register {
+            const { assert!(size_of::<[T; N]>() == size_of::<$register>()) }
+            // SAFETY: the array has the size of the register.
+            unsafe { $load(lanes.as_ptr().cast()) }
+        }
+
+        /// The lanes of a vector.
+        #[inline]
+        #[target_feature(enable = $feature)]
+        fn lanes<T: Integer, const N: usize>(x: $register) -> [T; N] {
+            const { assert!(size_of::<[T; N]>() == size_of::<$register>()) }
+            let mut lanes = [T::default(); N];
+            // SAFETY: the array has the size of the register, and takes any bits.
+            unsafe { $store(lanes.as_mut_ptr().cast(), x) }
+            lanes
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+pub(super) use register;
+
 /// A number of which any bits are one.
 #[cfg(target_arch = "x86_64")]
 pub(super) trait Integer: Copy + Default {}

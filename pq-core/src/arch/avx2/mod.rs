@@ -12,7 +12,7 @@ use self::coefficients::{I16x16, I32x8};
 use self::packing::{keep_below, pack, unpack};
 pub(super) use self::words::transpose;
 use self::words::{U32x8, U64x4};
-use super::instructions::{Integer, run_with, token};
+use super::instructions::{Integer, numbers, register, run_with, token};
 use super::{Backend, FromNumber, Kernel, Portable, ShaNi};
 use crate::sealed::Sealed;
 
@@ -46,49 +46,7 @@ impl Backend for Avx2 {
         ShaNi::detect()
     }
 
-    #[inline(always)]
-    fn pack<const D: usize>(self, numbers: &[u32; 16], bytes: &mut [u8]) {
-        if D > 1 && (D <= 16 || D.is_multiple_of(2)) {
-            // SAFETY: the token proves that the CPU has the instructions.
-            unsafe { pack::<D>(numbers, bytes) }
-        } else {
-            super::packing::pack::<D>(numbers, bytes);
-        }
-    }
-
-    #[inline(always)]
-    fn unpack<const D: usize>(self, bytes: &[u8]) -> [u32; 16] {
-        // SAFETY: the token proves that the CPU has the instructions.
-        unsafe { unpack::<D>(bytes) }
-    }
-
-    #[inline(always)]
-    fn append_below<T: FromNumber>(
-        self,
-        numbers: &[u32; 16],
-        limit: u32,
-        output: &mut [T; 256],
-        mut filled: usize,
-    ) -> usize {
-        for numbers in numbers.as_chunks().0 {
-            // SAFETY: the token proves that the CPU has the instructions.
-            let (below, count) = unsafe { keep_below(numbers, limit) };
-            filled = super::packing::append(&below, count, output, filled);
-        }
-        filled
-    }
-
-    #[inline(always)]
-    fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
-        // SAFETY: the token proves that the CPU has the instructions.
-        unsafe { add_pair_products(a, b, sums) }
-    }
-
-    #[inline(always)]
-    fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
-        // SAFETY: the token proves that the CPU has the instructions.
-        unsafe { halves_in_turn(even, odd) }
-    }
+    numbers!();
 }
 
 impl From<Avx2> for Portable {
@@ -109,7 +67,7 @@ fn add_pair_products(a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn halves_in_turn(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+fn halves(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
     const ODD_LANES: i32 = 0b1010_1010;
     let (mut low, mut high) = ([0; 32], [0; 32]);
     let halves = low.as_chunks_mut::<16>().0.iter_mut();
@@ -129,22 +87,4 @@ fn halves_in_turn(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
     [low, high]
 }
 
-/// A vector from memory.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn read<T, const N: usize>(lanes: &[T; N]) -> __m256i {
-    const { assert!(size_of::<[T; N]>() == size_of::<__m256i>()) }
-    // SAFETY: the array has the size of a register.
-    unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
-}
-
-/// The lanes of a vector.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn lanes<T: Integer, const N: usize>(x: __m256i) -> [T; N] {
-    const { assert!(size_of::<[T; N]>() == size_of::<__m256i>()) }
-    let mut lanes = [T::default(); N];
-    // SAFETY: the array has the size of the register, and takes any bits.
-    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), x) }
-    lanes
-}
+register!(__m256i, "avx2", _mm256_loadu_si256, _mm256_storeu_si256);

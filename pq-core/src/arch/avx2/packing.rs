@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::declassify;
+use super::super::{declassify, packing};
 use super::{lanes, read};
 
 /// Where the bits of packed numbers are: 16 numbers of `D` bits, four to each half of a
@@ -79,10 +79,13 @@ fn read_half(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// 1 < `D`, and `D` ≤ 16 or even.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn pack<const D: usize>(numbers: &[u32; 16], bytes: &mut [u8]) {
+    if D == 1 || D > 16 && !D.is_multiple_of(2) {
+        // four numbers end within a byte, or one is a bit
+        return packing::pack::<D>(numbers, bytes);
+    }
     let low_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D>::PARTS[0]));
     let high_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D>::PARTS[1]));
     // The even numbers go to the upper ends of their lanes, and then both down. The

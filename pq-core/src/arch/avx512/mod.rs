@@ -11,7 +11,7 @@ use core::arch::x86_64::*;
 use self::coefficients::{I16x32, I32x16};
 use self::packing::{append_12_bits_below, keep_below, pack, unpack};
 use self::words::{U32x16, U64x4, U64x8};
-use super::instructions::{Integer, run_with, token};
+use super::instructions::{Integer, numbers, register, run_with, token};
 use super::{Backend, FromNumber, Kernel, ShaNi};
 use crate::sealed::Sealed;
 
@@ -54,30 +54,7 @@ impl Backend for Avx512 {
         ShaNi::detect()
     }
 
-    #[inline(always)]
-    fn pack<const D: usize>(self, numbers: &[u32; 16], bytes: &mut [u8]) {
-        // SAFETY: the token proves that the CPU has the instructions.
-        unsafe { pack::<D>(numbers, bytes) }
-    }
-
-    #[inline(always)]
-    fn unpack<const D: usize>(self, bytes: &[u8]) -> [u32; 16] {
-        // SAFETY: the token proves that the CPU has the instructions.
-        unsafe { unpack::<D>(bytes) }
-    }
-
-    #[inline(always)]
-    fn append_below<T: FromNumber>(
-        self,
-        numbers: &[u32; 16],
-        limit: u32,
-        output: &mut [T; 256],
-        filled: usize,
-    ) -> usize {
-        // SAFETY: the token proves that the CPU has the instructions.
-        let (below, count) = unsafe { keep_below(numbers, limit) };
-        super::packing::append(&below, count, output, filled)
-    }
+    numbers!();
 
     #[inline(always)]
     fn append_12_bits_below(
@@ -89,18 +66,6 @@ impl Backend for Avx512 {
     ) -> usize {
         // SAFETY: the token proves that the CPU has the instructions.
         unsafe { append_12_bits_below(bytes, limit, output, filled) }
-    }
-
-    #[inline(always)]
-    fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
-        // SAFETY: the token proves that the CPU has the instructions.
-        unsafe { add_pair_products(a, b, sums) }
-    }
-
-    #[inline(always)]
-    fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
-        // SAFETY: the token proves that the CPU has the instructions.
-        unsafe { halves(even, odd) }
     }
 }
 
@@ -121,22 +86,4 @@ fn halves(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
     [lanes(low), lanes(high)]
 }
 
-/// A vector from memory.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn read<T, const N: usize>(lanes: &[T; N]) -> __m512i {
-    const { assert!(size_of::<[T; N]>() == size_of::<__m512i>()) }
-    // SAFETY: the array has the size of a register.
-    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
-}
-
-/// The lanes of a vector.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn lanes<T: Integer, const N: usize>(x: __m512i) -> [T; N] {
-    const { assert!(size_of::<[T; N]>() == size_of::<__m512i>()) }
-    let mut lanes = [T::default(); N];
-    // SAFETY: the array has the size of a register, and takes any bits.
-    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), x) }
-    lanes
-}
+register!(__m512i, "avx512f", _mm512_loadu_si512, _mm512_storeu_si512);
