@@ -1,7 +1,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use rustls::NamedGroup;
+use crate::tls::NamedGroup;
 
 /// A TLS key exchange group, by its code point.
 ///

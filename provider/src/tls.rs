@@ -1,13 +1,16 @@
 //! The names by which the code that rustls 0.23 and 0.24 share knows rustls.
 //!
-//! `kx/encapsulation.rs` and `sign/post_quantum_key.rs` use these and nothing else of rustls. The
-//! workspace member `rustls-next` compiles the same two files for rustls 0.24, with a module
-//! like this one.
+//! `group.rs`, `kx/encapsulation.rs`, `kx/layout.rs`, `kx/ml_kem.rs`, `sign/post_quantum_key.rs`
+//! and `verify/ml_dsa.rs` use these and nothing else of rustls. The workspace member `rustls-next`
+//! compiles the same files for rustls 0.24, with a module like this one.
 
 use alloc::sync::Arc;
 
 pub(crate) use rustls::crypto::{SecureRandom, SharedSecret};
-pub(crate) use rustls::{Error, PeerMisbehaved, SignatureScheme};
+pub(crate) use rustls::{Error, NamedGroup, PeerMisbehaved, SignatureScheme};
+
+// rustls 0.24 has one of this shape.
+pub(crate) use crate::kx::HybridLayout;
 
 /// An error of ours in one of rustls's.
 pub(crate) fn other(error: impl core::error::Error + Send + Sync + 'static) -> Error {

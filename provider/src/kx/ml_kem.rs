@@ -1,15 +1,13 @@
+//! ML-KEM as a group, in terms that rustls 0.23 and 0.24 have alike.
+
 use core::fmt;
 use core::marker::PhantomData;
 
 use pq_core::ml_kem::{MlKem512, MlKem768, MlKem1024, ParameterSet};
-use rustls::crypto::{
-    ActiveKeyExchange, CompletedKeyExchange, SecureRandom, SharedSecret, SupportedKxGroup,
-};
-use rustls::ffdhe_groups::FfdheGroup;
-use rustls::{Error, NamedGroup, ProtocolVersion};
 
-use super::encapsulation::{Encapsulation, answer};
+use super::encapsulation::{self, Encapsulation};
 use crate::Group;
+use crate::tls::{Error, SecureRandom, SharedSecret};
 
 /// ML-KEM alone as a key exchange group (draft-ietf-tls-mlkem), and the
 /// post-quantum half of a [`Hybrid`](super::Hybrid).
@@ -30,32 +28,15 @@ impl<P: MlKemGroup> MlKem<P> {
             parameter_set: PhantomData,
         }
     }
-}
 
-impl<P: MlKemGroup> SupportedKxGroup for MlKem<P> {
-    fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
-        Ok(Encapsulation::<P>::start(self.random)?)
+    /// The client's side.
+    pub(super) fn encapsulation(&self) -> Result<Box<Encapsulation<P>>, Error> {
+        Encapsulation::start(self.random)
     }
 
-    fn start_and_complete(&self, client_share: &[u8]) -> Result<CompletedKeyExchange, Error> {
-        let (pub_key, secret) = answer::<P>(self.random, client_share)?;
-        Ok(CompletedKeyExchange {
-            group: self.name(),
-            pub_key,
-            secret,
-        })
-    }
-
-    fn ffdhe_group(&self) -> Option<FfdheGroup<'static>> {
-        None
-    }
-
-    fn name(&self) -> NamedGroup {
-        P::GROUP.into()
-    }
-
-    fn usable_for_version(&self, version: ProtocolVersion) -> bool {
-        version == ProtocolVersion::TLSv1_3
+    /// What the server sends, and its secret.
+    pub(super) fn answer(&self, client_share: &[u8]) -> Result<(Vec<u8>, SharedSecret), Error> {
+        encapsulation::answer::<P>(self.random, client_share)
     }
 }
 
@@ -84,22 +65,4 @@ impl MlKemGroup for MlKem768 {
 
 impl MlKemGroup for MlKem1024 {
     const GROUP: Group = Group::MLKEM1024;
-}
-
-impl<P: MlKemGroup> ActiveKeyExchange for Encapsulation<P> {
-    fn complete(self: Box<Self>, server_share: &[u8]) -> Result<SharedSecret, Error> {
-        Self::complete(&self, server_share)
-    }
-
-    fn pub_key(&self) -> &[u8] {
-        self.client_share()
-    }
-
-    fn ffdhe_group(&self) -> Option<FfdheGroup<'static>> {
-        None
-    }
-
-    fn group(&self) -> NamedGroup {
-        P::GROUP.into()
-    }
 }

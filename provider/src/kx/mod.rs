@@ -17,7 +17,9 @@
 //! end the handshake with `illegal_parameter`.
 
 mod encapsulation;
+mod glue;
 mod hybrid;
+pub mod layout;
 mod ml_kem;
 
 pub use hybrid::{Hybrid, HybridLayout};
@@ -72,23 +74,10 @@ impl Offered {
         }
     }
 
-    const fn hybrid<P: MlKemGroup>(
-        group: Group,
-        classical: Group,
-        classical_share_len: usize,
-        post_quantum_first: bool,
-    ) -> Self {
+    const fn hybrid<P: MlKemGroup>(group: Group, classical: Group, layout: HybridLayout) -> Self {
         Self {
             group,
-            hybrid: Some(HybridWith {
-                classical,
-                layout: HybridLayout {
-                    classical_share_len,
-                    post_quantum_client_share_len: P::ENCAPSULATION_KEY_LEN,
-                    post_quantum_server_share_len: P::CIPHERTEXT_LEN,
-                    post_quantum_first,
-                },
-            }),
+            hybrid: Some(HybridWith { classical, layout }),
             ml_kem: ml_kem::<P>,
         }
     }
@@ -121,9 +110,17 @@ impl Offered {
 }
 
 static OFFERED: &[Offered] = &[
-    Offered::hybrid::<MlKem768>(Group::X25519MLKEM768, Group::X25519, 32, true),
-    Offered::hybrid::<MlKem768>(Group::SECP256R1MLKEM768, Group::SECP256R1, 65, false),
-    Offered::hybrid::<MlKem1024>(Group::SECP384R1MLKEM1024, Group::SECP384R1, 97, false),
+    Offered::hybrid::<MlKem768>(Group::X25519MLKEM768, Group::X25519, layout::X25519MLKEM768),
+    Offered::hybrid::<MlKem768>(
+        Group::SECP256R1MLKEM768,
+        Group::SECP256R1,
+        layout::SECP256R1MLKEM768,
+    ),
+    Offered::hybrid::<MlKem1024>(
+        Group::SECP384R1MLKEM1024,
+        Group::SECP384R1,
+        layout::SECP384R1MLKEM1024,
+    ),
     Offered::alone::<MlKem512>(),
     Offered::alone::<MlKem768>(),
     Offered::alone::<MlKem1024>(),

@@ -7,11 +7,11 @@
 ))]
 pub(crate) mod ecdsa;
 mod key_usage;
+mod ml_dsa;
 pub mod slh_dsa;
 
 pub use key_usage::EnforceKeyUsage;
 
-use pq_x509::verification;
 use rustls::SignatureScheme;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::SignatureVerificationAlgorithm;
@@ -23,16 +23,8 @@ use crate::interned::{Interned, Same};
 /// ML-DSA (FIPS 204) for chains and for CertificateVerify (draft-ietf-tls-mldsa), in
 /// order of preference: the set that suits most, the stronger one, the smaller one.
 pub static ML_DSA: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
-    all: &[
-        verification::ML_DSA_65,
-        verification::ML_DSA_87,
-        verification::ML_DSA_44,
-    ],
-    mapping: &[
-        (SignatureScheme::ML_DSA_65, &[verification::ML_DSA_65]),
-        (SignatureScheme::ML_DSA_87, &[verification::ML_DSA_87]),
-        (SignatureScheme::ML_DSA_44, &[verification::ML_DSA_44]),
-    ],
+    all: ml_dsa::ALL,
+    mapping: ml_dsa::MAPPING,
 };
 
 /// Where SLH-DSA is accepted.

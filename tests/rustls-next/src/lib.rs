@@ -5,6 +5,11 @@
 //! Not for use: rustls 0.24 may change until it is released.
 #![forbid(unsafe_code)]
 
+#[path = "../../../provider/src/group.rs"]
+mod group;
 pub mod kx;
 pub mod sign;
 mod tls;
+pub mod verify;
+
+pub use group::{Group, UnknownGroup};

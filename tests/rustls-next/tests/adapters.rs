@@ -1,13 +1,21 @@
-//! The provider's algorithms through the traits of rustls 0.24.
+//! The provider's algorithms through the traits of rustls 0.24, and in its handshakes.
+
+extern crate alloc;
+
+use alloc::sync::Arc;
 
 use pq_core::ml_kem::{MlKem512, MlKem768, MlKem1024};
-use pq_x509::{SignatureAlgorithm, SubjectKey};
-use rustls::Error;
-use rustls::crypto::SignatureScheme;
-use rustls::crypto::kx::{Hybrid, NamedGroup, StartedKeyExchange, SupportedKxGroup};
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, SubjectKey};
+use rustls::crypto::kx::{NamedGroup, StartedKeyExchange, SupportedKxGroup};
+use rustls::crypto::{Credentials, CryptoProvider, Identity, SignatureScheme, SingleCredential};
 use rustls::error::PeerMisbehaved;
-use rustls_next::kx::{MlKem, layout};
+use rustls::{
+    ClientConfig, Connection, Error, HandshakeKind, RootCertStore, ServerConfig, ServerSide,
+    SideData, SliceInput, Tcp,
+};
+use rustls_next::kx::{Hybrid, MlKem, layout};
 use rustls_next::sign::signing_key;
+use rustls_next::verify::ML_DSA;
 use rustls_ring::DEFAULT_PROVIDER;
 use rustls_ring::kx_group::{SECP256R1, SECP384R1, X25519};
 
@@ -19,21 +27,21 @@ static X25519MLKEM768: Hybrid = Hybrid {
     classical: X25519,
     post_quantum: &MLKEM768,
     name: NamedGroup::X25519MLKEM768,
-    layout: layout::<MlKem768>(32, true),
+    layout: layout::X25519MLKEM768,
 };
 
 static SECP256R1MLKEM768: Hybrid = Hybrid {
     classical: SECP256R1,
     post_quantum: &MLKEM768,
     name: NamedGroup::secp256r1MLKEM768,
-    layout: layout::<MlKem768>(65, false),
+    layout: layout::SECP256R1MLKEM768,
 };
 
 static SECP384R1MLKEM1024: Hybrid = Hybrid {
     classical: SECP384R1,
     post_quantum: &MLKEM1024,
     name: NamedGroup::secp384r1MLKEM1024,
-    layout: layout::<MlKem1024>(97, false),
+    layout: layout::SECP384R1MLKEM1024,
 };
 
 /// Each group, with the lengths of the client's share, the server's, and the secret.
@@ -105,7 +113,7 @@ fn signatures_verify() {
         (SignatureAlgorithm::MlDsa65, SignatureScheme::ML_DSA_65),
         (SignatureAlgorithm::MlDsa87, SignatureScheme::ML_DSA_87),
     ] {
-        let key = pq_x509::SigningKey::generate(algorithm).unwrap();
+        let key = SigningKey::generate(algorithm).unwrap();
         let ours = signing_key(key.clone(), DEFAULT_PROVIDER.secure_random).unwrap();
         assert_eq!(ours.public_key().unwrap(), key.spki());
         assert!(
@@ -120,4 +128,93 @@ fn signatures_verify() {
         let signature = signer.sign(b"message").unwrap();
         key.verifying_key().verify(b"message", &signature).unwrap();
     }
+}
+
+/// In every group, with every set of ML-DSA.
+#[test]
+fn handshakes() {
+    for &algorithm in SignatureAlgorithm::ML_DSA {
+        let key = || SigningKey::generate(algorithm).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key()).unwrap();
+        let leaf_key = key();
+        let leaf = CertificateBuilder::server().dns_name("localhost");
+        let leaf = root.issue(leaf, &leaf_key).unwrap().into_der();
+        let identity = Identity::from_cert_chain(vec![leaf]).unwrap();
+
+        for (group, _) in GROUPS {
+            let provider = Arc::new(CryptoProvider {
+                kx_groups: vec![group].into(),
+                signature_verification_algorithms: ML_DSA,
+                ..DEFAULT_PROVIDER
+            });
+            let key = signing_key(leaf_key.clone(), provider.secure_random).unwrap();
+            let credentials = Credentials::new(Arc::new(identity.clone()), key).unwrap();
+            let server = ServerConfig::builder(provider.clone())
+                .with_no_client_auth()
+                .with_server_credential_resolver(Arc::new(SingleCredential::from(credentials)))
+                .unwrap();
+            let mut roots = RootCertStore::empty();
+            roots.add(root.certificate().der().clone()).unwrap();
+            let client = ClientConfig::builder(provider)
+                .with_root_certificates(roots)
+                .with_no_client_auth()
+                .unwrap();
+            connect(client, server, group.name());
+        }
+    }
+}
+
+/// Shakes hands in memory, and says something each way.
+fn connect(client: ClientConfig, server: ServerConfig, group: NamedGroup) {
+    let (mut to_client, mut to_server) = (Vec::new(), Vec::new());
+    let name = "localhost".try_into().unwrap();
+    let mut client = Arc::new(client)
+        .connect(name)
+        .build(&mut to_server)
+        .unwrap();
+    let mut server = Connection::<ServerSide, Tcp>::new(Arc::new(server)).unwrap();
+    // ClientHello and the server's flight, Finished and tickets.
+    for _ in 0..2 {
+        assert!(receive(&mut server, &mut to_server, &mut to_client).is_empty());
+        assert!(receive(&mut client, &mut to_client, &mut to_server).is_empty());
+    }
+
+    client
+        .write(b"ping".as_slice().into(), &mut to_server)
+        .unwrap();
+    server
+        .write(b"pong".as_slice().into(), &mut to_client)
+        .unwrap();
+    assert_eq!(
+        receive(&mut server, &mut to_server, &mut to_client),
+        b"ping"
+    );
+    assert_eq!(
+        receive(&mut client, &mut to_client, &mut to_server),
+        b"pong"
+    );
+    for negotiated in [
+        client.negotiated_key_exchange_group(),
+        server.negotiated_key_exchange_group(),
+    ] {
+        assert_eq!(negotiated.unwrap().name(), group);
+    }
+    assert_eq!(client.handshake_kind(), Some(HandshakeKind::Full));
+    assert_eq!(server.handshake_kind(), Some(HandshakeKind::Full));
+}
+
+/// Takes what has arrived, and returns what the peer says in it.
+fn receive<Side: SideData>(
+    end: &mut Connection<Side, Tcp>,
+    arrived: &mut Vec<u8>,
+    to_peer: &mut Vec<u8>,
+) -> Vec<u8> {
+    let mut said = Vec::new();
+    let mut input = SliceInput::new(arrived);
+    end.read_tls(&mut input, to_peer)
+        .handle_all(&mut said)
+        .unwrap();
+    let used = input.into_used();
+    arrived.drain(..used);
+    said
 }
