@@ -8,8 +8,9 @@ use interop::openssl::Workdir;
 use interop::pki::{NAME, generate, server_leaf, server_name};
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
 use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    KeyUsages, Purpose, SignatureAlgorithm, SigningKey, ValidationError, Validity,
+    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
+    ChainValidator, CrlReason, DecapsulationKey, Issuer, KemAlgorithm, KeyUsages, Purpose,
+    RevocationPolicy, SignatureAlgorithm, SigningKey, ValidationError, Validity, verification,
 };
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::UnixTime;
@@ -193,7 +194,8 @@ fn validity_and_path_length_of_ours_bind_both() {
     work.write("below.pem", below.certificate().to_pem());
     work.run_failing(&format!("{VERIFY} -untrusted below.pem leaf.pem"))
         .assert_contains("path length constraint exceeded");
-    let validator = ChainValidator::new([chain.root.clone()]).expect("the root is one");
+    let validator =
+        ChainValidator::new([chain.root.certificate().clone()]).expect("the root is one");
     let result = validator.validate_server(
         &[&leaf, below.certificate(), chain.intermediate.certificate()],
         &server_name(NAME),
@@ -339,9 +341,106 @@ fn we_read_leaves_of_openssl_for_ml_kem() {
     }
 }
 
+/// OpenSSL reads lists of ours, and refuses whom they name and nobody else.
+#[test]
+fn openssl_goes_by_our_revocation_lists() {
+    let Some(work) = Workdir::new() else { return };
+    for algorithms in every_combination() {
+        let chain = Chain::new(algorithms, |ca| ca);
+        chain.write_to(&work);
+        let revoked = chain.issue(server_leaf());
+        work.write("revoked.pem", revoked.to_pem());
+        let lists = chain.lists(&revoked);
+        let text: String = lists
+            .iter()
+            .map(CertificateRevocationList::to_pem)
+            .collect();
+        work.write("lists.pem", text);
+
+        work.run(&format!("{VERIFY} {CHECK_LISTS} leaf.pem"))
+            .assert_line("leaf.pem: OK");
+        work.run_failing(&format!("{VERIFY} {CHECK_LISTS} revoked.pem"))
+            .assert_contains("certificate revoked");
+        // Each list alone leaves one certificate uncovered.
+        for list in &lists {
+            work.write("lists.pem", list.to_pem());
+            work.run_failing(&format!("{VERIFY} {CHECK_LISTS} leaf.pem"))
+                .assert_contains("unable to get certificate CRL");
+        }
+        work.write("list.pem", lists[1].to_pem());
+        let printed = work.run("crl -in list.pem -noout -text -CAfile intermediate.pem");
+        for part in [
+            "Key Compromise",
+            "X509v3 CRL Number",
+            "X509v3 Authority Key Identifier",
+        ] {
+            printed.assert_contains(part);
+        }
+        printed.assert_contains("verify OK");
+    }
+}
+
+/// The other way round.
+#[test]
+fn we_go_by_revocation_lists_of_openssl() {
+    let Some(work) = Workdir::new() else { return };
+    for [root, intermediate, leaf] in every_combination() {
+        OpensslChain::new(&work, &format!("-newkey {root}"), "").issue(
+            &format!("-newkey {intermediate}"),
+            &format!("-newkey {leaf}"),
+        );
+        let (root, chain) = read_chain(&work);
+        let policy = |lists: [CertificateRevocationList; 2]| {
+            RevocationPolicy::new(lists).expect("the lists are usable")
+        };
+        let validate = |policy| {
+            ChainValidator::new([root.clone()])
+                .expect("the root is one")
+                .with_revocation(policy)
+                .validate_server(&chain, &server_name(NAME), UnixTime::now())
+        };
+        let [of_root, of_intermediate] =
+            ["root", "intermediate"].map(|ca| openssl_list(&work, ca, None));
+        assert_eq!(of_root.verify_signature(&root, verification::ALL), Ok(()));
+        assert_eq!(of_root.number(), Some(&[1][..]));
+        let valid = validate(policy([of_root.clone(), of_intermediate.clone()]));
+        assert_eq!(valid.expect("nothing is revoked").certificates().len(), 3);
+
+        let of_intermediate = openssl_list(&work, "intermediate", Some("leaf"));
+        let entry = of_intermediate.entry_for(&chain[0]).expect("it is listed");
+        assert_eq!(entry.reason(), CrlReason::KeyCompromise);
+        let refused = validate(policy([of_root, of_intermediate.clone()]));
+        assert!(
+            matches!(&refused, Err(ValidationError::Revoked { entry: Some(found), .. }) if found == entry),
+            "{refused:?}"
+        );
+    }
+}
+
+/// A list that `openssl ca` makes for `ca`, with one certificate on it or none.
+fn openssl_list(work: &Workdir, ca: &str, revoked: Option<&str>) -> CertificateRevocationList {
+    work.write("index.txt", "");
+    work.write("number", "01\n");
+    work.write(
+        "ca.cnf",
+        "[ca]\ndefault_ca=lists\n[lists]\ndatabase=index.txt\ncrlnumber=number\n\
+         default_crl_days=7\ndefault_md=default\ncrl_extensions=extensions\n\
+         [extensions]\nauthorityKeyIdentifier=keyid:always\n",
+    );
+    let signed_by = format!("ca -config ca.cnf -cert {ca}.pem -keyfile {ca}.key");
+    if let Some(name) = revoked {
+        work.run(&format!(
+            "{signed_by} -revoke {name}.pem -crl_reason keyCompromise"
+        ));
+    }
+    work.run(&format!("{signed_by} -gencrl -out list.pem"));
+    CertificateRevocationList::from_pem(&work.read_text("list.pem"))
+        .unwrap_or_else(|err| panic!("the list of {ca}: {err}"))
+}
+
 /// A root, an intermediate and a server's leaf, issued by us.
 struct Chain {
-    root: Certificate,
+    root: Issuer<SigningKey>,
     intermediate: Issuer<SigningKey>,
     leaf: Certificate,
 }
@@ -366,14 +465,28 @@ impl Chain {
             .sign(intermediate.signer())
             .expect("the intermediate signs");
         Self {
-            root: root.certificate().clone(),
+            root,
             intermediate,
             leaf,
         }
     }
 
+    /// A list of each CA; that of the intermediate has one certificate on it.
+    fn lists(&self, revoked: &Certificate) -> [CertificateRevocationList; 2] {
+        let list = CertificateRevocationListBuilder::new(&[1]);
+        let of_intermediate = list.clone().revoke(
+            revoked.serial_number(),
+            SystemTime::now(),
+            CrlReason::KeyCompromise,
+        );
+        [(&self.root, list), (&self.intermediate, of_intermediate)].map(|(ca, list)| {
+            ca.issue_revocation_list(list)
+                .expect("the CA may sign lists")
+        })
+    }
+
     fn write_to(&self, work: &Workdir) {
-        work.write("root.pem", self.root.to_pem());
+        work.write("root.pem", self.root.certificate().to_pem());
         work.write("intermediate.pem", self.intermediate.certificate().to_pem());
         work.write("leaf.pem", self.leaf.to_pem());
     }
@@ -400,7 +513,7 @@ impl Chain {
         leaf: &Certificate,
         name: &str,
     ) -> Result<pq_x509::ValidatedChain, ValidationError> {
-        ChainValidator::new([self.root.clone()])?.validate_server(
+        ChainValidator::new([self.root.certificate().clone()])?.validate_server(
             &[leaf, self.intermediate.certificate()],
             &server_name(name),
             UnixTime::now(),
@@ -433,7 +546,7 @@ impl<'a> OpensslChain<'a> {
         );
         work.run(&format!(
             "req -x509 {key} -noenc -keyout root.key -subj /CN=root -out root.pem \
-             -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign"
+             -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign,cRLSign"
         ));
         Self { work }
     }
@@ -480,3 +593,5 @@ fn leaf_builder() -> CertificateBuilder<pq_x509::EndEntity> {
 }
 
 const VERIFY: &str = "verify -x509_strict -CAfile root.pem -untrusted intermediate.pem";
+
+const CHECK_LISTS: &str = "-crl_check_all -CRLfile lists.pem";
