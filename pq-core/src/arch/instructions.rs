@@ -196,6 +196,12 @@ macro_rules! numbers {
         }
 
         #[inline(always)]
+        fn pack_i16s<const D: usize>(self, numbers: &[i16; 32], bytes: &mut [u8]) {
+            // SAFETY: the token proves that the CPU has the instructions.
+            unsafe { pack_i16s::<D>(numbers, bytes) }
+        }
+
+        #[inline(always)]
         fn append_below<T: FromNumber>(
             self,
             numbers: &[u32; 16],

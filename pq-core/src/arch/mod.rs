@@ -151,6 +151,32 @@ pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
         packing::unpack::<D>(bytes)
     }
 
+    /// As [`pack`](Self::pack), of 32 numbers in 4 · `D` bytes, `D` ≤ 12.
+    #[inline(always)]
+    fn pack_i16s<const D: usize>(self, numbers: &[i16; 32], bytes: &mut [u8]) {
+        let halves = numbers.as_chunks::<16>().0.iter();
+        for (half, bytes) in halves.zip(bytes.chunks_exact_mut(2 * D)) {
+            let mut numbers = [0; 16];
+            for (number, x) in numbers.iter_mut().zip(half) {
+                *number = *x as u32;
+            }
+            self.pack::<D>(&numbers, bytes);
+        }
+    }
+
+    /// As [`unpack`](Self::unpack), of 32 numbers in 4 · `D` bytes, `D` ≤ 12.
+    #[inline(always)]
+    fn unpack_i16s<const D: usize>(self, bytes: &[u8]) -> [i16; 32] {
+        let mut numbers = [0; 32];
+        let halves = numbers.as_chunks_mut::<16>().0.iter_mut();
+        for (half, bytes) in halves.zip(bytes.chunks_exact(2 * D)) {
+            for (x, number) in half.iter_mut().zip(self.unpack::<D>(bytes)) {
+                *x = number as i16;
+            }
+        }
+        numbers
+    }
+
     /// Appends those of 16 numbers that are below `limit` to the first `filled` elements
     /// of `output`, in their order and as far as there is room, and returns how many
     /// elements there are then. What follows them is overwritten. All numbers are

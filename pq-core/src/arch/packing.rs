@@ -88,6 +88,7 @@ pub(super) fn append<T: FromNumber, const N: usize>(
 
 #[cfg(test)]
 mod tests {
+    use super::pack;
     use crate::arch::{Backend, FromNumber, on_each_backend};
     use crate::test_random::Random;
 
@@ -118,6 +119,36 @@ mod tests {
         }
         on_each_backend!(b => {
             check_each!(b: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24);
+        });
+    }
+
+    /// Every width, of coefficients.
+    #[test]
+    fn packs_coefficients_as_numbers() {
+        fn check<B: Backend, const D: usize>(b: B) {
+            let mut random = Random::new(5);
+            for _ in 0..50 {
+                let numbers: [i16; 32] = core::array::from_fn(|_| random.below(1 << D) as i16);
+                let mut storage = [0xa5; 50];
+                let (packed, rest) = storage[1..].split_at_mut(4 * D);
+                b.pack_i16s::<D>(&numbers, packed);
+                assert_eq!(rest[0], 0xa5);
+                let mut expected = [0; 48];
+                let halves = numbers.as_chunks::<16>().0.iter();
+                for (half, bytes) in halves.zip(expected.chunks_exact_mut(2 * D)) {
+                    pack::<D>(&half.map(|x| x as u32), bytes);
+                }
+                assert_eq!(packed, &expected[..4 * D], "D = {D}");
+                assert_eq!(b.unpack_i16s::<D>(packed), numbers, "D = {D}");
+                assert_eq!(storage[0], 0xa5);
+            }
+        }
+
+        macro_rules! check_each {
+            ($b:ident: $($d:literal)*) => { $(check::<_, $d>($b);)* };
+        }
+        on_each_backend!(b => {
+            check_each!(b: 1 2 3 4 5 6 7 8 9 10 11 12);
         });
     }
 

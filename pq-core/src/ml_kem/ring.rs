@@ -114,7 +114,7 @@ impl Rq {
         excess >= 0
     }
 
-    /// ByteEncode_D(Compress_D(self)), |x| ≤ 8q.
+    /// ByteEncode_D(Compress_D(self)), |x| ≤ 4q.
     pub(super) fn compress_encode<B: Backend>(&self, b: B, d: usize, output: &mut [u8]) {
         let f = &self.0;
         match d {

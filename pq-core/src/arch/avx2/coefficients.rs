@@ -144,7 +144,7 @@ pub(super) fn transpose_blocks<const BITS: usize>(a: __m256i, b: __m256i) -> (__
 /// halves, and this makes them work on the whole.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn swap_middle(x: __m256i) -> __m256i {
+pub(super) fn swap_middle(x: __m256i) -> __m256i {
     _mm256_permute4x64_epi64::<0b11_01_10_00>(x)
 }
 

@@ -9,7 +9,7 @@ use core::hint::black_box;
 use core::mem::MaybeUninit;
 
 use self::coefficients::{I16x16, I32x8};
-use self::packing::{keep_below, pack, unpack};
+use self::packing::{keep_below, pack, pack_i16s, unpack};
 pub(super) use self::words::transpose;
 use self::words::{U32x8, U64x4};
 use super::instructions::{Integer, numbers, register, run_with, token};

@@ -3,22 +3,26 @@
 use core::arch::x86_64::*;
 
 use super::super::{declassify, packing};
+use super::coefficients::swap_middle;
 use super::{lanes, read};
 
-/// Where the bits of packed numbers are: 16 numbers of `D` bits, four to each half of a
-/// vector.
-struct Packed<const D: usize>;
+/// Where the bits of packed numbers are: `N` numbers of `D` bits to a quadword, half of them
+/// to each of its lanes.
+struct Packed<const D: usize, const N: usize>;
 
-impl<const D: usize> Packed<D> {
-    /// For each byte of four packed numbers the byte of a quadword, of which the second
+impl<const D: usize, const N: usize> Packed<D, N> {
+    /// Bits of a quadword.
+    const BITS: usize = N * D;
+
+    /// For each byte of two packed quadwords the byte of a quadword, of which the second
     /// is moved by its phase, that has its low bits, and that which has the rest.
     const PARTS: [[u8; 16]; 2] = {
-        assert!(D <= 24, "two numbers and a phase fit a quadword");
+        assert!(Self::BITS <= 48, "a quadword has room for a phase");
         let mut parts = [[NONE; 16]; 2];
         let mut i = 0;
-        while i < (4 * D).div_ceil(8) {
-            let (low, high) = (8 * i / (2 * D), (8 * i + 7) / (2 * D));
-            parts[0][i] = (8 * low + i - 2 * D * low / 8) as u8;
+        while i < (2 * Self::BITS).div_ceil(8) {
+            let (low, high) = (8 * i / Self::BITS, (8 * i + 7) / Self::BITS);
+            parts[0][i] = (8 * low + i - Self::BITS * low / 8) as u8;
             if low == 0 && high == 1 {
                 parts[1][i] = 8;
             }
@@ -26,7 +30,12 @@ impl<const D: usize> Packed<D> {
         }
         parts
     };
+}
 
+/// Where the bits of 16 packed numbers of `D` bits are, four to each half of a vector.
+struct Unpacked<const D: usize>;
+
+impl<const D: usize> Unpacked<D> {
     /// Where 16 bytes are read that have four packed numbers: from the first bit on, or
     /// the last that there are.
     const STARTS: [usize; 4] = {
@@ -86,31 +95,61 @@ pub(super) fn pack<const D: usize>(numbers: &[u32; 16], bytes: &mut [u8]) {
         // four numbers end within a byte, or one is a bit
         return packing::pack::<D>(numbers, bytes);
     }
-    let low_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D>::PARTS[0]));
-    let high_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D>::PARTS[1]));
-    // The even numbers go to the upper ends of their lanes, and then both down. The
-    // second of two quadwords goes up by the phase of its bits.
-    let alignment = _mm256_set1_epi64x(32 - D as i64);
-    let phase = (2 * D % 8) as i64;
-    let phases = _mm256_setr_epi64x(0, phase, 0, phase);
     for (numbers, bytes) in numbers.as_chunks().0.iter().zip(bytes.chunks_exact_mut(D)) {
         let numbers: &[u32; 8] = numbers;
-        let aligned = _mm256_sllv_epi32(read(numbers), alignment);
-        let pairs = _mm256_srl_epi64(aligned, _mm_cvtsi32_si128(32 - D as i32));
-        let pairs = _mm256_sllv_epi64(pairs, phases);
-        let packed = _mm256_or_si256(
-            _mm256_shuffle_epi8(pairs, low_parts),
-            _mm256_shuffle_epi8(pairs, high_parts),
-        );
-        let [first, second] = halves(packed);
-        if D <= 16 {
-            let packed = first | second << (4 * D);
-            bytes.copy_from_slice(&packed.to_le_bytes()[..D]);
-        } else {
-            let (start, end) = bytes.split_at_mut(D / 2);
-            start.copy_from_slice(&first.to_le_bytes()[..D / 2]);
-            end.copy_from_slice(&second.to_le_bytes()[..D / 2]);
-        }
+        pack_lanes::<D, 2>(read(numbers), bytes);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn pack_i16s<const D: usize>(numbers: &[i16; 32], bytes: &mut [u8]) {
+    let [x, y]: &[[i16; 16]; 2] = numbers
+        .as_chunks()
+        .0
+        .first_chunk()
+        .expect("two of 16 are 32");
+    let (x, y) = (read(x), read(y));
+    if D == 1 {
+        // the signs of bytes
+        let (x, y) = (_mm256_slli_epi16::<15>(x), _mm256_slli_epi16::<15>(y));
+        let bits = _mm256_movemask_epi8(swap_middle(_mm256_packs_epi16(x, y)));
+        bytes.copy_from_slice(&bits.to_le_bytes());
+        return;
+    }
+    // even + 2^D · odd
+    let factors = _mm256_set1_epi32(1 | 1 << (16 + D));
+    for (x, bytes) in [x, y].into_iter().zip(bytes.chunks_exact_mut(2 * D)) {
+        pack_lanes::<D, 4>(_mm256_madd_epi16(x, factors), bytes);
+    }
+}
+
+/// Lanes of 32 bits that have `N` / 2 numbers each.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pack_lanes<const D: usize, const N: usize>(x: __m256i, bytes: &mut [u8]) {
+    let bits = Packed::<D, N>::BITS;
+    let low_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D, N>::PARTS[0]));
+    let high_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D, N>::PARTS[1]));
+    // The even lanes go to their upper ends, and then both down. The second of two
+    // quadwords goes up by the phase of its bits.
+    let free = 32 - bits / 2;
+    let phase = (bits % 8) as i64;
+    let aligned = _mm256_sllv_epi32(x, _mm256_set1_epi64x(free as i64));
+    let quadwords = _mm256_srl_epi64(aligned, _mm_cvtsi32_si128(free as i32));
+    let quadwords = _mm256_sllv_epi64(quadwords, _mm256_setr_epi64x(0, phase, 0, phase));
+    let packed = _mm256_or_si256(
+        _mm256_shuffle_epi8(quadwords, low_parts),
+        _mm256_shuffle_epi8(quadwords, high_parts),
+    );
+    let [first, second] = halves(packed);
+    if bits <= 32 {
+        let packed = first | second << (2 * bits);
+        bytes.copy_from_slice(&packed.to_le_bytes()[..bits / 2]);
+    } else {
+        let (start, end) = bytes.split_at_mut(bits / 4);
+        start.copy_from_slice(&first.to_le_bytes()[..bits / 4]);
+        end.copy_from_slice(&second.to_le_bytes()[..bits / 4]);
     }
 }
 
@@ -129,7 +168,7 @@ pub(super) fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
     assert_eq!(bytes.len(), 2 * D);
     let mut padded = [0; 16];
     let four = |i: usize| {
-        let start = Packed::<D>::STARTS[i];
+        let start = Unpacked::<D>::STARTS[i];
         bytes[start..].first_chunk()
     };
     let quarters = if 2 * D < 16 {
@@ -142,8 +181,8 @@ pub(super) fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
     let mut unpacked = [0; 16];
     for (i, unpacked) in unpacked.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let x = _mm256_set_m128i(read_half(quarters[2 * i + 1]), read_half(quarters[2 * i]));
-        let gathered = _mm256_shuffle_epi8(x, read(&Packed::<D>::GATHERED[i]));
-        let shifted = _mm256_srlv_epi32(gathered, read(&Packed::<D>::PHASES[i]));
+        let gathered = _mm256_shuffle_epi8(x, read(&Unpacked::<D>::GATHERED[i]));
+        let shifted = _mm256_srlv_epi32(gathered, read(&Unpacked::<D>::PHASES[i]));
         *unpacked = lanes(_mm256_and_si256(shifted, mask));
     }
     unpacked

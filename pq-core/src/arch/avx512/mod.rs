@@ -9,7 +9,7 @@ mod words;
 use core::arch::x86_64::*;
 
 use self::coefficients::{I16x32, I32x16};
-use self::packing::{append_12_bits_below, keep_below, pack, unpack};
+use self::packing::{append_12_bits_below, keep_below, pack, pack_i16s, unpack, unpack_i16s};
 use self::words::{U32x16, U64x4, U64x8};
 use super::instructions::{Integer, numbers, register, run_with, token};
 use super::{Backend, FromNumber, Kernel, ShaNi};
@@ -55,6 +55,12 @@ impl Backend for Avx512 {
     }
 
     numbers!();
+
+    #[inline(always)]
+    fn unpack_i16s<const D: usize>(self, bytes: &[u8]) -> [i16; 32] {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { unpack_i16s::<D>(bytes) }
+    }
 
     #[inline(always)]
     fn append_12_bits_below(

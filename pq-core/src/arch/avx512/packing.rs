@@ -4,33 +4,38 @@ use core::arch::x86_64::*;
 
 use super::{lanes, read};
 
-/// Where the bits of packed numbers are: 16 numbers of `D` bits, two to a quadword.
-struct Packed<const D: usize>;
+/// Where the bits of packed numbers are: `N` numbers of `D` bits to a quadword, half of them
+/// to each of its lanes.
+struct Packed<const D: usize, const N: usize>;
 
-impl<const D: usize> Packed<D> {
+impl<const D: usize, const N: usize> Packed<D, N> {
+    /// Bits of a quadword.
+    const BITS: usize = N * D;
+
     /// A bit for each of the packed bytes.
-    const BYTES: __mmask64 = (1 << (2 * D)) - 1;
+    const BYTES: __mmask64 = (1 << Self::BITS) - 1;
 
     /// The bit of its first byte where each quadword begins.
     const PHASES: [u64; 8] = {
         let mut phases = [0; 8];
         let mut i = 0;
         while i < 8 {
-            phases[i] = (2 * D * i % 8) as u64;
+            phases[i] = (Self::BITS * i % 8) as u64;
             i += 1;
         }
         phases
     };
 
     /// For each packed byte the byte of a quadword, moved by its phase, that has its low
-    /// bits, and that which has the rest if there is one; there are no more, but for `D` = 1.
+    /// bits, and that which has the rest if there is one; there are no more, but for quadwords
+    /// of two bits.
     const PARTS: [[u8; 64]; 2] = {
-        assert!(D <= 24, "two numbers and a phase fit a quadword");
+        assert!(Self::BITS <= 48, "a quadword has room for a phase");
         let mut parts = [[0; 64]; 2];
         let mut i = 0;
-        while i < 2 * D {
-            let (low, high) = (8 * i / (2 * D), (8 * i + 7) / (2 * D));
-            parts[0][i] = (8 * low + i - 2 * D * low / 8) as u8;
+        while i < Self::BITS {
+            let (low, high) = (8 * i / Self::BITS, (8 * i + 7) / Self::BITS);
+            parts[0][i] = (8 * low + i - Self::BITS * low / 8) as u8;
             parts[1][i] = (8 * high) as u8;
             i += 1;
         }
@@ -41,8 +46,8 @@ impl<const D: usize> Packed<D> {
     const SHARED: __mmask64 = {
         let mut shared = 0;
         let mut i = 0;
-        while i < 2 * D {
-            if 8 * i / (2 * D) != (8 * i + 7) / (2 * D) {
+        while i < Self::BITS {
+            if 8 * i / Self::BITS != (8 * i + 7) / Self::BITS {
                 shared |= 1 << i;
             }
             i += 1;
@@ -55,7 +60,7 @@ impl<const D: usize> Packed<D> {
         let mut bytes = [0; 64];
         let mut i = 0;
         while i < 64 {
-            bytes[i] = (2 * D * (i / 8) / 8 + i % 8) as u8;
+            bytes[i] = (Self::BITS * (i / 8) / 8 + i % 8) as u8;
             i += 1;
         }
         bytes
@@ -66,7 +71,9 @@ impl<const D: usize> Packed<D> {
         let mut shifts = [0; 64];
         let mut i = 0;
         while i < 64 {
-            shifts[i] = (2 * D * (i / 8) % 8 + i / 4 % 2 * D + i % 4 * 8) as u8;
+            // how many bytes a number has
+            let len = 8 / N;
+            shifts[i] = (Self::BITS * (i / 8) % 8 + i / len % N * D + i % len * 8) as u8;
             i += 1;
         }
         shifts
@@ -76,34 +83,70 @@ impl<const D: usize> Packed<D> {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) fn pack<const D: usize>(numbers: &[u32; 16], bytes: &mut [u8]) {
-    assert_eq!(bytes.len(), 2 * D);
     let x = read(numbers);
     if D == 1 {
         let bits = _mm512_test_epi32_mask(x, _mm512_set1_epi32(1));
         bytes.copy_from_slice(&bits.to_le_bytes());
-        return;
+    } else {
+        pack_lanes::<D, 2>(x, bytes);
     }
-    // The even numbers go to the upper ends of their lanes, and then both down.
-    let aligned = _mm512_sllv_epi32(x, _mm512_set1_epi64(32 - D as i64));
-    let pairs = _mm512_srl_epi64(aligned, _mm_cvtsi32_si128(32 - D as i32));
-    let pairs = _mm512_rolv_epi64(pairs, read(&Packed::<D>::PHASES));
-    let low = _mm512_permutexvar_epi8(read(&Packed::<D>::PARTS[0]), pairs);
-    let high = read(&Packed::<D>::PARTS[1]);
-    let high = _mm512_maskz_permutexvar_epi8(Packed::<D>::SHARED, high, pairs);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+pub(super) fn pack_i16s<const D: usize>(numbers: &[i16; 32], bytes: &mut [u8]) {
+    let x = read(numbers);
+    if D == 1 {
+        let bits = _mm512_test_epi16_mask(x, _mm512_set1_epi16(1));
+        bytes.copy_from_slice(&bits.to_le_bytes());
+    } else {
+        // even + 2^D · odd
+        let factors = _mm512_set1_epi32(1 | 1 << (16 + D));
+        pack_lanes::<D, 4>(_mm512_madd_epi16(x, factors), bytes);
+    }
+}
+
+/// Lanes of 32 bits that have `N` / 2 numbers each.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn pack_lanes<const D: usize, const N: usize>(x: __m512i, bytes: &mut [u8]) {
+    assert_eq!(bytes.len(), Packed::<D, N>::BITS);
+    // The even lanes go to their upper ends, and then both down.
+    let free = 32 - Packed::<D, N>::BITS / 2;
+    let aligned = _mm512_sllv_epi32(x, _mm512_set1_epi64(free as i64));
+    let quadwords = _mm512_srl_epi64(aligned, _mm_cvtsi32_si128(free as i32));
+    let quadwords = _mm512_rolv_epi64(quadwords, read(&Packed::<D, N>::PHASES));
+    let low = _mm512_permutexvar_epi8(read(&Packed::<D, N>::PARTS[0]), quadwords);
+    let high = read(&Packed::<D, N>::PARTS[1]);
+    let high = _mm512_maskz_permutexvar_epi8(Packed::<D, N>::SHARED, high, quadwords);
     let packed = _mm512_or_si512(low, high);
     // SAFETY: the mask has a bit for each of the bytes that `bytes` has.
-    unsafe { _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), Packed::<D>::BYTES, packed) }
+    unsafe { _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), Packed::<D, N>::BYTES, packed) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
-    assert_eq!(bytes.len(), 2 * D);
+    let mask = _mm512_set1_epi32((1 << D) - 1);
+    lanes(_mm512_and_si512(unpack_with_excess::<D, 2>(bytes), mask))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+pub(super) fn unpack_i16s<const D: usize>(bytes: &[u8]) -> [i16; 32] {
+    let mask = _mm512_set1_epi16((1 << D) - 1);
+    lanes(_mm512_and_si512(unpack_with_excess::<D, 4>(bytes), mask))
+}
+
+/// The numbers with some of the bits that follow them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn unpack_with_excess<const D: usize, const N: usize>(bytes: &[u8]) -> __m512i {
+    assert_eq!(bytes.len(), Packed::<D, N>::BITS);
     // SAFETY: the mask has a bit for each of the bytes that `bytes` has.
-    let packed = unsafe { _mm512_maskz_loadu_epi8(Packed::<D>::BYTES, bytes.as_ptr().cast()) };
-    let gathered = _mm512_permutexvar_epi8(read(&Packed::<D>::GATHERED), packed);
-    let shifted = _mm512_multishift_epi64_epi8(read(&Packed::<D>::SHIFTS), gathered);
-    lanes(_mm512_and_si512(shifted, _mm512_set1_epi32((1 << D) - 1)))
+    let packed = unsafe { _mm512_maskz_loadu_epi8(Packed::<D, N>::BYTES, bytes.as_ptr().cast()) };
+    let gathered = _mm512_permutexvar_epi8(read(&Packed::<D, N>::GATHERED), packed);
+    _mm512_multishift_epi64_epi8(read(&Packed::<D, N>::SHIFTS), gathered)
 }
 
 /// Those that are below `limit`, in their order and then zeros, and how many there are.

@@ -5,13 +5,12 @@ use core::hint;
 
 use crate::arch::{Backend, Kernel, Portable};
 use crate::kernel::ntt::{Q3329, Ring, within};
-use crate::kernel::packing::{Pack, Unpack};
 
-const Q: u32 = 3329;
+const Q: i16 = Q3329::Q;
 
 /// ByteEncode_D(Compress_D(f)), D < 12, into 32 · D bytes.
 ///
-/// Takes |x| ≤ 8q.
+/// Takes |x| ≤ 4q.
 pub(crate) struct CompressEncode<'a, const D: usize> {
     pub(crate) f: &'a [i16; 256],
     pub(crate) output: &'a mut [u8],
@@ -22,12 +21,8 @@ impl<B: Backend, const D: usize> Kernel<B> for CompressEncode<'_, D> {
 
     #[inline(always)]
     fn run(self, b: B) {
-        debug_assert!(within::<Q3329>(self.f, 8));
-        let pack = Pack::<D, _> {
-            coefficient: |i| compress::<D>(canonical(self.f[i]) as u32),
-            output: self.output,
-        };
-        pack.run(b);
+        debug_assert!(within::<Q3329>(self.f, 4));
+        encode::<D, B>(b, self.f, self.output, compress::<D>);
     }
 }
 
@@ -44,11 +39,7 @@ impl<B: Backend, const D: usize> Kernel<B> for DecodeDecompress<'_, D> {
 
     #[inline(always)]
     fn run(self, b: B) {
-        let unpack = Unpack::<D, _> {
-            input: self.input,
-            coefficient: |i, y| self.f[i] = decompress::<D>(y),
-        };
-        unpack.run(b);
+        decode::<D, B>(b, self.input, self.f, decompress::<D>);
     }
 }
 
@@ -69,14 +60,9 @@ impl<B: Backend> Kernel<B> for DecodeMessage<'_> {
         // by a branch between the two coefficients; this zero, of which it knows
         // nothing, keeps it from knowing.
         let zero = hint::black_box(0);
-        let unpack = Unpack::<1, _> {
-            input: self.m,
-            coefficient: |i, bit| {
-                let mask = -(bit as i16 ^ zero);
-                self.f[i] = mask & 1665 /* round(q / 2) */;
-            },
-        };
-        unpack.run(b);
+        decode::<1, B>(b, self.m, self.f, |bit| {
+            -(bit ^ zero) & 1665 /* round(q / 2) */
+        });
     }
 }
 
@@ -94,11 +80,7 @@ impl<B: Backend> Kernel<B> for Encode12<'_> {
     #[inline(always)]
     fn run(self, b: B) {
         debug_assert!(within::<Q3329>(self.f, 8));
-        let pack = Pack::<12, _> {
-            coefficient: |i| canonical(self.f[i]) as u32,
-            output: self.output,
-        };
-        pack.run(b);
+        encode::<12, B>(b, self.f, self.output, canonical);
     }
 }
 
@@ -131,63 +113,133 @@ impl<B: Backend> Kernel<B> for Decode12<'_> {
 
     #[inline(always)]
     fn run(self, b: B) -> bool {
-        let unpack = Unpack::<12, _> {
-            input: self.input,
-            coefficient: |i, x| self.f[i] = x as i16,
-        };
-        unpack.run(b);
         let mut reduced = -1;
-        for x in self.f.iter() {
+        decode::<12, B>(b, self.input, self.f, |x| {
             // negative exactly if x < q
-            reduced &= x - Q3329::Q;
-        }
+            reduced &= x - Q;
+            x
+        });
         reduced < 0
+    }
+}
+
+/// ByteEncode_D (algorithm 5) of what `number` makes of the coefficients.
+#[inline(always)]
+fn encode<const D: usize, B: Backend>(
+    b: B,
+    f: &[i16; 256],
+    output: &mut [u8],
+    number: impl Fn(i16) -> i16,
+) {
+    debug_assert_eq!(output.len(), 32 * D);
+    for (f, bytes) in f.as_chunks().0.iter().zip(output.chunks_exact_mut(4 * D)) {
+        let mut numbers: [i16; 32] = *f;
+        for x in &mut numbers {
+            *x = number(*x);
+            debug_assert!((0..1 << D).contains(x));
+        }
+        b.pack_i16s::<D>(&numbers, bytes);
+    }
+}
+
+/// What `coefficient` makes of ByteDecode_D (algorithm 6).
+#[inline(always)]
+fn decode<const D: usize, B: Backend>(
+    b: B,
+    input: &[u8],
+    f: &mut [i16; 256],
+    mut coefficient: impl FnMut(i16) -> i16,
+) {
+    debug_assert_eq!(input.len(), 32 * D);
+    let f = f.as_chunks_mut::<32>().0.iter_mut();
+    for (f, bytes) in f.zip(input.chunks_exact(4 * D)) {
+        let numbers = b.unpack_i16s::<D>(bytes);
+        for (x, number) in f.iter_mut().zip(numbers) {
+            *x = coefficient(number);
+        }
     }
 }
 
 /// The representative in 0 ≤ x < q of |x| ≤ 8q.
 #[inline(always)]
 fn canonical(x: i16) -> i16 {
-    let x = Q3329::reduce(Portable, x) - Q3329::Q;
-    x + (Q3329::Q & (x >> 15))
+    let x = Q3329::reduce(Portable, x) - Q;
+    x + (Q & (x >> 15))
 }
 
-/// Compress_D(x) = ⌈2^D · x / q⌋ mod 2^D for 0 ≤ x < q.
+/// Compress_D(x) = ⌈2^D · x / q⌋ mod 2^D for |x| ≤ 4q.
 ///
-/// x / q as a fraction of 32 bits is x · M, M = ⌈2³² / q⌉, but for an excess below 900,
-/// since M exceeds 2³² / q by less than 0.27. The D bits at its upper end are what is left
-/// after a half is added to round, and carries are lost modulo 2^D. That half is taken
-/// less 1000, which makes up for the excess: x / q is never so close to what it is rounded
-/// at that this would matter. The tests try all x.
+/// First the quotient is ⌊2^D · x / q⌋ or one off, since its factor is rounded: that makes less
+/// than 1/4 before it is rounded down. So the remainder lies between −q/4 and 5/4 q, which fits
+/// 16 bits, and where the quotient is off, it corrects that.
 #[inline(always)]
-fn compress<const D: usize>(x: u32) -> u32 {
-    const M: u32 = 1_290_168 /* ceil(2^32 / q) */;
-    (x * M).wrapping_add((1 << (31 - D)) - 1000) >> (32 - D)
+fn compress<const D: usize>(x: i16) -> i16 {
+    // with D = 11 the factor would not fit 16 bits
+    let doubled = D / 11;
+    let factor = const { ((1 << (17 + D - D / 11)) / Q as i32 + 1) / 2 };
+    let quotient = ((i32::from(x << doubled) * factor) >> 16) as i16;
+    let remainder = (x << D).wrapping_sub(quotient.wrapping_mul(Q));
+    // −1 exactly if the remainder is more than q / 2
+    let below = (Q / 2 - remainder) >> 15;
+    (quotient - below) & ((1 << D) - 1)
 }
 
 /// Decompress_D(y) = ⌈q · y / 2^D⌋ for 0 ≤ y < 2^D.
 #[inline(always)]
-fn decompress<const D: usize>(y: u32) -> i16 {
-    ((Q * y + (1 << (D - 1))) >> D) as i16
+fn decompress<const D: usize>(y: i16) -> i16 {
+    // as SIMD instructions round: the product of two numbers of 15 bits
+    let product = i32::from(y << (15 - D)) * i32::from(Q);
+    (((product >> 14) + 1) >> 1) as i16
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DecodeMessage, Q, canonical, compress, decompress};
+    use super::{CompressEncode, DecodeMessage, Q, canonical, compress, decompress};
     use crate::arch::{Backend, on_each_backend};
 
+    /// Of all coefficients, as bytes too.
     #[test]
     fn compression_is_exact() {
-        fn check<const D: usize>() {
-            for x in 0..Q {
-                // ⌈·⌋ rounds half up; twice the fraction keeps it in integers.
-                let expected = (2 * (x << D) + Q) / (2 * Q) % (1 << D);
-                assert_eq!(compress::<D>(x), expected);
+        fn check<B: Backend, const D: usize>(b: B) {
+            let q = i32::from(Q);
+            let mut storage = [0; 32 * 11];
+            let bytes = &mut storage[..32 * D];
+            for start in (-4 * q..=4 * q - 255).step_by(256).chain([4 * q - 255]) {
+                let f = core::array::from_fn(|i| (start + i as i32) as i16);
+                b.run(CompressEncode::<D> {
+                    f: &f,
+                    output: bytes,
+                });
+                for (i, x) in f.into_iter().enumerate() {
+                    // ⌈·⌋ rounds half up; twice the fraction keeps it in integers.
+                    let expected = (2 * (i32::from(x) << D) + q).div_euclid(2 * q);
+                    assert_eq!(number::<D>(bytes, i), expected & ((1 << D) - 1));
+                }
             }
+        }
+
+        /// The i'th number of D bits.
+        fn number<const D: usize>(bytes: &[u8], i: usize) -> i32 {
+            let bit = |n: usize| i32::from(bytes[n / 8] >> (n % 8) & 1);
+            (0..D).fold(0, |number, j| number | bit(D * i + j) << j)
+        }
+
+        on_each_backend!(b => {
+            check::<_, 1>(b);
+            check::<_, 4>(b);
+            check::<_, 5>(b);
+            check::<_, 10>(b);
+            check::<_, 11>(b);
+        });
+    }
+
+    #[test]
+    fn decompression_is_exact() {
+        fn check<const D: usize>() {
             for y in 0..1 << D {
-                let expected = (2 * Q * y + (1 << D)) / (2 << D);
-                assert_eq!(decompress::<D>(y) as u32, expected);
-                assert_eq!(compress::<D>(expected), y);
+                let expected = (2 * i32::from(Q) * y + (1 << D)) / (2 << D);
+                assert_eq!(i32::from(decompress::<D>(y as i16)), expected);
+                assert_eq!(i32::from(compress::<D>(expected as i16)), y);
             }
         }
 
@@ -208,7 +260,7 @@ mod tests {
                     f: &mut f,
                 });
                 for (i, x) in f.iter().enumerate() {
-                    assert_eq!(*x, decompress::<1>(u32::from(byte) >> (i % 8) & 1));
+                    assert_eq!(*x, decompress::<1>(i16::from(byte >> (i % 8) & 1)));
                 }
             }
         }
