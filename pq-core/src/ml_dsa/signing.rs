@@ -3,22 +3,26 @@
 //! # What the rejection of attempts shows
 //!
 //! How many attempts there were, and which check refused each, shows in the time taken, and so
-//! does c̃ of every attempt (SampleInBall branches and indexes by it). Which
-//! coefficient was too large, or how large, does not show. This is public because:
+//! does the first polynomial of its vector that the check found too large: those after it are
+//! not looked at. c̃ of every attempt shows as well (SampleInBall branches and indexes by it).
+//! Which coefficient of the polynomial was too large, how large, or of which sign, does not
+//! show. This is public because:
 //!
-//! * ‖**z**‖∞ is below its bound equally often for every key, by construction: **y** is
-//!   uniform over an interval around 0, c comes from a hash modelled as a random oracle, and
-//!   |c**s**₁| ≤ β, so that every **z** within γ₁ − β has the same probability. An accepted
-//!   **z** is uniform for the same reason.
+//! * Each coefficient of **z** is below its bound equally often for every key and whatever the
+//!   others are, by construction: **y** is uniform over an interval around 0, c comes from a
+//!   hash modelled as a random oracle, and |c**s**₁| ≤ β, so that every **z** within γ₁ − β has
+//!   the same probability. Which coefficients are too large therefore says nothing of **s**₁,
+//!   and an accepted **z** is uniform for the same reason.
 //! * Given an accepted **z**, everything checked after it follows from **z**, c, **Â** and
 //!   **t** (w − cs₂ = Az − ct), and the standard's security analysis takes all of **t** as
 //!   public, **t**₀ included.
-//! * That ‖**r**₀‖∞ is refused equally often for every key, even if **z** was not looked
-//!   at (here **r**₀ is checked first), and that c̃ of a refused attempt says nothing, are not
+//! * That the same holds of the coefficients of **r**₀, even if **z** was not looked at (here
+//!   **r**₀ is checked first), and that c̃ of a refused attempt says nothing, are not
 //!   theorems but the accepted heuristics of Fiat–Shamir with aborts: **w**₀ is as good
-//!   as uniform over its interval, and c̃ is a hash of **w**₁, which nobody can guess. The
-//!   authors' reference implementation rests on the latter too (section 5.5 of the
-//!   round-3 specification of CRYSTALS-Dilithium).
+//!   as uniform over its interval, coefficient by coefficient, and c̃ is a hash of **w**₁,
+//!   which nobody can guess. The authors' reference implementation rests on the latter too
+//!   (section 5.5 of the round-3 specification of CRYSTALS-Dilithium), and stops at the first
+//!   coefficient that is too large.
 
 use zeroize::{Zeroize, Zeroizing};
 
@@ -180,29 +184,29 @@ impl<P: ParameterSet> Attempt<P> {
         // (mod q), and ‖cs₂‖∞ ≤ β. If either is below γ₂ − β by magnitude, the
         // multiples are the same, so that the other is equal, and then
         // HighBits(w − cs₂) = w₁.
-        let mut accepted = true;
         for (w0, s2_hat) in w.iter_mut().zip(key.s2_hat()) {
             product.set_product(b, c_hat, s2_hat);
-            accepted &= w0.subtract(b, product, P::GAMMA2 - P::BETA);
-        }
-        // 23: public rejection
-        declassify(&mut accepted);
-        if !accepted {
-            return false;
+            let mut accepted = w0.subtract(b, product, P::GAMMA2 - P::BETA);
+            // 23: public rejection
+            declassify(&mut accepted);
+            if !accepted {
+                return false;
+            }
         }
 
         // 18: cs₁ ← NTT⁻¹(ĉ ∘ ŝ₁); 20: z ← y + cs₁
         for (y, s1_hat) in y.iter_mut().zip(key.s1_hat()) {
             product.set_product(b, c_hat, s1_hat);
-            accepted &= y.add(b, product, P::GAMMA1 - P::BETA);
-        }
-        // 23: public rejection
-        declassify(&mut accepted);
-        if !accepted {
-            return false;
+            let mut accepted = y.add(b, product, P::GAMMA1 - P::BETA);
+            // 23: public rejection
+            declassify(&mut accepted);
+            if !accepted {
+                return false;
+            }
         }
 
         // 25: ct₀ ← NTT⁻¹(ĉ ∘ t̂₀); 26: h ← MakeHint(−ct₀, w − cs₂ + ct₀)
+        let mut accepted = true;
         let mut ones = 0;
         for ((r0, w1), t0_hat) in w.iter_mut().zip(w1.iter()).zip(key.t0_hat()) {
             product.set_product(b, c_hat, t0_hat);
