@@ -395,6 +395,24 @@ pub trait U64s: Words<Element = u64> {
     /// All bits set in the lanes i that `lanes` has bit i of, and none in the others. What more
     /// bits `lanes` has counts for nothing.
     fn mask(token: Self::Token, lanes: u32) -> Self;
+    /// Reads words from as many bytes, the least significant first.
+    #[inline(always)]
+    fn from_le_bytes(token: Self::Token, bytes: &[u8]) -> Self {
+        let mut words = Self::Array::default();
+        for (word, bytes) in words.as_mut().iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        Self::load(token, &words)
+    }
+    /// The inverse of [`from_le_bytes`](Self::from_le_bytes).
+    #[inline(always)]
+    fn to_le_bytes(self, bytes: &mut [u8]) {
+        let mut words = Self::Array::default();
+        self.store(&mut words);
+        for (word, bytes) in words.as_ref().iter().zip(bytes.as_chunks_mut().0) {
+            *bytes = word.to_le_bytes();
+        }
+    }
     /// Sorts 24 vectors by lanes: `blocks[j]` is lane j of each, the least significant
     /// bytes first. There are as many blocks as lanes.
     #[inline(always)]
@@ -583,6 +601,11 @@ mod tests {
                 }
             }
             check_lanes(a.chi(b, c), |i| x(i) ^ (!y(i) & z(i)));
+            let mut bytes = [0; 64];
+            let bytes = &mut bytes[..8 * V::LANES];
+            a.to_le_bytes(bytes);
+            assert!((0..V::LANES).all(|i| bytes.as_chunks().0[i] == x(i).to_le_bytes()));
+            check_lanes(V::from_le_bytes(token, bytes), x);
             check_lanes(a.xor_rotated(b), |i| x(i) ^ y(i).rotate_left(1));
             macro_rules! rotations {
                 ($($n:literal)*) => {$(

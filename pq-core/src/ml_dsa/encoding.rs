@@ -4,8 +4,7 @@ use super::params::{ParameterSet, match_constant};
 use super::ring::{Rq, Tq};
 use crate::arch::Backend;
 use crate::kernel::ml_dsa::encoding::{BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack};
-use crate::kernel::ml_dsa::rounding::{D, GAMMA2_44, GAMMA2_65_87};
-use crate::kernel::ntt::{Ntt, Q8380417};
+use crate::kernel::ml_dsa::rounding::{Below, D, GAMMA2_44, GAMMA2_65_87};
 
 /// Length of an encoded polynomial of **t**₁ in bytes.
 pub(super) const T1_LEN: usize = 320;
@@ -34,12 +33,29 @@ pub(super) const fn w1_len<P: ParameterSet>() -> usize {
     })
 }
 
+/// f ← BitUnpack(input, η, η), for **s**₁ and **s**₂, and whether all coefficients are
+/// in −η ..= η. Runs in constant time.
+#[must_use]
+pub(super) fn decode_s<P: ParameterSet, B: Backend>(
+    b: B,
+    input: &[u8],
+    f: &mut [i32; 256],
+) -> bool {
+    let top = P::ETA;
+    match_constant!(P::ETA => {
+        2 => b.run(BitUnpack::<3> { input, top, f }),
+        4 => b.run(BitUnpack::<4> { input, top, f }),
+    });
+    let bound = P::ETA + 1;
+    b.run(Below { f, bound })
+}
+
 impl Tq {
     /// NTT(SimpleBitUnpack(input, 2^10 − 1) · 2^d), for **t**₁.
     pub(super) fn decode_t1<B: Backend>(&mut self, b: B, input: &[u8]) {
         let f = &mut self.0;
         b.run(SimpleBitUnpack::<10, D> { input, f });
-        b.run(Ntt::<Q8380417>(f));
+        self.transform(b);
     }
 }
 
@@ -65,18 +81,6 @@ impl Rq {
             2 => b.run(BitPack::<3> { f, top, output }),
             4 => b.run(BitPack::<4> { f, top, output }),
         })
-    }
-
-    /// BitUnpack(input, η, η), for **s**₁ and **s**₂, and whether all coefficients are
-    /// in −η ..= η. Runs in constant time.
-    #[must_use]
-    pub(super) fn decode_s<P: ParameterSet, B: Backend>(&mut self, b: B, input: &[u8]) -> bool {
-        let (f, top) = (&mut self.0, P::ETA);
-        match_constant!(P::ETA => {
-            2 => b.run(BitUnpack::<3> { input, top, f }),
-            4 => b.run(BitUnpack::<4> { input, top, f }),
-        });
-        self.below(b, P::ETA + 1)
     }
 
     /// BitPack(self, γ₁ − 1, γ₁), for **z**.

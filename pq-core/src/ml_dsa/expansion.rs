@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use super::encoding::T1_LEN;
 use super::params::{ParameterSet, match_constant};
-use super::ring::{Matrix, Rq, Tq};
+use super::ring::{Matrix, Rq, Small, Tq};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
@@ -16,8 +16,8 @@ use crate::secret::Zero;
 /// The parts of a key that are to be computed.
 pub(super) struct Parts<'a, P: ParameterSet> {
     pub(super) matrix: &'a mut Matrix<P>,
-    pub(super) s1_hat: &'a mut [Tq],
-    pub(super) s2_hat: &'a mut [Tq],
+    pub(super) s1: &'a mut [Small],
+    pub(super) s2: &'a mut [Small],
     pub(super) t0_hat: &'a mut [Tq],
     /// pk, which begins with ρ.
     pub(super) verifying_key: &'a mut [u8],
@@ -32,7 +32,8 @@ pub(super) struct Parts<'a, P: ParameterSet> {
 pub(super) struct Expansion<'a, P: ParameterSet, B, F> {
     b: B,
     rho_prime: Option<&'a [u8; 64]>,
-    s1: &'a mut [Rq],
+    /// **s**₁, then ŝ₁ in its place.
+    s1_hat: &'a mut [Tq],
     s2: &'a mut [Rq],
     parts: Parts<'a, P>,
     inspect: F,
@@ -60,13 +61,13 @@ pub(super) enum Sponge {
 }
 
 impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, F> {
-    /// Samples **s**₁ and **s**₂ with ρ′ if there is one, otherwise takes them as they are, and
-    /// computes `parts`; `inspect(i, t0)` sees the elements of **t**₀.
+    /// Samples **s**₁ into `s1_hat` and **s**₂ with ρ′ if there is one, otherwise takes them as
+    /// they are, and computes `parts`; `inspect(i, t0)` sees the elements of **t**₀.
     #[inline(always)]
     pub(super) fn new(
         b: B,
         rho_prime: Option<&'a [u8; 64]>,
-        s1: &'a mut [Rq],
+        s1_hat: &'a mut [Tq],
         s2: &'a mut [Rq],
         parts: Parts<'a, P>,
         inspect: F,
@@ -74,7 +75,7 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
         let mut expansion = Self {
             b,
             rho_prime,
-            s1,
+            s1_hat,
             s2,
             parts,
             inspect,
@@ -88,18 +89,21 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
         if rho_prime.is_none() {
             expansion.secrets_begun = P::L::N + P::K::N;
             for r in 0..expansion.secrets_begun {
-                expansion.transform_secret(r);
+                expansion.finish_secret(r);
             }
         }
         expansion
     }
 
-    /// NTT of element `r` of **s**₁ ‖ **s**₂, which is complete.
-    fn transform_secret(&mut self, r: usize) {
-        let parts = &mut self.parts;
+    /// What is to be done with element `r` of **s**₁ ‖ **s**₂, which is complete.
+    fn finish_secret(&mut self, r: usize) {
+        let (b, parts) = (self.b, &mut self.parts);
         match r.checked_sub(P::L::N) {
-            None => self.s1[r].ntt(self.b, &mut parts.s1_hat[r]),
-            Some(r) => self.s2[r].ntt(self.b, &mut parts.s2_hat[r]),
+            None => {
+                parts.s1[r].set::<P, B>(b, &self.s1_hat[r].0);
+                self.s1_hat[r].transform(b);
+            }
+            Some(r) => parts.s2[r].set::<P, B>(b, &self.s2[r].0),
         }
         self.secrets_done += 1;
     }
@@ -116,7 +120,7 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
             let mut t = Zeroizing::new(Rq::ZERO);
             let mut t1 = Rq::ZERO;
             // 5: t ← NTT⁻¹(Â ∘ NTT(s₁)) + s₂; 6: (t₁, t₀) ← Power2Round(t)
-            t.set_inner_product(b, parts.matrix.row(i), parts.s1_hat);
+            t.set_inner_product(b, parts.matrix.row(i), self.s1_hat);
             t.add_power2round(b, &self.s2[i], &mut t1);
             // 8: pk ← pkEncode(ρ, t₁)
             t1.encode_t1(b, &mut parts.verifying_key[32 + T1_LEN * i..][..T1_LEN]);
@@ -213,7 +217,7 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
             // RejBoundedPoly (algorithm 31)
             Sponge::Secret { r, filled } => {
                 let f = match r.checked_sub(P::L::N) {
-                    None => &mut self.s1[*r].0,
+                    None => &mut self.s1_hat[*r].0,
                     Some(r) => &mut self.s2[r].0,
                 };
                 let so_far = *filled;
@@ -225,7 +229,7 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
                 if *filled < 256 {
                     return Demand::More;
                 }
-                self.transform_secret(*r);
+                self.finish_secret(*r);
                 self.finish_rows();
             }
             // RejNTTPoly (algorithm 30)

@@ -5,10 +5,10 @@ use zeroize::Zeroize;
 use super::params::{ParameterSet, match_constant};
 use crate::arch::Backend;
 use crate::dimension::{Array, Dimension};
+use crate::kernel::ml_dsa::challenge::{AddProduct, Rotate, Rotations, Terms, Unrotate};
 use crate::kernel::ml_dsa::multiplication::{InnerProduct, Multiply, OverRadix};
 use crate::kernel::ml_dsa::rounding::{
-    AddCentred, AddPower2Round, Below, Centre, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint,
-    UseHint,
+    AddPower2Round, Below, Centre, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint, UseHint,
 };
 use crate::kernel::ntt::{InverseNtt, Ntt, Q8380417};
 use crate::secret::{Zero, wipe};
@@ -20,6 +20,16 @@ pub(super) struct Rq(pub(super) [i32; 256]);
 /// An element of T_q: the transform of a polynomial. |x| ≤ 10q.
 #[derive(Clone)]
 pub(super) struct Tq(pub(super) [i32; 256]);
+
+/// An element of R_q with coefficients in −η ..= η, for products by challenges.
+#[derive(Clone)]
+pub(super) struct Small(Rotations);
+
+/// A challenge c, for products with small elements: its coefficients that are not 0.
+pub(super) struct Challenge {
+    terms: [i16; 256],
+    count: usize,
+}
 
 /// A k by ℓ matrix over T_q, by rows; 0 ≤ x < q.
 #[derive(Clone)]
@@ -61,11 +71,60 @@ impl Zeroize for Rq {
     }
 }
 
+impl Zero for Small {
+    const ZERO: Self = Self([[0; 256]; 3]);
+}
+
+impl Zeroize for Small {
+    fn zeroize(&mut self) {
+        wipe(self.0.as_flattened_mut());
+    }
+}
+
+impl Small {
+    /// self ← s
+    pub(super) fn set<P: ParameterSet, B: Backend>(&mut self, b: B, s: &[i32; 256]) {
+        b.run(Rotate {
+            s,
+            eta: P::ETA,
+            rotations: &mut self.0,
+        });
+    }
+}
+
+impl Challenge {
+    pub(super) const ZERO: Self = Self {
+        terms: [0; 256],
+        count: 0,
+    };
+
+    /// self ← c
+    pub(super) fn set<B: Backend>(&mut self, b: B, c: &Rq) {
+        self.count = b.run(Terms {
+            c: &c.0,
+            terms: &mut self.terms,
+        });
+    }
+}
+
+impl Zeroize for Challenge {
+    fn zeroize(&mut self) {
+        wipe(&mut self.terms);
+    }
+}
+
+impl Tq {
+    /// self ← NTT(self) (algorithm 41), of what is a polynomial until then; |x| ≤ q.
+    pub(super) fn transform<B: Backend>(&mut self, b: B) {
+        b.run(Ntt::<Q8380417>(&mut self.0));
+    }
+}
+
 impl Rq {
     /// output ← NTT(self) (algorithm 41); |x| ≤ q.
     pub(super) fn ntt<B: Backend>(&self, b: B, output: &mut Tq) {
         output.0.copy_from_slice(&self.0);
-        b.run(Ntt::<Q8380417>(&mut output.0));
+        output.transform(b);
     }
 
     /// self ← NTT⁻¹(f ∘ g) (algorithms 45 and 42); gives |x| < q.
@@ -107,8 +166,17 @@ impl Rq {
         b.run(InverseNtt::<Q8380417>(&mut self.0));
     }
 
+    /// self ← s
+    pub(super) fn set_small<P: ParameterSet, B: Backend>(&mut self, b: B, s: &Small) {
+        b.run(Unrotate {
+            rotations: &s.0,
+            eta: P::ETA,
+            s: &mut self.0,
+        });
+    }
+
     /// self ← NTT⁻¹(f) mod± q, which must be below 2²¹ by magnitude.
-    pub(super) fn set_small<B: Backend>(&mut self, b: B, f: &Tq) {
+    pub(super) fn set_centred<B: Backend>(&mut self, b: B, f: &Tq) {
         self.0.copy_from_slice(&f.0);
         b.run(OverRadix(&mut self.0));
         b.run(InverseNtt::<Q8380417>(&mut self.0));
@@ -159,23 +227,20 @@ impl Rq {
         })
     }
 
-    /// self ← self + g mod±, and whether ‖self‖∞ < `bound` then.
+    /// self ← self + cs, or self − cs, and whether ‖self‖∞ < `bound` then.
     #[must_use]
-    pub(super) fn add<B: Backend>(&mut self, b: B, g: &Self, bound: i32) -> bool {
-        b.run(AddCentred::<false> {
-            f: &mut self.0,
-            g: &g.0,
-            bound,
-        })
-    }
-
-    /// self ← self − g mod±, and whether ‖self‖∞ < `bound` then.
-    #[must_use]
-    pub(super) fn subtract<B: Backend>(&mut self, b: B, g: &Self, bound: i32) -> bool {
-        b.run(AddCentred::<true> {
-            f: &mut self.0,
-            g: &g.0,
-            bound,
+    pub(super) fn add_product<P: ParameterSet, B: Backend, const SUBTRACT: bool>(
+        &mut self,
+        b: B,
+        c: &Challenge,
+        Small(rotations): &Small,
+        bound: i32,
+    ) -> bool {
+        let f = &mut self.0;
+        let terms = &c.terms[..c.count];
+        match_constant!(P::ETA => {
+            2 => b.run(AddProduct::<2, SUBTRACT> { f, terms, rotations, bound }),
+            4 => b.run(AddProduct::<4, SUBTRACT> { f, terms, rotations, bound }),
         })
     }
 

@@ -29,7 +29,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::encoding::{MAX_W1_ENCODED_LEN, w1_len, z_len};
 use super::message::representative;
 use super::params::ParameterSet;
-use super::ring::{Rq, Tq};
+use super::ring::{Challenge, Rq, Tq};
 use super::sampling::{self, Masks};
 use super::signature::{Signature, encode_hints};
 use super::signing_key::SigningKey;
@@ -106,8 +106,11 @@ struct Attempt<P: ParameterSet> {
     /// w1Encode(**w**₁)
     w1_encoded: [u8; MAX_W1_ENCODED_LEN],
     c: Rq,
+    /// c, for products with **s**₁ and **s**₂.
+    challenge: Challenge,
+    /// ĉ, for products with **t**₀.
     c_hat: Tq,
-    /// A product of c.
+    /// A product of c and **t**₀.
     product: Rq,
 }
 
@@ -121,6 +124,7 @@ impl<P: ParameterSet> Attempt<P> {
             w1: Secret::zero(),
             w1_encoded: [0; MAX_W1_ENCODED_LEN],
             c: Rq::ZERO,
+            challenge: Challenge::ZERO,
             c_hat: Tq::ZERO,
             product: Rq::ZERO,
         }
@@ -145,6 +149,7 @@ impl<P: ParameterSet> Attempt<P> {
             w1,
             w1_encoded,
             c,
+            challenge,
             c_hat,
             product,
         } = self;
@@ -173,20 +178,20 @@ impl<P: ParameterSet> Attempt<P> {
         lanes::run_in(b, lanes_beside(b, chain, P::L::N, blocks), jobs);
         // public in refused attempts too, as the head of this file explains
         declassify(c_tilde);
-        // 16: c ← SampleInBall(c̃); 17: ĉ ← NTT(c)
+        // 16: c ← SampleInBall(c̃)
         sampling::sample_in_ball::<P, B>(b, c_tilde, c);
-        c.ntt(b, c_hat);
+        challenge.set(b, c);
 
-        // 19: cs₂ ← NTT⁻¹(ĉ ∘ ŝ₂); 21: r₀ ← LowBits(w − cs₂), the more likely to be
+        // 19: cs₂; 21: r₀ ← LowBits(w − cs₂), the more likely to be
         // refused and therefore the first to be checked.
         //
         // w₀ − cs₂ serves in place of r₀: both are w − cs₂ less a multiple of 2γ₂
         // (mod q), and ‖cs₂‖∞ ≤ β. If either is below γ₂ − β by magnitude, the
         // multiples are the same, so that the other is equal, and then
         // HighBits(w − cs₂) = w₁.
-        for (w0, s2_hat) in w.iter_mut().zip(key.s2_hat()) {
-            product.set_product(b, c_hat, s2_hat);
-            let mut accepted = w0.subtract(b, product, P::GAMMA2 - P::BETA);
+        for (w0, s2) in w.iter_mut().zip(key.s2()) {
+            let bound = P::GAMMA2 - P::BETA;
+            let mut accepted = w0.add_product::<P, B, true>(b, challenge, s2, bound);
             // 23: public rejection
             declassify(&mut accepted);
             if !accepted {
@@ -194,10 +199,10 @@ impl<P: ParameterSet> Attempt<P> {
             }
         }
 
-        // 18: cs₁ ← NTT⁻¹(ĉ ∘ ŝ₁); 20: z ← y + cs₁
-        for (y, s1_hat) in y.iter_mut().zip(key.s1_hat()) {
-            product.set_product(b, c_hat, s1_hat);
-            let mut accepted = y.add(b, product, P::GAMMA1 - P::BETA);
+        // 18: cs₁; 20: z ← y + cs₁
+        for (y, s1) in y.iter_mut().zip(key.s1()) {
+            let bound = P::GAMMA1 - P::BETA;
+            let mut accepted = y.add_product::<P, B, false>(b, challenge, s1, bound);
             // 23: public rejection
             declassify(&mut accepted);
             if !accepted {
@@ -205,7 +210,8 @@ impl<P: ParameterSet> Attempt<P> {
             }
         }
 
-        // 25: ct₀ ← NTT⁻¹(ĉ ∘ t̂₀); 26: h ← MakeHint(−ct₀, w − cs₂ + ct₀)
+        // 17: ĉ ← NTT(c); 25: ct₀ ← NTT⁻¹(ĉ ∘ t̂₀); 26: h ← MakeHint(−ct₀, w − cs₂ + ct₀)
+        c.ntt(b, c_hat);
         let mut accepted = true;
         let mut ones = 0;
         for ((r0, w1), t0_hat) in w.iter_mut().zip(w1.iter()).zip(key.t0_hat()) {
@@ -236,6 +242,7 @@ impl<P: ParameterSet> Drop for Attempt<P> {
         self.masks.zeroize();
         wipe(&mut self.w1_encoded);
         self.c.zeroize();
+        self.challenge.zeroize();
         self.c_hat.zeroize();
         self.product.zeroize();
     }

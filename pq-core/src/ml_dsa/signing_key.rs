@@ -4,10 +4,10 @@ use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::SEED_LEN;
-use super::encoding::{T0_LEN, s_len};
+use super::encoding::{T0_LEN, decode_s, s_len};
 use super::expansion::{Expansion, Parts};
 use super::params::ParameterSet;
-use super::ring::{Matrix, Rq, Tq};
+use super::ring::{Matrix, Rq, Small, Tq};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
@@ -22,7 +22,7 @@ use crate::secret::{Secret, Zero, wipe};
 /// A signing key, whose parts belong together. Wiped when dropped.
 ///
 /// It keeps what signing would otherwise compute anew each time: 1024 bytes for each
-/// entry of the k by ℓ matrix **Â**, and the transformed secrets.
+/// entry of the k by ℓ matrix **Â**, and the secrets as signing multiplies by them.
 ///
 /// # Memory
 ///
@@ -36,9 +36,9 @@ use crate::secret::{Secret, Zero, wipe};
 ///
 /// | | size of a key | stack: `from_seed` | `from_expanded` | `sign` | `verify` |
 /// |---|---|---|---|---|---|
-/// | [`MlDsa44`](super::MlDsa44) | 30 | 52 | 52 | 40 | 32 |
-/// | [`MlDsa65`](super::MlDsa65) | 50 | 76 | 76 | 48 | 36 |
-/// | [`MlDsa87`](super::MlDsa87) | 82 | 112 | 112 | 60 | 44 |
+/// | [`MlDsa44`](super::MlDsa44) | 28 | 48 | 52 | 40 | 32 |
+/// | [`MlDsa65`](super::MlDsa65) | 47 | 72 | 72 | 48 | 36 |
+/// | [`MlDsa87`](super::MlDsa87) | 78 | 108 | 108 | 60 | 44 |
 #[derive(Clone)]
 pub struct SigningKey<P: ParameterSet> {
     verifying_key: VerifyingKey<P>,
@@ -54,8 +54,8 @@ struct Secrets<P: ParameterSet> {
     seed: Option<[u8; SEED_LEN]>,
     /// K
     k: [u8; 32],
-    s1_hat: Secret<P::L, Tq>,
-    s2_hat: Secret<P::K, Tq>,
+    s1: Secret<P::L, Small>,
+    s2: Secret<P::K, Small>,
     t0_hat: Secret<P::K, Tq>,
 }
 
@@ -63,7 +63,8 @@ struct Secrets<P: ParameterSet> {
 pub(super) struct Space<P: ParameterSet> {
     /// ρ ‖ ρ′ ‖ K
     expanded: [u8; 128],
-    s1: Secret<P::L, Rq>,
+    /// **s**₁, then ŝ₁ in its place.
+    s1_hat: Secret<P::L, Tq>,
     s2: Secret<P::K, Rq>,
 }
 
@@ -71,7 +72,7 @@ impl<P: ParameterSet> Space<P> {
     pub(super) fn zero() -> Self {
         Self {
             expanded: [0; 128],
-            s1: Secret::zero(),
+            s1_hat: Secret::zero(),
             s2: Secret::zero(),
         }
     }
@@ -123,8 +124,8 @@ impl<P: ParameterSet> SigningKey<P> {
         let (rho_prime, k) = rest.split_first_chunk().expect("64 of 96 bytes");
         self.secrets.k.copy_from_slice(k);
         // 3-9
-        let (s1, s2) = (&mut space.s1, &mut space.s2);
-        self.expansion(b, rho, Some(rho_prime), s1, s2, |_, _| ())
+        let (s1_hat, s2) = (&mut space.s1_hat, &mut space.s2);
+        self.expansion(b, rho, Some(rho_prime), s1_hat, s2, |_, _| ())
     }
 
     /// Reads and checks an expanded key of
@@ -152,15 +153,14 @@ impl<P: ParameterSet> SigningKey<P> {
         let (rho, rest) = bytes.split_first_chunk().expect("the first 32 bytes");
         let (k, rest) = rest.split_first_chunk::<32>().expect("32 bytes of K");
         let (tr, rest) = rest.split_first_chunk::<64>().expect("64 bytes of tr");
-        let (s1_encoded, rest) = rest.split_at(s_len::<P>() * P::L::N);
-        let (s2_encoded, t0_encoded) = rest.split_at(s_len::<P>() * P::K::N);
-        let mut s1 = Secret::<P::L, Rq>::zero();
+        let (s_encoded, t0_encoded) = rest.split_at(s_len::<P>() * (P::L::N + P::K::N));
+        let mut s1_hat = Secret::<P::L, Tq>::zero();
         let mut s2 = Secret::<P::K, Rq>::zero();
         let mut in_range = true;
-        let elements = s1.iter_mut().zip(s1_encoded.chunks_exact(s_len::<P>()));
-        let elements = elements.chain(s2.iter_mut().zip(s2_encoded.chunks_exact(s_len::<P>())));
-        for (s, encoded) in elements {
-            in_range &= s.decode_s::<P, B>(b, encoded);
+        let elements = s1_hat.iter_mut().map(|s| &mut s.0);
+        let elements = elements.chain(s2.iter_mut().map(|s| &mut s.0));
+        for (s, encoded) in elements.zip(s_encoded.chunks_exact(s_len::<P>())) {
+            in_range &= decode_s::<P, B>(b, encoded, s);
         }
         // whether a key is refused, and why, is public
         declassify(&mut in_range);
@@ -170,7 +170,7 @@ impl<P: ParameterSet> SigningKey<P> {
 
         key.secrets.k = *k;
         let mut consistent = subtle::Choice::from(1);
-        let mut expansion = key.expansion(b, rho, None, &mut s1, &mut s2, |i, t0| {
+        let mut expansion = key.expansion(b, rho, None, &mut s1_hat, &mut s2, |i, t0| {
             let mut again = Zeroizing::new([0; T0_LEN]);
             t0.encode_t0(b, &mut *again);
             consistent &= again.ct_eq(&t0_encoded[T0_LEN * i..][..T0_LEN]);
@@ -193,8 +193,8 @@ impl<P: ParameterSet> SigningKey<P> {
             secrets: Secrets {
                 seed: None,
                 k: [0; 32],
-                s1_hat: Secret::zero(),
-                s2_hat: Secret::zero(),
+                s1: Secret::zero(),
+                s2: Secret::zero(),
                 t0_hat: Secret::zero(),
             },
         }
@@ -206,7 +206,7 @@ impl<P: ParameterSet> SigningKey<P> {
         b: B,
         rho: &[u8; 32],
         rho_prime: Option<&'a [u8; 64]>,
-        s1: &'a mut [Rq],
+        s1_hat: &'a mut [Tq],
         s2: &'a mut [Rq],
         inspect: F,
     ) -> Expansion<'a, P, B, F> {
@@ -214,13 +214,13 @@ impl<P: ParameterSet> SigningKey<P> {
         verifying_key[..32].copy_from_slice(rho);
         let parts = Parts {
             matrix: &mut self.matrix,
-            s1_hat: &mut self.secrets.s1_hat,
-            s2_hat: &mut self.secrets.s2_hat,
+            s1: &mut self.secrets.s1,
+            s2: &mut self.secrets.s2,
             t0_hat: &mut self.secrets.t0_hat,
             verifying_key,
             tr: &mut self.tr,
         };
-        Expansion::new(b, rho_prime, s1, s2, parts, inspect)
+        Expansion::new(b, rho_prime, s1_hat, s2, parts, inspect)
     }
 
     /// The seed ξ, if the key was made from one: an expanded key does not tell.
@@ -242,13 +242,13 @@ impl<P: ParameterSet> SigningKey<P> {
         head[64..].copy_from_slice(&key.tr);
         let (s, t0) = rest.split_at_mut(s_len::<P>() * (P::L::N + P::K::N));
         let mut f = Zeroizing::new(Rq::ZERO);
-        let s_hat = key.s1_hat().iter().chain(key.s2_hat());
-        for (s_hat, output) in s_hat.zip(s.chunks_exact_mut(s_len::<P>())) {
-            f.set_small(b, s_hat);
+        let small = key.s1().iter().chain(key.s2());
+        for (small, output) in small.zip(s.chunks_exact_mut(s_len::<P>())) {
+            f.set_small::<P, B>(b, small);
             f.encode_s::<P, B>(b, output);
         }
         for (t0_hat, output) in key.t0_hat().iter().zip(t0.chunks_exact_mut(T0_LEN)) {
-            f.set_small(b, t0_hat);
+            f.set_centred(b, t0_hat);
             f.encode_t0(b, output);
         }
     }
@@ -362,12 +362,12 @@ impl<P: ParameterSet> SigningKey<P> {
         self.matrix.rows()
     }
 
-    pub(super) fn s1_hat(&self) -> &[Tq] {
-        &self.secrets.s1_hat
+    pub(super) fn s1(&self) -> &[Small] {
+        &self.secrets.s1
     }
 
-    pub(super) fn s2_hat(&self) -> &[Tq] {
-        &self.secrets.s2_hat
+    pub(super) fn s2(&self) -> &[Small] {
+        &self.secrets.s2
     }
 
     pub(super) fn t0_hat(&self) -> &[Tq] {

@@ -21,9 +21,9 @@ const DOCUMENTED: &[(&str, &[(&str, usize)])] = &[
     ("ML-KEM-512 ", &of_ml_kem([24, 24, 16, 12])),
     ("ML-KEM-768 ", &of_ml_kem([36, 32, 20, 16])),
     ("ML-KEM-1024 ", &of_ml_kem([48, 48, 28, 20])),
-    ("ML-DSA-44 ", &of_ml_dsa([52, 52, 40, 32])),
-    ("ML-DSA-65 ", &of_ml_dsa([76, 76, 48, 36])),
-    ("ML-DSA-87 ", &of_ml_dsa([112, 112, 60, 44])),
+    ("ML-DSA-44 ", &of_ml_dsa([48, 52, 40, 32])),
+    ("ML-DSA-65 ", &of_ml_dsa([72, 72, 48, 36])),
+    ("ML-DSA-87 ", &of_ml_dsa([108, 108, 60, 44])),
     ("SLH-DSA-", &[(" VerifyingKey::verify", 12)]),
 ];
 

@@ -94,33 +94,6 @@ impl<B: Backend, const GAMMA2: i32> Kernel<B> for UseHint<'_, GAMMA2> {
     }
 }
 
-/// f + g or f − g, in place, with the addend brought to mod± q, and whether all
-/// results are below `bound` by magnitude.
-///
-/// Takes |g| ≤ q, and |g mod± q| < 2²¹; |f| < 2³⁰. Looks at all coefficients whatever
-/// they are.
-pub(crate) struct AddCentred<'a, const SUBTRACT: bool> {
-    pub(crate) f: &'a mut [i32; 256],
-    pub(crate) g: &'a [i32; 256],
-    pub(crate) bound: i32,
-}
-
-impl<B: Backend, const SUBTRACT: bool> Kernel<B> for AddCentred<'_, SUBTRACT> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self, _: B) -> bool {
-        debug_assert!(within::<Q8380417>(self.g, 1) && all_in(self.f, BELOW_2_30));
-        let mut excess = 0;
-        for (f, g) in self.f.iter_mut().zip(self.g) {
-            let g = centred(*g);
-            *f += if SUBTRACT { -g } else { g };
-            excess |= mask_not_below(*f, self.bound);
-        }
-        excess == 0
-    }
-}
-
 /// The representative mod± q of each coefficient, in place.
 ///
 /// Takes |x| ≤ q and |x mod± q| < 2²¹.
@@ -293,9 +266,8 @@ fn mask_not_below(x: i32, bound: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::{
-        AddCentred, AddPower2Round, Below, Centre, D, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint,
-        Q, UseHint, canonical, centred, decompose, make_hint, mask_not_below, power2round,
-        use_hint,
+        AddPower2Round, Below, Centre, D, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint, Q, UseHint,
+        canonical, centred, decompose, make_hint, mask_not_below, power2round, use_hint,
     };
     use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
@@ -468,20 +440,6 @@ mod tests {
             for (bound, expected) in [(bound, false), (bound + 1, true)] {
                 let f = &centred;
                 assert_eq!(backend.run(Below { f, bound }), expected);
-                let mut sum = [0; 256];
-                let below = backend.run(AddCentred::<false> {
-                    f: &mut sum,
-                    g: &far,
-                    bound,
-                });
-                assert_eq!((sum, below), (centred, expected));
-                let mut difference = [0; 256];
-                let below = backend.run(AddCentred::<true> {
-                    f: &mut difference,
-                    g: &far,
-                    bound,
-                });
-                assert_eq!((difference, below), (centred.map(|x| -x), expected));
             }
 
             let low: [i32; 256] = random(GAMMA2 - 200);
