@@ -1,0 +1,82 @@
+//! Bases that have some of it already.
+
+use core::ptr;
+
+use rustls::SignatureScheme;
+use rustls_pq::{Builder, Group, Profile};
+
+use super::names;
+use crate::peers::bases;
+
+/// Ours take the place of the base's, where it has them: each name occurs once, and
+/// it makes no difference whether the base had it.
+#[test]
+fn replaces_what_the_base_has() {
+    for (name, base) in bases() {
+        println!("{name}");
+        let mut classical = base.clone();
+        classical
+            .kx_groups
+            .retain(|group| !Group::POST_QUANTUM.contains(&group.name().into()));
+        let from_classical = Builder::new(classical)
+            .profile(Profile::All)
+            .build()
+            .unwrap();
+        let from_base = Builder::new(base).profile(Profile::All).build().unwrap();
+        assert_eq!(names(&from_base), names(&from_classical));
+        for (one, other) in from_base.kx_groups.iter().zip(&from_classical.kx_groups) {
+            assert!(ptr::addr_eq(*one, *other), "{one:?}");
+        }
+
+        let schemes = from_base
+            .signature_verification_algorithms
+            .supported_schemes();
+        for ours in rustls_pq::verify::ML_DSA.mapping {
+            let count = schemes.iter().filter(|scheme| **scheme == ours.0).count();
+            assert_eq!(count, 1);
+        }
+    }
+}
+
+/// Building over our own provider changes nothing.
+#[test]
+fn base_that_is_ours() {
+    for (_, base) in bases() {
+        let once = Builder::new(base).profile(Profile::All).build().unwrap();
+        let twice = Builder::new(once.clone()).build().unwrap();
+        assert_eq!(names(&once), names(&twice));
+        for (one, other) in once.kx_groups.iter().zip(&twice.kx_groups) {
+            assert!(ptr::addr_eq(*one, *other));
+        }
+        let [once, twice] =
+            [once, twice].map(|provider| provider.signature_verification_algorithms);
+        assert_eq!(once.supported_schemes(), twice.supported_schemes());
+        assert_eq!(once.all.len(), twice.all.len());
+    }
+}
+
+/// What is leaked is leaked once.
+#[test]
+fn building_again_makes_nothing_new() {
+    for (_, base) in bases() {
+        let build = || {
+            Builder::new(base.clone())
+                .profile(Profile::All)
+                .signature_schemes([
+                    SignatureScheme::ML_DSA_65,
+                    SignatureScheme::ECDSA_NISTP256_SHA256,
+                ])
+                .build()
+                .unwrap()
+        };
+        let (first, second) = (build(), build());
+        for (one, other) in first.kx_groups.iter().zip(&second.kx_groups) {
+            assert!(ptr::addr_eq(*one, *other));
+        }
+        assert!(ptr::addr_eq(first.key_provider, second.key_provider));
+        let [first, second] =
+            [first, second].map(|provider| provider.signature_verification_algorithms);
+        assert!(ptr::eq(first.all, second.all));
+        assert!(ptr::eq(first.mapping, second.mapping));
+    }
+}
