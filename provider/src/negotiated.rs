@@ -1,10 +1,12 @@
 use core::fmt;
 
+use pq_x509::{Algorithm, SignatureAlgorithm};
 use rustls::pki_types::CertificateDer;
+use rustls::server::ServerConnection;
 use rustls::{CipherSuite, CommonState, HandshakeKind, ProtocolVersion, SignatureScheme};
 
 use crate::certificate::Algorithms;
-use crate::{Group, KeyAlgorithm};
+use crate::{Group, KeyAlgorithm, ObjectIdentifier};
 
 /// What protects a connection. It prints in one line:
 ///
@@ -59,14 +61,18 @@ use crate::{Group, KeyAlgorithm};
 /// ) -> Result<(ServerConnection, Option<Authentication>), rustls::Error> {
 ///     let choice = identities.choose(&accepted.client_hello());
 ///     let own = choice.and_then(|choice| choice.authentication());
-///     let connection = accepted.into_connection(config).map_err(|(error, _)| error)?;
+///     let mut connection = accepted.into_connection(config).map_err(|(error, _)| error)?;
+///     if let Some(own) = own {
+///         // For when the session is resumed.
+///         own.remember(&mut connection);
+///     }
 ///     Ok((connection, own))
 /// }
 ///
 /// /// When the handshake is complete.
 /// fn log(connection: &ServerConnection, own: Option<Authentication>) {
-///     if let Some(negotiated) = Negotiated::of(connection) {
-///         println!("{}", negotiated.with_own(own));
+///     if let Some(negotiated) = Negotiated::of_server(connection, own) {
+///         println!("{negotiated}");
 ///     }
 /// }
 /// ```
@@ -96,7 +102,8 @@ pub struct Negotiated {
     /// `None` if it didn't, or if its certificate can't be read.
     pub peer: Option<Authentication>,
     /// How this side proved who it is, where the caller has said so by
-    /// [`with_own`](Self::with_own).
+    /// [`with_own`](Self::with_own), or by [`of_server`](Self::of_server), which counts a
+    /// resumed session as authenticated the way that the first one was.
     pub own: Option<Authentication>,
 }
 
@@ -154,11 +161,27 @@ impl Negotiated {
         })
     }
 
+    /// Reads a server's connection, with what it signs with. If the session is resumed, it
+    /// signs nothing, and what counts is what it signed the first handshake with, where the session
+    /// [remembers](Authentication::remember) that.
+    ///
+    /// `None` as long as the handshake isn't complete.
+    pub fn of_server(connection: &ServerConnection, own: Option<Authentication>) -> Option<Self> {
+        let negotiated = Self::of(connection)?;
+        Some(match connection.received_resumption_data() {
+            Some(remembered) if negotiated.is_resumed() => Self {
+                own: Authentication::from_bytes(remembered),
+                ..negotiated
+            },
+            _ => negotiated.with_own(own),
+        })
+    }
+
     /// Adds how this side proved who it is, which rustls doesn't say: see
     /// [above](Self#on-a-server).
     ///
-    /// It changes nothing if a session is resumed. This side signs nothing then, and what it
-    /// signed the first handshake with, the certificate of that time, is not part of the session.
+    /// It changes nothing if a session is resumed: this side signs nothing then.
+    /// [`of_server`](Self::of_server) knows what it signed the first handshake with.
     pub fn with_own(mut self, own: Option<Authentication>) -> Self {
         if !self.is_resumed() {
             self.own = own;
@@ -198,6 +221,74 @@ impl Authentication {
             .collect::<Result<Vec<_>, _>>()
             .ok()?;
         Self::by(&algorithms)
+    }
+
+    /// Has the session that begins with this handshake remember that the server signs with
+    /// this, for [`Negotiated::of_server`]. Call it right after
+    /// [`Accepted::into_connection`](rustls::server::Accepted::into_connection) (in tokio-rustls
+    /// from `StartHandshake::into_stream_with`): before that nobody knows whether an older session
+    /// is resumed.
+    ///
+    /// It takes the place that rustls has for the application's own data in a session
+    /// ([`set_resumption_data`](ServerConnection::set_resumption_data)). A session that is resumed
+    /// goes on remembering what it does. One that begins after a HelloRetryRequest remembers
+    /// nothing: the client may yet resume an older one. Nor does one of TLS 1.2, whose data
+    /// rustls doesn't give back.
+    pub fn remember(self, connection: &mut ServerConnection) {
+        if let Some(remembered) = connection.received_resumption_data() {
+            let remembered = remembered.to_vec();
+            connection.set_resumption_data(&remembered);
+        } else if connection.handshake_kind() != Some(HandshakeKind::FullWithHelloRetryRequest) {
+            connection.set_resumption_data(&self.to_bytes());
+        }
+    }
+
+    /// The form in which a session has it: [`FORMAT`], whether it is post-quantum, the scheme
+    /// or 0, the kind of key, and what else there is to say of that kind.
+    fn to_bytes(self) -> Vec<u8> {
+        let (kind, detail) = match self.key {
+            KeyAlgorithm::PostQuantum(algorithm) => (0, algorithm.oid().as_bytes().to_vec()),
+            KeyAlgorithm::EcdsaP256 => (1, Vec::new()),
+            KeyAlgorithm::EcdsaP384 => (2, Vec::new()),
+            KeyAlgorithm::EcdsaP521 => (3, Vec::new()),
+            KeyAlgorithm::Ed25519 => (4, Vec::new()),
+            KeyAlgorithm::Ed448 => (5, Vec::new()),
+            KeyAlgorithm::Rsa { bits } => (6, bits.to_string().into_bytes()),
+            KeyAlgorithm::Other(oid) => (7, oid.as_bytes().to_vec()),
+        };
+        let [high, low] = self.scheme.map_or(0, u16::from).to_be_bytes();
+        let head = [FORMAT, self.is_post_quantum.into(), high, low, kind];
+        [&head, detail.as_slice()].concat()
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) wrote; `None` for anything else.
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let ([FORMAT, is_post_quantum, high, low, kind], detail) = bytes.split_first_chunk()?
+        else {
+            return None;
+        };
+        let scheme = u16::from_be_bytes([*high, *low]);
+        Some(Self {
+            key: match (kind, detail) {
+                (0, oid) => KeyAlgorithm::PostQuantum(signature_algorithm(oid)?),
+                (1, []) => KeyAlgorithm::EcdsaP256,
+                (2, []) => KeyAlgorithm::EcdsaP384,
+                (3, []) => KeyAlgorithm::EcdsaP521,
+                (4, []) => KeyAlgorithm::Ed25519,
+                (5, []) => KeyAlgorithm::Ed448,
+                (6, bits) => KeyAlgorithm::Rsa {
+                    bits: core::str::from_utf8(bits).ok()?.parse().ok()?,
+                },
+                (7, oid) => KeyAlgorithm::Other(ObjectIdentifier::from_bytes(oid).ok()?),
+                _ => return None,
+            },
+            scheme: (scheme != 0).then(|| scheme.into()),
+            is_post_quantum: match is_post_quantum {
+                0 => false,
+                1 => true,
+                _ => return None,
+            },
+        })
     }
 
     /// By a chain of certificates with these algorithms.
@@ -265,9 +356,67 @@ impl fmt::Display for Authentication {
     }
 }
 
+/// The first byte of what a session remembers, and the version of the rest.
+const FORMAT: u8 = 1;
+
+fn signature_algorithm(oid: &[u8]) -> Option<SignatureAlgorithm> {
+    match Algorithm::from_oid(ObjectIdentifier::from_bytes(oid).ok()?)? {
+        Algorithm::Signature(algorithm) => Some(algorithm),
+        _ => None,
+    }
+}
+
 fn in_words(is_post_quantum: bool) -> &'static str {
     match is_post_quantum {
         true => "post-quantum",
         false => "classical",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_remember_every_kind_of_key() {
+        let other = ObjectIdentifier::new_unwrap("1.2.840.10040.4.1");
+        let keys = SignatureAlgorithm::ALL
+            .iter()
+            .copied()
+            .map(KeyAlgorithm::PostQuantum)
+            .chain([
+                KeyAlgorithm::EcdsaP256,
+                KeyAlgorithm::EcdsaP384,
+                KeyAlgorithm::EcdsaP521,
+                KeyAlgorithm::Ed25519,
+                KeyAlgorithm::Ed448,
+                KeyAlgorithm::Rsa { bits: 3072 },
+                KeyAlgorithm::Other(other),
+            ]);
+        for key in keys {
+            for (scheme, is_post_quantum) in [
+                (key.only_scheme(), key.is_post_quantum()),
+                (Some(SignatureScheme::RSA_PSS_SHA256), false),
+            ] {
+                let authentication = Authentication {
+                    key,
+                    scheme,
+                    is_post_quantum,
+                };
+                let bytes = authentication.to_bytes();
+                assert_eq!(Authentication::from_bytes(&bytes), Some(authentication));
+                assert_eq!(Authentication::from_bytes(&bytes[..4]), None);
+                let of_another_format = [&[FORMAT + 1], &bytes[1..]].concat();
+                assert_eq!(Authentication::from_bytes(&of_another_format), None);
+            }
+        }
+        for bytes in [
+            &[][..],
+            b"the application's own",
+            &[1, 0, 0, 0, 8],
+            &[1, 2, 0, 0, 1],
+        ] {
+            assert_eq!(Authentication::from_bytes(bytes), None, "{bytes:?}");
+        }
     }
 }

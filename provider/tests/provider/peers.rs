@@ -300,7 +300,7 @@ pub(crate) fn connect_to(
 }
 
 /// Carries bytes both ways until neither side has any more.
-fn exchange(client: &mut Peer, server: &mut Peer) {
+pub(crate) fn exchange(client: &mut Peer, server: &mut Peer) {
     loop {
         let from_client = client.send();
         server.receive(&from_client);
@@ -312,14 +312,14 @@ fn exchange(client: &mut Peer, server: &mut Peer) {
     }
 }
 
-struct Peer {
-    connection: Connection,
+pub(crate) struct Peer {
+    pub(crate) connection: Connection,
     result: Result<(), Error>,
     sent: Vec<u8>,
 }
 
 impl Peer {
-    fn new(connection: Connection) -> Self {
+    pub(crate) fn new(connection: Connection) -> Self {
         Self {
             connection,
             result: Ok(()),
