@@ -17,15 +17,24 @@ mod rustcrypto;
 use crate::set::Rows;
 use crate::{ml_dsa, ml_kem, slh_dsa};
 
-/// The rows that every parameter set of a scheme has.
-macro_rules! common {
-    ($scheme:ident::$set:ident, [$($peer:ident),+]) => {{
+/// The rows of a parameter set: pq-core on each backend, who has all of its scheme, and
+/// those that not every set or machine has.
+macro_rules! rows {
+    (
+        $scheme:ident::$set:ident, [$($peer:ident),+],
+        [$($(#[$cfg:meta])? $maybe:path,)*]
+    ) => {{
         let mut rows: Rows<$scheme::Operation> = Vec::new();
         ::pq_core::on_each_backend!(backend => {
             let row = pq_core::OnBackend::<::pq_core::$scheme::$set, _>::new(backend);
             rows.push(Box::new(row));
         });
         $(rows.push(Box::new($peer::$set));)+
+        $($(#[$cfg])? {
+            if let Some(row) = $maybe() {
+                rows.push(Box::new(row));
+            }
+        })*
         rows
     }};
 }
@@ -38,14 +47,7 @@ macro_rules! lists {
         $($name:ident: $set:ident $(, $(#[$cfg:meta])? $maybe:path)*;)+
     ) => {$(
         pub(crate) fn $name() -> Rows<$scheme::Operation> {
-            #[allow(unused_mut, reason = "not every set and CPU has more rows")]
-            let mut rows = common!($scheme::$set, $peers);
-            $($(#[$cfg])? {
-                if let Some(row) = $maybe() {
-                    rows.push(Box::new(row));
-                }
-            })*
-            rows
+            rows!($scheme::$set, $peers, [$($(#[$cfg])? $maybe,)*])
         }
     )+};
 }
