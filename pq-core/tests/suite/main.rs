@@ -13,6 +13,7 @@ mod parameter_sets;
 
 mod accumulated;
 mod acvp;
+mod backend;
 mod differential;
 mod messages;
 mod peers;
