@@ -16,6 +16,10 @@ pub(super) struct Layers<D, R: Ring, V: Coefficients<Element = R::Element>> {
 /// How many vectors are in registers at a time.
 const GROUP: usize = 8;
 
+/// How many there are in all if they have 512 bits and the coefficients 32. Then all are in
+/// registers, of which there are 32.
+const ALL: usize = 16;
+
 impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, V> {
     #[inline(always)]
     pub(super) fn new(token: V::Token) -> Self {
@@ -80,6 +84,75 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
         }
     }
 
+    /// Whether [`ALL`] vectors are all there are, and fit in registers.
+    #[inline(always)]
+    pub(super) fn all_fit(&self) -> bool {
+        ALL * V::LANES == 256 && size_of::<V>() == 64
+    }
+
+    /// [`ALL`] vectors.
+    #[inline(always)]
+    pub(super) fn load_all(&self, f: &[R::Element; 256]) -> [V; ALL] {
+        let mut vectors = [self.q; ALL];
+        for (v, f) in vectors.iter_mut().zip(V::chunks(f)) {
+            *v = V::load(self.token, f);
+        }
+        vectors
+    }
+
+    /// The inverse of [`load_all`](Self::load_all).
+    #[inline(always)]
+    pub(super) fn store_all(&self, f: &mut [R::Element; 256], vectors: [V; ALL]) {
+        for (v, f) in vectors.iter().zip(V::chunks_mut(f)) {
+            v.store(f);
+        }
+    }
+
+    /// The layer of length `LEN` over [`ALL`] vectors.
+    #[inline(always)]
+    pub(super) fn over_registers<const LEN: usize>(&self, v: &mut [V; ALL]) {
+        if LEN < R::LAST_LEN {
+            return;
+        }
+        // Written out, as below.
+        macro_rules! pairs {
+            ($($block:literal: $([$a:literal, $b:literal])*;)*) => {{
+                $(
+                    let (z, z_over_q) = self.factor::<LEN>($block);
+                    $((v[$a], v[$b]) = self.butterfly::<LEN>(v[$a], v[$b], z, z_over_q);)*
+                )*
+            }};
+        }
+        match LEN / V::LANES {
+            8 => pairs!(0: [0, 8] [1, 9] [2, 10] [3, 11] [4, 12] [5, 13] [6, 14] [7, 15];),
+            4 => pairs!(
+                0: [0, 4] [1, 5] [2, 6] [3, 7];
+                1: [8, 12] [9, 13] [10, 14] [11, 15];
+            ),
+            2 => pairs!(
+                0: [0, 2] [1, 3];
+                1: [4, 6] [5, 7];
+                2: [8, 10] [9, 11];
+                3: [12, 14] [13, 15];
+            ),
+            1 => pairs!(
+                0: [0, 1]; 1: [2, 3]; 2: [4, 5]; 3: [6, 7];
+                4: [8, 9]; 5: [10, 11]; 6: [12, 13]; 7: [14, 15];
+            ),
+            _ => {
+                let (factors, over_q) = self.lane_factors::<LEN, { ALL / 2 }>(0);
+                macro_rules! pairs {
+                    ($($i:literal)*) => {$(
+                        let of_pair = (&factors[$i], &over_q[$i]);
+                        (v[2 * $i], v[2 * $i + 1]) =
+                            self.over_lanes::<LEN>(v[2 * $i], v[2 * $i + 1], of_pair);
+                    )*};
+                }
+                pairs!(0 1 2 3 4 5 6 7);
+            }
+        }
+    }
+
     /// The layer of length `LEN`, for one lane.
     #[inline(always)]
     pub(super) fn over_all<const LEN: usize>(&self, f: &mut [R::Element; 256]) {
@@ -138,11 +211,7 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
             self.between::<LEN>(v, LEN / V::LANES, first_block);
             return;
         }
-        let table = &D::lane_factors::<R>()[LEN.ilog2() as usize];
-        let factors = &V::chunks(table.factors).as_chunks::<{ GROUP / 2 }>().0[group];
-        let over_q = &V::chunks(table.factors_over_q)
-            .as_chunks::<{ GROUP / 2 }>()
-            .0[group];
+        let (factors, over_q) = self.lane_factors::<LEN, { GROUP / 2 }>(group);
         // Written out, as above.
         macro_rules! pairs {
             ($($i:literal)*) => {$(
@@ -151,6 +220,19 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
             )*};
         }
         pairs!(0 1 2 3);
+    }
+
+    /// The factors of the pairs of lanes in a group of `N` pairs of vectors.
+    #[inline(always)]
+    fn lane_factors<const LEN: usize, const N: usize>(
+        &self,
+        group: usize,
+    ) -> (&[V::Array; N], &[V::Array; N]) {
+        let table = &D::lane_factors::<R>()[LEN.ilog2() as usize];
+        (
+            &V::chunks(table.factors).as_chunks().0[group],
+            &V::chunks(table.factors_over_q).as_chunks().0[group],
+        )
     }
 
     /// The layer of length `LEN` over two vectors, with a factor for each pair of lanes.

@@ -3,7 +3,8 @@
 //!
 //! A layer of length `LEN` pairs coefficients `LEN` apart. The layers of 128, 64 and 32 are
 //! applied together to eight vectors that are 32 coefficients apart, and all others to
-//! eight neighbouring vectors, so that each coefficient is read and written twice. Where a
+//! eight neighbouring vectors, so that each coefficient is read and written twice. Sixteen
+//! vectors of 512 bits fit in registers, and all layers are applied to them. Where a
 //! vector is no longer than `LEN` a layer pairs whole vectors, and one twiddle factor serves
 //! all lanes. Below that, the lanes of two neighbouring vectors are sorted into first and
 //! second halves of the pairs, from layer to layer, and the factors come from a table with
@@ -52,6 +53,20 @@ impl<B: Backend, R: Ring> Kernel<B> for Ntt<'_, R> {
             for x in R::Vectors::<B>::chunks_mut(f) {
                 R::reduce(b, R::Vectors::<B>::load(b, x)).store(x);
             }
+        } else if layers.all_fit() {
+            let mut v = layers.load_all(f);
+            layers.over_registers::<128>(&mut v);
+            layers.over_registers::<64>(&mut v);
+            layers.over_registers::<32>(&mut v);
+            layers.over_registers::<16>(&mut v);
+            layers.over_registers::<8>(&mut v);
+            layers.over_registers::<4>(&mut v);
+            layers.over_registers::<2>(&mut v);
+            layers.over_registers::<1>(&mut v);
+            for v in &mut v {
+                *v = R::reduce(b, *v);
+            }
+            layers.store_all(f, v);
         } else {
             for group in 0..layers.groups() {
                 let mut v = layers.load_apart(f, group);
@@ -99,6 +114,17 @@ impl<B: Backend, R: Ring> Kernel<B> for InverseNtt<'_, R> {
             layers.over_all::<32>(f);
             layers.over_all::<64>(f);
             layers.over_all::<128>(f);
+        } else if layers.all_fit() {
+            let mut v = layers.load_all(f);
+            layers.over_registers::<1>(&mut v);
+            layers.over_registers::<2>(&mut v);
+            layers.over_registers::<4>(&mut v);
+            layers.over_registers::<8>(&mut v);
+            layers.over_registers::<16>(&mut v);
+            layers.over_registers::<32>(&mut v);
+            layers.over_registers::<64>(&mut v);
+            layers.over_registers::<128>(&mut v);
+            layers.store_all(f, v);
         } else {
             for group in 0..layers.groups() {
                 let mut v = layers.load_neighbours(f, group);
