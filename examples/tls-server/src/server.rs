@@ -13,8 +13,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use pq_x509::Certificate;
 use rustls::CommonState;
 use rustls::server::{Acceptor, ServerConnection};
-use rustls_pq::identity::Choice;
-use rustls_pq::{Negotiated, Offer, Refusal};
+use rustls_pq::{Authentication, Negotiated, Offer, Refusal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -206,7 +205,7 @@ impl Connection {
         tcp.set_nodelay(true).map_err(ConnectionError::Handshake)?;
         let mut stopped = self.stopped.clone();
 
-        let (stream, choice) = tokio::select! {
+        let (stream, own) = tokio::select! {
             shaken = timeout(self.limits.handshake, self.shake_hands(tcp)) => {
                 shaken.map_err(|_| ConnectionError::HandshakeTimeout)??
             }
@@ -215,10 +214,7 @@ impl Connection {
         };
 
         let (_, connection) = stream.get_ref();
-        let own = choice.as_ref().and_then(Choice::authentication);
-        let negotiated = Negotiated::of(connection)
-            .expect("the handshake is complete")
-            .with_own(own);
+        let negotiated = Negotiated::of_server(connection, own).expect("the handshake is complete");
         let page = page(connection, &negotiated);
         info!(%negotiated, client = page.client_certificate, "connected");
 
@@ -251,11 +247,11 @@ impl Connection {
         Ok(served.await.map_err(|_| ConnectionError::TooLong)??)
     }
 
-    /// Performs the handshake, and says which certificate it is signed with.
+    /// Performs the handshake, and says what it is signed with.
     async fn shake_hands(
         &self,
         tcp: TcpStream,
-    ) -> Result<(TlsStream<TcpStream>, Option<Choice>), ConnectionError> {
+    ) -> Result<(TlsStream<TcpStream>, Option<Authentication>), ConnectionError> {
         let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), tcp));
         let start = match acceptor.as_mut().await {
             Ok(start) => start,
@@ -271,10 +267,15 @@ impl Connection {
         let offer = Offer::of(&hello);
         // rustls asks the same.
         let choice = self.tls.identities.choose(&hello);
+        let own = choice.and_then(|choice| choice.authentication());
 
-        let accept = start.into_stream(self.tls.config.clone());
+        let accept = start.into_stream_with(self.tls.config.clone(), |connection| {
+            if let Some(own) = own {
+                own.remember(connection);
+            }
+        });
         match accept.into_fallible().await {
-            Ok(stream) => Ok((stream, choice)),
+            Ok(stream) => Ok((stream, own)),
             Err((error, tcp)) => {
                 close_gently(tcp).await;
                 Err(ConnectionError::Refused(Refusal::by_server(

@@ -210,24 +210,31 @@ fn says_what_is_wrong() {
 #[tokio::test]
 async fn logs_as_json() {
     let program = Program::start(&["--log-format", "json"]);
-    program.client().page().await.unwrap();
+    let client = program.client();
+    for _ in 0..2 {
+        client.page().await.unwrap();
+    }
     let (_, log, _) = program.stop("INT");
     let lines: Vec<serde_json::Value> = log
         .lines()
         .map(|line| serde_json::from_str(line).expect(line))
         .collect();
-    let connected = lines
+    let connected: Vec<&str> = lines
         .iter()
-        .find(|line| line["fields"]["message"] == "connected")
-        .expect(&log);
-    let negotiated = connected["fields"]["negotiated"].as_str().unwrap();
-    assert!(
-        negotiated.starts_with(
-            "TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer not authenticated, this \
-             side ML-DSA-65 (post-quantum), TLS_"
-        ),
-        "{negotiated}"
-    );
+        .filter(|line| line["fields"]["message"] == "connected")
+        .map(|line| line["fields"]["negotiated"].as_str().unwrap())
+        .collect();
+    // The second session is the first one resumed, and remembers what that was signed with.
+    assert_eq!(connected.len(), 2, "{log}");
+    for (negotiated, handshake) in connected.into_iter().zip(["full handshake", "resumed"]) {
+        assert!(
+            negotiated.starts_with(
+                "TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer not authenticated, \
+                 this side ML-DSA-65 (post-quantum), TLS_"
+            ) && negotiated.ends_with(handshake),
+            "{negotiated}"
+        );
+    }
 }
 
 #[tokio::test]
