@@ -23,11 +23,13 @@ macro_rules! token {
 pub(super) use token;
 
 /// A method that runs a kernel with these features, all of which the file's [`token!`] or the
-/// target has. `first` is what the kernel's frame begins with.
+/// target has, as a function of its own, so that a review finds its instructions. `first` is
+/// what the kernel's frame begins with.
 macro_rules! run_with {
     ($method:ident: $($feature:tt),+ $(; first $first:expr)?) => {
         #[inline]
         fn $method<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+            #[inline(never)]
             #[target_feature($(enable = $feature),+)]
             fn with_features<T, K: Kernel<T>>(token: T, kernel: K) -> K::Output {
                 $($first;)?

@@ -44,10 +44,7 @@ impl Backend for Neon {
         NeonSha2::detect()
     }
 
-    #[inline]
-    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        kernel.run(self)
-    }
+    run_with!(run: "neon");
 }
 
 impl Backend for NeonSha3 {

@@ -23,6 +23,9 @@ pub struct Review {
     pub public: usize,
     /// What the kernels do in a time that may depend on data.
     pub findings: Vec<String>,
+    /// What a review that says anything has, and this one has not: kernels of secrets for
+    /// each of the architecture's backends, and the mistakes planted on purpose.
+    pub missing: Vec<String>,
 }
 
 /// Kernels of data that is public, or as far as it is public: their types' names.
@@ -43,12 +46,51 @@ const PUBLIC: [&str; 6] = [
     "keccak::Step",
 ];
 
+/// Kernels of secrets, by their types' names, which every backend has.
+const SECRET: [&str; 32] = [
+    "keccak::KeccakF1600",
+    "ml_dsa::challenge::Rotate",
+    "ml_dsa::challenge::Unrotate",
+    "ml_dsa::encoding::BitPack",
+    "ml_dsa::encoding::BitUnpack",
+    "ml_dsa::encoding::SimpleBitPack",
+    "ml_dsa::multiplication::InnerProduct",
+    "ml_dsa::multiplication::Multiply",
+    "ml_dsa::rounding::AddPower2Round",
+    "ml_dsa::rounding::Below",
+    "ml_dsa::rounding::Decompose",
+    "ml_dsa::rounding::MakeHint",
+    "ml_kem::addition::Add",
+    "ml_kem::addition::Subtract",
+    "ml_kem::compression::Canonicalise",
+    "ml_kem::compression::CompressEncode",
+    "ml_kem::compression::Decode12",
+    "ml_kem::compression::DecodeDecompress",
+    "ml_kem::compression::DecodeMessage",
+    "ml_kem::compression::Encode12",
+    "ml_kem::multiplication::InnerProduct",
+    "ml_kem::multiplication::MakeFactor",
+    "ml_kem::multiplication::OverRadix",
+    "ml_kem::multiplication::TimesRadix",
+    "ml_kem::sampling::CentredBinomial",
+    "ntt::InverseNtt<pq_core::kernel::ntt::ml_dsa",
+    "ntt::InverseNtt<pq_core::kernel::ntt::ml_kem",
+    "ntt::Ntt<pq_core::kernel::ntt::ml_dsa",
+    "ntt::Ntt<pq_core::kernel::ntt::ml_kem",
+    "sha2::CompressLanes",
+    "slh_dsa::sha2::Chain",
+    "slh_dsa::shake::Chain",
+];
+
+/// Mistakes planted on purpose, by their functions' names, and what they are.
+const PLANTED: [(&str, Kind); 2] = [("branch", Kind::Branch), ("index", Kind::Address)];
+
 impl Review {
     /// Of functions with the type parameters in their names.
     pub fn of(functions: &[Function]) -> Self {
         let kernels = functions
             .iter()
-            .filter(|f| f.name.contains("::with_features::<"));
+            .filter(|f| f.name.contains(" as pq_core::arch::Backend>::run"));
         let (public, kernels): (Vec<_>, Vec<_>) =
             kernels.partition(|f| PUBLIC.iter().any(|name| f.name.contains(name)));
         let jumps = kernels.iter().flat_map(|f| &f.instructions);
@@ -65,8 +107,35 @@ impl Review {
             jumps: jumps.count(),
             public: public.len(),
             findings: found.collect(),
+            missing: missing(functions),
         }
     }
+}
+
+fn missing(functions: &[Function]) -> Vec<String> {
+    let backends = match functions.iter().any(is_x86_64) {
+        true => ["avx2::Avx2", "avx512::Avx512"],
+        false => ["neon::Neon", "neon::NeonSha3"],
+    };
+    let kernels = backends.iter().flat_map(|backend| {
+        SECRET.iter().filter_map(move |kernel| {
+            let run = format!("<pq_core::arch::{backend} as pq_core::arch::Backend>::run");
+            let argument = format!("pq_core::kernel::{kernel}");
+            let is_it = |f: &Function| f.name.contains(&run) && f.name.contains(&argument);
+            let found = functions.iter().any(is_it);
+            (!found).then(|| format!("{kernel} of {backend}"))
+        })
+    });
+    let planted = PLANTED.iter().filter_map(|(name, kind)| {
+        let name = format!("machine_code::planted::{name}");
+        let found = functions
+            .iter()
+            .filter(|function| function.name == name)
+            .flat_map(findings)
+            .any(|finding| finding.kind == *kind);
+        (!found).then_some(name)
+    });
+    kernels.chain(planted).collect()
 }
 
 /// An instruction whose time may depend on data.
@@ -103,8 +172,7 @@ impl fmt::Display for Finding<'_> {
 /// What is found in a function.
 pub fn findings(function: &Function) -> Vec<Finding<'_>> {
     let instructions = &function.instructions;
-    // objdump marks the registers of x86-64.
-    let is_x86_64 = instructions.iter().any(|i| i.operands.contains('%'));
+    let is_x86_64 = is_x86_64(function);
     let effects = instructions.iter().map(|i| match is_x86_64 {
         true => Effect::x86_64(i),
         false => Effect::aarch64(i),
@@ -134,6 +202,12 @@ pub fn findings(function: &Function) -> Vec<Finding<'_>> {
         Some(Finding { instruction, kind })
     });
     kinds.collect()
+}
+
+/// objdump marks the registers of x86-64.
+fn is_x86_64(function: &Function) -> bool {
+    let instructions = function.instructions.iter();
+    instructions.map(|i| &i.operands).any(|o| o.contains('%'))
 }
 
 /// The registers and places on the stack that are known, and whether they hold data.

@@ -5,10 +5,11 @@
 
 use std::path::Path;
 
-use machine_code::dependence::{Kind, Review, findings};
+use machine_code::dependence::Review;
 use machine_code::disassembly::functions;
 
-/// Kernels are known by the type parameters of what they are compiled to.
+/// Kernels are known by the type parameters of what they are compiled to. All are there, and so
+/// are the mistakes planted on purpose.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "of optimised code only")]
 fn kernels_do_not_look_at_data() {
@@ -20,20 +21,6 @@ fn kernels_do_not_look_at_data() {
         eprintln!("skipped: build with RUSTFLAGS='-C symbol-mangling-version=v0'");
         return;
     }
-    // Each of the backends has more than these, and sampling by rejection.
-    assert!(review.kernels >= 50 && review.public >= 3 && review.jumps >= 50);
-    assert!(review.findings.is_empty(), "{:#?}", review.findings);
-}
-
-#[test]
-#[cfg_attr(debug_assertions, ignore = "of optimised code only")]
-fn planted_mistakes_are_found() {
-    let program = Path::new(env!("CARGO_BIN_EXE_machine-code"));
-    let functions = functions("objdump", program).expect("objdump can read the program");
-    for (name, kind) in [("branch", Kind::Branch), ("index", Kind::Address)] {
-        let name = format!("machine_code::planted::{name}");
-        let planted = functions.iter().find(|function| function.name == name);
-        let found = findings(planted.expect("the planted function"));
-        assert!(found.iter().any(|finding| finding.kind == kind), "{name}");
-    }
+    assert_eq!(review.missing, [""; 0]);
+    assert_eq!(review.findings, [""; 0]);
 }
