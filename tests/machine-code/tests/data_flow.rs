@@ -5,11 +5,10 @@
 
 use std::path::Path;
 
-use machine_code::dependence::Review;
+use machine_code::dependence::{Review, planted_but_missed};
 use machine_code::disassembly::functions;
 
-/// Kernels are known by the type parameters of what they are compiled to. All are there, and so
-/// are the mistakes planted on purpose.
+/// Kernels are known by the type parameters of what they are compiled to, and all are there.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "of optimised code only")]
 fn kernels_do_not_look_at_data() {
@@ -23,4 +22,13 @@ fn kernels_do_not_look_at_data() {
     }
     assert_eq!(review.missing, [""; 0]);
     assert_eq!(review.findings, [""; 0]);
+}
+
+/// Whatever the names of functions say of their type parameters.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "of optimised code only")]
+fn planted_mistakes_are_found() {
+    let program = Path::new(env!("CARGO_BIN_EXE_machine-code"));
+    let functions = functions("objdump", program).expect("objdump can read the program");
+    assert_eq!(planted_but_missed(&functions), [""; 0]);
 }
