@@ -3,7 +3,8 @@ use std::time::SystemTime;
 
 use x509_cert::time::Time;
 
-/// The time in which a certificate is valid, or a revocation list is to be used, both ends included, to the second.
+/// The time in which a certificate is valid, or a revocation list is to be used, both ends
+/// included, to the second.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Validity {
     not_before: SystemTime,

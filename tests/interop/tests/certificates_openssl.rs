@@ -210,12 +210,8 @@ fn validity_and_path_length_of_ours_bind_both() {
 #[test]
 fn we_validate_chains_of_openssl() {
     let Some(work) = Workdir::new() else { return };
-    for [root, intermediate, leaf] in every_combination() {
-        OpensslChain::new(&work, &format!("-newkey {root}"), "").issue(
-            &format!("-newkey {intermediate}"),
-            &format!("-newkey {leaf}"),
-        );
-        let (root, chain) = read_chain(&work);
+    for algorithms in every_combination() {
+        let (root, chain) = chain_by_openssl(&work, algorithms);
         let validator = ChainValidator::new([root]).expect("the root is one");
 
         for name in ["localhost", "127.0.0.1", "::1"] {
@@ -384,12 +380,8 @@ fn openssl_goes_by_our_revocation_lists() {
 #[test]
 fn we_go_by_revocation_lists_of_openssl() {
     let Some(work) = Workdir::new() else { return };
-    for [root, intermediate, leaf] in every_combination() {
-        OpensslChain::new(&work, &format!("-newkey {root}"), "").issue(
-            &format!("-newkey {intermediate}"),
-            &format!("-newkey {leaf}"),
-        );
-        let (root, chain) = read_chain(&work);
+    for algorithms in every_combination() {
+        let (root, chain) = chain_by_openssl(&work, algorithms);
         let policy = |lists: [CertificateRevocationList; 2]| {
             RevocationPolicy::new(lists).expect("the lists are usable")
         };
@@ -565,6 +557,16 @@ impl<'a> OpensslChain<'a> {
             ));
         }
     }
+}
+
+/// The root, and the chain without it, that OpenSSL issues with these algorithms.
+fn chain_by_openssl(
+    work: &Workdir,
+    algorithms: [SignatureAlgorithm; 3],
+) -> (Certificate, [Certificate; 2]) {
+    let [root, intermediate, leaf] = algorithms.map(|algorithm| format!("-newkey {algorithm}"));
+    OpensslChain::new(work, &root, "").issue(&intermediate, &leaf);
+    read_chain(work)
 }
 
 /// The root, and the chain without it, that OpenSSL issued.
