@@ -5,20 +5,19 @@
 use core::time::Duration;
 
 use arbitrary::Arbitrary;
-use fuzz::der::{self, Contents, DerEdits, Element};
-use fuzz::pki::{FixedKey, PKI, SERVER_NAME, VALID};
+use fuzz::der::DerEdits;
+use fuzz::pki::{PKI, SERVER_NAME, VALID, sign_changed};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::x509_cert::TbsCertificate;
 use pq_x509::x509_cert::der::oid::AssociatedOid;
 use pq_x509::x509_cert::der::oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
-use pq_x509::x509_cert::der::{Decode, Encode, Error};
+use pq_x509::x509_cert::der::{Decode, Error};
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAltName};
 use pq_x509::x509_cert::time::Time;
 use pq_x509::{
-    Certificate, ChainValidator, KeyError, Purpose, Signer, SubjectKey, ValidationError,
-    VerifyingKey,
+    Certificate, ChainValidator, KeyError, Purpose, SubjectKey, ValidationError, VerifyingKey,
 };
 
 fuzz_target!(|input: Input<'_>| {
@@ -149,20 +148,7 @@ fn check_signed(edits: &DerEdits<'_>, input: &Input<'_>) {
     } else {
         &PKI.server
     };
-    let mut parts = der::parse(original.der()).expect("DER");
-    let [
-        Element {
-            contents: Contents::Elements(_, parts),
-            ..
-        },
-    ] = &mut *parts
-    else {
-        unreachable!("a certificate is one SEQUENCE");
-    };
-    let mut tbs = Vec::new();
-    der::encode(&parts[..1], &mut tbs);
-    let tbs = edits.of(&tbs);
-    let leaf = signed(&tbs, PKI.ca.signer());
+    let leaf = sign_changed(original.der(), edits, PKI.ca.signer());
     let chain = [leaf, PKI.ca.certificate().der().to_vec()];
     let Some(path) = input.validate(&chain) else {
         assert!(chain[0] != original.as_ref() || !input.is_right());
@@ -214,24 +200,4 @@ fn extension<'a, E: Decode<'a, Error = Error> + AssociatedOid>(
         .get_extension::<E>()
         .expect("what was accepted can be read");
     extension.map(|(_, extension)| extension)
-}
-
-/// A certificate of these parts, as RFC 5280 puts them together.
-fn signed(tbs: &[u8], ca: &FixedKey) -> Vec<u8> {
-    let algorithm = ca.signature_algorithm().to_der().expect("no parameters");
-    let signature = ca.sign(tbs).expect("a key that signs");
-    let mut bits = Vec::new();
-    let bit_string = Element {
-        tag: 0x03,
-        contents: Contents::Bytes([&[0], &*signature].concat()),
-    };
-    der::encode(&[bit_string], &mut bits);
-    let mut certificate = Vec::new();
-    let parts = Contents::Bytes([tbs, &algorithm, &bits].concat());
-    let sequence = Element {
-        tag: 0x30,
-        contents: parts,
-    };
-    der::encode(&[sequence], &mut certificate);
-    certificate
 }

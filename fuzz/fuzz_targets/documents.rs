@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 
 use arbitrary::Arbitrary;
 use fuzz::der::{self, Contents, DerEdits, Element};
-use fuzz::pki::{FixedKey, PKI, SERVER_NAME};
+use fuzz::pki::{CA_LIST, FixedKey, PKI, SERVER_NAME};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::{
-    Algorithm, Certificate, CertificateRequest, DecapsulationKey, EncapsulationKey, KemAlgorithm,
-    PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey, Sizes, SubjectKey,
-    VerifyingKey,
+    Algorithm, Certificate, CertificateRequest, CertificateRevocationList, DecapsulationKey,
+    EncapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm,
+    SigningKey, Sizes, SubjectKey, VerifyingKey,
 };
 
 fuzz_target!(|input: Input<'_>| {
@@ -57,6 +57,7 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         documents.push(key.to_vec());
     }
     documents.push(REQUEST.to_der().to_vec());
+    documents.push(CA_LIST.der().to_vec());
     let certificates = [&PKI.server, PKI.ca.certificate(), &PKI.client, &PKI.kem];
     documents.extend(certificates.map(|certificate| certificate.der().to_vec()));
 
@@ -65,6 +66,7 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         key_pem.to_string(),
         signing_key.verifying_key().to_spki_pem(),
         REQUEST.to_pem(),
+        CA_LIST.to_pem(),
         PKI.server.to_pem() + &PKI.ca.certificate().to_pem(),
     ];
     documents.extend(pem.map(String::into_bytes));
@@ -113,6 +115,7 @@ fn read(bytes: &[u8]) {
     read_public_key(bytes);
     read_certificate(bytes);
     read_request(bytes);
+    read_revocation_list(bytes);
     if let Ok(text) = str::from_utf8(bytes) {
         read_pem(text);
     }
@@ -234,6 +237,27 @@ fn read_request(der: &[u8]) {
     }
 }
 
+fn read_revocation_list(der: &[u8]) {
+    let list = match CertificateRevocationList::from_der(der) {
+        Ok(list) => list,
+        Err(error) => {
+            let _ = error.to_string();
+            return;
+        }
+    };
+    assert_eq!(&list.der()[..], der);
+    let again = CertificateRevocationList::from_pem(&list.to_pem()).expect("the list");
+    assert_eq!(again, list);
+    let _ = format!("{list:?} {}", list.issuer());
+    for certificate in [&PKI.server, &PKI.client] {
+        let entry = list.entry_for(certificate);
+        assert!(entry.is_none_or(|entry| list.entries().contains(entry)));
+    }
+    // Of the CA's lists only the one that it signed.
+    let signed = list.verify_signature(PKI.ca.certificate(), pq_x509::verification::ALL);
+    assert_eq!(signed.is_ok(), list == *CA_LIST);
+}
+
 fn read_pem(text: &str) {
     if let Ok(key) = PrivateKey::from_pkcs8_pem(text) {
         let form = match key.seed() {
@@ -256,5 +280,10 @@ fn read_pem(text: &str) {
     }
     if let Ok(request) = CertificateRequest::from_pem(text) {
         read_request(request.to_der());
+    }
+    if let Ok(lists) = CertificateRevocationList::all_from_pem(text) {
+        for list in lists {
+            read_revocation_list(list.der());
+        }
     }
 }

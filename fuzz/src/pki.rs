@@ -2,11 +2,15 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use pq_x509::{
-    Certificate, CertificateBuilder, DecapsulationKey, Issuer, KemAlgorithm, SignError,
-    SignatureAlgorithm, Signer, SigningKey, SubjectKey, Validity,
+    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
+    CrlReason, DecapsulationKey, Issuer, KemAlgorithm, SignError, SignatureAlgorithm, Signer,
+    SigningKey, SubjectKey, Validity,
 };
+
+use crate::der::{self, Contents, DerEdits, Element};
 
 /// A root, an intermediate and a server's leaf, always the same ones.
 pub struct Pki {
@@ -60,9 +64,38 @@ pub static PKI: LazyLock<Pki> = LazyLock::new(|| {
     }
 });
 
+/// The CA's list, which revokes the client's certificate and another one.
+pub static CA_LIST: LazyLock<CertificateRevocationList> = LazyLock::new(|| {
+    let revoked = [
+        (&[0x7f, 0xff][..], CrlReason::Unspecified),
+        (PKI.client.serial_number(), CrlReason::KeyCompromise),
+    ];
+    let date = at(*VALID.start());
+    let list = revoked
+        .into_iter()
+        .fold(empty_list(), |list, (serial_number, reason)| {
+            list.revoke(serial_number, date, reason)
+        });
+    PKI.ca.issue_revocation_list(list).expect("a list")
+});
+
+/// The root's list, which revokes nothing.
+pub static ROOT_LIST: LazyLock<CertificateRevocationList> = LazyLock::new(|| {
+    PKI.root
+        .issue_revocation_list(empty_list())
+        .expect("a list")
+});
+
+fn empty_list() -> CertificateRevocationListBuilder {
+    CertificateRevocationListBuilder::new(&[1]).validity(validity())
+}
+
 fn validity() -> Validity {
-    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
     Validity::new(at(*VALID.start()), at(*VALID.end()))
+}
+
+fn at(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
 }
 
 /// A key that always makes the same signature of the same message.
@@ -91,4 +124,41 @@ impl Signer for FixedKey {
             .sign_with_randomness(message, &[0; 32])
             .map_err(SignError::new)
     }
+}
+
+/// A certificate or a revocation list whose signed part `edits` change before it is signed, put
+/// together as RFC 5280 does.
+pub fn sign_changed(original: &[u8], edits: &DerEdits<'_>, signer: &FixedKey) -> Vec<u8> {
+    let mut parts = der::parse(original).expect("DER");
+    let [
+        Element {
+            contents: Contents::Elements(_, parts),
+            ..
+        },
+    ] = &mut *parts
+    else {
+        unreachable!("what is signed is one SEQUENCE");
+    };
+    let mut tbs = Vec::new();
+    der::encode(&parts[..1], &mut tbs);
+    let tbs = edits.of(&tbs);
+
+    let algorithm = signer
+        .signature_algorithm()
+        .to_der()
+        .expect("no parameters");
+    let signature = signer.sign(&tbs).expect("a key that signs");
+    let mut bits = Vec::new();
+    let bit_string = Element {
+        tag: 0x03,
+        contents: Contents::Bytes([&[0], &*signature].concat()),
+    };
+    der::encode(&[bit_string], &mut bits);
+    let mut document = Vec::new();
+    let sequence = Element {
+        tag: 0x30,
+        contents: Contents::Bytes([tbs, algorithm, bits].concat()),
+    };
+    der::encode(&[sequence], &mut document);
+    document
 }
