@@ -210,6 +210,38 @@ pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
         filled
     }
 
+    /// As [`append_below`](Self::append_below), of all 56 numbers of 24 bits in `bytes`, of which
+    /// 23 count. For a `limit` that few of them reach.
+    #[inline(always)]
+    fn append_23_bits_below(
+        self,
+        bytes: &[u8; 168],
+        limit: u32,
+        output: &mut [i32; 256],
+        filled: usize,
+    ) -> usize {
+        packing::append_23_bits_below(self, bytes, limit, output, filled)
+    }
+
+    /// As [`append_below`](Self::append_below), of all 272 half-bytes in `bytes`, the low half of
+    /// each byte first.
+    #[inline(always)]
+    fn append_4_bits_below(
+        self,
+        bytes: &[u8; 136],
+        limit: u32,
+        output: &mut [i32; 256],
+        mut filled: usize,
+    ) -> usize {
+        for bytes in bytes.as_chunks::<8>().0 {
+            if filled == 256 {
+                break;
+            }
+            filled = self.append_below(&self.unpack::<4>(bytes), limit, output, filled);
+        }
+        filled
+    }
+
     /// Adds a product of pairs to each sum: `sums[i] += a[2i] · b[2i] + a[2i + 1] · b[2i + 1]`;
     /// the caller's bounds exclude overflow.
     ///

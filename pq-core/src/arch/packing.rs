@@ -1,7 +1,7 @@
 //! Numbers of D bits as bytes and back, sixteen at a time, on general registers: the
 //! defaults of the methods of [`Backend`](super::Backend).
 
-use super::{FromNumber, declassify};
+use super::{Backend, FromNumber, declassify};
 
 /// See [`Backend::pack`](super::Backend::pack).
 #[inline(always)]
@@ -62,6 +62,53 @@ pub(super) fn append_below<T: FromNumber>(
         filled += is_below as usize;
     }
     filled
+}
+
+/// See [`Backend::append_23_bits_below`](super::Backend::append_23_bits_below).
+#[inline(always)]
+pub(super) fn append_23_bits_below<B: Backend>(
+    b: B,
+    bytes: &[u8; 168],
+    limit: u32,
+    output: &mut [i32; 256],
+    mut filled: usize,
+) -> usize {
+    filled = append_23_bits::<_, 0, 0>(b, bytes, limit, output, filled);
+    filled = append_23_bits::<_, 48, 0>(b, bytes, limit, output, filled);
+    filled = append_23_bits::<_, 96, 0>(b, bytes, limit, output, filled);
+    // The last group overlaps with the one before, and refuses what that had.
+    append_23_bits::<_, 120, 8>(b, bytes, limit, output, filled)
+}
+
+/// The numbers of the 48 bytes from `START` on, but for the first `SEEN`.
+#[inline(always)]
+fn append_23_bits<B: Backend, const START: usize, const SEEN: usize>(
+    b: B,
+    bytes: &[u8; 168],
+    limit: u32,
+    output: &mut [i32; 256],
+    filled: usize,
+) -> usize {
+    if filled == 256 {
+        return 256;
+    }
+    let mut numbers = b.unpack::<24>(&bytes[START..START + 48]);
+    for number in &mut numbers {
+        *number &= 0x7f_ffff;
+    }
+    // Most often there is nothing to sort out.
+    let unseen = &numbers[SEEN..];
+    let refused = unseen
+        .iter()
+        .fold(false, |refused, number| refused | (*number >= limit));
+    if !refused && let Some(room) = output.get_mut(filled..filled + unseen.len()) {
+        for (element, number) in room.iter_mut().zip(unseen) {
+            *element = number.cast_signed();
+        }
+        return filled + unseen.len();
+    }
+    numbers[..SEEN].fill(limit);
+    b.append_below(&numbers, limit, output, filled)
 }
 
 /// Appends the first `count` of `numbers` to the first `filled` elements of `output`, as
@@ -187,6 +234,59 @@ mod tests {
         on_each_backend!(b => {
             check::<i16>(b, &[9, 1, 15, 3329]);
             check::<i32>(b, &[9, 1, 15, 8_380_417, 1 << 24]);
+        });
+    }
+
+    /// Random blocks, and ones of which all or no numbers are below, wherever they go.
+    #[test]
+    fn appends_23_bits_in_order() {
+        fn check(b: impl Backend, bytes: &[u8; 168]) {
+            for limit in [1, 1 << 20, 8_380_417, (1 << 23) - 1] {
+                for before in (0..=256).step_by(3) {
+                    let mut output = [12; 256];
+                    let filled = b.append_23_bits_below(bytes, limit, &mut output, before);
+                    let number = |c: &[u8; 3]| u32::from_le_bytes([c[0], c[1], c[2] & 0x7f, 0]);
+                    let numbers = bytes.as_chunks().0.iter().map(number);
+                    let accepted = numbers.filter(|x| *x < limit);
+                    let expected = [12; 256].into_iter().take(before);
+                    let expected = expected.chain(accepted.map(|x| x as i32)).take(256);
+                    assert!(output[..filled].iter().copied().eq(expected));
+                }
+            }
+        }
+
+        on_each_backend!(b => {
+            for seed in 0..10 {
+                check(b, &Random::new(seed).bytes());
+            }
+            check(b, &[0; 168]);
+            check(b, &[0xff; 168]);
+        });
+    }
+
+    /// The same.
+    #[test]
+    fn appends_4_bits_in_order() {
+        fn check(b: impl Backend, bytes: &[u8; 136]) {
+            for limit in 0..=15 {
+                for before in (0..=256).step_by(3) {
+                    let mut output = [12; 256];
+                    let filled = b.append_4_bits_below(bytes, limit, &mut output, before);
+                    let halves = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+                    let accepted = halves.map(u32::from).filter(|x| *x < limit);
+                    let expected = [12; 256].into_iter().take(before);
+                    let expected = expected.chain(accepted.map(|x| x as i32)).take(256);
+                    assert!(output[..filled].iter().copied().eq(expected));
+                }
+            }
+        }
+
+        on_each_backend!(b => {
+            for seed in 0..10 {
+                check(b, &Random::new(seed).bytes());
+            }
+            check(b, &[0; 136]);
+            check(b, &[0xff; 136]);
         });
     }
 

@@ -9,7 +9,10 @@ mod words;
 use core::arch::x86_64::*;
 
 use self::coefficients::{I16x32, I32x16};
-use self::packing::{append_12_bits_below, keep_below, pack, pack_i16s, unpack, unpack_i16s};
+use self::packing::{
+    append_4_bits_below, append_12_bits_below, append_23_bits_below, keep_below, pack, pack_i16s,
+    unpack, unpack_i16s,
+};
 use self::words::{U32x16, U64x4, U64x8};
 use super::instructions::{Integer, numbers, register, run_with, token};
 use super::{Backend, FromNumber, Kernel, ShaNi};
@@ -72,6 +75,30 @@ impl Backend for Avx512 {
     ) -> usize {
         // SAFETY: the token proves that the CPU has the instructions.
         unsafe { append_12_bits_below(bytes, limit, output, filled) }
+    }
+
+    #[inline(always)]
+    fn append_23_bits_below(
+        self,
+        bytes: &[u8; 168],
+        limit: u32,
+        output: &mut [i32; 256],
+        filled: usize,
+    ) -> usize {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { append_23_bits_below(bytes, limit, output, filled) }
+    }
+
+    #[inline(always)]
+    fn append_4_bits_below(
+        self,
+        bytes: &[u8; 136],
+        limit: u32,
+        output: &mut [i32; 256],
+        filled: usize,
+    ) -> usize {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { append_4_bits_below(bytes, limit, output, filled) }
     }
 }
 

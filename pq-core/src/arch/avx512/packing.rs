@@ -168,15 +168,7 @@ pub(super) fn append_12_bits_below(
     output: &mut [i16; 256],
     mut filled: usize,
 ) -> usize {
-    // Read as they were written, in whole vectors: no load waits for two stores.
-    let [first, second]: &[[u8; 64]; 2] = bytes
-        .as_chunks()
-        .0
-        .first_chunk()
-        .expect("two of 64 fit 168 bytes");
-    let (first, second) = (read(first), read(second));
-    // SAFETY: the mask has a bit for each byte that follows the first 128.
-    let third = unsafe { _mm512_maskz_loadu_epi8((1 << 40) - 1, bytes[128..].as_ptr().cast()) };
+    let [first, second, third] = thirds(bytes);
     let limit = _mm512_set1_epi16(limit as i16);
     let phases = _mm512_set1_epi32(4 << 16);
     let groups = [
@@ -197,6 +189,142 @@ pub(super) fn append_12_bits_below(
         // SAFETY: the mask has a bit for each of `count` elements, which there are.
         unsafe { _mm512_mask_storeu_epi16(rest.as_mut_ptr(), mask, kept) }
         filled += count;
+    }
+    filled
+}
+
+/// A block of SHAKE128 in vectors, of which the last is not full.
+///
+/// Read as they were written, in whole vectors: no load waits for two stores.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn thirds(bytes: &[u8; 168]) -> [__m512i; 3] {
+    let [first, second]: &[[u8; 64]; 2] = bytes
+        .as_chunks()
+        .0
+        .first_chunk()
+        .expect("two of 64 fit 168 bytes");
+    // SAFETY: the mask has a bit for each byte that follows the first 128.
+    let third = unsafe { _mm512_maskz_loadu_epi8((1 << 40) - 1, bytes[128..].as_ptr().cast()) };
+    [read(first), read(second), third]
+}
+
+/// 16 numbers at a time, and 8 at the end.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2,popcnt")]
+pub(super) fn append_23_bits_below(
+    bytes: &[u8; 168],
+    limit: u32,
+    output: &mut [i32; 256],
+    mut filled: usize,
+) -> usize {
+    let [first, second, third] = thirds(bytes);
+    let limit = _mm512_set1_epi32(limit.cast_signed());
+    let mut numbers = [
+        _mm512_permutexvar_epi8(read(&TRIPLES_OF_BYTES[0]), first),
+        _mm512_permutex2var_epi8(first, read(&TRIPLES_OF_BYTES[1]), second),
+        _mm512_permutex2var_epi8(second, read(&TRIPLES_OF_BYTES[2]), third),
+        _mm512_permutexvar_epi8(read(&TRIPLES_OF_BYTES[3]), third),
+    ];
+    let mut below = [0; 4];
+    for ((numbers, below), there) in numbers.iter_mut().zip(&mut below).zip(THERE) {
+        *numbers = _mm512_and_si512(*numbers, _mm512_set1_epi32(0x7f_ffff));
+        *below = _mm512_mask_cmplt_epu32_mask(there, *numbers, limit);
+    }
+    // Most often there is nothing to sort out.
+    let rest = &mut output[filled..];
+    if below == THERE
+        && let Some(room) = rest.first_chunk_mut::<64>()
+    {
+        for (numbers, room) in numbers.into_iter().zip(room.as_chunks_mut::<16>().0) {
+            *room = lanes(numbers);
+        }
+        return filled + 56;
+    }
+    for (numbers, below) in numbers.into_iter().zip(below) {
+        let kept = _mm512_maskz_compress_epi32(below, numbers);
+        filled += store_some(kept, below.count_ones(), &mut output[filled..]);
+    }
+    filled
+}
+
+/// The first `count` of 16 numbers as the first elements of `rest`, as far as there is room, and
+/// how many these are.
+#[inline]
+#[target_feature(enable = "avx512f,bmi2")]
+fn store_some(numbers: __m512i, count: u32, rest: &mut [i32]) -> usize {
+    let count = rest.len().min(count as usize);
+    let mask = _bzhi_u32(0xffff, count as u32) as __mmask16;
+    // SAFETY: the mask has a bit for each of at most 16 elements, which there are.
+    unsafe { _mm512_mask_storeu_epi32(rest.as_mut_ptr(), mask, numbers) }
+    count.min(16)
+}
+
+/// A bit for each number of 23 bits in a group.
+const THERE: [__mmask16; 4] = [0xffff, 0xffff, 0xffff, 0xff];
+
+/// For each group of 16 numbers of three bytes these and another, in the two vectors that have
+/// bytes 48i and following; the first and the last group are in one.
+static TRIPLES_OF_BYTES: [[u8; 64]; 4] = {
+    let mut bytes = [[0; 64]; 4];
+    let mut i = 0;
+    while i < 4 * 64 {
+        let (group, number) = (i / 64, i % 64 / 4);
+        let byte = 48 * group + 3 * number + i % 4;
+        // where the first vector of the group begins
+        let start = [0, 0, 64, 128][group];
+        bytes[group][i % 64] = (byte - start) as u8;
+        i += 1;
+    }
+    bytes
+};
+
+/// 64 half-bytes at a time, and 16 at the end.
+#[inline]
+#[target_feature(enable = "avx,avx512f,avx512bw,avx512vbmi2,bmi2,popcnt")]
+pub(super) fn append_4_bits_below(
+    bytes: &[u8; 136],
+    limit: u32,
+    output: &mut [i32; 256],
+    mut filled: usize,
+) -> usize {
+    let limit = _mm512_set1_epi8(limit as i8);
+    let (groups, rest) = bytes.as_chunks::<32>();
+    let [a, b, c, d] = groups.first_chunk().expect("four of 32 fit 136 bytes");
+    let mut last = [0; 32];
+    last[..8].copy_from_slice(rest);
+    let ends = [u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0xffff];
+    for (group, there) in [a, b, c, d, &last].into_iter().zip(ends) {
+        if filled == 256 {
+            break;
+        }
+        // SAFETY: the array has the size of a register of 256 bits.
+        let x = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
+        let x = _mm512_cvtepu8_epi16(x);
+        let halves = _mm512_or_si512(x, _mm512_slli_epi16::<4>(x));
+        let halves = _mm512_and_si512(halves, _mm512_set1_epi8(0xf));
+        let below = _mm512_mask_cmplt_epu8_mask(there, halves, limit);
+        let kept = _mm512_maskz_compress_epi8(below, halves);
+        let quarters = [
+            _mm512_castsi512_si128(kept),
+            _mm512_extracti32x4_epi32::<1>(kept),
+            _mm512_extracti32x4_epi32::<2>(kept),
+            _mm512_extracti32x4_epi32::<3>(kept),
+        ];
+        let mut count = below.count_ones();
+        if let Some(room) = output[filled..].first_chunk_mut::<64>() {
+            // What is not to be appended is overwritten by what comes next, if anything does.
+            for (quarter, room) in quarters.into_iter().zip(room.as_chunks_mut::<16>().0) {
+                *room = lanes(_mm512_cvtepu8_epi32(quarter));
+            }
+            filled += count as usize;
+        } else {
+            for quarter in quarters {
+                let numbers = _mm512_cvtepu8_epi32(quarter);
+                filled += store_some(numbers, count, &mut output[filled..]);
+                count = count.saturating_sub(16);
+            }
+        }
     }
     filled
 }

@@ -18,51 +18,12 @@ impl<B: Backend> Kernel<B> for RejectUniform<'_> {
 
     #[inline(always)]
     fn run(self, b: B) -> usize {
-        let Self {
-            block,
-            f,
-            mut filled,
-        } = self;
-        filled = append_uniform::<_, 0, 0>(b, block, f, filled);
-        filled = append_uniform::<_, 48, 0>(b, block, f, filled);
-        filled = append_uniform::<_, 96, 0>(b, block, f, filled);
-        // The last group overlaps with the one before, and refuses what that had.
-        filled = append_uniform::<_, 120, 8>(b, block, f, filled);
+        let Self { block, f, filled } = self;
+        // CoeffFromThreeBytes (algorithm 14); it refuses one in a thousand.
+        let filled = b.append_23_bits_below(block, Q8380417::Q as u32, f, filled);
         debug_assert!(f[..filled].iter().all(|x| (0..Q8380417::Q).contains(x)));
         filled
     }
-}
-
-/// The coefficients of the 48 bytes from `START` on, but for the first `SEEN`.
-#[inline(always)]
-fn append_uniform<B: Backend, const START: usize, const SEEN: usize>(
-    b: B,
-    block: &[u8; 168],
-    f: &mut [i32; 256],
-    filled: usize,
-) -> usize {
-    if filled == 256 {
-        return 256;
-    }
-    // CoeffFromThreeBytes (algorithm 14)
-    let mut candidates = b.unpack::<24>(&block[START..START + 48]);
-    for z in &mut candidates {
-        *z &= 0x7f_ffff;
-    }
-    // One in a thousand is refused, so that most often there is nothing to sort out.
-    let unseen = &candidates[SEEN..];
-    let refused = unseen
-        .iter()
-        .fold(false, |refused, z| refused | (*z >= Q8380417::Q as u32));
-    if !refused && let Some(room) = f.get_mut(filled..filled + unseen.len()) {
-        for (x, z) in room.iter_mut().zip(unseen) {
-            *x = z.cast_signed();
-        }
-        return filled + unseen.len();
-    }
-    // q ≤ 2²³ − 1
-    candidates[..SEEN].fill(0x7f_ffff);
-    b.append_below(&candidates, Q8380417::Q as u32, f, filled)
 }
 
 /// One block of RejBoundedPoly (algorithm 31): appends to the first `filled` half-bytes in
@@ -85,17 +46,8 @@ impl<B: Backend, const ETA: i32> Kernel<B> for RejectBounded<'_, ETA> {
 
     #[inline(always)]
     fn run(self, b: B) -> usize {
-        let Self {
-            block,
-            f,
-            mut filled,
-        } = self;
-        for bytes in block.as_chunks::<8>().0 {
-            if filled == 256 {
-                break;
-            }
-            filled = b.append_below(&b.unpack::<4>(bytes), refused_from::<ETA>(), f, filled);
-        }
+        let Self { block, f, filled } = self;
+        let filled = b.append_4_bits_below(block, refused_from::<ETA>(), f, filled);
         if filled == 256 {
             for x in f.iter_mut() {
                 *x = coefficient_from_half_byte::<ETA>(*x);
