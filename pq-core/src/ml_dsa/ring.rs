@@ -10,7 +10,7 @@ use crate::kernel::ml_dsa::multiplication::{InnerProduct, Multiply, OverRadix};
 use crate::kernel::ml_dsa::rounding::{
     AddPower2Round, Below, Centre, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint, UseHint,
 };
-use crate::kernel::ntt::{InverseNtt, Ntt, Q8380417};
+use crate::kernel::ntt::{InverseNtt, Ntt, NttOf, Q8380417};
 use crate::secret::{Zero, wipe};
 
 /// An element of R_q: a polynomial.
@@ -123,8 +123,10 @@ impl Tq {
 impl Rq {
     /// output ← NTT(self) (algorithm 41); |x| ≤ q.
     pub(super) fn ntt<B: Backend>(&self, b: B, output: &mut Tq) {
-        output.0.copy_from_slice(&self.0);
-        output.transform(b);
+        b.run(NttOf::<Q8380417> {
+            f: &self.0,
+            output: &mut output.0,
+        });
     }
 
     /// self ← NTT⁻¹(f ∘ g) (algorithms 45 and 42); gives |x| < q.

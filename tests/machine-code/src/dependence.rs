@@ -47,7 +47,7 @@ const PUBLIC: [&str; 6] = [
 ];
 
 /// Kernels of secrets, by their types' names, which every backend has.
-const SECRET: [&str; 32] = [
+const SECRET: [&str; 33] = [
     "keccak::KeccakF1600",
     "ml_dsa::challenge::Rotate",
     "ml_dsa::challenge::Unrotate",
@@ -77,6 +77,7 @@ const SECRET: [&str; 32] = [
     "ntt::InverseNtt<pq_core::kernel::ntt::ml_kem",
     "ntt::Ntt<pq_core::kernel::ntt::ml_dsa",
     "ntt::Ntt<pq_core::kernel::ntt::ml_kem",
+    "ntt::NttOf<pq_core::kernel::ntt::ml_dsa",
     "sha2::CompressLanes",
     "slh_dsa::sha2::Chain",
     "slh_dsa::shake::Chain",

@@ -38,58 +38,87 @@ impl<B: Backend, R: Ring> Kernel<B> for Ntt<'_, R> {
 
     #[inline(always)]
     fn run(self, b: B) {
-        let f = self.0;
-        debug_assert!(within::<R>(f, 1));
-        let layers = Layers::<Forward, R, R::Vectors<B>>::new(b);
-        if R::Vectors::<B>::LANES == 1 {
-            layers.over_all::<128>(f);
-            layers.over_all::<64>(f);
-            layers.over_all::<32>(f);
-            layers.over_all::<16>(f);
-            layers.over_all::<8>(f);
-            layers.over_all::<4>(f);
-            layers.over_all::<2>(f);
-            layers.over_all::<1>(f);
-            for x in R::Vectors::<B>::chunks_mut(f) {
-                R::reduce(b, R::Vectors::<B>::load(b, x)).store(x);
-            }
-        } else if layers.all_fit() {
-            let mut v = layers.load_all(f);
-            layers.over_registers::<128>(&mut v);
-            layers.over_registers::<64>(&mut v);
-            layers.over_registers::<32>(&mut v);
-            layers.over_registers::<16>(&mut v);
-            layers.over_registers::<8>(&mut v);
-            layers.over_registers::<4>(&mut v);
-            layers.over_registers::<2>(&mut v);
-            layers.over_registers::<1>(&mut v);
+        forward::<B, R>(b, None, self.0);
+    }
+}
+
+/// The forward transform of `f`, written to `output`.
+///
+/// Takes and gives what [`Ntt`] does.
+pub(crate) struct NttOf<'a, R: Ring> {
+    pub(crate) f: &'a [R::Element; 256],
+    pub(crate) output: &'a mut [R::Element; 256],
+}
+
+impl<B: Backend, R: Ring> Kernel<B> for NttOf<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, b: B) {
+        forward::<B, R>(b, Some(self.f), self.output);
+    }
+}
+
+/// The forward transform of `input`, or of what is in `f`, in `f`.
+#[inline(always)]
+fn forward<B: Backend, R: Ring>(
+    b: B,
+    input: Option<&[R::Element; 256]>,
+    f: &mut [R::Element; 256],
+) {
+    debug_assert!(within::<R>(input.unwrap_or(f), 1));
+    let layers = Layers::<Forward, R, R::Vectors<B>>::new(b);
+    if R::Vectors::<B>::LANES == 1 {
+        if let Some(input) = input {
+            f.copy_from_slice(input);
+        }
+        layers.over_all::<128>(f);
+        layers.over_all::<64>(f);
+        layers.over_all::<32>(f);
+        layers.over_all::<16>(f);
+        layers.over_all::<8>(f);
+        layers.over_all::<4>(f);
+        layers.over_all::<2>(f);
+        layers.over_all::<1>(f);
+        for x in R::Vectors::<B>::chunks_mut(f) {
+            R::reduce(b, R::Vectors::<B>::load(b, x)).store(x);
+        }
+    } else if layers.all_fit() {
+        let mut v = layers.load_all(input.unwrap_or(f));
+        layers.over_registers::<128>(&mut v);
+        layers.over_registers::<64>(&mut v);
+        layers.over_registers::<32>(&mut v);
+        layers.over_registers::<16>(&mut v);
+        layers.over_registers::<8>(&mut v);
+        layers.over_registers::<4>(&mut v);
+        layers.over_registers::<2>(&mut v);
+        layers.over_registers::<1>(&mut v);
+        for v in &mut v {
+            *v = R::reduce(b, *v);
+        }
+        layers.store_all(f, v);
+    } else {
+        for group in 0..layers.groups() {
+            let mut v = layers.load_apart(input.unwrap_or(f), group);
+            layers.between::<128>(&mut v, 4, 0);
+            layers.between::<64>(&mut v, 2, 0);
+            layers.between::<32>(&mut v, 1, 0);
+            layers.store_apart(f, group, v);
+        }
+        for group in 0..layers.groups() {
+            let mut v = layers.load_neighbours(f, group);
+            layers.over_neighbours::<16>(&mut v, group);
+            layers.over_neighbours::<8>(&mut v, group);
+            layers.over_neighbours::<4>(&mut v, group);
+            layers.over_neighbours::<2>(&mut v, group);
+            layers.over_neighbours::<1>(&mut v, group);
             for v in &mut v {
                 *v = R::reduce(b, *v);
             }
-            layers.store_all(f, v);
-        } else {
-            for group in 0..layers.groups() {
-                let mut v = layers.load_apart(f, group);
-                layers.between::<128>(&mut v, 4, 0);
-                layers.between::<64>(&mut v, 2, 0);
-                layers.between::<32>(&mut v, 1, 0);
-                layers.store_apart(f, group, v);
-            }
-            for group in 0..layers.groups() {
-                let mut v = layers.load_neighbours(f, group);
-                layers.over_neighbours::<16>(&mut v, group);
-                layers.over_neighbours::<8>(&mut v, group);
-                layers.over_neighbours::<4>(&mut v, group);
-                layers.over_neighbours::<2>(&mut v, group);
-                layers.over_neighbours::<1>(&mut v, group);
-                for v in &mut v {
-                    *v = R::reduce(b, *v);
-                }
-                layers.store_neighbours(f, group, v);
-            }
+            layers.store_neighbours(f, group, v);
         }
-        debug_assert!(within::<R>(f, R::FORWARD_BOUND));
     }
+    debug_assert!(within::<R>(f, R::FORWARD_BOUND));
 }
 
 /// The inverse transform, in place, times R.
@@ -149,7 +178,7 @@ impl<B: Backend, R: Ring> Kernel<B> for InverseNtt<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{InverseNtt, Ntt, Q3329, Q8380417, Ring, within};
+    use super::{InverseNtt, Ntt, NttOf, Q3329, Q8380417, Ring, within};
     use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
@@ -201,7 +230,14 @@ mod tests {
         let q: i64 = R::Q.into();
         for input in inputs::<R>() {
             let mut f = input.map(|x| element::<R>(x));
+            let mut output = f;
+            output.reverse();
+            b.run(NttOf::<R> {
+                f: &f,
+                output: &mut output,
+            });
             b.run(Ntt::<R>(&mut f));
+            assert!(f.map(Into::into) == output.map(Into::into));
             let mut expected = input;
             textbook_ntt::<R>(&mut expected, zeta);
             for (x, expected) in f.iter().zip(expected) {
