@@ -60,11 +60,6 @@ impl Tq {
 }
 
 impl Rq {
-    /// SimpleBitPack(self, 2^10 − 1), for **t**₁.
-    pub(super) fn encode_t1<B: Backend>(&self, b: B, output: &mut [u8]) {
-        b.run(SimpleBitPack::<10> { f: &self.0, output });
-    }
-
     /// BitPack(self, 2^(d−1) − 1, 2^(d−1)), for **t**₀.
     pub(super) fn encode_t0<B: Backend>(&self, b: B, output: &mut [u8]) {
         b.run(BitPack::<{ D as usize }> {

@@ -11,7 +11,7 @@ use crate::dimension::Dimension;
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE};
 use crate::kernel::ml_dsa::sampling::{RejectBounded, RejectUniform};
-use crate::secret::Zero;
+use crate::secret::{Secret, Zero};
 
 /// The parts of a key that are to be computed.
 pub(super) struct Parts<'a, P: ParameterSet> {
@@ -24,6 +24,26 @@ pub(super) struct Parts<'a, P: ParameterSet> {
     pub(super) tr: &'a mut [u8; 64],
 }
 
+/// What the parts of a key are computed with. Wiped when dropped.
+#[repr(align(64))]
+pub(super) struct Vectors<P: ParameterSet> {
+    /// **s**₁, then ŝ₁ in its place.
+    pub(super) s1_hat: Secret<P::L, Tq>,
+    pub(super) s2: Secret<P::K, Rq>,
+    /// An element of **t**, then of **t**₀.
+    t: Zeroizing<Rq>,
+}
+
+impl<P: ParameterSet> Vectors<P> {
+    pub(super) fn zero() -> Self {
+        Self {
+            s1_hat: Secret::zero(),
+            s2: Secret::zero(),
+            t: Zeroizing::new(Rq::ZERO),
+        }
+    }
+}
+
 /// What computes the parts of a key.
 ///
 /// All sponges run side by side: **s**₁ and **s**₂ first, then the entries of **Â** by rows, and
@@ -32,9 +52,7 @@ pub(super) struct Parts<'a, P: ParameterSet> {
 pub(super) struct Expansion<'a, P: ParameterSet, B, F> {
     b: B,
     rho_prime: Option<&'a [u8; 64]>,
-    /// **s**₁, then ŝ₁ in its place.
-    s1_hat: &'a mut [Tq],
-    s2: &'a mut [Rq],
+    vectors: &'a mut Vectors<P>,
     parts: Parts<'a, P>,
     inspect: F,
     /// How many elements of **s**₁ ‖ **s**₂ are begun, and how many are done.
@@ -61,22 +79,20 @@ pub(super) enum Sponge {
 }
 
 impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, F> {
-    /// Samples **s**₁ into `s1_hat` and **s**₂ with ρ′ if there is one, otherwise takes them as
+    /// Samples **s**₁ and **s**₂ into `vectors` with ρ′ if there is one, otherwise takes them as
     /// they are, and computes `parts`; `inspect(i, t0)` sees the elements of **t**₀.
     #[inline(always)]
     pub(super) fn new(
         b: B,
         rho_prime: Option<&'a [u8; 64]>,
-        s1_hat: &'a mut [Tq],
-        s2: &'a mut [Rq],
+        vectors: &'a mut Vectors<P>,
         parts: Parts<'a, P>,
         inspect: F,
     ) -> Self {
         let mut expansion = Self {
             b,
             rho_prime,
-            s1_hat,
-            s2,
+            vectors,
             parts,
             inspect,
             secrets_begun: 0,
@@ -97,13 +113,13 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
 
     /// What is to be done with element `r` of **s**₁ ‖ **s**₂, which is complete.
     fn finish_secret(&mut self, r: usize) {
-        let (b, parts) = (self.b, &mut self.parts);
+        let (b, vectors, parts) = (self.b, &mut *self.vectors, &mut self.parts);
         match r.checked_sub(P::L::N) {
             None => {
-                parts.s1[r].set::<P, B>(b, &self.s1_hat[r].0);
-                self.s1_hat[r].transform(b);
+                parts.s1[r].set::<P, B>(b, &vectors.s1_hat[r].0);
+                vectors.s1_hat[r].transform(b);
             }
-            Some(r) => parts.s2[r].set::<P, B>(b, &self.s2[r].0),
+            Some(r) => parts.s2[r].set::<P, B>(b, &vectors.s2[r].0),
         }
         self.secrets_done += 1;
     }
@@ -117,14 +133,13 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
         while self.rows_done < P::K::N && self.complete[self.rows_done] == P::L::N {
             let i = self.rows_done;
             let parts = &mut self.parts;
-            let mut t = Zeroizing::new(Rq::ZERO);
-            let mut t1 = Rq::ZERO;
-            // 5: t ← NTT⁻¹(Â ∘ NTT(s₁)) + s₂; 6: (t₁, t₀) ← Power2Round(t)
-            t.set_inner_product(b, parts.matrix.row(i), self.s1_hat);
-            t.add_power2round(b, &self.s2[i], &mut t1);
+            let Vectors { s1_hat, s2, t } = &mut *self.vectors;
+            // 5: t ← NTT⁻¹(Â ∘ NTT(s₁)) + s₂; 6: (t₁, t₀) ← Power2Round(t);
             // 8: pk ← pkEncode(ρ, t₁)
-            t1.encode_t1(b, &mut parts.verifying_key[32 + T1_LEN * i..][..T1_LEN]);
-            (self.inspect)(i, &t);
+            t.set_inner_product(b, parts.matrix.row(i), s1_hat);
+            let t1_encoded = &mut parts.verifying_key[32 + T1_LEN * i..][..T1_LEN];
+            t.add_power2round(b, &s2[i], t1_encoded);
+            (self.inspect)(i, t);
             t.ntt(b, &mut parts.t0_hat[i]);
             self.rows_done += 1;
         }
@@ -217,8 +232,8 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
             // RejBoundedPoly (algorithm 31)
             Sponge::Secret { r, filled } => {
                 let f = match r.checked_sub(P::L::N) {
-                    None => &mut self.s1_hat[*r].0,
-                    Some(r) => &mut self.s2[r].0,
+                    None => &mut self.vectors.s1_hat[*r].0,
+                    Some(r) => &mut self.vectors.s2[r].0,
                 };
                 let so_far = *filled;
                 let block = block.first_chunk().expect("a block of SHAKE256");

@@ -26,6 +26,7 @@ pub(super) struct Tq(pub(super) [i32; 256]);
 pub(super) struct Small(Rotations);
 
 /// A challenge c, for products with small elements: its coefficients that are not 0.
+#[repr(align(64))]
 pub(super) struct Challenge {
     terms: [i16; 256],
     count: usize,
@@ -185,16 +186,16 @@ impl Rq {
         b.run(Centre(&mut self.0));
     }
 
-    /// (high, self) ← Power2Round(self + g).
-    pub(super) fn add_power2round<B: Backend>(&mut self, b: B, g: &Self, high: &mut Self) {
+    /// (high, self) ← Power2Round(self + g), and high as SimpleBitPack(high, 2^10 − 1) gives it.
+    pub(super) fn add_power2round<B: Backend>(&mut self, b: B, g: &Self, high: &mut [u8]) {
         b.run(AddPower2Round {
             f: &mut self.0,
             g: &g.0,
-            high: &mut high.0,
+            high,
         });
     }
 
-    /// (high, self) ← Decompose(self); |x| ≤ q.
+    /// (high, self) ← Decompose(self); |x| < q.
     pub(super) fn decompose<P: ParameterSet, B: Backend>(&mut self, b: B, high: &mut Self) {
         let (f, high) = (&mut self.0, &mut high.0);
         match_constant!(P::GAMMA2 => {
@@ -203,12 +204,18 @@ impl Rq {
         })
     }
 
-    /// self ← UseHint(hint, self), where the hint is 1 at `hints`; |x| ≤ q.
-    pub(super) fn use_hint<P: ParameterSet, B: Backend>(&mut self, b: B, hints: &[u8]) {
+    /// output ← SimpleBitPack(UseHint(hint, self), (q − 1) / 2γ₂ − 1), where the hint is 1 at
+    /// `hints`; |x| < q. What is left in self is of no use.
+    pub(super) fn use_hint<P: ParameterSet, B: Backend>(
+        &mut self,
+        b: B,
+        hints: &[u8],
+        output: &mut [u8],
+    ) {
         let f = &mut self.0;
         match_constant!(P::GAMMA2 => {
-            GAMMA2_44 => b.run(UseHint::<GAMMA2_44> { f, hints }),
-            GAMMA2_65_87 => b.run(UseHint::<GAMMA2_65_87> { f, hints }),
+            GAMMA2_44 => b.run(UseHint::<GAMMA2_44, 6> { f, hints, output }),
+            GAMMA2_65_87 => b.run(UseHint::<GAMMA2_65_87, 4> { f, hints, output }),
         })
     }
 

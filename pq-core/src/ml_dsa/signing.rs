@@ -93,6 +93,7 @@ const fn masks_ahead<B: Backend>() -> bool {
 
 /// What an attempt computes with; the next one writes it over, and it is wiped at
 /// last.
+#[repr(align(64))]
 struct Attempt<P: ParameterSet> {
     /// What **y** is unpacked from, then that of the next attempt.
     masks: Masks,

@@ -5,7 +5,7 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::SEED_LEN;
 use super::encoding::{T0_LEN, decode_s, s_len};
-use super::expansion::{Expansion, Parts};
+use super::expansion::{Expansion, Parts, Vectors};
 use super::params::ParameterSet;
 use super::ring::{Matrix, Rq, Small, Tq};
 use super::signature::Signature;
@@ -63,17 +63,14 @@ struct Secrets<P: ParameterSet> {
 pub(super) struct Space<P: ParameterSet> {
     /// ρ ‖ ρ′ ‖ K
     expanded: [u8; 128],
-    /// **s**₁, then ŝ₁ in its place.
-    s1_hat: Secret<P::L, Tq>,
-    s2: Secret<P::K, Rq>,
+    vectors: Vectors<P>,
 }
 
 impl<P: ParameterSet> Space<P> {
     pub(super) fn zero() -> Self {
         Self {
             expanded: [0; 128],
-            s1_hat: Secret::zero(),
-            s2: Secret::zero(),
+            vectors: Vectors::zero(),
         }
     }
 }
@@ -124,8 +121,7 @@ impl<P: ParameterSet> SigningKey<P> {
         let (rho_prime, k) = rest.split_first_chunk().expect("64 of 96 bytes");
         self.secrets.k.copy_from_slice(k);
         // 3-9
-        let (s1_hat, s2) = (&mut space.s1_hat, &mut space.s2);
-        self.expansion(b, rho, Some(rho_prime), s1_hat, s2, |_, _| ())
+        self.expansion(b, rho, Some(rho_prime), &mut space.vectors, |_, _| ())
     }
 
     /// Reads and checks an expanded key of
@@ -154,11 +150,10 @@ impl<P: ParameterSet> SigningKey<P> {
         let (k, rest) = rest.split_first_chunk::<32>().expect("32 bytes of K");
         let (tr, rest) = rest.split_first_chunk::<64>().expect("64 bytes of tr");
         let (s_encoded, t0_encoded) = rest.split_at(s_len::<P>() * (P::L::N + P::K::N));
-        let mut s1_hat = Secret::<P::L, Tq>::zero();
-        let mut s2 = Secret::<P::K, Rq>::zero();
+        let mut vectors = Vectors::<P>::zero();
         let mut in_range = true;
-        let elements = s1_hat.iter_mut().map(|s| &mut s.0);
-        let elements = elements.chain(s2.iter_mut().map(|s| &mut s.0));
+        let elements = vectors.s1_hat.iter_mut().map(|s| &mut s.0);
+        let elements = elements.chain(vectors.s2.iter_mut().map(|s| &mut s.0));
         for (s, encoded) in elements.zip(s_encoded.chunks_exact(s_len::<P>())) {
             in_range &= decode_s::<P, B>(b, encoded, s);
         }
@@ -170,7 +165,7 @@ impl<P: ParameterSet> SigningKey<P> {
 
         key.secrets.k = *k;
         let mut consistent = subtle::Choice::from(1);
-        let mut expansion = key.expansion(b, rho, None, &mut s1_hat, &mut s2, |i, t0| {
+        let mut expansion = key.expansion(b, rho, None, &mut vectors, |i, t0| {
             let mut again = Zeroizing::new([0; T0_LEN]);
             t0.encode_t0(b, &mut *again);
             consistent &= again.ct_eq(&t0_encoded[T0_LEN * i..][..T0_LEN]);
@@ -206,8 +201,7 @@ impl<P: ParameterSet> SigningKey<P> {
         b: B,
         rho: &[u8; 32],
         rho_prime: Option<&'a [u8; 64]>,
-        s1_hat: &'a mut [Tq],
-        s2: &'a mut [Rq],
+        vectors: &'a mut Vectors<P>,
         inspect: F,
     ) -> Expansion<'a, P, B, F> {
         let verifying_key = self.verifying_key.as_mut_bytes();
@@ -220,7 +214,7 @@ impl<P: ParameterSet> SigningKey<P> {
             verifying_key,
             tr: &mut self.tr,
         };
-        Expansion::new(b, rho_prime, s1_hat, s2, parts, inspect)
+        Expansion::new(b, rho_prime, vectors, parts, inspect)
     }
 
     /// The seed ξ, if the key was made from one: an expanded key does not tell.

@@ -95,27 +95,33 @@ fn verify_in_lanes<P: ParameterSet, B: Backend>(
     verification.is_valid()
 }
 
-/// [`verify`], step by step.
+/// [`verify`], step by step. A function of its own, as [`verify_in_lanes`] is.
+#[inline(never)]
 fn verify_in_turn<P: ParameterSet, B: Backend>(
     b: B,
     key: &ExpandedVerifyingKey<P>,
     message: Message<'_>,
     signature: &[u8],
 ) -> bool {
-    let mut z_hat = P::L::from_fn(|_| Tq::ZERO);
+    let Space {
+        z_hat,
+        c,
+        minus_c_hat,
+        w1_encoded,
+        ..
+    } = &mut Space::<P, 0>::zero();
     let Some(decoded) = Decoded::new::<P, B>(b, signature, z_hat.as_mut()) else {
         return false;
     };
-    let mut c = Rq::ZERO;
-    sampling::sample_in_ball::<P, B>(b, decoded.c_tilde, &mut c);
-    let mut minus_c_hat = Tq::ZERO;
-    negated_transform(b, &mut c, &mut minus_c_hat);
-    let mut w1_encoded = [0; MAX_W1_ENCODED_LEN];
+    sampling::sample_in_ball::<P, B>(b, decoded.c_tilde, c);
+    negated_transform(b, c, minus_c_hat);
     let w1_encoded = &mut w1_encoded[..P::K::N * w1_len::<P>()];
     let outputs = w1_encoded.chunks_exact_mut(w1_len::<P>());
     let rows = key.matrix.rows().zip(key.t1_hat.as_ref());
+    // c has been used
+    let w = c;
     for (i, ((row, t1_hat), output)) in rows.zip(outputs).enumerate() {
-        decoded.encode_row_of_w1::<P, B>(b, i, row, (&minus_c_hat, t1_hat), output);
+        decoded.encode_row_of_w1::<P, B>(b, i, row, (minus_c_hat, t1_hat), w, output);
     }
     let mu = match message {
         Message::Formatted(parts) => &representative(b, &key.tr, parts),
@@ -163,20 +169,19 @@ impl<'a> Decoded<'a> {
     }
 
     /// Steps 9, 10 and w1Encode for row `i` of **Â**; `product` is what is to be added to
-    /// its product with ẑ.
+    /// its product with ẑ. Computes in `w`, whatever is in it.
     fn encode_row_of_w1<P: ParameterSet, B: Backend>(
         &self,
         b: B,
         i: usize,
         row: &[Tq],
         product: (&Tq, &Tq),
+        w: &mut Rq,
         output: &mut [u8],
     ) {
         // 9: w′ ← NTT⁻¹(Â ∘ NTT(z) − NTT(c) ∘ NTT(t₁ · 2^d)); 10: w₁′ ← UseHint(h, w′)
-        let mut w = Rq::ZERO;
         w.set_inner_product_and(b, row, self.z_hat, product);
-        w.use_hint::<P, B>(b, self.hints.of(i));
-        w.encode_w1::<P, B>(b, output);
+        w.use_hint::<P, B>(b, self.hints.of(i), output);
     }
 }
 
@@ -190,11 +195,15 @@ fn negated_transform<B: Backend>(b: B, c: &mut Rq, output: &mut Tq) {
 
 /// What a verification computes in, with room for `ROWS` rows of **Â**, of which an expanded
 /// key needs none.
+#[repr(align(64))]
 pub(super) struct Space<P: ParameterSet, const ROWS: usize> {
     z_hat: Array<P::L, Tq>,
+    /// c, and when it has been used, rows of **w**′.
     c: Rq,
     /// NTT(−c)
     minus_c_hat: Tq,
+    /// Rows of NTT(**t**₁ · 2^d).
+    t1_hat: Tq,
     /// Row r of **Â** is sampled into `rows[r % ROWS]`.
     rows: [Array<P::L, Tq>; ROWS],
     /// The rows of **w**₁′, encoded, as far as they are known.
@@ -207,6 +216,7 @@ impl<P: ParameterSet, const ROWS: usize> Space<P, ROWS> {
             z_hat: P::L::from_fn(|_| Tq::ZERO),
             c: Rq::ZERO,
             minus_c_hat: Tq::ZERO,
+            t1_hat: Tq::ZERO,
             rows: array::from_fn(|_| P::L::from_fn(|_| Tq::ZERO)),
             w1_encoded: [0; MAX_W1_ENCODED_LEN],
         }
@@ -226,6 +236,7 @@ pub(super) struct Verification<'a, P: ParameterSet, B, const ROWS: usize> {
     ball_done: bool,
     c: &'a mut Rq,
     minus_c_hat: &'a mut Tq,
+    t1_hat: &'a mut Tq,
     rows: &'a mut [Array<P::L, Tq>; ROWS],
     /// How many entries of these are complete.
     complete: [usize; ROWS],
@@ -306,6 +317,7 @@ impl<'a, P: ParameterSet, B: Backend, const ROWS: usize> Verification<'a, P, B, 
             ball_done: false,
             c: &mut space.c,
             minus_c_hat: &mut space.minus_c_hat,
+            t1_hat: &mut space.t1_hat,
             rows: &mut space.rows,
             complete: [0; ROWS],
             next_entry: (0, 0),
@@ -347,20 +359,20 @@ impl<'a, P: ParameterSet, B: Backend, const ROWS: usize> Verification<'a, P, B, 
             if !self.ball_done {
                 return;
             }
-            let mut decoded_t1_hat;
             let (row, t1_hat) = match self.key {
                 Key::Expanded(key) => (key.matrix.row(r), &key.t1_hat.as_ref()[r]),
                 Key::Encoded(_) if self.complete[r % ROWS] < P::L::N => return,
                 Key::Encoded(key) => {
-                    decoded_t1_hat = Tq::ZERO;
-                    t1_hat(b, key, r, &mut decoded_t1_hat);
+                    t1_hat(b, key, r, self.t1_hat);
                     self.complete[r % ROWS] = 0;
-                    (self.rows[r % ROWS].as_ref(), &decoded_t1_hat)
+                    (self.rows[r % ROWS].as_ref(), &*self.t1_hat)
                 }
             };
             let product = (&*self.minus_c_hat, t1_hat);
+            // c has been used
+            let w = &mut *self.c;
             self.decoded
-                .encode_row_of_w1::<P, B>(b, r, row, product, output);
+                .encode_row_of_w1::<P, B>(b, r, row, product, w, output);
             self.rows_done += 1;
         }
     }

@@ -18,34 +18,46 @@ const Q: i32 = Q8380417::Q;
 /// d of the standard, the bits dropped from **t**.
 pub(crate) const D: u32 = 13;
 
-/// Power2Round (algorithm 35) of f + g: leaves the low part in `f` and puts the high
-/// part in `high`.
+/// Power2Round (algorithm 35) of f + g: leaves the low part in `f` and writes the high
+/// part to `high`, packed by SimpleBitPack (algorithm 16) with 10 bits.
 ///
-/// Takes |f| ≤ q and |g| ≤ η ≤ 4; gives −2¹² < low ≤ 2¹² and 0 ≤ high < 2¹⁰.
+/// Takes |f| ≤ q and |g| ≤ η ≤ 4; gives −2¹² < low ≤ 2¹².
 pub(crate) struct AddPower2Round<'a> {
     pub(crate) f: &'a mut [i32; 256],
     pub(crate) g: &'a [i32; 256],
-    pub(crate) high: &'a mut [i32; 256],
+    pub(crate) high: &'a mut [u8],
 }
 
 impl<B: Backend> Kernel<B> for AddPower2Round<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: B) {
+    fn run(self, b: B) {
         debug_assert!(within::<Q8380417>(self.f, 1) && all_in(self.g, -4..=4));
-        for ((f, g), high) in self.f.iter_mut().zip(self.g).zip(self.high.iter_mut()) {
-            (*high, *f) = power2round(canonical(*f + g));
+        // One after the other: compilers make vectors of whole loops.
+        for (f, g) in self.f.iter_mut().zip(self.g) {
+            *f = canonical(*f + g);
+        }
+        let chunks = self.f.as_chunks::<16>().0.iter();
+        for (f, bytes) in chunks.zip(self.high.chunks_exact_mut(20)) {
+            let mut numbers = [0; 16];
+            for (f, number) in f.iter().zip(&mut numbers) {
+                let (high, _) = power2round(*f);
+                *number = high as u32;
+            }
+            b.pack::<10>(&numbers, bytes);
+        }
+        for f in self.f.iter_mut() {
+            (_, *f) = power2round(*f);
         }
         debug_assert!(all_in(self.f, 1 - (1 << (D - 1))..=1 << (D - 1)));
-        debug_assert!(all_in(self.high, 0..=(1 << 10) - 1));
     }
 }
 
 /// Decompose (algorithm 36): leaves the low part in `f` and puts the high part in
 /// `high`.
 ///
-/// Takes |f| ≤ q; gives −γ₂ ≤ low ≤ γ₂ and 0 ≤ high < (q − 1) / 2γ₂.
+/// Takes |f| < q; gives −γ₂ ≤ low ≤ γ₂ and 0 ≤ high < (q − 1) / 2γ₂.
 pub(crate) struct Decompose<'a, const GAMMA2: i32> {
     pub(crate) f: &'a mut [i32; 256],
     pub(crate) high: &'a mut [i32; 256],
@@ -56,41 +68,49 @@ impl<B: Backend, const GAMMA2: i32> Kernel<B> for Decompose<'_, GAMMA2> {
 
     #[inline(always)]
     fn run(self, _: B) {
-        debug_assert!(within::<Q8380417>(self.f, 1));
         for (f, high) in self.f.iter_mut().zip(self.high.iter_mut()) {
-            (*high, *f) = decompose::<GAMMA2>(canonical(*f));
+            (*high, *f) = decompose::<GAMMA2>(not_negative(*f));
         }
         debug_assert!(all_in(self.f, -GAMMA2..=GAMMA2));
         debug_assert!(all_in(self.high, 0..=top::<GAMMA2>()));
     }
 }
 
-/// UseHint (algorithm 40) in place, with the hint 1 at `hints` and 0 elsewhere.
+/// UseHint (algorithm 40), with the hint 1 at `hints` and 0 elsewhere, to `output`, packed by
+/// SimpleBitPack (algorithm 16) with D bits.
 ///
-/// Everything is public. Takes |x| ≤ q, gives 0 ≤ x < (q − 1) / 2γ₂.
-pub(crate) struct UseHint<'a, const GAMMA2: i32> {
+/// Everything is public. Takes |x| < q, which are written over where the hint is 1, and no place
+/// twice in `hints`.
+pub(crate) struct UseHint<'a, const GAMMA2: i32, const D: usize> {
     pub(crate) f: &'a mut [i32; 256],
     pub(crate) hints: &'a [u8],
+    pub(crate) output: &'a mut [u8],
 }
 
-impl<B: Backend, const GAMMA2: i32> Kernel<B> for UseHint<'_, GAMMA2> {
+impl<B: Backend, const GAMMA2: i32, const D: usize> Kernel<B> for UseHint<'_, GAMMA2, D> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: B) {
-        debug_assert!(within::<Q8380417>(self.f, 1));
-        // Few hints are 1, so those without are done first, all alike.
-        let mut hinted = [0; 255];
-        for (hinted, i) in hinted.iter_mut().zip(self.hints) {
-            *hinted = use_hint::<GAMMA2>(canonical(self.f[usize::from(*i)]));
+    fn run(self, b: B) {
+        const {
+            assert!(top::<GAMMA2>() < 1 << D);
         }
-        for x in self.f.iter_mut() {
-            (*x, _) = decompose::<GAMMA2>(canonical(*x));
+        debug_assert_eq!(self.output.len(), 32 * D);
+        // Few hints are 1. Where one is, the coefficient becomes one whose high part is right
+        // without, and then all are alike.
+        for i in self.hints {
+            let x = &mut self.f[usize::from(*i)];
+            *x = use_hint::<GAMMA2>(not_negative(*x)) * (2 * GAMMA2);
         }
-        for (hinted, i) in hinted.iter().zip(self.hints) {
-            self.f[usize::from(*i)] = *hinted;
+        let chunks = self.f.as_chunks::<16>().0.iter();
+        for (f, bytes) in chunks.zip(self.output.chunks_exact_mut(2 * D)) {
+            let mut numbers = [0; 16];
+            for (x, number) in f.iter().zip(&mut numbers) {
+                let (high, _) = decompose::<GAMMA2>(not_negative(*x));
+                *number = high as u32;
+            }
+            b.pack::<D>(&numbers, bytes);
         }
-        debug_assert!(all_in(self.f, 0..=top::<GAMMA2>()));
     }
 }
 
@@ -242,6 +262,13 @@ fn canonical(x: i32) -> i32 {
     x + (Q & (x >> 31))
 }
 
+/// The representative in 0 ≤ x < q of −q < x < q.
+#[inline(always)]
+fn not_negative(x: i32) -> i32 {
+    debug_assert!((1 - Q..Q).contains(&x));
+    x + (Q & (x >> 31))
+}
+
 /// x mod± q for |x| ≤ q, provided that it is below 2²¹ by magnitude.
 ///
 /// x is then within 2²¹ of −q, 0 or q, and 2²² + 2²¹ + 2¹³ < 2²³ keeps the
@@ -267,7 +294,8 @@ fn mask_not_below(x: i32, bound: i32) -> i32 {
 mod tests {
     use super::{
         AddPower2Round, Below, Centre, D, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint, Q, UseHint,
-        canonical, centred, decompose, make_hint, mask_not_below, power2round, use_hint,
+        canonical, centred, decompose, make_hint, mask_not_below, not_negative, power2round,
+        use_hint,
     };
     use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
@@ -358,6 +386,9 @@ mod tests {
         for x in -2 * Q..2 * Q {
             assert_eq!(canonical(x), x.rem_euclid(Q));
         }
+        for x in 1 - Q..Q {
+            assert_eq!(not_negative(x), x.rem_euclid(Q));
+        }
         for x in -Q..=Q {
             let expected = mod_plus_minus(x, Q);
             if expected.abs() < 1 << 21 {
@@ -379,47 +410,58 @@ mod tests {
         }
     }
 
+    /// Number i of those that are packed with `BITS` bits.
+    fn unpacked<const BITS: usize>(packed: &[u8], i: usize) -> i32 {
+        let bit = |j: usize| i32::from(packed[j / 8] >> (j % 8) & 1);
+        (0..BITS).map(|j| bit(BITS * i + j) << j).sum()
+    }
+
     #[test]
     fn kernels_match_textbook() {
-        fn check<B: Backend, const GAMMA2: i32>(backend: B, random: &mut Random) {
+        fn check<B: Backend, const GAMMA2: i32, const W1_BITS: usize>(
+            backend: B,
+            random: &mut Random,
+        ) {
             let mut random = |limit| core::array::from_fn(|_| random.within(limit));
             let (input, small): ([i32; 256], [i32; 256]) = (random(Q), random(4));
-            let (mut f, mut high) = (input, [0; 256]);
+            let (mut f, mut packed) = (input, [0; 320]);
             backend.run(AddPower2Round {
                 f: &mut f,
                 g: &small,
-                high: &mut high,
+                high: &mut packed,
             });
-            for i in 0..256 {
-                let t = (input[i] + small[i]).rem_euclid(Q);
+            for (i, (x, g)) in input.iter().zip(small).enumerate() {
+                let t = (x + g).rem_euclid(Q);
                 assert_eq!(f[i], mod_plus_minus(t, 1 << D));
-                assert_eq!(high[i], (t - f[i]) >> D);
+                assert_eq!(unpacked::<10>(&packed, i), (t - f[i]) >> D);
             }
 
+            let (input, mut high): ([i32; 256], _) = (random(Q - 1), [0; 256]);
             let mut f = input;
             backend.run(Decompose::<GAMMA2> {
                 f: &mut f,
                 high: &mut high,
             });
-            for i in 0..256 {
-                let expected = textbook_decompose(GAMMA2, input[i].rem_euclid(Q));
+            for (i, x) in input.iter().enumerate() {
+                let expected = textbook_decompose(GAMMA2, x.rem_euclid(Q));
                 assert_eq!((high[i], f[i]), expected);
             }
 
             let mut hinted = input;
             let hints = [0, 1, 77, 78, 255];
-            backend.run(UseHint::<GAMMA2> {
+            backend.run(UseHint::<GAMMA2, W1_BITS> {
                 f: &mut hinted,
                 hints: &hints,
+                output: &mut packed[..32 * W1_BITS],
             });
-            for i in 0..256 {
-                let r = input[i].rem_euclid(Q);
+            for (i, x) in input.iter().enumerate() {
+                let r = x.rem_euclid(Q);
                 let expected = if hints.contains(&(i as u8)) {
                     textbook_use_hint(GAMMA2, r)
                 } else {
                     textbook_decompose(GAMMA2, r).0
                 };
-                assert_eq!(hinted[i], expected);
+                assert_eq!(unpacked::<W1_BITS>(&packed, i), expected);
             }
 
             // the same residues as a mod± q, up to one q away
@@ -463,8 +505,8 @@ mod tests {
         fn check_all<B: Backend>(b: B) {
             let mut random = Random::new(1);
             for _ in 0..100 {
-                check::<_, GAMMA2_44>(b, &mut random);
-                check::<_, GAMMA2_65_87>(b, &mut random);
+                check::<_, GAMMA2_44, 6>(b, &mut random);
+                check::<_, GAMMA2_65_87, 4>(b, &mut random);
             }
         }
 
