@@ -103,8 +103,16 @@ pub(crate) fn lanes_beside<B: Backend>(b: B, chain: usize, sponges: usize, block
         return all;
     }
     let busy = usize::from(chain > 0);
-    let steps_in_few = blocks * sponges.div_ceil(few - busy);
-    let steps_in_all = blocks * sponges.div_ceil(all - busy);
+    // Each divisor is a constant, since a division takes long.
+    let steps = |lanes: usize| {
+        blocks
+            * if busy == 1 {
+                sponges.div_ceil(lanes - 1)
+            } else {
+                sponges.div_ceil(lanes)
+            }
+    };
+    let (steps_in_few, steps_in_all) = (steps(few), steps(all));
     let time_in_few = chain.max(steps_in_few);
     let time_in_all = chain.max(steps_in_all) + (b.cost_of_all_lanes() - 1) * steps_in_all;
     if time_in_few < time_in_all || busy == 1 && time_in_few == time_in_all {

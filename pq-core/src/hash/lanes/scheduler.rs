@@ -1,6 +1,6 @@
 //! Which sponge is on which lane, and when.
 
-use core::array;
+use core::{array, iter};
 
 use zeroize::ZeroizeOnDrop;
 
@@ -22,38 +22,34 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
     let slots = &mut slots[..B::U64s::LANES];
     let mut absorbed = [0; MAX_LANES];
     let absorbed = &mut absorbed[..B::U64s::LANES];
+    // Bit i is set if there is a sponge on lane i; what a lane without one absorbs is 0.
+    let mut active = 0u32;
 
     loop {
-        let (mut fresh, mut active, mut squeeze) = (0u32, 0u32, false);
-        let lanes_to_begin = client.lanes();
+        let (mut fresh, mut squeeze) = (0u32, false);
+        let lanes_to_begin = client.lanes().min(B::U64s::LANES);
         debug_assert!(lanes_to_begin > 0, "what waits would wait forever");
-        let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
-        for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
-            if slot.is_none() {
-                *absorbed = 0;
-                if lane < lanes_to_begin
-                    && let Some(start) = client.next()
-                {
-                    if let Some(Midway(state)) = &start.midway {
-                        for (words, word) in states.iter_mut().zip(state) {
-                            words.as_mut()[lane] = *word;
-                        }
-                    } else {
-                        fresh |= 1 << lane;
-                    }
-                    let mut new = Slot::new(start);
-                    new.absorb(client, block, absorbed);
-                    debug_assert!(new.phase != Phase::Waiting, "it had nothing to absorb");
-                    *slot = Some(new);
+        let free = !active & ((1 << lanes_to_begin) - 1);
+        for lane in bits(free) {
+            let Some(start) = client.next() else { break };
+            if let Some(Midway(state)) = &start.midway {
+                for (words, word) in states.iter_mut().zip(state) {
+                    words.as_mut()[lane] = *word;
                 }
+            } else {
+                fresh |= 1 << lane;
             }
-            if let Some(slot) = slot {
-                active |= 1 << lane;
-                squeeze |= slot.phase == Phase::Squeezing;
-            }
+            active |= 1 << lane;
+            let mut new = Slot::new(start);
+            new.absorb(client, &mut blocks[lane], &mut absorbed[lane]);
+            debug_assert!(new.phase != Phase::Waiting, "it had nothing to absorb");
+            slots[lane] = Some(new);
         }
         if active == 0 {
             break;
+        }
+        for lane in bits(active) {
+            squeeze |= matches!(&slots[lane], Some(slot) if slot.phase == Phase::Squeezing);
         }
         let few = B::Few::LANES;
         let group = active.trailing_zeros() as usize / few;
@@ -79,22 +75,36 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
                 blocks,
             });
         }
-        let lanes = slots.iter_mut().zip(&mut *blocks).zip(&mut *absorbed);
-        for (lane, ((slot, block), absorbed)) in lanes.enumerate() {
+        for lane in bits(active) {
+            let slot = &mut slots[lane];
             let Some(running) = slot else { continue };
-            running.step(client, block, absorbed);
+            running.step(client, &mut blocks[lane], &mut absorbed[lane]);
             match running.phase {
                 Phase::Absorbing | Phase::Squeezing => {}
                 Phase::Waiting => {
+                    active &= !(1 << lane);
                     let midway = Midway(array::from_fn(|i| states[i].as_ref()[lane]));
                     if let Some(Slot { sponge, .. }) = slot.take() {
                         client.pause(sponge, midway);
                     }
                 }
-                Phase::Done => *slot = None,
+                Phase::Done => {
+                    active &= !(1 << lane);
+                    *slot = None;
+                }
             }
         }
     }
+}
+
+/// The numbers of the bits that are set, from the least significant on.
+#[inline(always)]
+fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        bit
+    })
 }
 
 type States<B> = [<<B as Backend>::U64s as Vector>::Array; 25];
