@@ -177,6 +177,15 @@ pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
         numbers
     }
 
+    /// For each four bits how many of the lower two are set, less how many of the upper two;
+    /// four bits come from the lower half of each byte first.
+    ///
+    /// For loops of kernels. The bits may be secret.
+    #[inline(always)]
+    fn bit_pair_differences(self, bytes: &[u8; 16], differences: &mut [i16; 32]) {
+        pairs::bit_differences(bytes, differences);
+    }
+
     /// Appends those of 16 numbers that are below `limit` to the first `filled` elements
     /// of `output`, in their order and as far as there is room, and returns how many
     /// elements there are then. What follows them is overwritten. All numbers are

@@ -23,6 +23,20 @@ pub(super) fn halves(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
     [low, high]
 }
 
+/// See [`Backend::bit_pair_differences`](super::Backend::bit_pair_differences).
+#[inline(always)]
+pub(super) fn bit_differences(bytes: &[u8; 16], differences: &mut [i16; 32]) {
+    for (differences, bytes) in differences.chunks_exact_mut(8).zip(bytes.as_chunks().0) {
+        // Each pair of bits becomes their sum, each number the difference of two sums.
+        let bits = u32::from_le_bytes(*bytes);
+        let sums = (bits & 0x5555_5555) + (bits >> 1 & 0x5555_5555);
+        for (i, difference) in differences.iter_mut().enumerate() {
+            let pair = sums >> (4 * i);
+            *difference = (pair & 3) as i16 - (pair >> 2 & 3) as i16;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::arch::{Backend, on_each_backend};

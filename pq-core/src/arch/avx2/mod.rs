@@ -9,7 +9,7 @@ use core::hint::black_box;
 use core::mem::MaybeUninit;
 
 use self::coefficients::{I16x16, I32x8};
-use self::packing::{keep_below, pack, pack_i16s, unpack};
+use self::packing::{bit_pair_differences, keep_below, pack, pack_i16s, unpack};
 pub(super) use self::words::transpose;
 use self::words::{U32x8, U64x4};
 use super::instructions::{Integer, numbers, register, run_with, token};
@@ -47,6 +47,12 @@ impl Backend for Avx2 {
     }
 
     numbers!();
+
+    #[inline(always)]
+    fn bit_pair_differences(self, bytes: &[u8; 16], differences: &mut [i16; 32]) {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { bit_pair_differences(bytes, differences) }
+    }
 }
 
 impl From<Avx2> for Portable {

@@ -188,6 +188,32 @@ pub(super) fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
     unpacked
 }
 
+/// By a table, in a register.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn bit_pair_differences(bytes: &[u8; 16], differences: &mut [i16; 32]) {
+    let (bytes, four) = (read_half(bytes), _mm_set1_epi8(15));
+    let low = _mm_and_si128(bytes, four);
+    let high = _mm_and_si128(_mm_srli_epi16::<4>(bytes), four);
+    let table = read_half(&BIT_PAIR_DIFFERENCES);
+    let in_order = [_mm_unpacklo_epi8(low, high), _mm_unpackhi_epi8(low, high)];
+    for (differences, bits) in differences.as_chunks_mut::<16>().0.iter_mut().zip(in_order) {
+        *differences = lanes(_mm256_cvtepi8_epi16(_mm_shuffle_epi8(table, bits)));
+    }
+}
+
+/// For each four bits, as signed bytes.
+static BIT_PAIR_DIFFERENCES: [u8; 16] = {
+    let mut differences = [0; 16];
+    let mut bits: i8 = 0;
+    while bits < 16 {
+        let difference = (bits & 1) + (bits >> 1 & 1) - (bits >> 2 & 1) - (bits >> 3 & 1);
+        differences[bits as usize] = difference.cast_unsigned();
+        bits += 1;
+    }
+    differences
+};
+
 /// Those that are below `limit`, in their order, and how many there are.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]

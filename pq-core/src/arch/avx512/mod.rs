@@ -10,8 +10,8 @@ use core::arch::x86_64::*;
 
 use self::coefficients::{I16x32, I32x16};
 use self::packing::{
-    append_4_bits_below, append_12_bits_below, append_23_bits_below, keep_below, pack, pack_i16s,
-    unpack, unpack_i16s,
+    append_4_bits_below, append_12_bits_below, append_23_bits_below, bit_pair_differences,
+    keep_below, pack, pack_i16s, unpack, unpack_i16s,
 };
 use self::words::{U32x16, U64x4, U64x8};
 use super::instructions::{Integer, numbers, register, run_with, token};
@@ -63,6 +63,12 @@ impl Backend for Avx512 {
     fn unpack_i16s<const D: usize>(self, bytes: &[u8]) -> [i16; 32] {
         // SAFETY: the token proves that the CPU has the instructions.
         unsafe { unpack_i16s::<D>(bytes) }
+    }
+
+    #[inline(always)]
+    fn bit_pair_differences(self, bytes: &[u8; 16], differences: &mut [i16; 32]) {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { bit_pair_differences(bytes, differences) }
     }
 
     #[inline(always)]

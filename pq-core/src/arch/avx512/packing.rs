@@ -138,6 +138,30 @@ pub(super) fn unpack_i16s<const D: usize>(bytes: &[u8]) -> [i16; 32] {
     lanes(_mm512_and_si512(unpack_with_excess::<D, 4>(bytes), mask))
 }
 
+/// By a table, in a register.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+pub(super) fn bit_pair_differences(bytes: &[u8; 16], differences: &mut [i16; 32]) {
+    // Not by a mask: what has just been written in parts would have to be waited for.
+    let packed = u128::from_le_bytes(*bytes).cast_signed();
+    let packed = _mm_set_epi64x((packed >> 64) as i64, packed as i64);
+    let bits = unpack_from_register::<4, 4>(_mm512_zextsi128_si512(packed));
+    *differences = lanes(_mm512_permutexvar_epi16(bits, read(&BIT_PAIR_DIFFERENCES)));
+}
+
+/// For each four bits, with any bit that follows them.
+static BIT_PAIR_DIFFERENCES: [i16; 32] = {
+    let mut differences = [0; 32];
+    let mut bits = 0;
+    while bits < 32 {
+        differences[bits] = (bits & 1) as i16 + (bits >> 1 & 1) as i16
+            - (bits >> 2 & 1) as i16
+            - (bits >> 3 & 1) as i16;
+        bits += 1;
+    }
+    differences
+};
+
 /// The numbers with some of the bits that follow them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
@@ -145,6 +169,12 @@ fn unpack_with_excess<const D: usize, const N: usize>(bytes: &[u8]) -> __m512i {
     assert_eq!(bytes.len(), Packed::<D, N>::BITS);
     // SAFETY: the mask has a bit for each of the bytes that `bytes` has.
     let packed = unsafe { _mm512_maskz_loadu_epi8(Packed::<D, N>::BYTES, bytes.as_ptr().cast()) };
+    unpack_from_register::<D, N>(packed)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn unpack_from_register<const D: usize, const N: usize>(packed: __m512i) -> __m512i {
     let gathered = _mm512_permutexvar_epi8(read(&Packed::<D, N>::GATHERED), packed);
     _mm512_multishift_epi64_epi8(read(&Packed::<D, N>::SHIFTS), gathered)
 }

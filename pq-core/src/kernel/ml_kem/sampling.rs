@@ -23,8 +23,8 @@ impl<B: Backend> Kernel<B> for RejectUniform<'_> {
     }
 }
 
-/// SamplePolyCBD_η (algorithm 8), η = 2 or 3, or consecutive coefficients of it: 8 from
-/// each 4 bytes, or 4 from each 3.
+/// SamplePolyCBD_η (algorithm 8), η = 2 or 3, or consecutive coefficients of it: 32 from
+/// each 16 bytes, or 4 from each 3.
 ///
 /// Gives |x| ≤ η.
 pub(crate) struct CentredBinomial<'a, const ETA: usize> {
@@ -36,22 +36,15 @@ impl<B: Backend, const ETA: usize> Kernel<B> for CentredBinomial<'_, ETA> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: B) {
+    fn run(self, b: B) {
         const {
             assert!(ETA == 2 || ETA == 3);
         }
         debug_assert_eq!(8 * self.bytes.len(), 2 * ETA * self.f.len());
         if ETA == 2 {
             let (bytes, _) = self.bytes.as_chunks();
-            for (f, bytes) in self.f.as_chunks_mut::<8>().0.iter_mut().zip(bytes) {
-                // Each pair of bits becomes their sum, each coefficient the
-                // difference of two sums.
-                let bits = u32::from_le_bytes(*bytes);
-                let sums = (bits & 0x5555_5555) + (bits >> 1 & 0x5555_5555);
-                for (i, x) in f.iter_mut().enumerate() {
-                    let pair = sums >> (4 * i);
-                    *x = (pair & 3) as i16 - (pair >> 2 & 3) as i16;
-                }
+            for (f, bytes) in self.f.as_chunks_mut().0.iter_mut().zip(bytes) {
+                b.bit_pair_differences(bytes, f);
             }
         } else {
             let (bytes, _) = self.bytes.as_chunks();
