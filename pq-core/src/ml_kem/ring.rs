@@ -10,7 +10,7 @@ use crate::kernel::ml_kem::compression::{
     Canonicalise, CompressEncode, Decode12, DecodeDecompress, DecodeMessage, Encode12,
 };
 use crate::kernel::ml_kem::multiplication::{
-    Factor, InnerProduct, MakeFactor, OverRadix, TimesRadix,
+    Factor, InnerProduct, MakeFactor, OverRadix, TimesRadixPlus,
 };
 use crate::kernel::ntt::{InverseNtt, Ntt, Q3329};
 use crate::secret::{Secret, Zero, wipe};
@@ -166,11 +166,10 @@ impl Tq {
         f: &mut Rq,
     ) {
         multiplier.write_inner_product(b, term, &mut self.0);
-        // makes up for the factor R⁻¹ of the product
-        b.run(TimesRadix(&mut self.0));
         b.run(Ntt::<Q3329>(&mut f.0));
-        b.run(Add(&mut self.0, &f.0));
-        b.run(Canonicalise(&mut self.0));
+        // makes up for the factor R⁻¹ of the product
+        let (f, g) = (&mut self.0, &f.0);
+        b.run(TimesRadixPlus { f, g });
     }
 
     /// ByteEncode₁₂(self), into 384 bytes.
@@ -245,10 +244,12 @@ impl<P: ParameterSet> Multiplier<P> {
         term: impl Fn(usize) -> &'t Tq,
         output: &mut [i16; 256],
     ) {
-        b.run(InnerProduct {
-            len: P::K::N,
-            term: |i: usize| (&term(i).0, &self.0[i]),
-            output,
-        });
+        let term = |i: usize| (&term(i).0, &self.0[i]);
+        match P::K::N {
+            2 => b.run(InnerProduct::<2, _> { term, output }),
+            3 => b.run(InnerProduct::<3, _> { term, output }),
+            4 => b.run(InnerProduct::<4, _> { term, output }),
+            k => debug_assert!(false, "no parameter set has k = {k}"),
+        }
     }
 }

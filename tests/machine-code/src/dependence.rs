@@ -71,7 +71,7 @@ const SECRET: [&str; 33] = [
     "ml_kem::multiplication::InnerProduct",
     "ml_kem::multiplication::MakeFactor",
     "ml_kem::multiplication::OverRadix",
-    "ml_kem::multiplication::TimesRadix",
+    "ml_kem::multiplication::TimesRadixPlus",
     "ml_kem::sampling::CentredBinomial",
     "ntt::InverseNtt<pq_core::kernel::ntt::ml_dsa",
     "ntt::InverseNtt<pq_core::kernel::ntt::ml_kem",

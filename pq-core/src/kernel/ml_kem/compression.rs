@@ -187,9 +187,9 @@ fn compress<const D: usize>(x: i16) -> i16 {
 /// Decompress_D(y) = ⌈q · y / 2^D⌋ for 0 ≤ y < 2^D.
 #[inline(always)]
 fn decompress<const D: usize>(y: i16) -> i16 {
-    // as SIMD instructions round: the product of two numbers of 15 bits
-    let product = i32::from(y << (15 - D)) * i32::from(Q);
-    (((product >> 14) + 1) >> 1) as i16
+    // ⌊2q · y / 2^D⌋ as the high half of a product of numbers of 15 bits
+    let twice = ((i32::from(y << (15 - D)) * i32::from(4 * Q)) >> 16) as i16;
+    (twice + 1) >> 1
 }
 
 #[cfg(test)]

@@ -84,16 +84,15 @@ const CONSTANTS: [i64; 256] = {
 static ONES_AND_GAMMAS: [i16; 256] = Q3329::factors(CONSTANTS);
 static ONES_AND_GAMMAS_OVER_Q: [i16; 256] = Q3329::factors_over_q(CONSTANTS);
 
-/// The sum of `len` products `term(0)`, …, times R⁻¹.
+/// The sum of `LEN` products `term(0)`, …, times R⁻¹.
 ///
 /// Takes at most four products of |x| ≤ q, gives |x| < q.
-pub(crate) struct InnerProduct<'a, F> {
-    pub(crate) len: usize,
+pub(crate) struct InnerProduct<'a, const LEN: usize, F> {
     pub(crate) term: F,
     pub(crate) output: &'a mut [i16; 256],
 }
 
-impl<'t, B: Backend, F> Kernel<B> for InnerProduct<'_, F>
+impl<'t, B: Backend, const LEN: usize, F> Kernel<B> for InnerProduct<'_, LEN, F>
 where
     F: Fn(usize) -> (&'t [i16; 256], &'t Factor),
 {
@@ -101,14 +100,16 @@ where
 
     #[inline(always)]
     fn run(self, b: B) {
-        debug_assert!(self.len <= 4);
+        const {
+            assert!(LEN <= 4);
+        }
         let q = B::I16s::splat(b, Q3329::Q);
         let q_inverse = B::I16s::splat(b, -3327 /* q⁻¹ mod± R */);
         for (i, output) in self.output.as_chunks_mut::<32>().0.iter_mut().enumerate() {
             // Eight products of at most q² are at most 8q² < 2¹⁵ q, which the
             // reduction takes.
             let (mut even, mut odd) = ([0; 16], [0; 16]);
-            for j in 0..self.len {
+            for j in 0..LEN {
                 let (a, Factor { first, second }) = (self.term)(j);
                 debug_assert!([a, first, second].iter().all(|f| within::<Q3329>(f, 1)));
                 let part = |f: &'t [i16; 256]| &f.as_chunks::<32>().0[i];
@@ -128,23 +129,27 @@ where
     }
 }
 
-/// f · R mod q, in place.
+/// f ← f · R + g mod q.
 ///
-/// Takes any x, gives |x| < q.
-pub(crate) struct TimesRadix<'a>(pub(crate) &'a mut [i16; 256]);
+/// Takes any f and |x| ≤ q of g, gives 0 ≤ x ≤ q.
+pub(crate) struct TimesRadixPlus<'a> {
+    pub(crate) f: &'a mut [i16; 256],
+    pub(crate) g: &'a [i16; 256],
+}
 
-impl<B: Backend> Kernel<B> for TimesRadix<'_> {
+impl<B: Backend> Kernel<B> for TimesRadixPlus<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, b: B) {
+        let Self { f, g } = self;
+        debug_assert!(within::<Q3329>(g, 1));
         let q = B::I16s::splat(b, Q3329::Q);
         let factor = B::I16s::splat(b, 1353 /* R² mod q, R = 2^16 */);
         let factor_over_q = B::I16s::splat(b, 20553 /* R² · q⁻¹ mod± R */);
-        for x in B::I16s::chunks_mut(self.0) {
-            B::I16s::load(b, x)
-                .montgomery_product(factor, factor_over_q, q)
-                .store(x);
+        for (f, g) in B::I16s::chunks_mut(f).iter_mut().zip(B::I16s::chunks(g)) {
+            let product = B::I16s::load(b, f).montgomery_product(factor, factor_over_q, q);
+            Q3329::reduce(b, product.add(B::I16s::load(b, g))).store(f);
         }
     }
 }
@@ -175,7 +180,7 @@ fn montgomery_reduce(x: i32) -> i16 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Factor, InnerProduct, MakeFactor, OverRadix, TimesRadix, montgomery_reduce};
+    use super::{Factor, InnerProduct, MakeFactor, OverRadix, TimesRadixPlus, montgomery_reduce};
     use crate::arch::{Backend, on_each_backend};
     use crate::secret::Zero;
     use crate::test_random::Random;
@@ -210,13 +215,23 @@ mod tests {
         fn check<B: Backend>(b: B) {
             for start in (i16::MIN..=i16::MAX).step_by(256) {
                 let input: [i16; 256] = core::array::from_fn(|i| start + i as i16);
-                let (mut times, mut over) = (input, input);
-                b.run(TimesRadix(&mut times));
+                for g in [-3329, 0, 3329] {
+                    let mut f = input;
+                    b.run(TimesRadixPlus {
+                        f: &mut f,
+                        g: &[g; 256],
+                    });
+                    for (x, y) in input.into_iter().zip(f) {
+                        assert!((0..=3329).contains(&y));
+                        let expected = i64::from(x) * 65536 + i64::from(g);
+                        assert_eq!((expected - i64::from(y)) % Q, 0);
+                    }
+                }
+                let mut over = input;
                 b.run(OverRadix(&mut over));
-                for (x, (times, over)) in input.iter().zip(times.iter().zip(over)) {
-                    assert!(i64::from(*times).abs() < Q && i64::from(over).abs() < Q);
-                    assert_eq!((i64::from(*x) * 65536 - i64::from(*times)) % Q, 0);
-                    assert_eq!((i64::from(over) * 65536 - i64::from(*x)) % Q, 0);
+                for (x, over) in input.into_iter().zip(over) {
+                    assert!(i64::from(over).abs() < Q);
+                    assert_eq!((i64::from(over) * 65536 - i64::from(x)) % Q, 0);
                 }
             }
         }
@@ -227,47 +242,50 @@ mod tests {
     /// Against algorithms 11 and 12 with `%`.
     #[test]
     fn inner_product_matches_textbook() {
-        fn check<B: Backend>(backend: B, pick: &mut dyn FnMut() -> i16) {
-            for len in 1..=4 {
-                let a: [[i16; 256]; 4] = core::array::from_fn(|_| core::array::from_fn(|_| pick()));
-                let b: [[i16; 256]; 4] = core::array::from_fn(|_| core::array::from_fn(|_| pick()));
-                let factors: [Factor; 4] = core::array::from_fn(|i| {
-                    let mut factor = Factor::ZERO;
-                    backend.run(MakeFactor {
-                        b: &b[i],
-                        factor: &mut factor,
-                    });
-                    factor
+        fn check<B: Backend, const LEN: usize>(backend: B, pick: &mut dyn FnMut() -> i16) {
+            let a: [[i16; 256]; 4] = core::array::from_fn(|_| core::array::from_fn(|_| pick()));
+            let b: [[i16; 256]; 4] = core::array::from_fn(|_| core::array::from_fn(|_| pick()));
+            let factors: [Factor; 4] = core::array::from_fn(|i| {
+                let mut factor = Factor::ZERO;
+                backend.run(MakeFactor {
+                    b: &b[i],
+                    factor: &mut factor,
                 });
-                let mut output = [0; 256];
-                backend.run(InnerProduct {
-                    len,
-                    term: |i: usize| (&a[i], &factors[i]),
-                    output: &mut output,
-                });
-                for i in 0..128 {
-                    let exponent = 2 * ((i as u8).reverse_bits() >> 1) + 1;
-                    let gamma = (0..exponent).fold(1, |power, _| power * 17 % Q);
-                    let mut expected = [0; 2];
-                    for (a, b) in a.iter().zip(&b).take(len) {
-                        let [a0, a1] = [i64::from(a[2 * i]), i64::from(a[2 * i + 1])];
-                        let [b0, b1] = [i64::from(b[2 * i]), i64::from(b[2 * i + 1])];
-                        expected[0] += a0 * b0 + a1 * b1 % Q * gamma;
-                        expected[1] += a0 * b1 + a1 * b0;
-                    }
-                    for j in 0..2 {
-                        let actual = i64::from(output[2 * i + j]) << 16;
-                        assert_eq!((actual - expected[j]) % Q, 0);
-                    }
+                factor
+            });
+            let mut output = [0; 256];
+            backend.run(InnerProduct::<LEN, _> {
+                term: |i: usize| (&a[i], &factors[i]),
+                output: &mut output,
+            });
+            for i in 0..128 {
+                let exponent = 2 * ((i as u8).reverse_bits() >> 1) + 1;
+                let gamma = (0..exponent).fold(1, |power, _| power * 17 % Q);
+                let mut expected = [0; 2];
+                for (a, b) in a.iter().zip(&b).take(LEN) {
+                    let [a0, a1] = [i64::from(a[2 * i]), i64::from(a[2 * i + 1])];
+                    let [b0, b1] = [i64::from(b[2 * i]), i64::from(b[2 * i + 1])];
+                    expected[0] += a0 * b0 + a1 * b1 % Q * gamma;
+                    expected[1] += a0 * b1 + a1 * b0;
+                }
+                for j in 0..2 {
+                    let actual = i64::from(output[2 * i + j]) << 16;
+                    assert_eq!((actual - expected[j]) % Q, 0);
                 }
             }
         }
 
         fn check_all<B: Backend>(b: B) {
-            check(b, &mut || 3329);
-            check(b, &mut || -3329);
             let mut random = Random::new(1);
-            check(b, &mut || random.within(3329) as i16);
+            let picks: [&mut dyn FnMut() -> i16; 3] = [&mut || 3329, &mut || -3329, &mut || {
+                random.within(3329) as i16
+            }];
+            for pick in picks {
+                check::<_, 1>(b, pick);
+                check::<_, 2>(b, pick);
+                check::<_, 3>(b, pick);
+                check::<_, 4>(b, pick);
+            }
         }
 
         on_each_backend!(b => check_all(b));
