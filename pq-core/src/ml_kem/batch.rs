@@ -54,7 +54,7 @@ use super::encapsulation::{self, Encapsulation};
 use super::generation::{self, Generation};
 use super::keys::{self, Ciphertext, DecapsulationKey, SharedSecret};
 use super::params::ParameterSet;
-use super::ring::VectorT;
+use super::ring::zero_t;
 use super::{SEED_LEN, sampling};
 use crate::Error;
 use crate::arch::{Backend, choose, dispatch};
@@ -151,8 +151,8 @@ fn encapsulate_all<P: ParameterSet, B: Backend>(
         let mut clients = group.each_mut().map(|entry| {
             let (item, place) = entry.as_mut()?;
             let (t_hat, space) =
-                place.get_or_insert_with(|| (VectorT::<P>::zero(), encapsulation::Space::zero()));
-            let checked = keys::check::<P, B>(b, item.key, t_hat);
+                place.get_or_insert_with(|| (zero_t::<P>(), encapsulation::Space::zero()));
+            let checked = keys::check::<P, B>(b, item.key, t_hat.as_mut());
             *item.result = checked.err().map(Err);
             checked.ok()?;
             Some(Encapsulation::new(b, item.key, item.randomness, space))
@@ -164,7 +164,7 @@ fn encapsulate_all<P: ParameterSet, B: Backend>(
                 && let zero = (Ciphertext::zero(), SharedSecret::zero())
                 && let Ok(result) = item.result.insert(Ok(zero))
             {
-                space.finish(b, t_hat, item.randomness, result);
+                space.finish(b, t_hat.as_ref(), item.randomness, result);
             }
         }
     });

@@ -11,7 +11,6 @@ use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_beside};
 use crate::hash::sha3::SHAKE256_RATE;
-use crate::secret::wipe;
 
 /// ML-KEM.Decaps_internal.
 pub(super) fn decaps<P: ParameterSet, B: Backend>(
@@ -54,15 +53,13 @@ impl<P: ParameterSet> Space<P> {
     ) -> SharedSecret {
         let [k, _] = self.g.halves();
         // 8: c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
-        let mut c_again = Ciphertext::<P>::zero();
-        let (matrix, t_hat) = (&key.matrix, &key.encapsulation_key.t_hat);
-        let (m, noise, c_mut) = (&self.m, &mut self.noise, c_again.0.as_mut());
-        k_pke::encrypt(b, matrix, t_hat, m, noise, c_mut);
-        // 9-11: the choice is secret, and so is c′ where it differs
-        let difference = c.iter().zip(c_again.as_bytes());
-        let difference = difference.fold(0, |difference, (c, again)| difference | (c ^ again));
-        let accept = difference.ct_eq(&0u8);
-        wipe(c_again.0.as_mut());
+        let mut difference = 0;
+        let (matrix, t_hat) = (&key.matrix, key.encapsulation_key.t_hat.as_ref());
+        k_pke::encrypt(b, matrix, t_hat, &self.m, &mut self.noise, |f, d, range| {
+            difference |= f.compressed_difference(b, d, &c[range]);
+        });
+        // 9-11: the choice is secret, and so is where c′ differs
+        let accept = difference.ct_eq(&0);
         let mut secret = SharedSecret::zero();
         for ((chosen, k), rejected) in secret.0.iter_mut().zip(k).zip(&*self.rejected) {
             *chosen = u8::conditional_select(rejected, k, accept);
@@ -94,7 +91,7 @@ impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
         space: &'a mut Space<P>,
     ) -> Self {
         // 5: m′ ← K-PKE.Decrypt(dkPKE, c)
-        k_pke::decrypt::<P, B>(b, &key.s_hat, c, &mut space.m);
+        k_pke::decrypt(b, &key.s_hat, c, &mut space.noise, &mut space.m);
         Self {
             b,
             key,

@@ -17,12 +17,14 @@ pub(super) fn encaps<P: ParameterSet, B: Backend>(
     ek: &EncapsulationKey<P>,
     m: &[u8; 32],
 ) -> (Ciphertext<P>, SharedSecret) {
-    let mut space = Space::zero();
-    let mut client = Encapsulation::new(b, ek.as_bytes(), m, &mut space);
-    lanes::serve(b, &mut client);
     in_place(
         || (Ciphertext::zero(), SharedSecret::zero()),
-        |result| space.finish(b, &ek.t_hat, m, result),
+        |result| {
+            let mut space = Space::zero();
+            let mut client = Encapsulation::new(b, ek.as_bytes(), m, &mut space);
+            lanes::serve(b, &mut client);
+            space.finish(b, ek.t_hat.as_ref(), m, result);
+        },
     )
 }
 
@@ -56,7 +58,10 @@ impl<P: ParameterSet> Space<P> {
     ) {
         let [k, _] = self.g.halves();
         // 2: c ← K-PKE.Encrypt(ek, m, r)
-        k_pke::encrypt(b, &self.matrix, t_hat, m, &mut self.noise, c.0.as_mut());
+        let (matrix, noise, c) = (&self.matrix, &mut self.noise, c.0.as_mut());
+        k_pke::encrypt(b, matrix, t_hat, m, noise, |f, d, range| {
+            f.compress_encode(b, d, &mut c[range]);
+        });
         secret.0 = *k;
     }
 }

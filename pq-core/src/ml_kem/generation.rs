@@ -2,7 +2,7 @@
 
 use super::keys::DecapsulationKey;
 use super::params::ParameterSet;
-use super::ring::{ENCODED_LEN, Multiplier, Rq, VectorR, ntt};
+use super::ring::{ENCODED_LEN, Rq, VectorR};
 use super::sampling::{self, ENTRY_BLOCKS, G, Sponge};
 use crate::arch::{Backend, declassify};
 use crate::dimension::Dimension;
@@ -15,7 +15,6 @@ pub(super) struct Space<P: ParameterSet> {
     g: G,
     s: VectorR<P>,
     e: VectorR<P>,
-    s_hat: Multiplier<P>,
 }
 
 impl<P: ParameterSet> Space<P> {
@@ -25,7 +24,6 @@ impl<P: ParameterSet> Space<P> {
             g: G::zero(),
             s: VectorR::<P>::zero(),
             e: VectorR::<P>::zero(),
-            s_hat: Multiplier::zero(),
         }
     }
 }
@@ -123,13 +121,14 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
         while self.rows_made < k && self.row_done[self.rows_made] == k + 1 {
             let i = self.rows_made;
             if i == 0 {
-                ntt(b, &space.s, &mut key.s_hat);
-                space.s_hat.set(b, &key.s_hat);
+                for (i, s) in space.s.iter_mut().enumerate() {
+                    key.s_hat.set_ntt(b, i, s);
+                }
             }
             // 18: t̂ ← Â ∘ ŝ + ê
-            let t_hat = &mut key.encapsulation_key.t_hat[i];
+            let t_hat = &mut key.encapsulation_key.t_hat.as_mut()[i];
             let entries = |j| key.matrix.entry(i, j);
-            t_hat.set_product_plus_ntt(b, &space.s_hat, entries, &mut space.e[i]);
+            t_hat.set_product_plus_ntt(b, &key.s_hat, entries, &mut space.e[i]);
             // 19: ek ← ByteEncode₁₂(t̂) ‖ ρ
             key.encapsulation_key.encode_element(b, i);
             self.rows_made += 1;

@@ -6,14 +6,14 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 use super::encapsulation::Expansion;
 use super::generation::{self, Generation};
 use super::params::ParameterSet;
-use super::ring::{ENCODED_LEN, Matrix, Tq, VectorT, decode, encode};
+use super::ring::{ENCODED_LEN, Matrix, Multiplier, Tq, VectorT, decode, zero_t};
 use super::{SEED_LEN, SHARED_SECRET_LEN, k_pke, sampling};
 use crate::Error;
-use crate::arch::{Backend, choose, declassify};
+use crate::arch::{Backend, choose, declassify, in_place, try_in_place};
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
 use crate::hex::Hex;
-use crate::secret::wipe;
+use crate::secret::{Zero, wipe};
 
 /// An encapsulation key, which passed the input checks of FIPS 203, section 7.2.
 #[derive(Clone)]
@@ -38,9 +38,9 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     pub(super) fn from_bytes_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
         let mut key = Self {
             bytes: array::<P::EncapsulationKeyLen>(bytes)?,
-            t_hat: VectorT::<P>::zero(),
+            t_hat: zero_t::<P>(),
         };
-        check::<P, B>(b, bytes, &mut key.t_hat)?;
+        check::<P, B>(b, bytes, key.t_hat.as_mut())?;
         Ok(key)
     }
 
@@ -48,14 +48,14 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     fn zero() -> Self {
         Self {
             bytes: P::EncapsulationKeyLen::from_fn(|_| 0),
-            t_hat: VectorT::<P>::zero(),
+            t_hat: zero_t::<P>(),
         }
     }
 
     /// Encodes element i of **t̂**.
     pub(super) fn encode_element<B: Backend>(&mut self, b: B, i: usize) {
         let bytes = &mut self.bytes.as_mut()[ENCODED_LEN * i..][..ENCODED_LEN];
-        self.t_hat[i].encode(b, bytes);
+        self.t_hat.as_ref()[i].encode(b, bytes);
     }
 
     pub(super) fn set_rho(&mut self, rho: &[u8; 32]) {
@@ -135,16 +135,16 @@ impl<P: ParameterSet> fmt::Debug for EncapsulationKey<P> {
 ///
 /// | | size of a key | stack: `from_seed` | `from_expanded` | `encapsulate` | `decapsulate` |
 /// |---|---|---|---|---|---|
-/// | [`MlKem512`](super::MlKem512) | 5 | 24 | 24 | 16 | 12 |
-/// | [`MlKem768`](super::MlKem768) | 9 | 36 | 32 | 20 | 16 |
-/// | [`MlKem1024`](super::MlKem1024) | 14 | 48 | 48 | 28 | 20 |
+/// | [`MlKem512`](super::MlKem512) | 6 | 24 | 24 | 12 | 16 |
+/// | [`MlKem768`](super::MlKem768) | 10 | 32 | 36 | 16 | 16 |
+/// | [`MlKem1024`](super::MlKem1024) | 16 | 44 | 48 | 24 | 20 |
 #[derive(Clone)]
 pub struct DecapsulationKey<P: ParameterSet> {
     pub(super) encapsulation_key: EncapsulationKey<P>,
     pub(super) matrix: Matrix<P>,
     /// H(ek)
     pub(super) h: [u8; 32],
-    pub(super) s_hat: VectorT<P>,
+    pub(super) s_hat: Multiplier<P>,
     pub(super) z: [u8; 32],
     pub(super) seed: Option<[u8; SEED_LEN]>,
 }
@@ -161,11 +161,11 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 
     /// ML-KEM.KeyGen_internal (FIPS 203, algorithm 16).
     pub(super) fn from_seed_with<B: Backend>(b: B, d: &[u8; 32], z: &[u8; 32]) -> Self {
-        let mut key = Self::zero();
-        key.set_seed(d, z);
-        let mut space = generation::Space::zero();
-        lanes::serve(b, &mut Generation::new(b, d, &mut key, &mut space));
-        key
+        in_place(Self::zero, |key| {
+            key.set_seed(d, z);
+            let mut space = generation::Space::zero();
+            lanes::serve(b, &mut Generation::new(b, d, key, &mut space));
+        })
     }
 
     /// Sets z and the seed d ‖ z.
@@ -182,7 +182,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
             encapsulation_key: EncapsulationKey::zero(),
             matrix: Matrix::zero(),
             h: [0; 32],
-            s_hat: VectorT::<P>::zero(),
+            s_hat: Multiplier::zero(),
             z: [0; 32],
             seed: None,
         }
@@ -212,33 +212,47 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         let (ek, rest) = rest.split_at(P::ENCAPSULATION_KEY_LEN);
         let (h, z) = rest.split_at(32);
 
-        let mut key = Self::zero();
-        key.encapsulation_key = EncapsulationKey::from_bytes_with(b, ek)?;
-        key.z.copy_from_slice(z);
-        let Self {
-            encapsulation_key: ek,
-            matrix,
-            h: hash,
-            ..
-        } = &mut key;
-        lanes::serve(b, &mut Expansion::new(b, ek.as_bytes(), hash, matrix));
-        if key.h != h {
-            return Err(Error::HashMismatch);
+        try_in_place(Self::zero, |key| {
+            key.encapsulation_key = EncapsulationKey::from_bytes_with(b, ek)?;
+            key.z.copy_from_slice(z);
+            let Self {
+                encapsulation_key: ek,
+                matrix,
+                h: hash,
+                ..
+            } = key;
+            lanes::serve(b, &mut Expansion::new(b, ek.as_bytes(), hash, matrix));
+            if key.h != h {
+                return Err(Error::HashMismatch);
+            }
+            // whether a key is refused, and why, is public
+            let mut in_range = key.set_secret(b, s_hat);
+            declassify(&mut in_range);
+            if !in_range {
+                return Err(Error::SecretOutOfRange);
+            }
+            let t_hat = key.encapsulation_key.t_hat.as_ref();
+            let mut consistent = k_pke::is_consistent(b, &key.matrix, &key.s_hat, t_hat);
+            declassify(&mut consistent);
+            if consistent {
+                Ok(())
+            } else {
+                Err(Error::InconsistentKey)
+            }
+        })
+    }
+
+    /// Sets **ŝ**, and says whether all coefficients were reduced. If not, the key must not be
+    /// used. Runs in constant time.
+    fn set_secret<B: Backend>(&mut self, b: B, bytes: &[u8]) -> bool {
+        let mut element = Zeroizing::new(Tq::ZERO);
+        let mut reduced = true;
+        for (i, bytes) in bytes.chunks_exact(ENCODED_LEN).enumerate() {
+            reduced &= element.decode(b, bytes);
+            element.reduce(b);
+            self.s_hat.set(b, i, &element);
         }
-        // whether a key is refused, and why, is public
-        let mut in_range = decode(b, s_hat, &mut key.s_hat);
-        declassify(&mut in_range);
-        if !in_range {
-            return Err(Error::SecretOutOfRange);
-        }
-        let t_hat = &key.encapsulation_key.t_hat;
-        let mut consistent = k_pke::is_consistent(b, &key.matrix, &key.s_hat, t_hat);
-        declassify(&mut consistent);
-        if consistent {
-            Ok(key)
-        } else {
-            Err(Error::InconsistentKey)
-        }
+        reduced
     }
 
     /// The seed d ‖ z, if the key was made from one: an expanded key does not tell.
@@ -261,7 +275,11 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 
     /// ByteEncode₁₂(ŝ)
     pub(super) fn encode_secret<B: Backend>(b: B, key: &Self, output: &mut [u8]) {
-        encode(b, &key.s_hat, output);
+        let mut element = Zeroizing::new(Tq::ZERO);
+        for (i, output) in output.chunks_exact_mut(ENCODED_LEN).enumerate() {
+            key.s_hat.element(i, &mut element);
+            element.encode(b, output);
+        }
     }
 
     /// The encapsulation key of the pair.

@@ -7,7 +7,8 @@ use crate::arch::Backend;
 use crate::dimension::{Array, Dimension};
 use crate::kernel::ml_kem::addition::{Add, Subtract};
 use crate::kernel::ml_kem::compression::{
-    Canonicalise, CompressEncode, Decode12, DecodeDecompress, DecodeMessage, Encode12,
+    Canonicalise, CompressEncode, CompressedDifference, Decode12, DecodeDecompress, DecodeMessage,
+    Encode12,
 };
 use crate::kernel::ml_kem::multiplication::{
     Factor, InnerProduct, MakeFactor, OverRadix, TimesRadixPlus,
@@ -30,8 +31,13 @@ pub(super) struct Tq(pub(super) [i16; 256]);
 
 /// A vector over R_q, wiped when dropped.
 pub(super) type VectorR<P> = Secret<<P as ParameterSet>::K, Rq>;
-/// A vector over T_q, wiped when dropped.
-pub(super) type VectorT<P> = Secret<<P as ParameterSet>::K, Tq>;
+/// A vector over T_q that is public.
+pub(super) type VectorT<P> = Array<<P as ParameterSet>::K, Tq>;
+
+/// A vector over T_q, all zero, to be written over.
+pub(super) fn zero_t<P: ParameterSet>() -> VectorT<P> {
+    P::K::from_fn(|_| Tq::ZERO)
+}
 
 /// A k by k matrix over T_q, by rows.
 #[derive(Clone)]
@@ -65,12 +71,6 @@ impl Zeroize for Rq {
 }
 
 impl Rq {
-    /// output ← NTT(self) (algorithm 9); |x| ≤ q.
-    pub(super) fn ntt<B: Backend>(&self, b: B, output: &mut Tq) {
-        output.0.copy_from_slice(&self.0);
-        b.run(Ntt::<Q3329>(&mut output.0));
-    }
-
     /// self ← NTT⁻¹(the sum over i of `term(i)` ∘ `multiplier`\[i\]) (algorithm 10); gives
     /// |x| < q.
     pub(super) fn set_product<'t, P: ParameterSet, B: Backend>(
@@ -127,22 +127,42 @@ impl Rq {
         }
     }
 
+    /// What is zero exactly if ByteEncode_D(Compress_D(self)), |x| ≤ 4q, is `input`. Runs in
+    /// constant time.
+    pub(super) fn compressed_difference<B: Backend>(&self, b: B, d: usize, input: &[u8]) -> u16 {
+        let f = &self.0;
+        match d {
+            4 => b.run(CompressedDifference::<4> { f, input }),
+            5 => b.run(CompressedDifference::<5> { f, input }),
+            10 => b.run(CompressedDifference::<10> { f, input }),
+            11 => b.run(CompressedDifference::<11> { f, input }),
+            _ => {
+                debug_assert!(false, "no parameter set compresses to {d} bits");
+                u16::MAX
+            }
+        }
+    }
+
     /// self ← Decompress_D(ByteDecode_D(input)), 0 ≤ x < q.
     pub(super) fn decode_decompress<B: Backend>(&mut self, b: B, d: usize, input: &[u8]) {
-        let f = &mut self.0;
-        match d {
-            4 => b.run(DecodeDecompress::<4> { input, f }),
-            5 => b.run(DecodeDecompress::<5> { input, f }),
-            10 => b.run(DecodeDecompress::<10> { input, f }),
-            11 => b.run(DecodeDecompress::<11> { input, f }),
-            _ => debug_assert!(false, "no parameter set compresses to {d} bits"),
-        }
+        decode_decompress(b, d, input, &mut self.0);
     }
 
     /// self ← Decompress₁(ByteDecode₁(m)), 0 ≤ x < q, in constant time.
     pub(super) fn decode_message<B: Backend>(&mut self, b: B, m: &[u8; 32]) {
         let f = &mut self.0;
         b.run(DecodeMessage { m, f });
+    }
+}
+
+/// f ← Decompress_D(ByteDecode_D(input)), 0 ≤ x < q.
+fn decode_decompress<B: Backend>(b: B, d: usize, input: &[u8], f: &mut [i16; 256]) {
+    match d {
+        4 => b.run(DecodeDecompress::<4> { input, f }),
+        5 => b.run(DecodeDecompress::<5> { input, f }),
+        10 => b.run(DecodeDecompress::<10> { input, f }),
+        11 => b.run(DecodeDecompress::<11> { input, f }),
+        _ => debug_assert!(false, "no parameter set compresses to {d} bits"),
     }
 }
 
@@ -172,6 +192,17 @@ impl Tq {
         b.run(TimesRadixPlus { f, g });
     }
 
+    /// self ← NTT(Decompress_D(ByteDecode_D(input))).
+    pub(super) fn set_ntt_of_compressed<B: Backend>(&mut self, b: B, d: usize, input: &[u8]) {
+        decode_decompress(b, d, input, &mut self.0);
+        b.run(Ntt::<Q3329>(&mut self.0));
+    }
+
+    /// Makes 0 ≤ x < q of |x| ≤ 8q.
+    pub(super) fn reduce<B: Backend>(&mut self, b: B) {
+        b.run(Canonicalise(&mut self.0));
+    }
+
     /// ByteEncode₁₂(self), into 384 bytes.
     pub(super) fn encode<B: Backend>(&self, b: B, output: &mut [u8]) {
         b.run(Encode12 { f: &self.0, output });
@@ -185,13 +216,6 @@ impl Tq {
     }
 }
 
-/// ByteEncode₁₂ of each element.
-pub(super) fn encode<B: Backend>(b: B, vector: &[Tq], output: &mut [u8]) {
-    for (element, output) in vector.iter().zip(output.chunks_exact_mut(ENCODED_LEN)) {
-        element.encode(b, output);
-    }
-}
-
 /// ByteDecode₁₂ of each element, and whether all coefficients were reduced. If not,
 /// the vector must not be used. Runs in constant time.
 pub(super) fn decode<B: Backend>(b: B, input: &[u8], vector: &mut [Tq]) -> bool {
@@ -201,33 +225,25 @@ pub(super) fn decode<B: Backend>(b: B, input: &[u8], vector: &mut [Tq]) -> bool 
     })
 }
 
-/// NTT of each element.
-pub(super) fn ntt<B: Backend>(b: B, vector: &[Rq], output: &mut [Tq]) {
-    for (element, output) in vector.iter().zip(output) {
-        element.ntt(b, output);
-    }
-}
-
-/// A vector over T_q, ready to be multiplied.
+/// A vector over T_q, ready to be multiplied. Wiped when dropped.
+#[derive(Clone)]
 pub(super) struct Multiplier<P: ParameterSet>(Secret<P::K, Factor>);
 
 impl<P: ParameterSet> Multiplier<P> {
-    pub(super) fn new<B: Backend>(b: B, vector: &VectorT<P>) -> Self {
-        let mut multiplier = Self::zero();
-        multiplier.set(b, vector);
-        multiplier
-    }
-
-    /// To be [`set`](Self::set), or each of its elements to be [`set`](Self::set_ntt).
+    /// All zero, to be written over.
     pub(super) fn zero() -> Self {
         Self(Secret::zero())
     }
 
-    pub(super) fn set<B: Backend>(&mut self, b: B, vector: &VectorT<P>) {
-        for (element, factor) in vector.iter().zip(self.0.iter_mut()) {
-            let b_ = &element.0;
-            b.run(MakeFactor { b: b_, factor });
-        }
+    /// Sets element i to f, |x| ≤ q.
+    pub(super) fn set<B: Backend>(&mut self, b: B, i: usize, f: &Tq) {
+        let (b_, factor) = (&f.0, &mut self.0[i]);
+        b.run(MakeFactor { b: b_, factor });
+    }
+
+    /// f ← element i, |x| ≤ q.
+    pub(super) fn element(&self, i: usize, f: &mut Tq) {
+        self.0[i].write(&mut f.0);
     }
 
     /// Sets element i to NTT(f), with f, |x| ≤ q, spent.

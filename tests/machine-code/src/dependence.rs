@@ -64,6 +64,7 @@ const SECRET: [&str; 33] = [
     "ml_kem::addition::Subtract",
     "ml_kem::compression::Canonicalise",
     "ml_kem::compression::CompressEncode",
+    "ml_kem::compression::CompressedDifference",
     "ml_kem::compression::Decode12",
     "ml_kem::compression::DecodeDecompress",
     "ml_kem::compression::DecodeMessage",

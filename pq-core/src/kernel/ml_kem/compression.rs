@@ -26,6 +26,41 @@ impl<B: Backend, const D: usize> Kernel<B> for CompressEncode<'_, D> {
     }
 }
 
+/// What is zero exactly if ByteEncode_D(Compress_D(f)), 1 < D < 12, is `input`, of 32 · D bytes:
+/// the bits in which any two numbers differ.
+///
+/// Takes |x| ≤ 4q. Runs in constant time.
+pub(crate) struct CompressedDifference<'a, const D: usize> {
+    pub(crate) f: &'a [i16; 256],
+    pub(crate) input: &'a [u8],
+}
+
+impl<B: Backend, const D: usize> Kernel<B> for CompressedDifference<'_, D> {
+    type Output = u16;
+
+    #[inline(always)]
+    fn run(self, b: B) -> u16 {
+        debug_assert!(within::<Q3329>(self.f, 4));
+        debug_assert_eq!(self.input.len(), 32 * D);
+        let mut differences = [0; 32];
+        for (f, bytes) in self
+            .f
+            .as_chunks::<32>()
+            .0
+            .iter()
+            .zip(self.input.chunks_exact(4 * D))
+        {
+            let numbers = b.unpack_i16s::<D>(bytes);
+            for ((difference, x), number) in differences.iter_mut().zip(f).zip(numbers) {
+                *difference |= compress::<D>(*x) ^ number;
+            }
+        }
+        differences
+            .into_iter()
+            .fold(0, |all, difference| all | difference) as u16
+    }
+}
+
 /// Decompress_D(ByteDecode_D(input)), 1 < D < 12, from 32 · D bytes.
 ///
 /// Gives 0 ≤ x < q.

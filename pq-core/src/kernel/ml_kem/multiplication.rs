@@ -21,6 +21,16 @@ pub(crate) struct Factor {
     second: [i16; 256],
 }
 
+impl Factor {
+    /// Writes b.
+    pub(crate) fn write(&self, b: &mut [i16; 256]) {
+        let b = b.as_chunks_mut::<2>().0.iter_mut();
+        for (b, [b1, b0]) in b.zip(self.second.as_chunks().0) {
+            *b = [*b0, *b1];
+        }
+    }
+}
+
 impl Zero for Factor {
     const ZERO: Self = Self {
         first: [0; 256],
