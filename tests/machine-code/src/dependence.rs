@@ -47,7 +47,7 @@ const PUBLIC: [&str; 6] = [
 ];
 
 /// Kernels of secrets, by their types' names, which every backend has.
-const SECRET: [&str; 33] = [
+const SECRET: [&str; 34] = [
     "keccak::KeccakF1600",
     "ml_dsa::challenge::Rotate",
     "ml_dsa::challenge::Unrotate",
