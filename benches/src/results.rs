@@ -122,6 +122,9 @@ pub fn load<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<T>> {
         .collect()
 }
 
+/// What cargo leaves in a target folder: the first only if it made the folder itself.
+const MARKS: [&str; 2] = ["CACHEDIR.TAG", ".rustc_info.json"];
+
 /// `measured` in the target folder that this program is in.
 ///
 /// # Errors
@@ -131,8 +134,7 @@ pub fn folder() -> io::Result<PathBuf> {
     let program = env::current_exe()?;
     program
         .ancestors()
-        // with which cargo marks its target folders
-        .find(|folder| folder.join("CACHEDIR.TAG").exists())
+        .find(|folder| MARKS.iter().any(|mark| folder.join(mark).exists()))
         .map(|target| target.join("measured"))
         .ok_or_else(|| io::Error::other("this program is in no target folder of cargo's"))
 }
