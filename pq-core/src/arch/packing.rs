@@ -264,7 +264,7 @@ mod tests {
         });
     }
 
-    /// The same.
+    /// Against the half-bytes one by one, whatever the output has before.
     #[test]
     fn appends_4_bits_in_order() {
         fn check(b: impl Backend, bytes: &[u8; 136]) {

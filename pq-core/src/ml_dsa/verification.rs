@@ -95,7 +95,8 @@ fn verify_in_lanes<P: ParameterSet, B: Backend>(
     verification.is_valid()
 }
 
-/// [`verify`], step by step. A function of its own, as [`verify_in_lanes`] is.
+/// [`verify`], step by step. A function of its own, as [`verify_in_lanes`] is, lest the stack have
+/// room for what both compute in.
 #[inline(never)]
 fn verify_in_turn<P: ParameterSet, B: Backend>(
     b: B,
@@ -194,7 +195,7 @@ fn negated_transform<B: Backend>(b: B, c: &mut Rq, output: &mut Tq) {
 }
 
 /// What a verification computes in, with room for `ROWS` rows of **Â**, of which an expanded
-/// key needs none.
+/// key needs none; nor does it need `t1_hat`.
 #[repr(align(64))]
 pub(super) struct Space<P: ParameterSet, const ROWS: usize> {
     z_hat: Array<P::L, Tq>,
@@ -202,7 +203,7 @@ pub(super) struct Space<P: ParameterSet, const ROWS: usize> {
     c: Rq,
     /// NTT(−c)
     minus_c_hat: Tq,
-    /// Rows of NTT(**t**₁ · 2^d).
+    /// An element of NTT(**t**₁ · 2^d).
     t1_hat: Tq,
     /// Row r of **Â** is sampled into `rows[r % ROWS]`.
     rows: [Array<P::L, Tq>; ROWS],

@@ -53,13 +53,13 @@ impl<P: ParameterSet> Space<P> {
     ) -> SharedSecret {
         let [k, _] = self.g.halves();
         // 8: c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
-        let mut difference = 0;
+        let mut difference = Zeroizing::new(0);
         let (matrix, t_hat) = (&key.matrix, key.encapsulation_key.t_hat.as_ref());
         k_pke::encrypt(b, matrix, t_hat, &self.m, &mut self.noise, |f, d, range| {
-            difference |= f.compressed_difference(b, d, &c[range]);
+            *difference |= f.compressed_difference(b, d, &c[range]);
         });
         // 9-11: the choice is secret, and so is where c′ differs
-        let accept = difference.ct_eq(&0);
+        let accept = (*difference).ct_eq(&0);
         let mut secret = SharedSecret::zero();
         for ((chosen, k), rejected) in secret.0.iter_mut().zip(k).zip(&*self.rejected) {
             *chosen = u8::conditional_select(rejected, k, accept);

@@ -121,8 +121,8 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
         while self.rows_made < k && self.row_done[self.rows_made] == k + 1 {
             let i = self.rows_made;
             if i == 0 {
-                for (i, s) in space.s.iter_mut().enumerate() {
-                    key.s_hat.set_ntt(b, i, s);
+                for (j, s) in space.s.iter_mut().enumerate() {
+                    key.s_hat.set_ntt(b, j, s);
                 }
             }
             // 18: t̂ ← Â ∘ ŝ + ê

@@ -15,7 +15,7 @@ use crate::secret::Zero;
 /// K-PKE.Encrypt (algorithm 14) from step 18 on, with **Â** and the noise at hand, which is
 /// spent.
 ///
-/// `encode(f, d, range)` gets each polynomial f, |x| ≤ 4q, whose ByteEncode_d(Compress_d(f)) is
+/// `output(f, d, range)` gets each polynomial f, |x| ≤ 4q, whose ByteEncode_d(Compress_d(f)) is
 /// that range of the ciphertext.
 ///
 /// A function of its own: in one with the lanes, general registers would not do for those.
@@ -26,7 +26,7 @@ pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     t_hat: &[Tq],
     m: &[u8; 32],
     Noise { y, e1, e2 }: &mut Noise<P>,
-    mut encode: impl FnMut(&Rq, usize, Range<usize>),
+    mut output: impl FnMut(&Rq, usize, Range<usize>),
 ) {
     // 18: ŷ ← NTT(y)
     let mut y_hat = Multiplier::<P>::zero();
@@ -40,7 +40,7 @@ pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     for (i, e1) in e1.iter().enumerate() {
         f.set_product(b, &y_hat, |j| matrix.entry(j, i));
         f.add(b, e1);
-        encode(f, P::DU, len * i..len * (i + 1));
+        output(f, P::DU, len * i..len * (i + 1));
     }
     // 20-21, 23: v ← NTT⁻¹(t̂ᵀ ∘ ŷ) + e₂ + µ
     f.set_product(b, &y_hat, |j| &t_hat[j]);
@@ -48,7 +48,7 @@ pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     let mu = e2;
     mu.decode_message(b, m);
     f.add(b, mu);
-    encode(f, P::DV, len * P::K::N..P::CIPHERTEXT_LEN);
+    output(f, P::DV, len * P::K::N..P::CIPHERTEXT_LEN);
 }
 
 /// K-PKE.Decrypt (algorithm 15) of the ciphertext `c`, into `m`. Works in the places of some

@@ -120,7 +120,8 @@ impl<P: ParameterSet> fmt::Debug for EncapsulationKey<P> {
 /// A decapsulation key, whose parts belong together. Wiped when dropped.
 ///
 /// It keeps what decapsulation would otherwise compute anew: 512 bytes for each
-/// entry of the k by k matrix **Â**, and the transformed secret.
+/// entry of the k by k matrix **Â**, and 1024 for each element of the secret **ŝ**, ready to be
+/// multiplied.
 ///
 /// # Memory
 ///

@@ -237,8 +237,7 @@ impl<P: ParameterSet> Multiplier<P> {
 
     /// Sets element i to f, |x| ≤ q.
     pub(super) fn set<B: Backend>(&mut self, b: B, i: usize, f: &Tq) {
-        let (b_, factor) = (&f.0, &mut self.0[i]);
-        b.run(MakeFactor { b: b_, factor });
+        self.set_factor(b, i, &f.0);
     }
 
     /// f ← element i, |x| ≤ q.
@@ -249,8 +248,12 @@ impl<P: ParameterSet> Multiplier<P> {
     /// Sets element i to NTT(f), with f, |x| ≤ q, spent.
     pub(super) fn set_ntt<B: Backend>(&mut self, b: B, i: usize, f: &mut Rq) {
         b.run(Ntt::<Q3329>(&mut f.0));
-        let (b_, factor) = (&f.0, &mut self.0[i]);
-        b.run(MakeFactor { b: b_, factor });
+        self.set_factor(b, i, &f.0);
+    }
+
+    fn set_factor<B: Backend>(&mut self, backend: B, i: usize, b: &[i16; 256]) {
+        let factor = &mut self.0[i];
+        backend.run(MakeFactor { b, factor });
     }
 
     /// output ← the sum over i of `term(i)` ∘ self\[i\] · R⁻¹

@@ -2,6 +2,7 @@
 
 use core::arch::x86_64::*;
 
+use super::super::pairs::bit_difference;
 use super::super::{declassify, packing};
 use super::coefficients::swap_middle;
 use super::{lanes, read};
@@ -205,10 +206,9 @@ pub(super) fn bit_pair_differences(bytes: &[u8; 16], differences: &mut [i16; 32]
 /// For each four bits, as signed bytes.
 static BIT_PAIR_DIFFERENCES: [u8; 16] = {
     let mut differences = [0; 16];
-    let mut bits: i8 = 0;
+    let mut bits = 0;
     while bits < 16 {
-        let difference = (bits & 1) + (bits >> 1 & 1) - (bits >> 2 & 1) - (bits >> 3 & 1);
-        differences[bits as usize] = difference.cast_unsigned();
+        differences[bits] = bit_difference(bits as u8).cast_unsigned();
         bits += 1;
     }
     differences

@@ -2,6 +2,7 @@
 
 use core::arch::x86_64::*;
 
+use super::super::pairs::bit_difference;
 use super::{lanes, read};
 
 /// Where the bits of packed numbers are: `N` numbers of `D` bits to a quadword, half of them
@@ -154,9 +155,7 @@ static BIT_PAIR_DIFFERENCES: [i16; 32] = {
     let mut differences = [0; 32];
     let mut bits = 0;
     while bits < 32 {
-        differences[bits] = (bits & 1) as i16 + (bits >> 1 & 1) as i16
-            - (bits >> 2 & 1) as i16
-            - (bits >> 3 & 1) as i16;
+        differences[bits] = bit_difference(bits as u8) as i16;
         bits += 1;
     }
     differences
@@ -278,8 +277,8 @@ pub(super) fn append_23_bits_below(
     filled
 }
 
-/// The first `count` of 16 numbers as the first elements of `rest`, as far as there is room, and
-/// how many these are.
+/// The first `count` of 16 numbers, or all if it is more, as the first elements of `rest`, as far
+/// as there is room, and how many these are.
 #[inline]
 #[target_feature(enable = "avx512f,bmi2")]
 fn store_some(numbers: __m512i, count: u32, rest: &mut [i32]) -> usize {
@@ -295,19 +294,23 @@ const THERE: [__mmask16; 4] = [0xffff, 0xffff, 0xffff, 0xff];
 
 /// For each group of 16 numbers of three bytes these and another, in the two vectors that have
 /// bytes 48i and following; the first and the last group are in one.
-static TRIPLES_OF_BYTES: [[u8; 64]; 4] = {
+static TRIPLES_OF_BYTES: [[u8; 64]; 4] = bytes_of_numbers(4);
+
+/// For each group of 48 bytes, which has 64 / `width` numbers, the `width` bytes from where each
+/// begins, by their places in the two vectors that have them.
+const fn bytes_of_numbers(width: usize) -> [[u8; 64]; 4] {
     let mut bytes = [[0; 64]; 4];
     let mut i = 0;
     while i < 4 * 64 {
-        let (group, number) = (i / 64, i % 64 / 4);
-        let byte = 48 * group + 3 * number + i % 4;
+        let (group, number) = (i / 64, i % 64 / width);
+        let byte = 48 * group + 3 * width * number / 4 + i % width;
         // where the first vector of the group begins
         let start = [0, 0, 64, 128][group];
         bytes[group][i % 64] = (byte - start) as u8;
         i += 1;
     }
     bytes
-};
+}
 
 /// 64 half-bytes at a time, and 16 at the end.
 #[inline]
@@ -318,18 +321,26 @@ pub(super) fn append_4_bits_below(
     output: &mut [i32; 256],
     mut filled: usize,
 ) -> usize {
+    debug_assert!(limit <= 16);
     let limit = _mm512_set1_epi8(limit as i8);
-    let (groups, rest) = bytes.as_chunks::<32>();
-    let [a, b, c, d] = groups.first_chunk().expect("four of 32 fit 136 bytes");
-    let mut last = [0; 32];
-    last[..8].copy_from_slice(rest);
-    let ends = [u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0xffff];
-    for (group, there) in [a, b, c, d, &last].into_iter().zip(ends) {
+    let (groups, last) = bytes.as_chunks::<32>();
+    let last: &[u8; 8] = last.first_chunk().expect("136 bytes are 4 · 32 and 8");
+    for group in 0..=groups.len() {
         if filled == 256 {
             break;
         }
-        // SAFETY: the array has the size of a register of 256 bits.
-        let x = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
+        let (x, there) = match groups.get(group) {
+            // SAFETY: the array has the size of a register of 256 bits.
+            Some(group) => (
+                unsafe { _mm256_loadu_si256(group.as_ptr().cast()) },
+                u64::MAX,
+            ),
+            None => {
+                // SAFETY: the array has the 64 bits that are read.
+                let x = unsafe { _mm_loadl_epi64(last.as_ptr().cast()) };
+                (_mm256_zextsi128_si256(x), 0xffff)
+            }
+        };
         let x = _mm512_cvtepu8_epi16(x);
         let halves = _mm512_or_si512(x, _mm512_slli_epi16::<4>(x));
         let halves = _mm512_and_si512(halves, _mm512_set1_epi8(0xf));
@@ -362,16 +373,4 @@ pub(super) fn append_4_bits_below(
 /// For each group of 32 numbers of 12 bits the two bytes of each, in the two vectors that
 /// have bytes 48i and following; the last group ends in its one vector, whose rest counts
 /// for nothing.
-static PAIRS_OF_BYTES: [[u8; 64]; 4] = {
-    let mut bytes = [[0; 64]; 4];
-    let mut i = 0;
-    while i < 4 * 64 {
-        let (group, number) = (i / 64, i % 64 / 2);
-        let byte = 48 * group + 3 * number / 2 + i % 2;
-        // where the first vector of the group begins
-        let start = [0, 0, 64, 128][group];
-        bytes[group][i % 64] = (byte - start) as u8;
-        i += 1;
-    }
-    bytes
-};
+static PAIRS_OF_BYTES: [[u8; 64]; 4] = bytes_of_numbers(2);

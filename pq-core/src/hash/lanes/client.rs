@@ -12,8 +12,8 @@ pub(crate) trait Client {
     type Sponge;
 
     /// The next sponge, if there is a block or the end of its message to absorb by now; asked
-    /// for each free lane of the first [`lanes`](Self::lanes). If there is none while all lanes
-    /// are free, there is none left.
+    /// for one free lane after the other of the first [`lanes`](Self::lanes), until there is
+    /// none. If there is none while all lanes are free, there is none left.
     fn next(&mut self) -> Option<Start<Self::Sponge>>;
 
     /// Writes what comes next of the message of `sponge` to `block`, which has the length of

@@ -19,7 +19,7 @@ const Q: i32 = Q8380417::Q;
 pub(crate) const D: u32 = 13;
 
 /// Power2Round (algorithm 35) of f + g: leaves the low part in `f` and writes the high
-/// part to `high`, packed by SimpleBitPack (algorithm 16) with 10 bits.
+/// part to `high`, 320 bytes, packed by SimpleBitPack (algorithm 16) with 10 bits.
 ///
 /// Takes |f| ≤ q and |g| ≤ η ≤ 4; gives −2¹² < low ≤ 2¹².
 pub(crate) struct AddPower2Round<'a> {
@@ -34,6 +34,7 @@ impl<B: Backend> Kernel<B> for AddPower2Round<'_> {
     #[inline(always)]
     fn run(self, b: B) {
         debug_assert!(within::<Q8380417>(self.f, 1) && all_in(self.g, -4..=4));
+        debug_assert_eq!(self.high.len(), 32 * 10);
         // One after the other: compilers make vectors of whole loops.
         for (f, g) in self.f.iter_mut().zip(self.g) {
             *f = canonical(*f + g);
@@ -79,8 +80,8 @@ impl<B: Backend, const GAMMA2: i32> Kernel<B> for Decompose<'_, GAMMA2> {
 /// UseHint (algorithm 40), with the hint 1 at `hints` and 0 elsewhere, to `output`, packed by
 /// SimpleBitPack (algorithm 16) with D bits.
 ///
-/// Everything is public. Takes |x| < q, which are written over where the hint is 1, and no place
-/// twice in `hints`.
+/// Everything is public. Takes |x| < q, which are written over where the hint is 1, and `hints`
+/// in ascending order, none twice.
 pub(crate) struct UseHint<'a, const GAMMA2: i32, const D: usize> {
     pub(crate) f: &'a mut [i32; 256],
     pub(crate) hints: &'a [u8],
@@ -96,6 +97,7 @@ impl<B: Backend, const GAMMA2: i32, const D: usize> Kernel<B> for UseHint<'_, GA
             assert!(top::<GAMMA2>() < 1 << D);
         }
         debug_assert_eq!(self.output.len(), 32 * D);
+        debug_assert!(self.hints.is_sorted_by(|i, j| i < j));
         // Few hints are 1. Where one is, the coefficient becomes one whose high part is right
         // without, and then all are alike.
         for i in self.hints {

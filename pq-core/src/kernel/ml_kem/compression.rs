@@ -229,8 +229,11 @@ fn decompress<const D: usize>(y: i16) -> i16 {
 
 #[cfg(test)]
 mod tests {
-    use super::{CompressEncode, DecodeMessage, Q, canonical, compress, decompress};
+    use super::{
+        CompressEncode, CompressedDifference, DecodeMessage, Q, canonical, compress, decompress,
+    };
     use crate::arch::{Backend, on_each_backend};
+    use crate::test_random::Random;
 
     /// Of all coefficients, as bytes too.
     #[test]
@@ -261,6 +264,39 @@ mod tests {
 
         on_each_backend!(b => {
             check::<_, 1>(b);
+            check::<_, 4>(b);
+            check::<_, 5>(b);
+            check::<_, 10>(b);
+            check::<_, 11>(b);
+        });
+    }
+
+    /// Bytes that differ in no bit, in one, and in all.
+    #[test]
+    fn differences_are_seen() {
+        fn check<B: Backend, const D: usize>(b: B) {
+            let mut random = Random::new(3);
+            let f = core::array::from_fn(|_| random.within(4 * i32::from(Q)) as i16);
+            let mut storage = [0; 32 * 11];
+            let input = &mut storage[..32 * D];
+            b.run(CompressEncode::<D> {
+                f: &f,
+                output: input,
+            });
+            let difference = |input: &[u8]| b.run(CompressedDifference::<D> { f: &f, input });
+            assert_eq!(difference(input), 0);
+            for i in 0..8 * input.len() {
+                input[i / 8] ^= 1 << (i % 8);
+                assert_eq!(difference(input), 1 << (i % D));
+                input[i / 8] ^= 1 << (i % 8);
+            }
+            for byte in input.iter_mut() {
+                *byte = !*byte;
+            }
+            assert_eq!(difference(input), (1 << D) - 1);
+        }
+
+        on_each_backend!(b => {
             check::<_, 4>(b);
             check::<_, 5>(b);
             check::<_, 10>(b);
