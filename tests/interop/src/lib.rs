@@ -61,11 +61,12 @@ fn tell(what: &str) {
 /// # Panics
 /// If the program does not lie in one.
 pub fn target_folder() -> PathBuf {
+    // What cargo leaves there: the first, for backup programs, only if it made the folder itself.
+    let marks = ["CACHEDIR.TAG", ".rustc_info.json"];
     let program = env::current_exe().expect("a program knows where it is");
     program
         .ancestors()
-        // cargo marks its target folder with this file, for backup programs
-        .find(|folder| folder.join("CACHEDIR.TAG").exists())
+        .find(|folder| marks.iter().any(|mark| folder.join(mark).exists()))
         .unwrap_or_else(|| {
             panic!(
                 "{} is not in a target folder of cargo; name an OpenSSL program in the \
