@@ -475,8 +475,9 @@ impl Program {
     }
 
     fn signal(&self, signal: &str) {
-        let sent = Command::new("kill")
-            .args(["-s", signal, &self.id().to_string()])
+        // the shell's own `kill`: a program of that name is not on every machine
+        let sent = Command::new("sh")
+            .args(["-c", r#"kill -s "$0" "$1""#, signal, &self.id().to_string()])
             .status()
             .unwrap();
         assert!(sent.success());
