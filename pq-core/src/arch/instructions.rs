@@ -204,6 +204,12 @@ macro_rules! numbers {
         }
 
         #[inline(always)]
+        fn bit_pair_differences(self, bytes: &[u8; 16], differences: &mut [i16; 32]) {
+            // SAFETY: the token proves that the CPU has the instructions.
+            unsafe { bit_pair_differences(bytes, differences) }
+        }
+
+        #[inline(always)]
         fn append_below<T: FromNumber>(
             self,
             numbers: &[u32; 16],

@@ -47,12 +47,6 @@ impl Backend for Avx2 {
     }
 
     numbers!();
-
-    #[inline(always)]
-    fn bit_pair_differences(self, bytes: &[u8; 16], differences: &mut [i16; 32]) {
-        // SAFETY: the token proves that the CPU has the instructions.
-        unsafe { bit_pair_differences(bytes, differences) }
-    }
 }
 
 impl From<Avx2> for Portable {

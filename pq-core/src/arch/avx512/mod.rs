@@ -66,12 +66,6 @@ impl Backend for Avx512 {
     }
 
     #[inline(always)]
-    fn bit_pair_differences(self, bytes: &[u8; 16], differences: &mut [i16; 32]) {
-        // SAFETY: the token proves that the CPU has the instructions.
-        unsafe { bit_pair_differences(bytes, differences) }
-    }
-
-    #[inline(always)]
     fn append_12_bits_below(
         self,
         bytes: &[u8; 168],
