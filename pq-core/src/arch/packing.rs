@@ -135,6 +135,10 @@ pub(super) fn append<T: FromNumber, const N: usize>(
 
 #[cfg(test)]
 mod tests {
+    extern crate alloc;
+
+    use alloc::vec::Vec;
+
     use super::pack;
     use crate::arch::{Backend, FromNumber, on_each_backend};
     use crate::test_random::Random;
@@ -237,85 +241,69 @@ mod tests {
         });
     }
 
-    /// Random blocks, and ones of which all or no numbers are below, wherever they go.
+    /// Random blocks, and ones of which all or no numbers are below, wherever they go:
+    /// `append` must find those of `numbers`, which are all that a block has.
+    fn assert_appends_in_order<T: FromNumber + PartialEq, const LEN: usize>(
+        limits: &[u32],
+        numbers: fn(&[u8; LEN]) -> Vec<u32>,
+        append: impl Fn(&[u8; LEN], u32, &mut [T; 256], usize) -> usize,
+    ) {
+        let twelve = T::from_number(12);
+        let random = (0..10).map(|seed| Random::new(seed).bytes());
+        for bytes in random.chain([[0; LEN], [0xff; LEN]]) {
+            let numbers = numbers(&bytes);
+            for limit in limits {
+                for before in (0..=256).step_by(3) {
+                    let mut output = [twelve; 256];
+                    let filled = append(&bytes, *limit, &mut output, before);
+                    let accepted = numbers.iter().filter(|x| *x < limit);
+                    let expected = [twelve; 256].into_iter().take(before);
+                    let expected = expected.chain(accepted.map(|x| T::from_number(*x)));
+                    assert!(output[..filled].iter().copied().eq(expected.take(256)));
+                }
+            }
+        }
+    }
+
     #[test]
     fn appends_23_bits_in_order() {
-        fn check(b: impl Backend, bytes: &[u8; 168]) {
-            for limit in [1, 1 << 20, 8_380_417, (1 << 23) - 1] {
-                for before in (0..=256).step_by(3) {
-                    let mut output = [12; 256];
-                    let filled = b.append_23_bits_below(bytes, limit, &mut output, before);
-                    let number = |c: &[u8; 3]| u32::from_le_bytes([c[0], c[1], c[2] & 0x7f, 0]);
-                    let numbers = bytes.as_chunks().0.iter().map(number);
-                    let accepted = numbers.filter(|x| *x < limit);
-                    let expected = [12; 256].into_iter().take(before);
-                    let expected = expected.chain(accepted.map(|x| x as i32)).take(256);
-                    assert!(output[..filled].iter().copied().eq(expected));
-                }
-            }
+        fn numbers(bytes: &[u8; 168]) -> Vec<u32> {
+            let number = |c: &[u8; 3]| u32::from_le_bytes([c[0], c[1], c[2] & 0x7f, 0]);
+            bytes.as_chunks().0.iter().map(number).collect()
         }
 
-        on_each_backend!(b => {
-            for seed in 0..10 {
-                check(b, &Random::new(seed).bytes());
-            }
-            check(b, &[0; 168]);
-            check(b, &[0xff; 168]);
-        });
+        let limits = [1, 1 << 20, 8_380_417, (1 << 23) - 1];
+        on_each_backend!(b => assert_appends_in_order(&limits, numbers, |bytes, limit, output, n| {
+            b.append_23_bits_below(bytes, limit, output, n)
+        }));
     }
 
-    /// Against the half-bytes one by one, whatever the output has before.
     #[test]
     fn appends_4_bits_in_order() {
-        fn check(b: impl Backend, bytes: &[u8; 136]) {
-            for limit in 0..=15 {
-                for before in (0..=256).step_by(3) {
-                    let mut output = [12; 256];
-                    let filled = b.append_4_bits_below(bytes, limit, &mut output, before);
-                    let halves = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]);
-                    let accepted = halves.map(u32::from).filter(|x| *x < limit);
-                    let expected = [12; 256].into_iter().take(before);
-                    let expected = expected.chain(accepted.map(|x| x as i32)).take(256);
-                    assert!(output[..filled].iter().copied().eq(expected));
-                }
-            }
+        fn numbers(bytes: &[u8; 136]) -> Vec<u32> {
+            let halves = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+            halves.map(u32::from).collect()
         }
 
-        on_each_backend!(b => {
-            for seed in 0..10 {
-                check(b, &Random::new(seed).bytes());
-            }
-            check(b, &[0; 136]);
-            check(b, &[0xff; 136]);
-        });
+        let limits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+        on_each_backend!(b => assert_appends_in_order(&limits, numbers, |bytes, limit, output, n| {
+            b.append_4_bits_below(bytes, limit, output, n)
+        }));
     }
 
-    /// Random blocks, and ones of which all or no numbers are below, wherever they go.
     #[test]
     fn appends_12_bits_in_order() {
-        fn check(b: impl Backend, bytes: &[u8; 168]) {
-            for limit in [1, 1000, 3329, 4095] {
-                for before in (0..=256).step_by(3) {
-                    let mut output = [12; 256];
-                    let filled = b.append_12_bits_below(bytes, limit, &mut output, before);
-                    let number = |i: usize| {
-                        let (byte, phase) = (12 * i / 8, 12 * i % 8);
-                        u32::from(bytes[byte]) >> phase | u32::from(bytes[byte + 1]) << (8 - phase)
-                    };
-                    let accepted = (0..112).map(|i| number(i) & 0xfff).filter(|x| *x < limit);
-                    let expected = [12; 256].into_iter().take(before);
-                    let expected = expected.chain(accepted.map(|x| x as i16)).take(256);
-                    assert!(output[..filled].iter().copied().eq(expected));
-                }
-            }
+        fn numbers(bytes: &[u8; 168]) -> Vec<u32> {
+            let number = |i: usize| {
+                let (byte, phase) = (12 * i / 8, 12 * i % 8);
+                u32::from(bytes[byte]) >> phase | u32::from(bytes[byte + 1]) << (8 - phase)
+            };
+            (0..112).map(|i| number(i) & 0xfff).collect()
         }
 
-        on_each_backend!(b => {
-            for seed in 0..10 {
-                check(b, &Random::new(seed).bytes());
-            }
-            check(b, &[0; 168]);
-            check(b, &[0xff; 168]);
-        });
+        let limits = [1, 1000, 3329, 4095];
+        on_each_backend!(b => assert_appends_in_order(&limits, numbers, |bytes, limit, output, n| {
+            b.append_12_bits_below(bytes, limit, output, n)
+        }));
     }
 }
