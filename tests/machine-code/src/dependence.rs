@@ -281,6 +281,9 @@ enum Place {
 struct Effect {
     inputs: Vec<Place>,
     outputs: Vec<Place>,
+    /// The input and the output of the second half of a pair, which the first has nothing to do
+    /// with.
+    second: Option<(Place, Place)>,
     sets_flags: bool,
     /// The registers of addresses.
     addresses: Vec<String>,
@@ -292,7 +295,10 @@ struct Effect {
 impl Effect {
     fn apply(&self, state: &mut State) {
         let data = self.inputs.iter().any(|place| state.is_data(place));
-        for output in &self.outputs {
+        let second = self.second.as_ref();
+        let second = second.map(|(input, output)| (output, state.is_data(input)));
+        let outputs = self.outputs.iter().map(|output| (output, data));
+        for (output, data) in outputs.chain(second) {
             if let Place::Register(name) | Place::Stack(name) = output {
                 state.0.insert(name.clone(), data);
             }
@@ -328,6 +334,7 @@ impl Effect {
         let mut effect = Self {
             inputs: Vec::new(),
             outputs: Vec::new(),
+            second: None,
             sets_flags: false,
             addresses: addresses.collect(),
             jumps: false,
@@ -411,6 +418,7 @@ impl Effect {
         let mut effect = Self {
             inputs: Vec::new(),
             outputs: Vec::new(),
+            second: None,
             sets_flags: matches!(
                 mnemonic,
                 "adds" | "subs" | "ands" | "bics" | "negs" | "adcs" | "sbcs"
@@ -445,16 +453,29 @@ impl Effect {
                 effect.inputs.push(flags());
                 effect.sets_flags = true;
             }
-            "stp" | "ldp" if places.len() >= 3 => {
-                let (pair, memory): (Vec<_>, Vec<_>) =
-                    places.into_iter().enumerate().partition(|(i, _)| *i < 2);
-                let pair = pair.into_iter().map(|(_, place)| place).collect();
-                let memory = memory.into_iter().map(|(_, place)| place).collect();
-                (effect.inputs, effect.outputs) = if mnemonic == "stp" {
-                    (pair, memory)
-                } else {
-                    (memory, pair)
+            "stp" | "ldp" => {
+                let bytes = match operands.first().map_or("", |operand| &operand[..1]) {
+                    "q" => 16,
+                    "w" | "s" => 4,
+                    _ => 8,
                 };
+                let mut places = places.into_iter();
+                if let (Some(first), Some(second), Some(memory)) =
+                    (places.next(), places.next(), places.next())
+                {
+                    let after = match &memory {
+                        Place::Stack(operand) => Place::Stack(aarch64_stack_after(operand, bytes)),
+                        _ => place(operands[2]),
+                    };
+                    let (from, to, pair) = if mnemonic == "stp" {
+                        (first, memory, (second, after))
+                    } else {
+                        (memory, first, (after, second))
+                    };
+                    effect.inputs = vec![from];
+                    effect.outputs = vec![to];
+                    effect.second = Some(pair);
+                }
             }
             _ if mnemonic.starts_with("st") => {
                 effect.outputs = places.split_off(1);
@@ -562,6 +583,22 @@ fn aarch64_place(operand: &str, is_word: bool) -> Place {
     }
 }
 
+/// The place so many bytes after one as in `[sp]` or `[sp, #32]`. One that moves the stack pointer,
+/// as in `[sp, #-16]!`, has none that is known.
+fn aarch64_stack_after(operand: &str, bytes: u32) -> String {
+    let offset = operand
+        .strip_prefix("[sp")
+        .and_then(|rest| rest.strip_suffix(']'));
+    let offset = offset.and_then(|offset| match offset {
+        "" => Some(0),
+        offset => offset.strip_prefix(", #")?.parse::<u32>().ok(),
+    });
+    match offset {
+        Some(offset) => format!("[sp, #{}]", offset + bytes),
+        None => format!("after {operand}"),
+    }
+}
+
 /// `s0` and the like, which are no stack pointers.
 fn is_scalar_vector(operand: &str) -> bool {
     let number = operand.strip_prefix('s');
@@ -643,5 +680,17 @@ mod tests {
             found(spilled),
             [(0x20, Kind::Address), (0x24, Kind::Branch)]
         );
+        // of the pair only the second, which lies after what was no data before
+        let pair = "\
+            10:\tumov\tw1, v0.s[1]\n\
+            14:\tstr\tx0, [sp, #16]\n\
+            18:\tstp\tx0, x1, [sp, #8]\n\
+            1c:\tldp\tx2, x3, [sp, #8]\n\
+            20:\tldr\tx4, [x2, #8]\n\
+            24:\tldr\tx4, [x3, #8]\n\
+            28:\tldr\tx5, [sp, #16]\n\
+            2c:\tcbz\tx5, 30 <function+0x20>\n\
+            30:\tret\n";
+        assert_eq!(found(pair), [(0x24, Kind::Address), (0x2c, Kind::Branch)]);
     }
 }
