@@ -102,6 +102,9 @@ pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
     const NAME: &'static str;
     /// Greater for the better of two backends of one architecture.
     const RANK: u8;
+    /// Whether Keccak keeps some words as their complements, for want of an instruction for
+    /// `¬b ∧ c`.
+    const COMPLEMENTS: bool = false;
 
     /// Runs a kernel with all instructions of this CPU at hand.
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output;
@@ -110,10 +113,7 @@ pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
     ///
     /// With vectors at hand the compiler puts single lanes of Keccak into them, which
     /// takes twice as long.
-    #[inline]
-    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        kernel.run(self)
-    }
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output;
 
     /// Runs a kernel on [`Few`](Self::Few) lanes.
     #[inline]
@@ -433,6 +433,16 @@ pub trait U64s: Words<Element = u64> {
     }
     /// `self ⊕ (¬b ∧ c)`, the step χ of Keccak.
     fn chi(self, b: Self, c: Self) -> Self;
+    /// `self ⊕ (b ∧ c)`
+    #[inline(always)]
+    fn xor_and(self, b: Self, c: Self) -> Self {
+        self.xor(c).chi(b, c)
+    }
+    /// `self ⊕ (b ∨ c)`
+    #[inline(always)]
+    fn xor_or(self, b: Self, c: Self) -> Self {
+        self.xor(b).chi(b, c)
+    }
     /// All bits set in the lanes i that `lanes` has bit i of, and none in the others. What more
     /// bits `lanes` has counts for nothing.
     fn mask(token: Self::Token, lanes: u32) -> Self;
@@ -642,6 +652,8 @@ mod tests {
                 }
             }
             check_lanes(a.chi(b, c), |i| x(i) ^ (!y(i) & z(i)));
+            check_lanes(a.xor_and(b, c), |i| x(i) ^ (y(i) & z(i)));
+            check_lanes(a.xor_or(b, c), |i| x(i) ^ (y(i) | z(i)));
             let mut bytes = [0; 64];
             let bytes = &mut bytes[..8 * V::LANES];
             a.to_le_bytes(bytes);

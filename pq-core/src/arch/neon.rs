@@ -45,6 +45,7 @@ impl Backend for Neon {
     }
 
     run_with!(run: "neon");
+    run_with!(run_scalar: "neon");
 }
 
 impl Backend for NeonSha3 {
@@ -64,6 +65,7 @@ impl Backend for NeonSha3 {
     }
 
     run_with!(run: "neon", "sha3");
+    run_with!(run_scalar: "neon");
 }
 
 /// Vectors of words, which are the same with both tokens but for one instruction.

@@ -21,9 +21,16 @@ impl Backend for Portable {
 
     const NAME: &'static str = "portable";
     const RANK: u8 = 0;
+    const COMPLEMENTS: bool = true;
 
     #[inline(always)]
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+
+    // A function, or Keccak would be compiled into each of its users.
+    #[inline(never)]
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         kernel.run(self)
     }
 }
@@ -125,6 +132,16 @@ impl U64s for u64 {
     #[inline(always)]
     fn chi(self, b: Self, c: Self) -> Self {
         self ^ (!b & c)
+    }
+
+    #[inline(always)]
+    fn xor_and(self, b: Self, c: Self) -> Self {
+        self ^ (b & c)
+    }
+
+    #[inline(always)]
+    fn xor_or(self, b: Self, c: Self) -> Self {
+        self ^ (b | c)
     }
 
     #[inline(always)]

@@ -22,8 +22,13 @@ impl Backend for Wide {
 
     const NAME: &'static str = "wide";
     const RANK: u8 = 0;
+    const COMPLEMENTS: bool = true;
 
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         kernel.run(self)
     }
 }

@@ -20,7 +20,7 @@ impl<B: Backend, V: U64s> Kernel<B> for KeccakF1600<'_, V> {
         for (vector, words) in a.as_flattened_mut().iter_mut().zip(states.iter()) {
             *vector = V::load(token, words);
         }
-        for (vector, array) in permute(token, a).as_flattened().iter().zip(states) {
+        for (vector, array) in permute::<B, V>(token, a).as_flattened().iter().zip(states) {
             vector.store(array);
         }
     }
@@ -82,7 +82,7 @@ impl<B: Backend, V: U64s, A: U64s> Kernel<B> for Step<'_, V, A> {
                 _ => debug_assert!(false, "no sponge in lanes has a rate of {len} bytes"),
             }
         }
-        let a = permute(token, a);
+        let a = permute::<B, V>(token, a);
         for (vector, words) in a.as_flattened().iter().zip(states) {
             vector.store(&mut V::chunks_mut(words.as_mut())[group]);
         }
@@ -97,24 +97,74 @@ impl<B: Backend, V: U64s, A: U64s> Kernel<B> for Step<'_, V, A> {
 /// Keccak-f\[1600\] in registers, for kernels that make a state and use it up. Lane (x, y) is
 /// `a[y][x]`.
 #[inline(always)]
-pub(crate) fn permute<V: U64s>(token: V::Token, mut a: [[V; 5]; 5]) -> [[V; 5]; 5] {
+pub(crate) fn permute<B: Backend, V: U64s>(token: V::Token, mut a: [[V; 5]; 5]) -> [[V; 5]; 5] {
+    if B::COMPLEMENTS {
+        complement_kept(token, &mut a);
+    }
     if V::CHI_LAST {
         for constant in ROUND_CONSTANTS {
-            a = round(a, V::splat(token, constant));
+            a = round::<B, V>(token, a, constant);
         }
     } else {
         // Two rounds at a time: between them no words are moved to where a loop wants them.
         for [first, second] in ROUND_CONSTANTS.as_chunks().0 {
-            a = round(a, V::splat(token, *first));
-            a = round(a, V::splat(token, *second));
+            a = round::<B, V>(token, a, *first);
+            a = round::<B, V>(token, a, *second);
         }
+    }
+    if B::COMPLEMENTS {
+        complement_kept(token, &mut a);
     }
     a
 }
 
+/// The words `[y][x]` of which a backend with [`Backend::COMPLEMENTS`] keeps the complement between
+/// rounds. With this choice χ takes one complement for each row, instead of five ("Keccak
+/// implementation overview", section 2.2).
+const KEPT: [[bool; 5]; 5] = {
+    let mut kept = [[false; 5]; 5];
+    kept[0][1] = true;
+    kept[0][2] = true;
+    kept[1][3] = true;
+    kept[2][2] = true;
+    kept[3][2] = true;
+    kept[4][0] = true;
+    kept
+};
+
+/// Which words are complements after θ, ρ and π, if [`KEPT`] were before.
+const MOVED: [[bool; 5]; 5] = {
+    // a sum of words is a complement if an odd number of them are
+    let mut columns = [false; 5];
+    let mut i = 0;
+    while i < 25 {
+        columns[i % 5] ^= KEPT[i / 5][i % 5];
+        i += 1;
+    }
+    let mut moved = [[false; 5]; 5];
+    let mut i = 0;
+    while i < 25 {
+        let (x, y) = (i % 5, i / 5);
+        let from = (x + 3 * y) % 5;
+        moved[y][x] = KEPT[x][from] ^ columns[(from + 4) % 5] ^ columns[(from + 1) % 5];
+        i += 1;
+    }
+    moved
+};
+
+/// Words to or from their complements, those that are [`KEPT`].
+#[inline(always)]
+fn complement_kept<V: U64s>(token: V::Token, a: &mut [[V; 5]; 5]) {
+    for (word, kept) in a.as_flattened_mut().iter_mut().zip(KEPT.as_flattened()) {
+        if *kept {
+            *word = word.xor(V::splat(token, u64::MAX));
+        }
+    }
+}
+
 /// One round: θ, ρ, π, χ, ι.
 #[inline(always)]
-fn round<V: U64s>(a: [[V; 5]; 5], constant: V) -> [[V; 5]; 5] {
+fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) -> [[V; 5]; 5] {
     let c0 = a[0][0].xor5(a[1][0], a[2][0], a[3][0], a[4][0]);
     let c1 = a[0][1].xor5(a[1][1], a[2][1], a[3][1], a[4][1]);
     let c2 = a[0][2].xor5(a[1][2], a[2][2], a[3][2], a[4][2]);
@@ -128,58 +178,119 @@ fn round<V: U64s>(a: [[V; 5]; 5], constant: V) -> [[V; 5]; 5] {
     let d4 = c3.xor_rotated(c0);
 
     // Rows of the result of ρ and π, and χ over them.
-    let early = |row| if V::CHI_LAST { row } else { chi(row) };
-    let late = |row| if V::CHI_LAST { chi(row) } else { row };
-    let row0 = early([
-        a[0][0].xor(d0),
-        a[1][1].xor_rotate::<44>(d1),
-        a[2][2].xor_rotate::<43>(d2),
-        a[3][3].xor_rotate::<21>(d3),
-        a[4][4].xor_rotate::<14>(d4),
-    ]);
-    let row1 = early([
-        a[0][3].xor_rotate::<28>(d3),
-        a[1][4].xor_rotate::<20>(d4),
-        a[2][0].xor_rotate::<3>(d0),
-        a[3][1].xor_rotate::<45>(d1),
-        a[4][2].xor_rotate::<61>(d2),
-    ]);
-    let row2 = early([
-        a[0][1].xor_rotate::<1>(d1),
-        a[1][2].xor_rotate::<6>(d2),
-        a[2][3].xor_rotate::<25>(d3),
-        a[3][4].xor_rotate::<8>(d4),
-        a[4][0].xor_rotate::<18>(d0),
-    ]);
-    let row3 = early([
-        a[0][4].xor_rotate::<27>(d4),
-        a[1][0].xor_rotate::<36>(d0),
-        a[2][1].xor_rotate::<10>(d1),
-        a[3][2].xor_rotate::<15>(d2),
-        a[4][3].xor_rotate::<56>(d3),
-    ]);
-    let row4 = early([
-        a[0][2].xor_rotate::<62>(d2),
-        a[1][3].xor_rotate::<55>(d3),
-        a[2][4].xor_rotate::<39>(d4),
-        a[3][0].xor_rotate::<41>(d0),
-        a[4][1].xor_rotate::<2>(d1),
-    ]);
-    let mut rows = [late(row0), late(row1), late(row2), late(row3), late(row4)];
-    rows[0][0] = rows[0][0].xor(constant);
+    let early = |y, row| {
+        if V::CHI_LAST {
+            row
+        } else {
+            chi::<B, V>(token, y, row)
+        }
+    };
+    let late = |y, row| {
+        if V::CHI_LAST {
+            chi::<B, V>(token, y, row)
+        } else {
+            row
+        }
+    };
+    let row0 = early(
+        0,
+        [
+            a[0][0].xor(d0),
+            a[1][1].xor_rotate::<44>(d1),
+            a[2][2].xor_rotate::<43>(d2),
+            a[3][3].xor_rotate::<21>(d3),
+            a[4][4].xor_rotate::<14>(d4),
+        ],
+    );
+    let row1 = early(
+        1,
+        [
+            a[0][3].xor_rotate::<28>(d3),
+            a[1][4].xor_rotate::<20>(d4),
+            a[2][0].xor_rotate::<3>(d0),
+            a[3][1].xor_rotate::<45>(d1),
+            a[4][2].xor_rotate::<61>(d2),
+        ],
+    );
+    let row2 = early(
+        2,
+        [
+            a[0][1].xor_rotate::<1>(d1),
+            a[1][2].xor_rotate::<6>(d2),
+            a[2][3].xor_rotate::<25>(d3),
+            a[3][4].xor_rotate::<8>(d4),
+            a[4][0].xor_rotate::<18>(d0),
+        ],
+    );
+    let row3 = early(
+        3,
+        [
+            a[0][4].xor_rotate::<27>(d4),
+            a[1][0].xor_rotate::<36>(d0),
+            a[2][1].xor_rotate::<10>(d1),
+            a[3][2].xor_rotate::<15>(d2),
+            a[4][3].xor_rotate::<56>(d3),
+        ],
+    );
+    let row4 = early(
+        4,
+        [
+            a[0][2].xor_rotate::<62>(d2),
+            a[1][3].xor_rotate::<55>(d3),
+            a[2][4].xor_rotate::<39>(d4),
+            a[3][0].xor_rotate::<41>(d0),
+            a[4][1].xor_rotate::<2>(d1),
+        ],
+    );
+    let mut rows = [
+        late(0, row0),
+        late(1, row1),
+        late(2, row2),
+        late(3, row3),
+        late(4, row4),
+    ];
+    rows[0][0] = rows[0][0].xor(V::splat(token, constant));
     rows
 }
 
-/// The step χ on one row.
+/// The step χ on row `y`.
 #[inline(always)]
-fn chi<V: U64s>([b0, b1, b2, b3, b4]: [V; 5]) -> [V; 5] {
-    [
-        b0.chi(b1, b2),
-        b1.chi(b2, b3),
-        b2.chi(b3, b4),
-        b3.chi(b4, b0),
-        b4.chi(b0, b1),
-    ]
+fn chi<B: Backend, V: U64s>(token: V::Token, y: usize, row: [V; 5]) -> [V; 5] {
+    let word = |x: usize| {
+        let [b, c] = [(x + 1) % 5, (x + 2) % 5];
+        if B::COMPLEMENTS {
+            chi_of_complements(token, y, row, [x, b, c])
+        } else {
+            row[x].chi(row[b], row[c])
+        }
+    };
+    [word(0), word(1), word(2), word(3), word(4)]
+}
+
+/// Word `x` of what [`chi`] makes of row `y` with its [`MOVED`] complements, for the row with
+/// those that are [`KEPT`].
+#[inline(always)]
+fn chi_of_complements<V: U64s>(
+    token: V::Token,
+    y: usize,
+    row: [V; 5],
+    [x, next, second]: [usize; 3],
+) -> V {
+    let [a, b, c] = [row[x], row[next], row[second]];
+    let not = |word: V| word.xor(V::splat(token, u64::MAX));
+    // whether either a or the term that is added to it has to be complemented
+    let flip = MOVED[y][x] != KEPT[y][x];
+    match (MOVED[y][next], MOVED[y][second]) {
+        (true, false) if flip => not(a).xor_and(b, c),
+        (true, false) => a.xor_and(b, c),
+        // ¬b ∧ ¬c is the complement of b ∨ c
+        (false, true) if flip => a.xor_or(b, c),
+        (false, true) => not(a).xor_or(b, c),
+        (false, false) if flip => a.xor_or(b, not(c)),
+        (false, false) => a.chi(b, c),
+        (true, true) if flip => a.xor_or(not(b), c),
+        (true, true) => a.chi(c, b),
+    }
 }
 
 /// The round constants of ι, made by the linear feedback shift register of

@@ -54,7 +54,8 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
         let few = B::Few::LANES;
         let group = active.trailing_zeros() as usize / few;
         let lanes = group * few..(group + 1) * few;
-        if few < B::U64s::LANES && active >> lanes.end == 0 {
+        // always, where one lane is all
+        if active >> lanes.end == 0 {
             b.run_few(Step::<B::Few, B::U64s> {
                 token: From::from(b),
                 states,

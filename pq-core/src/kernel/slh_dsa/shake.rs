@@ -61,7 +61,7 @@ impl<B: Backend, V: U64s, N: Dimension> Kernel<B> for Chain<'_, V, N> {
             }
             a[2 * words + 4] = V::splat(token, 0x1f);
             a[16] = V::splat(token, 1 << 63);
-            let state = permute(token, state);
+            let state = permute::<B, V>(token, state);
             value[..words].copy_from_slice(&state[0][..words]);
             // The field is big-endian, so its last byte is the most significant here. It
             // counts steps of a chain, of which there are 15, or is not used again.
