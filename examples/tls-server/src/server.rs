@@ -205,12 +205,22 @@ impl Connection {
         tcp.set_nodelay(true).map_err(ConnectionError::Handshake)?;
         let mut stopped = self.stopped.clone();
 
-        let (stream, own) = tokio::select! {
+        let shaken = tokio::select! {
             shaken = timeout(self.limits.handshake, self.shake_hands(tcp)) => {
-                shaken.map_err(|_| ConnectionError::HandshakeTimeout)??
+                shaken.map_err(|_| ConnectionError::HandshakeTimeout)?
             }
             // No request is running.
             _ = stopped.changed() => return Ok(()),
+        };
+        let (stream, own) = match shaken {
+            Ok(shaken) => shaken,
+            // Why is told even if the server stops meanwhile.
+            Err((error, tcp)) => {
+                if let Some(tcp) = tcp {
+                    close_gently(tcp).await;
+                }
+                return Err(error);
+            }
         };
 
         let (_, connection) = stream.get_ref();
@@ -247,19 +257,18 @@ impl Connection {
         Ok(served.await.map_err(|_| ConnectionError::TooLong)??)
     }
 
-    /// Performs the handshake, and says what it is signed with.
+    /// Performs the handshake, and says what it is signed with. If it fails, the alert is sent and
+    /// the connection still to be closed.
     async fn shake_hands(
         &self,
         tcp: TcpStream,
-    ) -> Result<(TlsStream<TcpStream>, Option<Authentication>), ConnectionError> {
+    ) -> Result<(TlsStream<TcpStream>, Option<Authentication>), (ConnectionError, Option<TcpStream>)>
+    {
         let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), tcp));
         let start = match acceptor.as_mut().await {
             Ok(start) => start,
             Err(error) => {
-                if let Some(tcp) = acceptor.take_io() {
-                    close_gently(tcp).await;
-                }
-                return Err(ConnectionError::Handshake(error));
+                return Err((ConnectionError::Handshake(error), acceptor.take_io()));
             }
         };
 
@@ -277,13 +286,13 @@ impl Connection {
         match accept.into_fallible().await {
             Ok(stream) => Ok((stream, own)),
             Err((error, tcp)) => {
-                close_gently(tcp).await;
-                Err(ConnectionError::Refused(Refusal::by_server(
+                let refusal = Refusal::by_server(
                     &error,
                     &offer,
                     &self.tls.config,
                     Some(&self.tls.identities.current()),
-                )))
+                );
+                Err((ConnectionError::Refused(refusal), Some(tcp)))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The program `tls-server`, started as people start it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -247,6 +247,21 @@ async fn says_why_no_group_is_shared() {
             && log.contains("the server accepts MLKEM1024; "),
         "{log}"
     );
+}
+
+/// A client that has its alert and stays doesn't take the reason with it when the server stops.
+#[test]
+fn says_why_before_it_stops() {
+    let program = Program::start(&[]);
+    let mut client = std::net::TcpStream::connect(program.address).unwrap();
+    client.set_read_timeout(Some(PATIENCE)).unwrap();
+    client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let mut alert = [0; 7];
+    client.read_exact(&mut alert).unwrap();
+    assert_eq!(alert[0], 21);
+    let (_, log, _) = program.stop("INT");
+    assert!(log.contains("the handshake failed: "), "{log}");
+    drop(client);
 }
 
 #[tokio::test]
