@@ -453,10 +453,11 @@ impl Effect {
                 effect.inputs.push(flags());
                 effect.sets_flags = true;
             }
-            "stp" | "ldp" => {
+            "stp" | "stnp" | "ldp" | "ldnp" | "ldpsw" => {
                 let bytes = match operands.first().map_or("", |operand| &operand[..1]) {
                     "q" => 16,
                     "w" | "s" => 4,
+                    _ if mnemonic == "ldpsw" => 4,
                     _ => 8,
                 };
                 let mut places = places.into_iter();
@@ -467,7 +468,7 @@ impl Effect {
                         Place::Stack(operand) => Place::Stack(aarch64_stack_after(operand, bytes)),
                         _ => place(operands[2]),
                     };
-                    let (from, to, pair) = if mnemonic == "stp" {
+                    let (from, to, pair) = if mnemonic.starts_with("st") {
                         (first, memory, (second, after))
                     } else {
                         (memory, first, (after, second))
@@ -692,5 +693,12 @@ mod tests {
             2c:\tcbz\tx5, 30 <function+0x20>\n\
             30:\tret\n";
         assert_eq!(found(pair), [(0x24, Kind::Address), (0x2c, Kind::Branch)]);
+        // both of what was loaded
+        let loaded = "\
+            10:\tldpsw\tx1, x2, [x0]\n\
+            14:\tcbz\tx1, 18 <function+0x8>\n\
+            18:\tcbz\tx2, 1c <function+0xc>\n\
+            1c:\tret\n";
+        assert_eq!(found(loaded), [(0x14, Kind::Branch), (0x18, Kind::Branch)]);
     }
 }
