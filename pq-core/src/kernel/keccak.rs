@@ -177,22 +177,11 @@ fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) ->
     let d3 = c2.xor_rotated(c4);
     let d4 = c3.xor_rotated(c0);
 
-    // Rows of the result of ρ and π, and χ over them.
-    let early = |y, row| {
-        if V::CHI_LAST {
-            row
-        } else {
-            chi::<B, V>(token, y, row)
-        }
-    };
-    let late = |y, row| {
-        if V::CHI_LAST {
-            chi::<B, V>(token, y, row)
-        } else {
-            row
-        }
-    };
-    let row0 = early(
+    // Rows of the result of ρ and π, and χ over them: over each at once, or when all are there.
+    let chi_if = |now, y, row| if now { chi::<B, V>(token, y, row) } else { row };
+    let early = !V::CHI_LAST;
+    let row0 = chi_if(
+        early,
         0,
         [
             a[0][0].xor(d0),
@@ -202,7 +191,8 @@ fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) ->
             a[4][4].xor_rotate::<14>(d4),
         ],
     );
-    let row1 = early(
+    let row1 = chi_if(
+        early,
         1,
         [
             a[0][3].xor_rotate::<28>(d3),
@@ -212,7 +202,8 @@ fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) ->
             a[4][2].xor_rotate::<61>(d2),
         ],
     );
-    let row2 = early(
+    let row2 = chi_if(
+        early,
         2,
         [
             a[0][1].xor_rotate::<1>(d1),
@@ -222,7 +213,8 @@ fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) ->
             a[4][0].xor_rotate::<18>(d0),
         ],
     );
-    let row3 = early(
+    let row3 = chi_if(
+        early,
         3,
         [
             a[0][4].xor_rotate::<27>(d4),
@@ -232,7 +224,8 @@ fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) ->
             a[4][3].xor_rotate::<56>(d3),
         ],
     );
-    let row4 = early(
+    let row4 = chi_if(
+        early,
         4,
         [
             a[0][2].xor_rotate::<62>(d2),
@@ -243,11 +236,11 @@ fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) ->
         ],
     );
     let mut rows = [
-        late(0, row0),
-        late(1, row1),
-        late(2, row2),
-        late(3, row3),
-        late(4, row4),
+        chi_if(!early, 0, row0),
+        chi_if(!early, 1, row1),
+        chi_if(!early, 2, row2),
+        chi_if(!early, 3, row3),
+        chi_if(!early, 4, row4),
     ];
     rows[0][0] = rows[0][0].xor(V::splat(token, constant));
     rows
