@@ -16,6 +16,7 @@ pub mod disassembly;
 mod ml_dsa;
 mod ml_kem;
 pub mod planted;
+pub mod review;
 mod slh_dsa;
 pub mod stack;
 

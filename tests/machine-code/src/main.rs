@@ -7,7 +7,7 @@ use core::hint::black_box;
 use std::env;
 use std::process::ExitCode;
 
-use machine_code::dependence::Review;
+use machine_code::review::Review;
 use machine_code::{disassembly, operations, planted, slow_operations, stack};
 use pq_core::arch::{self, memcheck};
 
@@ -68,7 +68,7 @@ fn secrets(
     })
 }
 
-/// Prints what `dependence` finds, without what may depend on data.
+/// Prints what `review` finds, without what may depend on data.
 fn review(objdump: &str, program: &str) -> Result<ExitCode, Box<dyn Error>> {
     let review = Review::of(&disassembly::functions(objdump, program.as_ref())?);
     println!(

@@ -12,22 +12,22 @@ const ENTRIES: &[(&str, &str)] = if cfg!(target_arch = "x86_64") {
     &[
         (
             "AVX2",
-            "<pq_core::arch::avx2::Avx2 as pq_core::arch::Backend>::run",
+            "<pq_core::arch::avx2::Avx2 as pq_core::arch::backend::Backend>::run",
         ),
         (
             "AVX-512",
-            "<pq_core::arch::avx512::Avx512 as pq_core::arch::Backend>::run",
+            "<pq_core::arch::avx512::Avx512 as pq_core::arch::backend::Backend>::run",
         ),
     ]
 } else {
     &[
         (
             "NEON",
-            "<pq_core::arch::neon::Neon as pq_core::arch::Backend>::run",
+            "<pq_core::arch::neon::Neon as pq_core::arch::backend::Backend>::run",
         ),
         (
             "NEON with SHA-3",
-            "<pq_core::arch::neon::NeonSha3 as pq_core::arch::Backend>::run",
+            "<pq_core::arch::neon::NeonSha3 as pq_core::arch::backend::Backend>::run",
         ),
     ]
 };

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use machine_code::dependence::{Review, planted_but_missed};
 use machine_code::disassembly::functions;
+use machine_code::review::{Review, planted_but_missed};
 
 /// Kernels are known by the type parameters of what they are compiled to, and all are there.
 #[test]

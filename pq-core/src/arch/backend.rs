@@ -1,0 +1,263 @@
+//! The trait of all CPUs, and that of the loops they run.
+
+use super::choice::Choice;
+use super::{I16s, I32s, U32s, U64s, packing, pairs};
+use crate::sealed::Sealed;
+
+/// A CPU that the algorithms can run on.
+///
+/// Sealed: a backend is implemented in this crate or not at all.
+pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
+    /// Independent lanes of Keccak, SHA-512.
+    type U64s: U64s<Token = Self>;
+    /// Fewer lanes of Keccak, which take less time than all of them, or on some CPUs as much:
+    /// part of a vector, or a general register.
+    type Few: U64s<Token: From<Self>>;
+    /// Independent lanes of SHA-256.
+    type U32s: U32s<Token = Self>;
+    /// Instructions for SHA-256.
+    type Sha256: Sha256Instructions;
+    /// Coefficients modulo 3329 (ML-KEM).
+    type I16s: I16s<Token = Self>;
+    /// Coefficients modulo 8380417 (ML-DSA).
+    type I32s: I32s<Token = Self>;
+
+    /// The name in test output and benchmarks.
+    const NAME: &'static str;
+    /// Greater for the better of two backends of one architecture.
+    const RANK: u8;
+    /// Whether Keccak keeps some words as their complements, for want of an instruction for
+    /// `¬b ∧ c`.
+    const COMPLEMENTS: bool = false;
+
+    /// Runs a kernel with all instructions of this CPU at hand.
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output;
+
+    /// Runs a kernel in general registers, with what instructions this CPU has for these.
+    ///
+    /// With vectors at hand the compiler puts single lanes of Keccak into them, which
+    /// takes twice as long.
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output;
+
+    /// Runs a kernel on [`Few`](Self::Few) lanes.
+    #[inline]
+    fn run_few<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        self.run_scalar(kernel)
+    }
+
+    /// How many steps of [`Few`](Self::Few) lanes take about as long as a step of all.
+    #[inline]
+    fn cost_of_all_lanes(self) -> usize {
+        1
+    }
+
+    /// The instructions for SHA-256, if this CPU has them beside its own.
+    ///
+    /// They hash a message, or a few side by side. Where they are not part of what the
+    /// backend stands for, this asks the CPU, which takes a load and a branch.
+    #[inline]
+    fn sha256(self) -> Option<Self::Sha256> {
+        None
+    }
+
+    /// Writes 16 numbers below 2^`D` as 2 · `D` bytes, the least significant bits first.
+    ///
+    /// For loops of kernels, `D` ≤ 24.
+    #[inline(always)]
+    fn pack<const D: usize>(self, numbers: &[u32; 16], bytes: &mut [u8]) {
+        packing::pack::<D>(numbers, bytes);
+    }
+
+    /// Reads 16 numbers of `D` bits from 2 · `D` bytes, the inverse of
+    /// [`pack`](Self::pack).
+    #[inline(always)]
+    fn unpack<const D: usize>(self, bytes: &[u8]) -> [u32; 16] {
+        packing::unpack::<D>(bytes)
+    }
+
+    /// As [`pack`](Self::pack), of 32 numbers in 4 · `D` bytes, `D` ≤ 12.
+    #[inline(always)]
+    fn pack_i16s<const D: usize>(self, numbers: &[i16; 32], bytes: &mut [u8]) {
+        let halves = numbers.as_chunks::<16>().0.iter();
+        for (half, bytes) in halves.zip(bytes.chunks_exact_mut(2 * D)) {
+            let mut numbers = [0; 16];
+            for (number, x) in numbers.iter_mut().zip(half) {
+                *number = *x as u32;
+            }
+            self.pack::<D>(&numbers, bytes);
+        }
+    }
+
+    /// As [`unpack`](Self::unpack), of 32 numbers in 4 · `D` bytes, `D` ≤ 12.
+    #[inline(always)]
+    fn unpack_i16s<const D: usize>(self, bytes: &[u8]) -> [i16; 32] {
+        let mut numbers = [0; 32];
+        let halves = numbers.as_chunks_mut::<16>().0.iter_mut();
+        for (half, bytes) in halves.zip(bytes.chunks_exact(2 * D)) {
+            for (x, number) in half.iter_mut().zip(self.unpack::<D>(bytes)) {
+                *x = number as i16;
+            }
+        }
+        numbers
+    }
+
+    /// For each four bits how many of the lower two are set, less how many of the upper two;
+    /// four bits come from the lower half of each byte first.
+    ///
+    /// For loops of kernels. The bits may be secret.
+    #[inline(always)]
+    fn bit_pair_differences(self, bytes: &[u8; 16], differences: &mut [i16; 32]) {
+        pairs::bit_differences(bytes, differences);
+    }
+
+    /// Appends those of 16 numbers that are below `limit` to the first `filled` elements
+    /// of `output`, in their order and as far as there is room, and returns how many
+    /// elements there are then. What follows them is overwritten. All numbers are
+    /// below 2³¹.
+    ///
+    /// For loops of kernels. Which numbers are below is public: some backends index by it.
+    #[inline(always)]
+    fn append_below<T: FromNumber>(
+        self,
+        numbers: &[u32; 16],
+        limit: u32,
+        output: &mut [T; 256],
+        filled: usize,
+    ) -> usize {
+        packing::append_below(numbers, limit, output, filled)
+    }
+
+    /// As [`append_below`](Self::append_below), of all 112 numbers of 12 bits in `bytes`.
+    #[inline(always)]
+    fn append_12_bits_below(
+        self,
+        bytes: &[u8; 168],
+        limit: u32,
+        output: &mut [i16; 256],
+        mut filled: usize,
+    ) -> usize {
+        for bytes in bytes.as_chunks::<24>().0 {
+            let numbers = self.unpack::<12>(bytes);
+            filled = self.append_below(&numbers, limit, output, filled);
+        }
+        filled
+    }
+
+    /// As [`append_below`](Self::append_below), of all 56 numbers of 24 bits in `bytes`, of which
+    /// 23 count. For a `limit` that few of them reach.
+    #[inline(always)]
+    fn append_23_bits_below(
+        self,
+        bytes: &[u8; 168],
+        limit: u32,
+        output: &mut [i32; 256],
+        filled: usize,
+    ) -> usize {
+        packing::append_23_bits_below(self, bytes, limit, output, filled)
+    }
+
+    /// As [`append_below`](Self::append_below), of all 272 half-bytes in `bytes`, the low half of
+    /// each byte first.
+    #[inline(always)]
+    fn append_4_bits_below(
+        self,
+        bytes: &[u8; 136],
+        limit: u32,
+        output: &mut [i32; 256],
+        mut filled: usize,
+    ) -> usize {
+        for bytes in bytes.as_chunks::<8>().0 {
+            if filled == 256 {
+                break;
+            }
+            filled = self.append_below(&self.unpack::<4>(bytes), limit, output, filled);
+        }
+        filled
+    }
+
+    /// Adds a product of pairs to each sum: `sums[i] += a[2i] · b[2i] + a[2i + 1] · b[2i + 1]`;
+    /// the caller's bounds exclude overflow.
+    ///
+    /// For loops of kernels.
+    #[inline(always)]
+    fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+        pairs::add_products(a, b, sums);
+    }
+
+    /// The low halves of `even` and `odd` in turn, and the high halves: elements 2i come from
+    /// `even[i]`, elements 2i + 1 from `odd[i]`.
+    ///
+    /// For loops of kernels.
+    #[inline(always)]
+    fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+        pairs::halves(even, odd)
+    }
+}
+
+/// An inner loop, the size of a polynomial or of a permutation.
+///
+/// Implementations are `#[inline(always)]`, so that each backend compiles the
+/// whole loop with its own instructions. `T` is the token of these: a [`Backend`], or
+/// [`Sha256Instructions`].
+pub trait Kernel<T> {
+    /// What the kernel returns; most work in place.
+    type Output;
+
+    /// Runs to the end.
+    fn run(self, token: T) -> Self::Output;
+}
+
+/// What a CPU with instructions for SHA-256 can do. It is a token, as a [`Backend`] is.
+///
+/// Sealed: implemented in this crate or not at all.
+pub trait Sha256Instructions: Copy + Sealed + 'static {
+    /// Four words of a message schedule.
+    type Words: Copy;
+    /// The eight words of a state, in an order of the CPU's.
+    type State: Copy;
+
+    /// Runs a kernel with the instructions at hand.
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output;
+
+    /// Reads words.
+    fn load(self, words: &[u32; 4]) -> Self::Words;
+    /// Word by word the sum modulo 2³².
+    fn add(self, a: Self::Words, b: Self::Words) -> Self::Words;
+    /// The words of the schedule that follow these 16.
+    fn schedule(self, words: [Self::Words; 4]) -> Self::Words;
+
+    /// A state as the CPU wants it.
+    fn pack(self, state: &[u32; 8]) -> Self::State;
+    /// The inverse of [`pack`](Self::pack).
+    fn unpack(self, state: Self::State) -> [u32; 8];
+    /// Word by word the sum modulo 2³².
+    fn add_states(self, a: Self::State, b: Self::State) -> Self::State;
+    /// Four rounds, of which `sums` has Kₜ + Wₜ.
+    fn four_rounds(self, state: Self::State, sums: Self::Words) -> Self::State;
+}
+
+/// What [`Backend::append_below`] makes of a number.
+///
+/// Sealed: coefficients of 16 and of 32 bits.
+pub trait FromNumber: Copy + Sealed + 'static {
+    /// The same number; it fits.
+    fn from_number(number: u32) -> Self;
+}
+
+impl Sealed for i16 {}
+
+impl FromNumber for i16 {
+    #[inline(always)]
+    fn from_number(number: u32) -> Self {
+        number as Self
+    }
+}
+
+impl Sealed for i32 {}
+
+impl FromNumber for i32 {
+    #[inline(always)]
+    fn from_number(number: u32) -> Self {
+        number as Self
+    }
+}
