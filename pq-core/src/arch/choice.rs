@@ -26,8 +26,6 @@ macro_rules! backends {
         pub enum Choice {
             $($(#[$cfg])* $name($name),)*
             Portable(Portable),
-            #[cfg(test)]
-            Wide(super::wide::Wide),
         }
 
         $($(#[$cfg])* impl From<$name> for Choice {
@@ -56,8 +54,6 @@ macro_rules! backends {
                 match $d choice {
                     $($(#[$cfg])* $crate::arch::Choice::$name($d b) => $d body,)*
                     $crate::arch::Choice::Portable($d b) => $d body,
-                    #[cfg(test)]
-                    $crate::arch::Choice::Wide($d b) => $d body,
                 }
             };
         }
@@ -106,21 +102,7 @@ macro_rules! backends {
         }
 
         #[cfg(test)]
-        pub(crate) mod unit_tests {
-            /// The same, and for a backend of several lanes in plain Rust too.
-            macro_rules! on_each_backend {
-                ($d b:ident => $d body:expr) => {{
-                    { let $d b = $crate::arch::Portable; $d body }
-                    { let $d b = $crate::arch::wide::Wide; $d body }
-                    $($(#[$cfg])* {
-                        if let Some($d b) = $crate::arch::$name::detect() {
-                            $d body
-                        }
-                    })*
-                }};
-            }
-            pub(crate) use on_each_backend;
-        }
+        pub(crate) use on_each_backend;
     };
 }
 
@@ -138,13 +120,6 @@ backends! { $
 impl From<Portable> for Choice {
     fn from(token: Portable) -> Self {
         Self::Portable(token)
-    }
-}
-
-#[cfg(test)]
-impl From<super::wide::Wide> for Choice {
-    fn from(token: super::wide::Wide) -> Self {
-        Self::Wide(token)
     }
 }
 

@@ -23,8 +23,6 @@ mod packing;
 mod pairs;
 mod portable;
 mod vectors;
-#[cfg(test)]
-pub(crate) mod wide;
 
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "these call the instructions of the CPU")]
@@ -56,7 +54,7 @@ pub use avx2::Avx2;
 pub use avx512::Avx512;
 pub use backend::{Backend, FromNumber, Kernel, Sha256Instructions};
 #[cfg(test)]
-pub(crate) use choice::unit_tests::on_each_backend;
+pub(crate) use choice::on_each_backend;
 pub(crate) use choice::{Choice, choose, dispatch};
 #[cfg(feature = "limit")]
 pub use choice::{chosen, lift_limit, limit};
