@@ -162,13 +162,19 @@ fn install(built: &Path, program: &Path) -> io::Result<()> {
     fs::rename(built, program)
 }
 
-/// One program without files beside it. `no-module` and `no-legacy` are needed: a
-/// generated file that modules want is not in the crate.
-const OPTIONS: [&str; 6] = [
+/// One program without files beside it, and without what no test asks of it. `no-module` and
+/// `no-legacy` are needed: a generated file that modules want is not in the crate.
+const OPTIONS: [&str; 12] = [
     "no-shared",
     "no-module",
     "no-legacy",
     "no-dso",
     "no-tests",
     "no-docs",
+    "no-cmp",
+    "no-cms",
+    "no-dtls",
+    "no-engine",
+    "no-quic",
+    "no-ts",
 ];
