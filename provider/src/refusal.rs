@@ -136,7 +136,7 @@ pub enum Refusal {
     #[error(
         "no version in common: one side speaks TLS 1.2 only and the other one TLS 1.3 only; \
          post-quantum key exchange needs TLS 1.3 on both sides, and TLS 1.2 needs a provider with \
-         classical groups, such as Profile::Default"
+         classical groups, such as Profile::Default, in a configuration with both versions"
     )]
     NoSharedVersion,
 
@@ -180,7 +180,8 @@ pub enum Refusal {
     #[error(
         "a certificate of the peer is signed with an algorithm that isn't accepted here \
          ({error}); accepted are {accepted:?}: have the peer use a chain signed with these, or \
-         accept more (Builder::signature_schemes)"
+         accept more, by another profile, without Builder::require_pq_authentication or with more in \
+         Builder::signature_schemes"
     )]
     SignatureAlgorithm {
         /// What rustls says.

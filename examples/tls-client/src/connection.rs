@@ -15,9 +15,9 @@ use rustls::ClientConfig;
 use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
-use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::identity::{Identities, IdentityFiles};
 use rustls_pq::{Group, Negotiated, Profile, Refusal};
-use tls_server::{Identity, Summary, provider};
+use tls_server::{Summary, TlsError, provider};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -156,9 +156,9 @@ impl Session {
             .with_custom_certificate_verifier(observer.clone());
         let mut config = match &request.client {
             Some(ClientIdentity { cert, key }) => {
-                let identity = Identity::from_pem_files(cert, key)?.check(&provider)?;
-                let identities = Identities::new(IdentitySet::new().with(identity));
-                config.with_client_cert_resolver(Arc::new(identities))
+                let files = IdentityFiles::new(provider.clone()).with(cert, key);
+                let identities = files.load().map_err(TlsError::from)?;
+                config.with_client_cert_resolver(Arc::new(Identities::new(identities)))
             }
             None => config.with_no_client_auth(),
         };

@@ -38,7 +38,7 @@ use crate::trust::Trust;
 ///
 /// Given a URL and a CA file, it connects, fetches the page, and prints what was
 /// negotiated, the server's certificates, the bytes each way and the time of each phase;
-/// then the page. Given no URL, it starts a server of its own on a loopback port with
+/// then the page. It speaks TLS 1.3 only. Given no URL, it starts a server of its own on a loopback port with
 /// fresh certificates, and does the same with that.
 #[derive(Debug, Parser)]
 #[command(version, after_long_help = EXAMPLES)]
@@ -59,7 +59,7 @@ struct Arguments {
         long,
         value_name = "GROUP,...",
         value_delimiter = ',',
-        help = "Key exchange groups to offer, the preferred one first [default: see --help]",
+        help = "Key exchange groups to offer, the preferred one first [default: those of the profile]",
         long_help = tls_server::groups_help(
             "Key exchange groups to offer, the preferred one first"
         ),

@@ -436,7 +436,7 @@ async fn wrong_files() {
                 "--client-key",
                 &cert,
             ],
-            "no private key could be read from",
+            "the private key can't be read: there is none",
         ),
         (
             &[

@@ -15,7 +15,7 @@ pub fn groups_help(purpose: &str) -> String {
         },
     );
     format!(
-        "{purpose}\n\navailable: {}\ndefault: {}",
+        "{purpose}\n\navailable: {}\ndefault, with the profile of that name: {}",
         list(&available, ", "),
         list(&default, ", ")
     )

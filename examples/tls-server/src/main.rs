@@ -35,8 +35,8 @@ use tracing_subscriber::EnvFilter;
 ///
 /// Without arguments it issues a fresh ML-DSA-65 root and leaf for localhost, serves
 /// them on 127.0.0.1:8443, and prints the commands that connect. GET / answers what was
-/// negotiated, as text or, with `Accept: application/json`, as JSON. Stop it with
-/// Ctrl-C.
+/// negotiated, as text or, with `Accept: application/json`, as JSON. It speaks TLS 1.3 only,
+/// whatever the profile. Stop it with Ctrl-C.
 #[derive(Debug, Parser)]
 #[command(version, after_long_help = EXAMPLES)]
 struct Arguments {
@@ -126,7 +126,7 @@ struct Arguments {
         long,
         value_name = "GROUP,...",
         value_delimiter = ',',
-        help = "Key exchange groups to accept [default: see --help]",
+        help = "Key exchange groups to accept [default: those of the profile]",
         long_help = groups_help(
             "Key exchange groups to accept; the client's preference decides among them"
         ),

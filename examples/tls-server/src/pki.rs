@@ -216,7 +216,7 @@ pub enum PkiError {
     /// The directory holds files of somebody else.
     #[error(
         "{} holds files that this program didn't write, and it leaves them alone; choose another \
-         directory for the fresh certificates, or serve what is there with --cert and --key",
+         directory for the fresh certificates (--pki-dir), or serve what is there with --cert and --key",
         .0.display()
     )]
     NotOurs(PathBuf),

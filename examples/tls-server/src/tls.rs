@@ -97,18 +97,6 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Reads the chain and the key from PEM files.
-    ///
-    /// # Errors
-    ///
-    /// [`TlsError::Pem`] names the file that could not be read.
-    pub fn from_pem_files(chain: &Path, key: &Path) -> Result<Self, TlsError> {
-        Ok(Self {
-            chain: certificates(chain)?,
-            key: PrivateKeyDer::from_pem_file(key).map_err(|e| in_file(key, "private key", e))?,
-        })
-    }
-
     /// The two, checked to be a pair that can be served.
     ///
     /// # Errors
@@ -126,8 +114,18 @@ impl Identity {
 /// [`TlsError::Pem`] names the file that could not be read, [`TlsError::Rustls`] is for
 /// a certificate that cannot be a root.
 pub fn roots_from_pem_file(path: &Path) -> Result<RootCertStore, TlsError> {
+    let certificates = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .and_then(|certificates| match certificates.is_empty() {
+            true => Err(pem::Error::NoItemsFound),
+            false => Ok(certificates),
+        });
+    let certificates = certificates.map_err(|source| TlsError::Pem {
+        path: path.to_owned(),
+        source,
+    })?;
     let mut roots = RootCertStore::empty();
-    for certificate in certificates(path)? {
+    for certificate in certificates {
         roots.add(certificate)?;
     }
     Ok(roots)
@@ -137,13 +135,15 @@ pub fn roots_from_pem_file(path: &Path) -> Result<RootCertStore, TlsError> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// A PEM file could not be read.
-    #[error("no {expected} could be read from {}: {source}", .path.display())]
+    /// A PEM file with certificates could not be read.
+    #[error(
+        "no certificates could be read from {}: {source}; it should be PEM, with a CERTIFICATE \
+         block for each",
+        .path.display()
+    )]
     Pem {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
-        expected: &'static str,
         /// What was wrong.
         source: pem::Error,
     },
@@ -162,22 +162,4 @@ pub enum TlsError {
     /// There is no root to trust for client certificates.
     #[error("client certificates cannot be verified: {0}")]
     ClientVerifier(#[from] VerifierBuilderError),
-}
-
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let certificates = CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|e| in_file(path, "certificate", e))?;
-    match certificates.is_empty() {
-        true => Err(in_file(path, "certificate", pem::Error::NoItemsFound)),
-        false => Ok(certificates),
-    }
-}
-
-fn in_file(path: &Path, expected: &'static str, source: pem::Error) -> TlsError {
-    TlsError::Pem {
-        path: path.to_owned(),
-        expected,
-        source,
-    }
 }

@@ -90,7 +90,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
-use rustls::{InconsistentKeys, SignatureScheme};
+use rustls::{InconsistentKeys, OtherError, SignatureScheme};
 
 use crate::KeyAlgorithm;
 use crate::certificate::{Algorithms, Strength};
@@ -309,10 +309,7 @@ pub enum IdentityError {
     KeyPem(#[source] pem::Error),
 
     /// The private key can't be used.
-    #[error(
-        "the private key can't be used: {0}; it should be ML-DSA in PKCS#8, as seed, expanded key \
-         or both, or a classical key that the base provider supports"
-    )]
+    #[error("the private key can't be used: {}", unusable(.0))]
     Key(#[source] rustls::Error),
 
     /// The private key isn't that of the leaf.
@@ -397,6 +394,17 @@ fn reason(error: &pem::Error) -> String {
         ),
         pem::Error::NoItemsFound => "there is none".into(),
         error => error.to_string(),
+    }
+}
+
+/// Our own errors say themselves what to do, those of the base don't.
+fn unusable(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::Other(OtherError(error)) => error.to_string(),
+        error => format!(
+            "{error}; it should be ML-DSA in PKCS#8, as seed, expanded key or both, or a classical \
+             key that the base provider supports"
+        ),
     }
 }
 

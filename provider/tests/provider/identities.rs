@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{AlertDescription, ClientConfig, Error, PeerIncompatible, ServerConfig, version};
 use rustls_pq::identity::{Choice, Identities, IdentityError, IdentitySet};
 use rustls_pq::verify::slh_dsa::SLHDSA_SHA2_192F;
-use rustls_pq::{Builder, KeyAlgorithm, identity};
+use rustls_pq::{Builder, KeyAlgorithm, Profile, identity};
 
 use crate::peers::{
     Ecdsa, Identity, Outcome, Pki, any_base, client_config, connect, connect_to,
@@ -411,11 +411,17 @@ fn pairs_that_are_refused() {
 
     let no_key = PrivatePkcs8KeyDer::from(vec![0x30, 0x00]).into();
     let error = new(chain.clone(), no_key).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("the private key can't be used: "),
-        "{error}"
+    let text = error.to_string();
+    assert!(text.starts_with("the private key can't be used: "));
+    assert!(text.contains("it should be ML-DSA in PKCS#8"), "{text}");
+
+    // What could be loaded is told what it should be by who refuses it.
+    let cnsa2 = Builder::new(any_base()).profile(Profile::Cnsa2).build();
+    let error = identity::Identity::new(chain.clone(), key.clone_key(), &cnsa2.unwrap());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "the private key can't be used: the provider signs with [ML_DSA_87] only, which this \
+         private key can't; use a key for one of these, or build the provider with another profile"
     );
 
     for (chain, key, expected) in [
