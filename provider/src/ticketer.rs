@@ -82,7 +82,7 @@ impl ProducesTickets for Ticketer {
 
     fn decrypt(&self, ticket: &[u8]) -> Option<Vec<u8>> {
         let (nonce, record) = ticket.split_first_chunk()?;
-        let mut record = record.to_vec();
+        let mut record = Zeroizing::new(record.to_vec());
         let record = InboundOpaqueMessage::new(
             ContentType::ApplicationData,
             ProtocolVersion::TLSv1_3,

@@ -50,12 +50,22 @@ use crate::{Error, base};
 /// memory, and the ticket is a random number that stands for it, once. The oldest make room
 /// when there are more than the store holds; their clients do a full handshake.
 ///
+/// Either way a ticket is good for its [`lifetime`](TicketOptions::lifetime) and no longer.
+///
 /// # Keys
 ///
 /// Tickets are encrypted by the base or the provider that they are made with. A new key takes over every
-/// [`rotation`](TicketOptions::rotation), or by [`rotate`](Self::rotate) at any time; the
-/// old one goes on decrypting for the [`lifetime`](TicketOptions::lifetime) of the tickets
-/// that it has made, and is then forgotten.
+/// [`rotation`](TicketOptions::rotation), with the first handshake after that time, or by
+/// [`rotate`](Self::rotate) at any time; the old one goes on decrypting for as long as one of its
+/// tickets is good, and is then forgotten.
+///
+/// # Client certificates
+///
+/// A resumed session has the client's certificates of the full handshake. rustls shows
+/// them to no verifier again, and gives out a new ticket with each resumption. Who lets in clients
+/// by certificates that can expire or be revoked asks the verifier once more when a session was resumed, as
+/// `examples/tls-server` does; and a server with other roots, revocation lists or a stricter profile
+/// gets new `Tickets`.
 pub struct Tickets {
     options: TicketOptions,
     make_key: Box<MakeKey>,
@@ -195,6 +205,7 @@ impl Tickets {
                     id: 0,
                     ticketer: first,
                     since: start,
+                    latest: start,
                 },
                 retired: VecDeque::new(),
             }),
@@ -220,46 +231,43 @@ impl Tickets {
         Ok(())
     }
 
-    fn encrypt_at(&self, session: &[u8], now: Instant) -> Option<Vec<u8>> {
-        if session.len() > Self::MAX_STATELESS_LEN {
-            return self.store(session, now);
-        }
-
+    fn rotate_if_due(&self, now: Instant) {
         if self.keys().is_due(now, self.options.rotation)
             && let Err(error) = self.rotate_at(now)
         {
             warn!(%error, "no new ticket key; the current one stays in use");
         }
-        let (id, ticketer) = self.keys().current();
+    }
+
+    fn encrypt_at(&self, session: &[u8], now: Instant) -> Option<Vec<u8>> {
+        // rustls looks at the age of a session for early data only.
+        let dated = [&self.seconds(now).to_be_bytes(), session].concat();
+        if session.len() > Self::MAX_STATELESS_LEN {
+            let mut ticket = vec![0; STORED_TICKET_LEN];
+            self.random.fill(&mut ticket).ok()?;
+            return self.stored.put(ticket.clone(), dated).then_some(ticket);
+        }
+
+        let dated = Zeroizing::new(dated);
+        self.rotate_if_due(now);
+        let (id, ticketer) = self.keys().current(now);
         let mut ticket = id.to_be_bytes().to_vec();
-        ticket.extend(ticketer.encrypt(session)?);
+        ticket.extend(ticketer.encrypt(&dated)?);
         Some(ticket)
     }
 
     fn decrypt_at(&self, ticket: &[u8], now: Instant) -> Option<Vec<u8>> {
-        if ticket.len() == STORED_TICKET_LEN {
-            return self.take(ticket, now);
-        }
-
-        let (id, ticket) = ticket.split_first_chunk()?;
-        let ticketer = self
-            .keys()
-            .find(u64::from_be_bytes(*id), now, self.options.lifetime)?;
-        ticketer.decrypt(ticket)
-    }
-
-    fn store(&self, session: &[u8], now: Instant) -> Option<Vec<u8>> {
-        let mut ticket = vec![0; STORED_TICKET_LEN];
-        self.random.fill(&mut ticket).ok()?;
-        // rustls keeps no time with a stored session.
-        let mut value = self.seconds(now).to_be_bytes().to_vec();
-        value.extend(session);
-        self.stored.put(ticket.clone(), value).then_some(ticket)
-    }
-
-    fn take(&self, ticket: &[u8], now: Instant) -> Option<Vec<u8>> {
-        let value = Zeroizing::new(self.stored.take(ticket)?);
-        let (then, session) = value.split_first_chunk()?;
+        let dated = if ticket.len() == STORED_TICKET_LEN {
+            self.stored.take(ticket)
+        } else {
+            self.rotate_if_due(now);
+            let (id, ticket) = ticket.split_first_chunk()?;
+            let id = u64::from_be_bytes(*id);
+            let ticketer = self.keys().find(id, now, self.options.lifetime)?;
+            ticketer.decrypt(ticket)
+        };
+        let dated = Zeroizing::new(dated?);
+        let (then, session) = dated.split_first_chunk()?;
         let age = self.seconds(now).checked_sub(u64::from_be_bytes(*then))?;
         (age <= self.options.lifetime.as_secs()).then(|| session.to_vec())
     }
@@ -319,12 +327,16 @@ struct Key {
     /// Counts up, and is the start of a ticket.
     id: u64,
     ticketer: Arc<dyn ProducesTickets>,
-    /// Since when it has been in use; or, if it is retired, since when not any more.
+    /// Since when it has been in use.
     since: Instant,
+    /// When it made its latest ticket, or could have.
+    latest: Instant,
 }
 
 impl Keys {
-    fn current(&self) -> (u64, Arc<dyn ProducesTickets>) {
+    /// The key to make a ticket with.
+    fn current(&mut self, now: Instant) -> (u64, Arc<dyn ProducesTickets>) {
+        self.current.latest = self.current.latest.max(now);
         (self.current.id, Arc::clone(&self.current.ticketer))
     }
 
@@ -337,9 +349,10 @@ impl Keys {
             id: self.current.id + 1,
             ticketer,
             since: now,
+            latest: now,
         };
         let old = core::mem::replace(&mut self.current, new);
-        self.retired.push_back(Key { since: now, ..old });
+        self.retired.push_back(old);
         self.forget(now, lifetime);
     }
 
@@ -362,7 +375,7 @@ impl Keys {
 
     /// Drops the keys none of whose tickets is valid any more.
     fn forget(&mut self, now: Instant, lifetime: Duration) {
-        let is_over = |key: &Key| now.saturating_duration_since(key.since) > lifetime;
+        let is_over = |key: &Key| now.saturating_duration_since(key.latest) > lifetime;
         while self.retired.front().is_some_and(is_over) {
             self.retired.pop_front();
         }
@@ -376,7 +389,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_decrypt_for_the_lifetime_of_their_tickets() {
+    fn tickets_are_good_for_their_lifetime() {
         let tickets = tickets(4);
         let at = |seconds| tickets.start + Duration::from_secs(seconds);
         let first = tickets.encrypt_at(b"one", at(0)).unwrap();
@@ -389,25 +402,27 @@ mod tests {
         tickets.rotate_at(at(111)).unwrap();
         let newest = tickets.encrypt_at(b"four", at(112)).unwrap();
 
-        // Until the lifetime is over, counted from when the key was retired.
-        for (seconds, expected) in [
-            (112, [true, true, true, true]),
-            (100 + 300, [true, true, true, true]),
-            (100 + 301, [false, false, true, true]),
-            (110 + 300, [false, false, true, true]),
-            (110 + 301, [false, false, false, true]),
-            (1000, [false, false, false, true]),
+        // And keys until the last of their tickets is over.
+        for (seconds, expected, retired) in [
+            (112, [true, true, true, true], 3),
+            // a new key is due by now
+            (300, [true, true, true, true], 4),
+            (301, [false, true, true, true], 4),
+            (99 + 300, [false, true, true, true], 4),
+            (400, [false, false, true, true], 4),
+            (401, [false, false, false, true], 3),
+            (112 + 300, [false, false, false, true], 2),
+            (112 + 301, [false, false, false, false], 1),
+            (1000, [false, false, false, false], 0),
         ] {
-            let sessions = [&first, &same, &last, &newest]
-                .map(|ticket| tickets.decrypt_at(ticket, at(seconds)));
-            assert_eq!(
-                sessions.each_ref().map(Option::is_some),
-                expected,
-                "{seconds}"
-            );
-            assert_eq!(sessions[3].as_deref(), Some(&b"four"[..]));
+            let all = [&first, &same, &last, &newest];
+            let sessions = all.map(|ticket| tickets.decrypt_at(ticket, at(seconds)));
+            let texts = [&b"one"[..], b"two", b"three", b"four"];
+            for ((session, text), expected) in sessions.iter().zip(texts).zip(expected) {
+                assert_eq!(session.as_deref(), expected.then_some(text), "{seconds}");
+            }
+            assert_eq!(tickets.keys().retired.len(), retired, "{seconds}");
         }
-        assert!(tickets.keys().retired.is_empty());
     }
 
     #[test]
