@@ -276,7 +276,7 @@ impl Watched {
         let content = match self.files.read() {
             Ok(content) => content,
             Err(error) => {
-                if !matches!(self.state, State::Unreadable { .. }) {
+                if is_complete || !matches!(self.state, State::Unreadable { .. }) {
                     self.refuse(&error);
                 }
                 self.state = State::Unreadable { loaded };
@@ -287,12 +287,15 @@ impl Watched {
         let seen = content.stamp(hasher);
         if seen == loaded {
             self.state = State::Loaded(loaded);
+            if is_complete {
+                info!(chain = %self.files.chain.display(), "certificate unchanged");
+            }
             return false;
         }
         match self.state {
+            _ if is_complete => {}
             State::Refused { seen: refused, .. } if seen == refused => return false,
             State::Changed { seen: before, .. } if seen == before => {}
-            _ if is_complete => {}
             _ => {
                 self.state = State::Changed { loaded, seen };
                 return false;

@@ -91,6 +91,7 @@ use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, OtherError, SignatureScheme};
+use zeroize::Zeroizing;
 
 use crate::KeyAlgorithm;
 use crate::certificate::{Algorithms, Strength};
@@ -121,6 +122,8 @@ impl Identity {
         key: PrivateKeyDer<'static>,
         provider: &CryptoProvider,
     ) -> Result<Self, IdentityError> {
+        // Wiped whatever comes; who loads the key has a copy to take care of.
+        let key = Zeroizing::new(key);
         let certificates = chain
             .iter()
             .enumerate()
@@ -136,7 +139,7 @@ impl Identity {
 
         let key = provider
             .key_provider
-            .load_private_key(key)
+            .load_private_key(key.clone_key())
             .map_err(IdentityError::Key)?;
         let certified = CertifiedKey::new(chain, key);
         match certified.keys_match() {
