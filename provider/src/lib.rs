@@ -87,10 +87,10 @@
 //! |---|---|---|
 //! | X25519MLKEM768 | 0x11EC | yes, first |
 //! | SecP256r1MLKEM768 | 0x11EB | yes |
-//! | SecP384r1MLKEM1024 | 0x11ED | [`Profile::RequirePq`], [`Profile::Cnsa2`] and by name |
-//! | MLKEM512 | 0x0200 | by name |
-//! | MLKEM768 | 0x0201 | [`Profile::RequirePq`] and by name |
-//! | MLKEM1024 | 0x0202 | [`Profile::RequirePq`], [`Profile::Cnsa2`] and by name |
+//! | SecP384r1MLKEM1024 | 0x11ED | [`Profile::RequirePq`], [`Profile::Cnsa2`], [`Profile::All`] and by name |
+//! | MLKEM512 | 0x0200 | [`Profile::All`] and by name |
+//! | MLKEM768 | 0x0201 | [`Profile::RequirePq`], [`Profile::All`] and by name |
+//! | MLKEM1024 | 0x0202 | [`Profile::RequirePq`], [`Profile::Cnsa2`], [`Profile::All`] and by name |
 //! | the base's own | | yes |
 //!
 //! | signature scheme | code point | |
@@ -205,9 +205,14 @@
 //! feature `quic`. quinn builds ring or AWS-LC, whichever base is used here: its own
 //! tokens are made with them.
 //!
+//! QUIC's first packets are protected with AES-128-GCM, by keys that everybody knows, whatever is
+//! negotiated for the rest (RFC 9001, section 5.2). quinn looks for that suite in the provider, where
+//! [`Profile::Cnsa2`] and [`Builder::cipher_suites`] may leave none: then give `with_initial` of quinn's
+//! configurations that of another provider.
+//!
 //! # FIPS
 //!
-//! ML-KEM and ML-DSA implement FIPS 203 and FIPS 204 but are not part of a validated
+//! ML-KEM, ML-DSA and SLH-DSA implement FIPS 203 to FIPS 205 but are not part of a validated
 //! module, so [`CryptoProvider::fips()`] of what this crate makes is `false`, also over
 //! a base for which it is `true`.
 //!
