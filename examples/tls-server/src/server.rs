@@ -95,6 +95,10 @@ pub struct Limits {
     pub bytes: u64,
 }
 
+/// How many bytes of a request are held before its head is complete; hyper takes three times as
+/// many by default.
+const MAX_REQUEST_HEAD: usize = 128 * 1024;
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -212,7 +216,7 @@ impl Connection {
             // No request is running.
             _ = stopped.changed() => return Ok(()),
         };
-        let (stream, own) = match shaken {
+        let (mut stream, own) = match shaken {
             Ok(shaken) => shaken,
             // Why is told even if the server stops meanwhile.
             Err((error, tcp)) => {
@@ -226,6 +230,12 @@ impl Connection {
         let (_, connection) = stream.get_ref();
         let negotiated = Negotiated::of_server(connection, own).expect("the handshake is complete");
         let page = page(connection, &negotiated);
+        if let Err(error) = self.tls.verify_resumed_client(connection) {
+            // Once the handshake is over rustls sends no alert but close_notify.
+            let _ = timeout(self.limits.handshake, stream.shutdown()).await;
+            close_gently(stream.into_inner().0).await;
+            return Err(ConnectionError::ResumedClient(error));
+        }
         info!(%negotiated, client = page.client_certificate, "connected");
 
         let service = service_fn(async |request: Request<Incoming>| {
@@ -241,6 +251,7 @@ impl Connection {
         });
         let mut http = pin!(
             http1::Builder::new()
+                .max_buf_size(MAX_REQUEST_HEAD)
                 .timer(TokioTimer::new())
                 .header_read_timeout(self.limits.request_head)
                 .serve_connection(TokioIo::new(stream), service)
@@ -341,6 +352,8 @@ enum ConnectionError {
     HandshakeTimeout,
     #[error("the handshake failed: {0}")]
     Refused(#[source] Refusal),
+    #[error("the certificate of a resumed session isn't good any more: {0}")]
+    ResumedClient(#[source] rustls::Error),
     #[error("{0}")]
     Http(#[from] hyper::Error),
     #[error("the connection lasted too long")]

@@ -3,9 +3,10 @@ use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
-use rustls::{RootCertStore, ServerConfig};
+use rustls::{HandshakeKind, RootCertStore, ServerConfig, ServerConnection};
 use rustls_pq::identity::{self, Identities, IdentityError, IdentitySet, WatchError};
 use rustls_pq::{Builder, Group, Profile, TicketOptions, Tickets};
 
@@ -15,6 +16,7 @@ use rustls_pq::{Builder, Group, Profile, TicketOptions, Tickets};
 pub struct Tls {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) identities: Arc<Identities>,
+    client_verifier: Option<Arc<dyn ClientCertVerifier>>,
 }
 
 impl Tls {
@@ -54,10 +56,13 @@ impl Tls {
         let tickets = Tickets::for_provider(&provider, TicketOptions::default())?;
         let config = ServerConfig::builder_with_provider(provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])?;
-        let config = match client_roots {
-            Some(roots) => config.with_client_cert_verifier(
-                WebPkiClientVerifier::builder_with_provider(roots.into(), provider).build()?,
-            ),
+        let client_verifier = client_roots
+            .map(|roots| {
+                WebPkiClientVerifier::builder_with_provider(roots.into(), provider).build()
+            })
+            .transpose()?;
+        let config = match &client_verifier {
+            Some(verifier) => config.with_client_cert_verifier(verifier.clone()),
             None => config.with_no_client_auth(),
         };
         let mut config = config.with_cert_resolver(identities.clone());
@@ -67,7 +72,23 @@ impl Tls {
         Ok(Self {
             config: Arc::new(config),
             identities,
+            client_verifier,
         })
+    }
+
+    /// Verifies the certificates of a client once more whose session was resumed: they are as they
+    /// were when it began, and may have expired or been revoked since.
+    pub(crate) fn verify_resumed_client(
+        &self,
+        connection: &ServerConnection,
+    ) -> Result<(), rustls::Error> {
+        if let Some(verifier) = &self.client_verifier
+            && connection.handshake_kind() == Some(HandshakeKind::Resumed)
+            && let Some([leaf, intermediates @ ..]) = connection.peer_certificates()
+        {
+            verifier.verify_client_cert(leaf, intermediates, UnixTime::now())?;
+        }
+        Ok(())
     }
 }
 

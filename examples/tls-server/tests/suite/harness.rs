@@ -40,6 +40,16 @@ impl Harness {
             }
             false => (Pki::issue(&names).unwrap(), None),
         };
+        Self::serve(pki, client_roots, options).await
+    }
+
+    /// A server for clients with certificates of somebody else.
+    pub(crate) async fn with_client_roots(client_roots: RootCertStore) -> Self {
+        let pki = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
+        Self::serve(pki, Some(client_roots), Options::default()).await
+    }
+
+    async fn serve(pki: Pki, client_roots: Option<RootCertStore>, options: Options) -> Self {
         let identity = Identity::try_from(&pki.server).unwrap();
         let tls = Tls::new(identity, &options.groups, client_roots).unwrap();
         let server = Server::bind((Ipv4Addr::LOCALHOST, 0), tls, options.limits)

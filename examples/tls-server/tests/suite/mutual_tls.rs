@@ -1,5 +1,9 @@
-use rustls::AlertDescription;
-use tls_server::Pki;
+use std::io::ErrorKind;
+use std::time::{Duration, SystemTime};
+
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
+use rustls::{AlertDescription, RootCertStore};
+use tls_server::{Issued, Pki};
 
 use crate::harness::{Client, Harness, Options, tls_error};
 
@@ -17,6 +21,32 @@ async fn names_the_client() {
     let page = client.page().await.unwrap();
     assert_eq!(page["client_certificate"], "CN=tls-client");
     assert_eq!(page["handshake"], "resumed");
+}
+
+/// A session can be resumed for hours, and its certificates are not looked at by rustls then.
+#[tokio::test]
+async fn refuses_a_session_whose_certificate_has_expired() {
+    let new_key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let ca = Issuer::self_signed(CertificateBuilder::ca("clients"), new_key()).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(ca.certificate().der().clone()).unwrap();
+    let server = Harness::with_client_roots(roots).await;
+
+    let key = new_key();
+    let start = SystemTime::now();
+    let lifetime = Duration::from_secs(5);
+    let leaf = CertificateBuilder::client()
+        .common_name("short-lived")
+        .validity(Validity::starting(start, lifetime));
+    let chain = vec![ca.issue(leaf, &key).unwrap()];
+    let client = server.client_with_certificate(&Issued { chain, key });
+    assert_eq!(client.page().await.unwrap()["handshake"], "full");
+    assert_eq!(client.page().await.unwrap()["handshake"], "resumed");
+
+    let left = lifetime + Duration::from_secs(2) - start.elapsed().unwrap();
+    tokio::time::sleep(left).await;
+    let error = client.page().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
 }
 
 #[tokio::test]
