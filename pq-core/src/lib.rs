@@ -12,7 +12,8 @@
 //! The crate is `no_std`, allocates nothing, panics on no input, and takes its
 //! randomness by argument: fill it from the operating system's generator, for
 //! example with the `getrandom` crate. Everything that depends on a secret runs in
-//! constant time, and every type that holds a secret wipes it when dropped.
+//! constant time, and every type that holds a secret wipes it when dropped. (With the feature
+//! `rayon` SLH-DSA needs the standard library and threads, and what these allocate.)
 //!
 //! ```
 //! use pq_core::ml_kem::{DecapsulationKey, MlKem768};

@@ -25,7 +25,8 @@ use crate::prehash::PreHash;
 ///
 /// A key has 6n bytes. Making one and signing take up to 35 KiB of stack whatever the size of the
 /// trees, as measured on x86-64 with optimisation, and verification 12 KiB; with the feature
-/// `rayon` each thread takes that. A [`Signature`] comes on top of it, and again wherever it is
+/// `rayon` each thread takes that, and more where it takes on other work of the same pool while it waits,
+/// such as further signatures: these want a pool of their own. A [`Signature`] comes on top of it, and again wherever it is
 /// moved: [`sign_into`](Self::sign_into) writes to where it stays.
 ///
 /// [`from_seed_with_progress`]: Self::from_seed_with_progress
