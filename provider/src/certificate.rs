@@ -258,10 +258,10 @@ impl Strength {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Algorithms {
     pub(crate) key: KeyAlgorithm,
-    pub(crate) signature: Signature,
-    /// Whether issuer and subject are the same. Nobody relies on the signature then:
-    /// such a certificate is trusted as it is or not at all.
-    pub(crate) is_self_issued: bool,
+    signature: Signature,
+    /// Whether issuer and subject are the same and the key in the certificate is one that
+    /// makes such signatures. Whether it did make this one, nobody has verified.
+    looks_self_signed: bool,
 }
 
 impl Algorithms {
@@ -271,11 +271,42 @@ impl Algorithms {
 
     pub(crate) fn in_certificate(certificate: &Certificate) -> Self {
         let tbs = certificate.tbs_certificate();
+        let spki = tbs.subject_public_key_info().owned_to_ref();
+        let algorithm = certificate.signature_algorithm().owned_to_ref();
+        let signature = Signature::of(&algorithm);
+        let is_self_issued = tbs.subject() == tbs.issuer() && !tbs.subject().is_empty();
         Self {
-            key: KeyAlgorithm::of(&tbs.subject_public_key_info().owned_to_ref()),
-            signature: Signature::of(&certificate.signature_algorithm().owned_to_ref()),
-            is_self_issued: tbs.subject() == tbs.issuer() && !tbs.subject().is_empty(),
+            key: KeyAlgorithm::of(&spki),
+            signature,
+            looks_self_signed: is_self_issued
+                && match (spki.algorithm.oid, signature) {
+                    (oid::EC_PUBLIC_KEY, Signature::Ecdsa(_))
+                    | (oid::RSA, Signature::RsaPkcs1(_) | Signature::RsaPss(_)) => true,
+                    // All others have one identifier for both.
+                    (key, _) => key == algorithm.oid,
+                },
         }
+    }
+
+    /// The signatures that trust in a chain, leaf first, may rest on: all but those of CAs
+    /// that look self-signed, which are trusted as they are or not at all.
+    ///
+    /// Self-issued isn't enough (RFC 5280, section 3.2): a CA that changes its key signs the
+    /// new one with the old one, under one name, and verifiers rely on that. Whether a
+    /// certificate that looks self-signed is such a link, nothing here tells, and yet it hides
+    /// no classical signature where it matters. If the signatures that count are all
+    /// post-quantum, then so are all on the path that was verified:
+    ///
+    /// * The leaf's always counts.
+    /// * What verifies a post-quantum signature is a post-quantum key. If that is a further
+    ///   certificate's, then the signature of that certificate counts, or looks as if that
+    ///   key had made it. It is post-quantum either way, and so on up to the root's key.
+    pub(crate) fn relied_on(chain: &[Self]) -> impl Iterator<Item = Signature> {
+        chain
+            .iter()
+            .enumerate()
+            .filter(|(index, certificate)| *index == 0 || !certificate.looks_self_signed)
+            .map(|(_, certificate)| certificate.signature)
     }
 }
 

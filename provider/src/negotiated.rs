@@ -5,7 +5,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::server::ServerConnection;
 use rustls::{CipherSuite, CommonState, HandshakeKind, ProtocolVersion, SignatureScheme};
 
-use crate::certificate::Algorithms;
+use crate::certificate::{Algorithms, Signature};
 use crate::{Group, KeyAlgorithm, ObjectIdentifier};
 
 /// What protects a connection. It prints in one line:
@@ -121,8 +121,9 @@ pub struct Authentication {
     /// TLS 1.2.
     pub scheme: Option<SignatureScheme>,
     /// Whether the key and the signature of every certificate that was shown are
-    /// post-quantum. The signatures of self-issued certificates don't count: they are
-    /// trusted as they are.
+    /// post-quantum. The signature of a CA that looks self-signed doesn't count, because such a
+    /// certificate is trusted as it is: its issuer is its subject, and the signature is one
+    /// that its own key can make. That of a post-quantum key under a classical signature counts.
     ///
     /// This takes all certificates into account because rustls doesn't say which of
     /// them led to a root: a peer that shows a classical cross-certificate
@@ -298,9 +299,7 @@ impl Authentication {
             key,
             scheme: key.only_scheme(),
             is_post_quantum: key.is_post_quantum()
-                && algorithms.iter().all(|certificate| {
-                    certificate.is_self_issued || certificate.signature.is_post_quantum()
-                }),
+                && Algorithms::relied_on(algorithms).all(Signature::is_post_quantum),
         })
     }
 }

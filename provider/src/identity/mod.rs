@@ -48,7 +48,7 @@
 //!    subjectAltName.
 //! 2. Among these, the ones that the client can verify: its `signature_algorithms` cover
 //!    a scheme of the key and the signature of every certificate in the chain, except of
-//!    self-issued ones. SLH-DSA in a chain counts only where the client lists a scheme for it,
+//!    self-signed CAs. SLH-DSA in a chain counts only where the client lists a scheme for it,
 //!    though many a client without one verifies it, this crate's and OpenSSL's among them:
 //!    next to a classical chain, they get that.
 //! 3. Among these, the strongest, counted by the weakest link of the chain: post-quantum
@@ -94,7 +94,7 @@ use rustls::{InconsistentKeys, OtherError, SignatureScheme};
 use zeroize::Zeroizing;
 
 use crate::KeyAlgorithm;
-use crate::certificate::{Algorithms, Strength};
+use crate::certificate::{Algorithms, Signature, Strength};
 
 /// A certificate chain with the private key of its leaf.
 ///
@@ -228,11 +228,10 @@ impl Identity {
         schemes: &[SignatureScheme],
         cert_schemes: &[SignatureScheme],
     ) -> Option<SignatureScheme> {
-        let is_chain_verifiable = self.algorithms.iter().all(|certificate| {
-            certificate.is_self_issued
-                || cert_schemes
-                    .iter()
-                    .any(|&scheme| certificate.signature.is_covered_by(scheme))
+        let is_chain_verifiable = Algorithms::relied_on(&self.algorithms).all(|signature| {
+            cert_schemes
+                .iter()
+                .any(|&scheme| signature.is_covered_by(scheme))
         });
         match is_chain_verifiable {
             true => self.signs_with(schemes),
@@ -252,14 +251,9 @@ impl Identity {
 
     /// That of the weakest link.
     fn strength(&self) -> Strength {
-        self.algorithms
-            .iter()
-            .flat_map(|certificate| {
-                let signature = certificate.signature.strength();
-                let signature = (!certificate.is_self_issued).then_some(signature);
-                [Some(certificate.key.strength()), signature]
-            })
-            .flatten()
+        let keys = self.algorithms.iter().map(|certificate| certificate.key);
+        keys.map(KeyAlgorithm::strength)
+            .chain(Algorithms::relied_on(&self.algorithms).map(Signature::strength))
             .min()
             .unwrap_or(Strength::NONE)
     }

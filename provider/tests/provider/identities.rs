@@ -141,6 +141,26 @@ fn signatures_in_the_chain_count() {
     let identities = Identities::new(IdentitySet::new().with_default(with_root.checked()));
     let choice = identities.choose_for(None, &all[..1], &all[2..]).unwrap();
     assert_eq!(choice.scheme, Some(Scheme::ML_DSA_65));
+
+    // That of a CA's new key by its old one is not, though they have one name.
+    let renewal = CertificateBuilder::ca("Root");
+    let renewed = ecdsa_root.issue_ca(renewal, key()).unwrap();
+    let mut under_renewed = issue(&renewed, &key());
+    under_renewed
+        .chain
+        .push(renewed.certificate().der().clone());
+    let identities = Identities::new(
+        IdentitySet::new()
+            .with_default(under_renewed.checked())
+            .with_default(under_87.checked()),
+    );
+    let choose = |cert_schemes: &[Scheme]| {
+        let choice = identities.choose_for(None, &all[..1], cert_schemes);
+        choice.unwrap()
+    };
+    assert_is(&choose(&all), &under_87);
+    assert_is(&choose(&[all[0], all[2]]), &under_renewed);
+    assert_is(&choose(&all[..1]), &under_87);
 }
 
 #[test]

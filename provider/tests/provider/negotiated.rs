@@ -216,6 +216,11 @@ fn mixed_chains() {
     let leaf = || CertificateBuilder::server().dns_name("localhost");
     let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     let ecdsa = Ecdsa::generate();
+    // The old key of a CA signs its new one, under the CA's name.
+    let new_key = || SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let renewal = || CertificateBuilder::ca("Root");
+    let pq_under_classical = classical_root.issue_ca(renewal(), new_key()).unwrap();
+    let pq_under_pq = pq_root.issue_ca(renewal(), new_key()).unwrap();
 
     for (chain, key, root, expected) in [
         (
@@ -235,6 +240,35 @@ fn mixed_chains() {
             vec![
                 pq_root.issue(leaf(), &ml_dsa).unwrap(),
                 classical_root.certificate().clone(),
+            ],
+            private_key(&ml_dsa),
+            pq_root.certificate(),
+            "ML-DSA-65 (post-quantum)",
+        ),
+        // Names that are the same don't make a certificate self-signed: these are relied on.
+        (
+            vec![
+                classical_root
+                    .issue(leaf().common_name("Root"), &ml_dsa)
+                    .unwrap(),
+            ],
+            private_key(&ml_dsa),
+            classical_root.certificate(),
+            "ML-DSA-65 with a classical signature in its chain",
+        ),
+        (
+            vec![
+                pq_under_classical.issue(leaf(), &ml_dsa).unwrap(),
+                pq_under_classical.certificate().clone(),
+            ],
+            private_key(&ml_dsa),
+            classical_root.certificate(),
+            "ML-DSA-65 with a classical signature in its chain",
+        ),
+        (
+            vec![
+                pq_under_pq.issue(leaf(), &ml_dsa).unwrap(),
+                pq_under_pq.certificate().clone(),
             ],
             private_key(&ml_dsa),
             pq_root.certificate(),
