@@ -1,11 +1,12 @@
 use core::fmt;
 
+use pq_x509::SignatureAlgorithm;
+use pq_x509::verification::parameter_set;
 use pq_x509::x509_cert::Certificate;
 use pq_x509::x509_cert::der::asn1::{AnyRef, ContextSpecific, UintRef};
 use pq_x509::x509_cert::der::referenced::OwnedToRef;
 use pq_x509::x509_cert::der::{self, Decode, TagNumber};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
-use pq_x509::{Algorithm, SignatureAlgorithm};
 use rustls::SignatureScheme;
 
 use crate::sign::scheme_of;
@@ -16,6 +17,9 @@ use crate::sign::scheme_of;
 pub enum KeyAlgorithm {
     /// A post-quantum one.
     PostQuantum(SignatureAlgorithm),
+    /// HashSLH-DSA with this set of SLH-DSA (RFC 9909): post-quantum as well. CAs may have
+    /// such keys; TLS has no scheme for them.
+    HashSlhDsa(SignatureAlgorithm),
     /// ECDSA on P-256.
     EcdsaP256,
     /// ECDSA on P-384.
@@ -38,7 +42,7 @@ pub enum KeyAlgorithm {
 impl KeyAlgorithm {
     /// Whether signatures of such a key withstand a quantum computer.
     pub fn is_post_quantum(self) -> bool {
-        matches!(self, Self::PostQuantum(_))
+        matches!(self, Self::PostQuantum(_) | Self::HashSlhDsa(_))
     }
 
     /// The scheme that such a key signs a TLS 1.3 handshake with, where there is just
@@ -51,14 +55,14 @@ impl KeyAlgorithm {
             Self::EcdsaP521 => Some(SignatureScheme::ECDSA_NISTP521_SHA512),
             Self::Ed25519 => Some(SignatureScheme::ED25519),
             Self::Ed448 => Some(SignatureScheme::ED448),
-            Self::Rsa { .. } | Self::Other(_) => None,
+            Self::HashSlhDsa(_) | Self::Rsa { .. } | Self::Other(_) => None,
         }
     }
 
     /// The length of the longest signature of such a key, in bytes.
     pub(crate) fn max_signature_len(self) -> usize {
         match self {
-            Self::PostQuantum(algorithm) => algorithm.signature_len(),
+            Self::PostQuantum(algorithm) | Self::HashSlhDsa(algorithm) => algorithm.signature_len(),
             Self::EcdsaP256 => 72,
             Self::EcdsaP384 => 104,
             Self::EcdsaP521 => 139,
@@ -71,7 +75,7 @@ impl KeyAlgorithm {
 
     pub(crate) fn strength(self) -> Strength {
         match self {
-            Self::PostQuantum(algorithm) => Strength::of(algorithm),
+            Self::PostQuantum(algorithm) | Self::HashSlhDsa(algorithm) => Strength::of(algorithm),
             Self::EcdsaP256 | Self::Ed25519 => Strength::Classical(128),
             Self::EcdsaP384 => Strength::Classical(192),
             Self::Ed448 => Strength::Classical(224),
@@ -90,8 +94,11 @@ impl KeyAlgorithm {
 
     fn of(spki: &SubjectPublicKeyInfoRef<'_>) -> Self {
         let oid = spki.algorithm.oid;
-        if let Some(Algorithm::Signature(algorithm)) = Algorithm::from_oid(oid) {
-            return Self::PostQuantum(algorithm);
+        if let Some(algorithm) = parameter_set(oid) {
+            return match algorithm.oid() == oid {
+                true => Self::PostQuantum(algorithm),
+                false => Self::HashSlhDsa(algorithm),
+            };
         }
         match oid {
             oid::EC_PUBLIC_KEY => match spki.algorithm.parameters_oid() {
@@ -116,6 +123,7 @@ impl fmt::Display for KeyAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PostQuantum(algorithm) => algorithm.fmt(f),
+            Self::HashSlhDsa(algorithm) => write!(f, "Hash{algorithm}"),
             Self::EcdsaP256 => f.write_str("ECDSA P-256"),
             Self::EcdsaP384 => f.write_str("ECDSA P-384"),
             Self::EcdsaP521 => f.write_str("ECDSA P-521"),
@@ -131,6 +139,7 @@ impl fmt::Display for KeyAlgorithm {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Signature {
     PostQuantum(SignatureAlgorithm),
+    HashSlhDsa(SignatureAlgorithm),
     Ecdsa(Hash),
     RsaPkcs1(Hash),
     RsaPss(Hash),
@@ -149,8 +158,11 @@ pub(crate) enum Hash {
 
 impl Signature {
     fn of(algorithm: &AlgorithmIdentifierRef<'_>) -> Self {
-        if let Some(Algorithm::Signature(algorithm)) = Algorithm::from_oid(algorithm.oid) {
-            return Self::PostQuantum(algorithm);
+        if let Some(set) = parameter_set(algorithm.oid) {
+            return match set.oid() == algorithm.oid {
+                true => Self::PostQuantum(set),
+                false => Self::HashSlhDsa(set),
+            };
         }
         match algorithm.oid {
             oid::ECDSA_SHA1 => Self::Ecdsa(Hash::Sha1),
@@ -172,13 +184,13 @@ impl Signature {
     }
 
     pub(crate) fn is_post_quantum(self) -> bool {
-        matches!(self, Self::PostQuantum(_))
+        matches!(self, Self::PostQuantum(_) | Self::HashSlhDsa(_))
     }
 
     /// Without the issuer's key, which has a certificate of its own or is the root's.
     pub(crate) fn strength(self) -> Strength {
         match self {
-            Self::PostQuantum(algorithm) => Strength::of(algorithm),
+            Self::PostQuantum(algorithm) | Self::HashSlhDsa(algorithm) => Strength::of(algorithm),
             Self::Ecdsa(hash) | Self::RsaPkcs1(hash) | Self::RsaPss(hash) => {
                 Strength::Classical(match hash {
                     Hash::Sha1 => 63,
@@ -195,6 +207,9 @@ impl Signature {
 
     /// Whether `scheme` covers such a signature in a certificate (RFC 9846, section
     /// 4.2.3).
+    ///
+    /// None covers HashSLH-DSA: the schemes for SLH-DSA are for its pure form
+    /// (draft-reddy-tls-slhdsa).
     ///
     /// For ECDSA the hash decides: the curve is that of the issuer's key, which is not
     /// always at hand, and implementations don't insist on it. For RSASSA-PSS it is the hash
@@ -232,7 +247,7 @@ impl Signature {
                 };
                 scheme == rsae || scheme == pss
             }
-            Self::Other(_) => false,
+            Self::HashSlhDsa(_) | Self::Other(_) => false,
         }
     }
 }

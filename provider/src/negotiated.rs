@@ -256,6 +256,7 @@ impl Authentication {
             KeyAlgorithm::Ed448 => (5, Vec::new()),
             KeyAlgorithm::Rsa { bits } => (6, bits.to_string().into_bytes()),
             KeyAlgorithm::Other(oid) => (7, oid.as_bytes().to_vec()),
+            KeyAlgorithm::HashSlhDsa(algorithm) => (8, algorithm.oid().as_bytes().to_vec()),
         };
         let [high, low] = self.scheme.map_or(0, u16::from).to_be_bytes();
         let head = [FORMAT, self.is_post_quantum.into(), high, low, kind];
@@ -281,6 +282,7 @@ impl Authentication {
                     bits: core::str::from_utf8(bits).ok()?.parse().ok()?,
                 },
                 (7, oid) => KeyAlgorithm::Other(ObjectIdentifier::from_bytes(oid).ok()?),
+                (8, oid) => KeyAlgorithm::HashSlhDsa(signature_algorithm(oid)?),
                 _ => return None,
             },
             scheme: (scheme != 0).then(|| scheme.into()),
@@ -384,6 +386,7 @@ mod tests {
             .copied()
             .map(KeyAlgorithm::PostQuantum)
             .chain([
+                KeyAlgorithm::HashSlhDsa(SignatureAlgorithm::SlhDsaShake192f),
                 KeyAlgorithm::EcdsaP256,
                 KeyAlgorithm::EcdsaP384,
                 KeyAlgorithm::EcdsaP521,
@@ -412,7 +415,7 @@ mod tests {
         for bytes in [
             &[][..],
             b"the application's own",
-            &[1, 0, 0, 0, 8],
+            &[1, 0, 0, 0, 9],
             &[1, 2, 0, 0, 1],
         ] {
             assert_eq!(Authentication::from_bytes(bytes), None, "{bytes:?}");

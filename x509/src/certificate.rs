@@ -22,6 +22,7 @@ use crate::pem;
 use crate::public_key::PublicKey;
 use crate::signed::{self, SignatureError};
 use crate::signer::SubjectKey;
+use crate::verification::parameter_set;
 
 /// An X.509 certificate (RFC 5280), of any algorithm.
 ///
@@ -219,10 +220,11 @@ impl Certificate {
         names.join(", ")
     }
 
-    /// The key's algorithm, where it is one of ours.
+    /// The key's algorithm, where it is one of ours, and for HashSLH-DSA the parameter set.
     pub(crate) fn key_algorithm(&self) -> Option<Algorithm> {
         let spki = self.parsed.tbs_certificate().subject_public_key_info();
-        Algorithm::from_oid(spki.algorithm.oid)
+        let oid = spki.algorithm.oid;
+        Algorithm::from_oid(oid).or_else(|| Some(parameter_set(oid)?.into()))
     }
 }
 

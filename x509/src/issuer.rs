@@ -21,6 +21,7 @@ use crate::signed::{self, SealError};
 use crate::signer::{SignError, Signer, SubjectKey};
 use crate::tbs::{TbsCertificate, encode_extension};
 use crate::validity::{Validity, ValidityError};
+use crate::verification::parameter_set;
 
 /// A CA: a certificate and the key that belongs to it.
 ///
@@ -256,7 +257,7 @@ impl From<SealError> for IssueError {
 /// What issuing needs to know of a public key.
 struct SubjectInfo {
     spki: SubjectPublicKeyInfoOwned,
-    /// `None` for the keys of others.
+    /// For HashSLH-DSA the parameter set; `None` for the keys of others.
     algorithm: Option<Algorithm>,
     key_id: Vec<u8>,
 }
@@ -268,7 +269,8 @@ impl SubjectInfo {
         let algorithm = match Algorithm::from_oid(spki.algorithm.oid) {
             // Never certify a key that its standard refuses.
             Some(_) => Some(PublicKey::from_spki_der(&der)?.algorithm()),
-            None => None,
+            // HashSLH-DSA, or one of others.
+            None => parameter_set(spki.algorithm.oid).map(Algorithm::from),
         };
         // RFC 7093 section 2, method 1: the left 160 bits of the SHA-256 of the key's bits.
         let hash = Sha256::digest(spki.subject_public_key.raw_bytes());

@@ -50,7 +50,7 @@
 //!    a scheme of the key and the signature of every certificate in the chain, except of
 //!    self-signed CAs. SLH-DSA in a chain counts only where the client lists a scheme for it,
 //!    though many a client without one verifies it, this crate's and OpenSSL's among them:
-//!    next to a classical chain, they get that.
+//!    next to a classical chain, they get that. For HashSLH-DSA there is no scheme to list.
 //! 3. Among these, the strongest, counted by the weakest link of the chain: post-quantum
 //!    before classical, and the higher security category first.
 //! 4. Among equals, the smaller: certificates and the signature of the handshake together.

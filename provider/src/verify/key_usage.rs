@@ -1,7 +1,8 @@
 use alloc::sync::Arc;
 
+use pq_x509::verification::parameter_set;
 use pq_x509::x509_cert::der::flagset::FlagSet;
-use pq_x509::{Algorithm, Certificate, KeyUsageError, KeyUsages, ValidationError};
+use pq_x509::{Certificate, KeyUsageError, KeyUsages, ValidationError};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -23,8 +24,8 @@ use rustls::{
 ///   holds for CAs outside of it too. Certificates that aren't a CA's are passed
 ///   over: no verifier lets them issue anything, and peers may send too many
 ///   (RFC 8446, section 4.4.2).
-/// * None of these, if its key is an ML-DSA key, claims what such a key can't do
-///   (RFC 9881, section 5).
+/// * None of these, if its key is one of ML-DSA, SLH-DSA or HashSLH-DSA, claims what such a
+///   key can't do (RFC 9881, section 5; RFC 9909).
 ///
 /// Roots are trusted as they are. With raw public keys (RFC 7250) there are no
 /// certificates and nothing is checked.
@@ -230,8 +231,8 @@ fn check(
         .parsed()
         .tbs_certificate()
         .subject_public_key_info();
-    let source = match Algorithm::from_oid(spki.algorithm.oid) {
-        Some(Algorithm::Signature(algorithm)) if !for_signatures().contains(usages) => {
+    let source = match parameter_set(spki.algorithm.oid) {
+        Some(algorithm) if !for_signatures().contains(usages) => {
             let forbidden = usages & !for_signatures();
             KeyUsageError::ForbiddenForSignatureKey {
                 algorithm,
@@ -249,7 +250,7 @@ fn check(
     ))))
 }
 
-/// The usages that a key that signs may have (RFC 9881, section 5).
+/// The usages that a key that signs may have (RFC 9881, section 5; RFC 9909).
 fn for_signatures() -> FlagSet<KeyUsages> {
     KeyUsages::DigitalSignature
         | KeyUsages::NonRepudiation

@@ -18,8 +18,8 @@ use rustls_pq::verify::EnforceKeyUsage;
 use rustls_pq::{Builder, Group};
 
 use crate::peers::{
-    Ecdsa, Identity, Outcome, Pki, any_base, client_config, connect, mutual_client_config,
-    private_key, roots, server_config,
+    Ecdsa, HashSlhDsa, Identity, Outcome, Pki, any_base, client_config, connect,
+    mutual_client_config, private_key, roots, server_config,
 };
 
 #[test]
@@ -115,6 +115,29 @@ fn intermediate_that_must_not_issue() {
         "CN=Test CA",
         &KeyUsageError::ForbiddenForSignatureKey {
             algorithm: SET,
+            usage: "keyAgreement".into(),
+        },
+    );
+}
+
+/// HashSLH-DSA has identifiers of its own and the rules of SLH-DSA.
+#[test]
+fn ca_with_a_pre_hash_key_that_must_not_encipher() {
+    let pki = TestPki::new();
+    let builder = CertificateBuilder::ca("Hashing CA");
+    let mut ca = pki
+        .issuer
+        .prepare(builder, &HashSlhDsa::generate())
+        .unwrap();
+    set(&mut ca, KeyUsages::KeyCertSign | KeyUsages::KeyAgreement);
+    let mut identity = pki.usual();
+    let ca = ca.sign(&pki.ca_key).unwrap();
+    identity.chain.push(ca.into_der());
+    pki.assert_refused(
+        &identity,
+        "CN=Hashing CA",
+        &KeyUsageError::ForbiddenForSignatureKey {
+            algorithm: HashSlhDsa::SET,
             usage: "keyAgreement".into(),
         },
     );

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use std::io::{Read, Write};
 
+use pq_core::slh_dsa::{self, Message, PreHash, SlhDsaSha2_128f};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
     CertificateBuilder, Issuer, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
@@ -180,6 +181,53 @@ impl Signer for Ecdsa {
             .unwrap()
             .sign(message)
             .map_err(SignError::new)
+    }
+}
+
+/// A key for HashSLH-DSA-SHA2-128f-with-SHA256, which `pq_x509` verifies and does not make.
+pub(crate) struct HashSlhDsa {
+    key: slh_dsa::SigningKey<SlhDsaSha2_128f>,
+    spki: Vec<u8>,
+}
+
+impl HashSlhDsa {
+    pub(crate) const SET: SignatureAlgorithm = SignatureAlgorithm::SlhDsaSha2_128f;
+
+    pub(crate) fn generate() -> Self {
+        let pure = SigningKey::generate(Self::SET).unwrap();
+        let mut spki = pure.spki().to_vec();
+        // The last arc of the identifier, where nothing else differs.
+        assert_eq!(spki[14], 21);
+        spki[14] = 36;
+        Self {
+            key: slh_dsa::SigningKey::from_bytes(&pure.to_expanded()).unwrap(),
+            spki,
+        }
+    }
+}
+
+impl SubjectKey for HashSlhDsa {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.spki.as_slice().into()
+    }
+}
+
+impl Signer for HashSlhDsa {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            // id-hash-slh-dsa-sha2-128f-with-sha256
+            oid: ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.36"),
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        let message = Message::Hashed(PreHash::Sha256, message);
+        let mut signature = vec![0; Self::SET.signature_len()];
+        self.key
+            .sign_into(message, &[], None, &|_| (), &mut signature)
+            .map_err(|error| SignError::new(error.to_string()))?;
+        Ok(signature)
     }
 }
 

@@ -6,11 +6,13 @@ use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 use rustls::HandshakeKind::Full;
 use rustls::crypto::CryptoProvider;
 use rustls::{AlertDescription, CertificateError, Error, SignatureScheme};
+use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::verify::slh_dsa::{SLH_DSA, SLHDSA_SHA2_128F, SLHDSA_SHAKE_128F};
-use rustls_pq::{Builder, Group, KeyAlgorithm, Profile};
+use rustls_pq::{Authentication, Builder, Group, KeyAlgorithm, Profile};
 
 use crate::peers::{
-    Identity, Outcome, any_base, bases, client_config, connect, private_key, roots, server_config,
+    Ecdsa, HashSlhDsa, Identity, Outcome, any_base, bases, client_config, connect, private_key,
+    roots, server_config,
 };
 
 /// An ML-DSA-87 leaf under an SLH-DSA root.
@@ -182,4 +184,51 @@ fn signing_and_verifying_can_be_narrowed() {
         outcome.client.result,
         Err(Error::AlertReceived(AlertDescription::HandshakeFailure))
     );
+}
+
+/// HashSLH-DSA is as post-quantum as SLH-DSA.
+#[test]
+fn pre_hash_signatures_count() {
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), HashSlhDsa::generate()).unwrap();
+    let ca = CertificateBuilder::ca("CA").path_len(0);
+    let ca = root.issue_ca(ca, HashSlhDsa::generate()).unwrap();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap();
+    let leaf = || CertificateBuilder::server().dns_name("localhost");
+    let ca_certificate = ca.certificate().der().clone();
+    let pre_hash = Identity {
+        chain: vec![
+            ca.issue(leaf(), &key).unwrap().into_der(),
+            ca_certificate.clone(),
+        ],
+        key: private_key(&key),
+    };
+    let provider = Builder::new(any_base()).build().unwrap();
+    let client = client_config(provider.clone(), roots([root.certificate().der().clone()]));
+    let outcome = connect(&client.into(), &server_config(provider, &pre_hash).into());
+    outcome.assert_success(Group::X25519MLKEM768, Full);
+    assert!(outcome.client.negotiated.unwrap().has_pq_authentication());
+    assert_eq!(
+        Authentication::of(&[ca_certificate]).unwrap().key,
+        KeyAlgorithm::HashSlhDsa(HashSlhDsa::SET)
+    );
+
+    // A server's identity is as strong, but no scheme of a client covers it.
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let key = Ecdsa::generate();
+    let ecdsa = Identity {
+        chain: vec![root.issue(leaf(), &key).unwrap().into_der()],
+        key: key.private_key(),
+    };
+    let set = IdentitySet::new()
+        .with_default(ecdsa.checked())
+        .with_default(pre_hash.checked());
+    let strongest = set.identities().next().unwrap();
+    assert_eq!(strongest.certified_key().cert, pre_hash.chain);
+    let mut schemes = SLH_DSA.supported_schemes();
+    schemes.extend([
+        SignatureScheme::ML_DSA_87,
+        SignatureScheme::ECDSA_NISTP256_SHA256,
+    ]);
+    let choice = Identities::new(set).choose_for(None, &schemes, &schemes);
+    assert_eq!(choice.unwrap().identity.certified_key().cert, ecdsa.chain);
 }

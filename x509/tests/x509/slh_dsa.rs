@@ -7,16 +7,17 @@ use pq_core::slh_dsa::{
     self, Message, ParameterSet, PreHash, SlhDsaSha2_128f, SlhDsaShake128f, SlhDsaShake192f,
 };
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::x509_cert::ext::pkix::KeyUsage;
 use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, Issuer, KeyError, SignError,
-    SignatureAlgorithm, SignatureError, Signer, SigningKey, SubjectKey, ValidationError,
-    verification,
+    Certificate, CertificateBuilder, ChainValidator, IssueError, Issuer, KemAlgorithm, KeyError,
+    KeyUsageError, KeyUsages, SignError, SignatureAlgorithm, SignatureError, Signer, SigningKey,
+    SubjectKey, ValidationError, verification,
 };
 use spki::{
     AlgorithmIdentifierOwned, AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef,
 };
 
-use crate::pki::{key, server, validate_with};
+use crate::pki::{key, server, set_usage, validate_with};
 
 #[test]
 fn a_foreign_public_part_is_noticed_before_anything_is_signed() {
@@ -178,4 +179,67 @@ fn pure_and_pre_hash_do_not_mix() {
         })
     );
     assert!(validated.is_err());
+}
+
+/// Every identifier that verifies has the set that its name says, and no other has one.
+#[test]
+fn parameter_sets() {
+    for algorithm in verification::ALL {
+        let identifier = algorithm.signature_alg_id();
+        let oid = ObjectIdentifier::from_der(&identifier).unwrap();
+        let set = verification::parameter_set(oid).unwrap();
+        let name = format!("{algorithm:?}");
+        match name.strip_prefix("Hash") {
+            Some(name) => assert!(name.starts_with(&format!("{set}-with-")), "{name}"),
+            None => assert_eq!((name.as_str(), oid), (set.name(), set.oid())),
+        }
+    }
+
+    let known = |arc: &u32| {
+        let oid = format!("2.16.840.1.101.3.4.3.{arc}");
+        verification::parameter_set(ObjectIdentifier::new_unwrap(&oid)).is_some()
+    };
+    let arcs: Vec<u32> = (0..128).filter(known).collect();
+    assert_eq!(arcs, (17..=31).chain(35..=46).collect::<Vec<_>>());
+    let kem = KemAlgorithm::MlKem768.oid();
+    assert_eq!(verification::parameter_set(kem), None);
+}
+
+/// RFC 9909 holds them to what a key that signs may do.
+#[test]
+fn pre_hash_keys_may_only_sign() {
+    let algorithm = SignatureAlgorithm::SlhDsaSha2_128f;
+    let hashing = Hashing::<SlhDsaSha2_128f>::new(
+        PreHash::Sha256,
+        SHA2_128F_WITH_SHA256,
+        SHA2_128F_WITH_SHA256,
+        &raw(algorithm),
+    );
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key()).unwrap();
+    let usages = KeyUsages::DigitalSignature | KeyUsages::KeyEncipherment;
+    let forbidden = KeyUsageError::ForbiddenForSignatureKey {
+        algorithm,
+        usage: "keyEncipherment".into(),
+    };
+    assert!(matches!(
+        root.issue(server().key_usage(usages), &hashing),
+        Err(IssueError::KeyUsage(source)) if source == forbidden
+    ));
+
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    for (usages, expected) in [
+        (usages, forbidden),
+        (
+            KeyUsages::NonRepudiation.into(),
+            KeyUsageError::WithoutDigitalSignature,
+        ),
+    ] {
+        let mut leaf = root.prepare(server(), &hashing).unwrap();
+        set_usage(&mut leaf, KeyUsage(usages));
+        let leaf = leaf.sign(root.signer()).unwrap();
+        assert!(matches!(
+            validate_with(&validator, "example.org", &[leaf]),
+            Err(ValidationError::KeyUsage { source, .. }) if source == expected
+        ));
+    }
 }
