@@ -61,9 +61,10 @@
 //! that the handshake can at least be signed with (RFC 9846, section 4.4.2.2), and where
 //! there is none of these either, the handshake ends with the alert `handshake_failure`.
 //!
-//! A client that offers no post-quantum group gets a classical chain if it can verify one,
-//! because its handshake may turn out to be one of TLS 1.2, where ML-DSA has no place: rustls
-//! doesn't tell before the choice is made.
+//! In TLS 1.2, where ML-DSA has no place, cipher suites are for one kind of key: the client has
+//! to offer one for the leaf's kind that the [`Identity`]'s provider has. A client that does, and
+//! offers no post-quantum group, gets a classical chain if it can verify one, because its
+//! handshake may turn out to be one of TLS 1.2: rustls doesn't tell before the choice is made.
 //!
 //! # `signature_algorithms_cert`
 //!
@@ -90,7 +91,10 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
-use rustls::{InconsistentKeys, OtherError, SignatureScheme};
+use rustls::{
+    CipherSuite, InconsistentKeys, OtherError, ProtocolVersion, SignatureScheme,
+    SupportedCipherSuite,
+};
 use zeroize::Zeroizing;
 
 use crate::KeyAlgorithm;
@@ -103,6 +107,8 @@ use crate::certificate::{Algorithms, Signature, Strength};
 pub struct Identity {
     certified: Arc<CertifiedKey>,
     key_algorithm: KeyAlgorithm,
+    /// The provider's cipher suites of TLS 1.2 that the key can sign a handshake with.
+    tls12_suites: Vec<CipherSuite>,
     /// Of each certificate.
     algorithms: Vec<Algorithms>,
     names: Vec<String>,
@@ -113,6 +119,7 @@ pub struct Identity {
 
 impl Identity {
     /// Checks a chain, leaf first, and the key of the leaf. The root needs not be sent.
+    /// `provider` is that of the configuration that it is for.
     ///
     /// # Errors
     ///
@@ -155,9 +162,15 @@ impl Identity {
             Err(error) => return Err(IdentityError::Key(error)),
         }
 
+        let tls12_suites = (provider.cipher_suites.iter())
+            .filter(|suite| suite.version().version == ProtocolVersion::TLSv1_2)
+            .filter(|suite| suite.usable_for_signature_algorithm(certified.key.algorithm()))
+            .map(SupportedCipherSuite::suite)
+            .collect();
         Ok(Self {
             certified: Arc::new(certified),
             key_algorithm,
+            tls12_suites,
             algorithms: certificates
                 .iter()
                 .map(|certificate| Algorithms::in_certificate(certificate.parsed()))
@@ -237,6 +250,12 @@ impl Identity {
             true => self.signs_with(schemes),
             false => None,
         }
+    }
+
+    /// Whether it can be shown in TLS 1.2 to a peer with these cipher suites: there they say
+    /// what kind of key signs (RFC 8422, section 2), which post-quantum ones never are.
+    fn suits_tls12(&self, suites: &[CipherSuite]) -> bool {
+        self.tls12_suites.iter().any(|suite| suites.contains(suite))
     }
 
     fn signs_with(&self, schemes: &[SignatureScheme]) -> Option<SignatureScheme> {

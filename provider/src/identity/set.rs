@@ -9,8 +9,7 @@ use rustls::{CipherSuite, ProtocolVersion, SignatureScheme};
 use tracing::{debug, info, warn};
 
 use super::Identity;
-use crate::verify::SlhDsa;
-use crate::{Authentication, Offer, verify};
+use crate::{Authentication, Offer};
 
 /// The identities of a server, or of a client.
 ///
@@ -174,14 +173,16 @@ impl Identities {
         let set = self.current();
         let candidates = set.for_name(offer.server_name.as_deref());
         let identities = || candidates.iter().map(|entry| &entry.identity);
+        let suites = &offer.cipher_suites;
+        let for_tls12 = || identities().filter(|identity| identity.suits_tls12(suites));
+        let tls13 = for_tls13(schemes);
         match MayBe::of(offer) {
-            MayBe::Tls13 => choose(identities(), &for_tls13(schemes), cert_schemes),
-            MayBe::Tls12 => choose(identities(), &for_tls12(schemes), cert_schemes),
-            MayBe::Either => {
-                let tls13 = for_tls13(schemes);
-                verifiable(identities(), &for_tls12(&tls13), cert_schemes)
-                    .or_else(|| choose(identities(), &tls13, cert_schemes))
+            MayBe::Tls13 => choose(identities(), &tls13, cert_schemes),
+            MayBe::Tls12 => {
+                choose(for_tls12(), schemes, cert_schemes).or_else(|| without_scheme(identities()))
             }
+            MayBe::Either => verifiable(for_tls12(), &tls13, cert_schemes)
+                .or_else(|| choose(identities(), &tls13, cert_schemes)),
         }
     }
 
@@ -279,12 +280,15 @@ fn choose<'a>(
     verifiable(candidates.clone(), schemes, cert_schemes)
         // The chain may be one that the peer trusts for other reasons.
         .or_else(|| find(candidates.clone(), |identity| identity.signs_with(schemes)))
-        .or_else(|| {
-            Some(Choice {
-                identity: Arc::clone(candidates.clone().next()?),
-                scheme: None,
-            })
-        })
+        .or_else(|| without_scheme(candidates))
+}
+
+/// The first one, which this peer is going to refuse.
+fn without_scheme<'a>(mut candidates: impl Iterator<Item = &'a Arc<Identity>>) -> Option<Choice> {
+    Some(Choice {
+        identity: Arc::clone(candidates.next()?),
+        scheme: None,
+    })
 }
 
 fn verifiable<'a>(
@@ -359,14 +363,6 @@ fn for_tls13(schemes: &[SignatureScheme]) -> Vec<SignatureScheme> {
                 | Scheme::ECDSA_SHA1_Legacy
         )
     });
-    schemes
-}
-
-/// The schemes that may sign a handshake of TLS 1.2.
-fn for_tls12(schemes: &[SignatureScheme]) -> Vec<SignatureScheme> {
-    let post_quantum = verify::post_quantum_schemes(SlhDsa::InChainsAndHandshakes);
-    let mut schemes = schemes.to_vec();
-    schemes.retain(|scheme| !post_quantum.contains(scheme));
     schemes
 }
 
