@@ -15,7 +15,8 @@ pub struct Review {
     /// What the kernels do in a time that may depend on data.
     pub findings: Vec<String>,
     /// What a review that says anything has, and this one has not: kernels of secrets for
-    /// each of the architecture's backends, and the mistakes planted on purpose.
+    /// each of the architecture's backends and for its instructions for SHA-256, and the
+    /// mistakes planted on purpose.
     pub missing: Vec<String>,
 }
 
@@ -75,6 +76,18 @@ const SECRET: [&str; 34] = [
     "slh_dsa::shake::Chain",
 ];
 
+/// Kernels of secrets that run on the CPU's instructions for SHA-256, which valgrind does not
+/// know either.
+const SECRET_SHA256: [&str; 2] = [
+    "sha2::streams::CompressStream",
+    "slh_dsa::sha2::ChainStreams",
+];
+
+/// What the names of the functions that run kernels contain: those of backends, and those of
+/// instructions for SHA-256.
+const RUN: &str = " as pq_core::arch::backend::Backend>::run";
+const RUN_SHA256: &str = " as pq_core::arch::backend::Sha256Instructions>::run";
+
 /// Mistakes planted on purpose, by their functions' names, and what they are.
 const PLANTED: [(&str, Kind); 2] = [("branch", Kind::Branch), ("index", Kind::Address)];
 
@@ -83,7 +96,7 @@ impl Review {
     pub fn of(functions: &[Function]) -> Self {
         let kernels = functions
             .iter()
-            .filter(|f| f.name.contains(" as pq_core::arch::backend::Backend>::run"));
+            .filter(|f| f.name.contains(RUN) || f.name.contains(RUN_SHA256));
         let (public, kernels): (Vec<_>, Vec<_>) =
             kernels.partition(|f| PUBLIC.iter().any(|name| f.name.contains(name)));
         let jumps = kernels.iter().flat_map(|f| &f.instructions);
@@ -106,20 +119,21 @@ impl Review {
 }
 
 fn missing(functions: &[Function]) -> Vec<String> {
-    let backends = match functions.iter().any(is_x86_64) {
-        true => ["avx2::Avx2", "avx512::Avx512"],
-        false => ["neon::Neon", "neon::NeonSha3"],
+    let (backends, sha256) = match functions.iter().any(is_x86_64) {
+        true => (["avx2::Avx2", "avx512::Avx512"], "sha_ni::ShaNi"),
+        false => (["neon::Neon", "neon::NeonSha3"], "neon_sha2::NeonSha2"),
     };
-    let kernels = backends.iter().flat_map(|backend| {
-        SECRET.iter().filter_map(move |kernel| {
-            let run = format!("<pq_core::arch::{backend} as pq_core::arch::backend::Backend>::run");
-            let argument = format!("pq_core::kernel::{kernel}");
-            let is_it = |f: &Function| f.name.contains(&run) && f.name.contains(&argument);
-            let found = functions.iter().any(is_it);
-            (!found).then(|| format!("{kernel} of {backend}"))
-        })
+    let of_backend = |backend| SECRET.map(|kernel| (backend, RUN, kernel));
+    let kernels = backends.into_iter().flat_map(of_backend);
+    let kernels = kernels.chain(SECRET_SHA256.map(|kernel| (sha256, RUN_SHA256, kernel)));
+    let missing = kernels.filter_map(|(cpu, run, kernel)| {
+        let run = format!("<pq_core::arch::{cpu}{run}");
+        let argument = format!("pq_core::kernel::{kernel}");
+        let is_it = |f: &Function| f.name.contains(&run) && f.name.contains(&argument);
+        let found = functions.iter().any(is_it);
+        (!found).then(|| format!("{kernel} of {cpu}"))
     });
-    kernels.chain(planted_but_missed(functions)).collect()
+    missing.chain(planted_but_missed(functions)).collect()
 }
 
 /// The mistakes planted on purpose in the program that are not found in its functions.

@@ -126,6 +126,16 @@ mod tests {
             found(spilled),
             [(0x20, Kind::Address), (0x24, Kind::Division)]
         );
+        // vectors leave the flags of a counter alone, but for what is there to set them
+        let vectors = "\
+            10:\tdec    %rcx\n\
+            14:\tpaddd  %xmm1,%xmm0\n\
+            18:\tbswap  %eax\n\
+            1c:\tjne    10 <function>\n\
+            20:\tptest  %xmm0,%xmm0\n\
+            24:\tjne    10 <function>\n\
+            28:\tret\n";
+        assert_eq!(found(vectors), [(0x24, Kind::Branch)]);
     }
 
     #[test]

@@ -49,7 +49,11 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
         }
         "nop" | "nopw" | "nopl" | "push" | "endbr64" | "vzeroupper" => effect.addresses.clear(),
         "pop" => effect.outputs = places,
-        _ if mnemonic.starts_with("cmp") || mnemonic.contains("test") || mnemonic == "bt" => {
+        _ if mnemonic.starts_with("cmp")
+            || mnemonic.contains("test")
+            || mnemonic.contains("comis")
+            || mnemonic == "bt" =>
+        {
             effect.inputs = places;
             effect.sets_flags = true;
         }
@@ -78,11 +82,15 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
             {
                 effect.inputs.push(flags());
             }
+            // SSE's instructions too, all but `ptest` and its kind above
+            let keeps_flags = places.iter().any(|place| matches!(place, Place::Vector))
+                || mnemonic.starts_with("cmov")
+                || mnemonic.starts_with("bswap");
             effect
                 .outputs
                 .extend(operands.last().map(|operand| place(operand)));
             effect.inputs.append(&mut places);
-            effect.sets_flags = !mnemonic.starts_with("cmov");
+            effect.sets_flags = !keeps_flags;
         }
     }
     effect
