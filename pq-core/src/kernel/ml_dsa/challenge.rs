@@ -8,6 +8,7 @@
 
 use crate::arch::{Backend, Kernel, U64s};
 use crate::kernel::ml_dsa::rounding::Below;
+use crate::secret::wipe;
 
 /// (s, −s, s), with η added to each coefficient.
 pub(crate) type Rotations = [[u8; 256]; 3];
@@ -100,16 +101,17 @@ impl<B: Backend, const ETA: i32, const SUBTRACT: bool> Kernel<B> for AddProduct<
     #[inline(always)]
     fn run(self, b: B) -> bool {
         debug_assert!(all_to::<ETA>(self.rotations));
+        let mut sums = [0; 256];
         // As many as fit a byte.
         for terms in self.terms.chunks(255 / (2 * ETA) as usize) {
-            let mut sums = [0; 256];
             add_rotations::<B::U64s, 4>(b, terms, self.rotations, &mut sums);
             let added = ETA * terms.len() as i32;
-            for (f, sum) in self.f.iter_mut().zip(sums) {
-                let product = i32::from(sum) - added;
+            for (f, sum) in self.f.iter_mut().zip(&sums) {
+                let product = i32::from(*sum) - added;
                 *f += if SUBTRACT { -product } else { product };
             }
         }
+        wipe(&mut sums);
         let (f, bound) = (&*self.f, self.bound);
         Below { f, bound }.run(b)
     }
