@@ -66,6 +66,8 @@ where
         let lanes = chain.values[0].as_ref().len();
         debug_assert!(lanes.is_multiple_of(STREAMS));
         let midstate = [s.pack(chain.midstate); STREAMS];
+        // What the loop computes with is in registers, or where the compiler spills them, and not
+        // wiped: in memory, where it could be, signing takes 3 to 15 % longer.
         for first in (0..lanes).step_by(STREAMS) {
             let mut addresses = read_lanes(chain.addresses, first);
             let mut values = read_lanes(chain.values, first);
