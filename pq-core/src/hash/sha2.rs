@@ -74,7 +74,10 @@ const fn words32(start: usize, shift: u32) -> [u32; 8] {
     words
 }
 
-/// A hash function that takes its message. Wiped when dropped.
+/// A hash function that takes its message, and then gives the digest. Wiped when dropped.
+///
+/// It does both in place: a move would leave a copy of the state behind, and of what it took
+/// last.
 pub(crate) struct Hasher<B, W: Word> {
     b: B,
     state: [W; 8],
@@ -146,8 +149,9 @@ impl<B: Backend, W: Word> Hasher<B, W> {
         self.compress_block();
     }
 
-    /// Ends the message, and fills `output` with the first bytes of the digest.
-    pub(crate) fn finish(mut self, output: &mut [u8]) {
+    /// Ends the message, and fills `output` with the first bytes of the digest. Nothing may
+    /// follow.
+    pub(crate) fn finish(&mut self, output: &mut [u8]) {
         self.pad();
         for (word, bytes) in self.state.iter().zip(output.chunks_mut(W::LEN)) {
             word.write(bytes);

@@ -253,24 +253,24 @@ fn hmac<B: Backend, W: Word>(
     message: &[&[u8]],
     output: &mut [u8],
 ) {
-    let keyed = |pad: u8| {
+    let absorb_key = |hasher: &mut Hasher<B, W>, pad: u8| {
         let mut block = Zeroizing::new([pad; 128]);
         for (byte, key) in block.iter_mut().zip(key) {
             *byte ^= key;
         }
-        let mut hasher = Hasher::new(b, initial);
         hasher.absorb(&block[..Hasher::<B, W>::BLOCK_LEN]);
-        hasher
     };
-    let mut inner = keyed(0x36);
+    let mut inner = Hasher::new(b, initial);
+    absorb_key(&mut inner, 0x36);
     inner.absorb(randomness);
     for part in message {
         inner.absorb(part);
     }
-    let mut digest = [0; 64];
+    let mut digest = Zeroizing::new([0; 64]);
     let digest = &mut digest[..8 * W::LEN];
     inner.finish(digest);
-    let mut outer = keyed(0x5c);
+    let mut outer = Hasher::new(b, initial);
+    absorb_key(&mut outer, 0x5c);
     outer.absorb(digest);
     outer.finish(output);
 }
