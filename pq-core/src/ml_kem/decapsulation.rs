@@ -162,7 +162,7 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
                 self.g_done = true;
                 g.take(block)
             }
-            Sponge::Noise { n, last } => noise.take(self.b, block, *n, last),
+            Sponge::Noise { n, begun } => noise.take(self.b, block, *n, begun),
             Sponge::H { .. } | Sponge::Entry { .. } => Demand::Done,
         }
     }

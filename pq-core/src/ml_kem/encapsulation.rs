@@ -137,7 +137,7 @@ impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
                 self.g_done = true;
                 self.g.take(block)
             }
-            Sponge::Noise { n, last } => self.noise.take(self.b, block, *n, last),
+            Sponge::Noise { n, begun } => self.noise.take(self.b, block, *n, begun),
             _ => self.expansion.take(sponge, block),
         }
     }

@@ -89,7 +89,7 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
         let k = P::K::N;
         let Some(n) = n.checked_sub(k) else {
             let n = n as u8;
-            return Some(Sponge::Noise { n, last: None });
+            return Some(Sponge::Noise { n, begun: false });
         };
         let (i, j) = (n / (k + 1), n % (k + 1));
         if i == k {
@@ -98,7 +98,7 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
             sampling::entry::<P>(k * i + j)
         } else {
             let n = (k + i) as u8;
-            Some(Sponge::Noise { n, last: None })
+            Some(Sponge::Noise { n, begun: false })
         }
     }
 
@@ -215,14 +215,14 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
                 self.row_done[i] += usize::from(demand == Demand::Done);
                 demand
             }
-            Sponge::Noise { n, last } => {
+            Sponge::Noise { n, begun } => {
                 let n = usize::from(*n);
                 let (f, done): (&mut Rq, _) = if n < k {
                     (&mut self.space.s[n], &mut self.s_done)
                 } else {
                     (&mut self.space.e[n - k], &mut self.row_done[n - k])
                 };
-                let demand = sampling::take_noise(b, block, P::ETA1, f, last);
+                let demand = sampling::take_noise(b, block, P::ETA1, f, begun);
                 *done += usize::from(demand == Demand::Done);
                 demand
             }

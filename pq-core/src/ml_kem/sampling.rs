@@ -27,8 +27,8 @@ pub(super) enum Sponge {
     /// SamplePolyCBD of PRF(·, n).
     Noise {
         n: u8,
-        /// With η = 3 the last byte of the first block, of which the coefficient begins there.
-        last: Option<u8>,
+        /// With η = 3 whether the first block was taken.
+        begun: bool,
     },
 }
 
@@ -118,12 +118,15 @@ pub(super) fn take_entry<B: Backend>(
 
 /// The next block of SamplePolyCBD_η (algorithm 8), of 128 bytes, which are in the first
 /// block, or of 192, which are in the first two.
+///
+/// With η = 3 the last byte of the first block belongs to a coefficient that ends in the second.
+/// Until then it is in that coefficient's place, since what becomes of a sponge is not wiped.
 pub(super) fn take_noise<B: Backend>(
     b: B,
     block: &[u8],
     eta: usize,
     Rq(f): &mut Rq,
-    last: &mut Option<u8>,
+    begun: &mut bool,
 ) -> Demand {
     if eta == 2 {
         let bytes = &block[..128];
@@ -133,14 +136,15 @@ pub(super) fn take_noise<B: Backend>(
     // Three bytes make four coefficients: 136 = 45 · 3 + 1, and with that one and 56 more
     // there are 19 · 3.
     let (start, end) = f.split_at_mut(4 * 45);
-    let Some(first) = last.take() else {
+    if !*begun {
+        *begun = true;
         let bytes = &block[..3 * 45];
         b.run(CentredBinomial::<3> { bytes, f: start });
-        *last = Some(block[3 * 45]);
+        end[0] = i16::from(block[3 * 45]);
         return Demand::More;
-    };
+    }
     let mut bytes = Zeroizing::new([0; 3 * 19]);
-    bytes[0] = first;
+    bytes[0] = end[0] as u8;
     bytes[1..].copy_from_slice(&block[..3 * 19 - 1]);
     b.run(CentredBinomial::<3> {
         bytes: &*bytes,
@@ -169,7 +173,7 @@ impl<P: ParameterSet> Noise<P> {
     /// The n'th sponge, if there are so many.
     pub(super) fn sponge(n: usize) -> Option<Sponge> {
         let n = n as u8;
-        (usize::from(n) <= 2 * P::K::N).then_some(Sponge::Noise { n, last: None })
+        (usize::from(n) <= 2 * P::K::N).then_some(Sponge::Noise { n, begun: false })
     }
 
     /// The next block of the output of the n'th sponge.
@@ -178,7 +182,7 @@ impl<P: ParameterSet> Noise<P> {
         b: B,
         block: &[u8],
         n: u8,
-        last: &mut Option<u8>,
+        begun: &mut bool,
     ) -> Demand {
         let (n, k) = (usize::from(n), P::K::N);
         let (f, eta) = if n < k {
@@ -188,7 +192,7 @@ impl<P: ParameterSet> Noise<P> {
         } else {
             (&mut *self.e2, ETA2)
         };
-        take_noise(b, block, eta, f, last)
+        take_noise(b, block, eta, f, begun)
     }
 }
 
