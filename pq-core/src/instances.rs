@@ -11,9 +11,10 @@
 
 /// Defines a trait of operations, and implements it for parameter sets.
 ///
-/// Each function takes a [`Choice`](crate::arch::Choice) of a backend first, and what it is
-/// set to is called with that backend and the other arguments. The attribute before `impl` is
-/// that of each function: one that is `inline` is compiled where it is used.
+/// Each function takes a [`Choice`](crate::arch::Choice) of a backend first, which keeps it to
+/// this crate, and what it is set to is called with that backend and the other arguments. The
+/// attribute before `impl` is that of each function: one that is `inline` is compiled where it is
+/// used.
 macro_rules! instances {
     (
         $(#[$doc:meta])*

@@ -198,7 +198,7 @@ mod tests {
                     PreHash::Shake128 => shake::<shake::Shake128>(message, output),
                     PreHash::Shake256 => shake::<shake::Shake256>(message, output),
                 }
-                assert_eq!(Digest::of(Portable.into(), hash, message).bytes, expected);
+                assert_eq!(Digest::of_with(Portable, hash, message).bytes, expected);
             }
         }
     }

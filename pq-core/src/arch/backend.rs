@@ -1,13 +1,13 @@
 //! The trait of all CPUs, and that of the loops they run.
 
-use super::choice::Choice;
+use super::choice::IntoChoice;
 use super::{I16s, I32s, U32s, U64s, packing, pairs};
 use crate::sealed::Sealed;
 
 /// A CPU that the algorithms can run on.
 ///
 /// Sealed: a backend is implemented in this crate or not at all.
-pub trait Backend: Copy + Into<Choice> + Send + Sync + Sealed + 'static {
+pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
     /// Independent lanes of Keccak, SHA-512.
     type U64s: U64s<Token = Self>;
     /// Fewer lanes of Keccak, which take less time than all of them, or on some CPUs as much:

@@ -21,16 +21,20 @@ use super::{Neon, NeonSha3};
 /// `$d` is a dollar sign, which a macro that defines macros can't write.
 macro_rules! backends {
     ($d:tt $($(#[$cfg:meta])* $name:ident,)*) => {
-        /// The token of a backend that the machine has.
+        /// The token of a backend that the machine has, and the proof that this crate calls.
+        ///
+        /// The operations of a parameter set are functions of its traits, so that everybody who
+        /// can name the set can name them too. They take one of these, which only this crate can
+        /// make, since they trust their other arguments: public functions checked those.
         #[derive(Clone, Copy, Debug)]
         pub enum Choice {
             $($(#[$cfg])* $name($name),)*
             Portable(Portable),
         }
 
-        $($(#[$cfg])* impl From<$name> for Choice {
-            fn from(token: $name) -> Self {
-                Self::$name(token)
+        $($(#[$cfg])* impl IntoChoice for $name {
+            fn choice(self, _: InCrate) -> Choice {
+                Choice::$name(self)
             }
         })*
 
@@ -117,11 +121,21 @@ backends! { $
     Neon,
 }
 
-impl From<Portable> for Choice {
-    fn from(token: Portable) -> Self {
-        Self::Portable(token)
+impl IntoChoice for Portable {
+    fn choice(self, _: InCrate) -> Choice {
+        Choice::Portable(self)
     }
 }
+
+/// A backend, which this crate can make a [`Choice`] of.
+pub trait IntoChoice {
+    /// The backend as a choice.
+    fn choice(self, _: InCrate) -> Choice;
+}
+
+/// The proof that this crate calls: no other can name it.
+#[derive(Clone, Copy, Debug)]
+pub struct InCrate;
 
 /// The greatest rank that public operations may use, if somebody said so.
 #[cfg(feature = "limit")]

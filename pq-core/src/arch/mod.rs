@@ -55,7 +55,7 @@ pub use avx512::Avx512;
 pub use backend::{Backend, FromNumber, Kernel, Sha256Instructions};
 #[cfg(test)]
 pub(crate) use choice::on_each_backend;
-pub(crate) use choice::{Choice, choose, dispatch};
+pub(crate) use choice::{Choice, InCrate, choose, dispatch};
 #[cfg(feature = "limit")]
 pub use choice::{chosen, lift_limit, limit};
 pub(crate) use in_place::{in_place, try_in_place};

@@ -10,11 +10,11 @@ use super::signature::Signature;
 use super::signing_key::SigningKey;
 use super::verification::Message;
 use super::verifying_key::VerifyingKey;
-use crate::arch::Backend;
+use crate::arch::{Backend, InCrate};
 
 /// ML-DSA.KeyGen_internal (algorithm 6).
 pub fn keygen<P: ParameterSet, B: Backend>(b: B, xi: &[u8; 32]) -> SigningKey<P> {
-    SigningKey::from_seed_with(b.into(), xi)
+    SigningKey::from_seed_with(b.choice(InCrate), xi)
 }
 
 /// ML-DSA.Sign_internal (algorithm 7).
@@ -24,7 +24,7 @@ pub fn sign<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     rnd: &[u8; 32],
 ) -> Signature<P> {
-    P::sign(b.into(), signing_key, message, rnd)
+    P::sign(b.choice(InCrate), signing_key, message, rnd)
 }
 
 /// ML-DSA.Verify_internal (algorithm 8): whether the signature is valid.
@@ -36,7 +36,7 @@ pub fn verify<P: ParameterSet, B: Backend>(
     signature: &Signature<P>,
 ) -> bool {
     let message = Message::Formatted(message);
-    P::verify(b.into(), verifying_key.into(), message, signature)
+    P::verify(b.choice(InCrate), verifying_key.into(), message, signature)
 }
 
 #[cfg(test)]

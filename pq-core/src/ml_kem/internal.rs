@@ -6,7 +6,7 @@
 
 use super::keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
 use super::params::ParameterSet;
-use crate::arch::Backend;
+use crate::arch::{Backend, InCrate};
 
 /// ML-KEM.KeyGen_internal (algorithm 16).
 pub fn keygen<P: ParameterSet, B: Backend>(
@@ -14,7 +14,7 @@ pub fn keygen<P: ParameterSet, B: Backend>(
     d: &[u8; 32],
     z: &[u8; 32],
 ) -> DecapsulationKey<P> {
-    P::keygen(b.into(), d, z)
+    P::keygen(b.choice(InCrate), d, z)
 }
 
 /// ML-KEM.Encaps_internal (algorithm 17).
@@ -23,7 +23,7 @@ pub fn encaps<P: ParameterSet, B: Backend>(
     encapsulation_key: &EncapsulationKey<P>,
     m: &[u8; 32],
 ) -> (Ciphertext<P>, SharedSecret) {
-    P::encaps(b.into(), encapsulation_key, m)
+    P::encaps(b.choice(InCrate), encapsulation_key, m)
 }
 
 /// ML-KEM.Decaps_internal (algorithm 18).
@@ -32,7 +32,7 @@ pub fn decaps<P: ParameterSet, B: Backend>(
     decapsulation_key: &DecapsulationKey<P>,
     ciphertext: &Ciphertext<P>,
 ) -> SharedSecret {
-    P::decaps(b.into(), decapsulation_key, ciphertext)
+    P::decaps(b.choice(InCrate), decapsulation_key, ciphertext)
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ use super::signature::Signature;
 use super::signing_key::SigningKey;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
-use crate::arch::{Backend, try_in_place};
+use crate::arch::{Backend, InCrate, try_in_place};
 use crate::dimension::Array;
 
 /// slh_keygen_internal (algorithm 18) of SK.seed ‖ SK.prf ‖ PK.seed.
 pub fn keygen<P: ParameterSet, B: Backend>(b: B, seed: &Array<P::SeedLen, u8>) -> SigningKey<P> {
-    SigningKey::from_seed_with(b.into(), seed.as_ref(), &|_| ())
+    SigningKey::from_seed_with(b.choice(InCrate), seed.as_ref(), &|_| ())
 }
 
 /// slh_sign_internal (algorithm 19); without `randomness` the deterministic variant.
@@ -29,10 +29,11 @@ pub fn sign<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     randomness: Option<&Array<P::N, u8>>,
 ) -> Result<Signature<P>, Error> {
+    let backend = b.choice(InCrate);
     let randomness = randomness.map(AsRef::as_ref);
     try_in_place(Signature::zero, |signature| {
         let bytes = signature.as_mut_bytes();
-        P::sign(b.into(), signing_key, message, randomness, &|_| (), bytes)
+        P::sign(backend, signing_key, message, randomness, &|_| (), bytes)
     })
 }
 
@@ -44,5 +45,6 @@ pub fn verify<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     signature: &Signature<P>,
 ) -> bool {
-    P::verify(b.into(), verifying_key, message, signature.as_bytes())
+    let backend = b.choice(InCrate);
+    P::verify(backend, verifying_key, message, signature.as_bytes())
 }
