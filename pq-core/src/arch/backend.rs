@@ -244,16 +244,12 @@ pub trait FromNumber: Copy + Sealed + 'static {
     fn from_number(number: u32) -> Self;
 }
 
-impl Sealed for i16 {}
-
 impl FromNumber for i16 {
     #[inline(always)]
     fn from_number(number: u32) -> Self {
         number as Self
     }
 }
-
-impl Sealed for i32 {}
 
 impl FromNumber for i32 {
     #[inline(always)]

@@ -66,6 +66,8 @@ macro_rules! vector {
         #[derive(Clone, Copy)]
         pub struct $name($register);
 
+        impl Sealed for $name {}
+
         impl Vector for $name {
             type Token = $token;
             type Element = $element;

@@ -37,6 +37,8 @@ impl Backend for Portable {
 
 macro_rules! one_lane {
     ($element:ty) => {
+        impl Sealed for $element {}
+
         impl Vector for $element {
             type Token = Portable;
             type Element = $element;

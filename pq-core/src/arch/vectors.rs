@@ -2,11 +2,15 @@
 
 use zeroize::Zeroize;
 
+use crate::sealed::Sealed;
+
 /// A vector register, or one element where there are none.
 ///
 /// Whoever makes a vector shows the token, so that a vector is itself the proof that
 /// the CPU has the instructions of its methods.
-pub trait Vector: Copy {
+///
+/// Sealed, and with it all traits of vectors: implemented in this crate or not at all.
+pub trait Vector: Copy + Sealed {
     /// The backend that the vector belongs to.
     type Token: Copy;
     /// What a lane holds.

@@ -5,6 +5,7 @@ use core::arch::x86_64::*;
 use super::super::instructions::{instructions, lane_orders, sums, vector};
 use super::super::{Coefficients, I16s, I32s, Vector};
 use super::Avx2;
+use crate::sealed::Sealed;
 
 vector! {
     /// 16 coefficients of ML-KEM.

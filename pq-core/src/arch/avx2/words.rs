@@ -6,6 +6,7 @@ use super::super::instructions::{instructions, vector};
 use super::super::{U32s, U64s, Vector, Words};
 use super::Avx2;
 use super::coefficients::transpose_blocks;
+use crate::sealed::Sealed;
 
 /// Vectors of words: the same instructions, each for its width.
 macro_rules! words {

@@ -7,6 +7,7 @@ use super::super::avx2;
 use super::super::instructions::{instructions, vector};
 use super::super::{U32s, U64s, Vector, Words};
 use super::Avx512;
+use crate::sealed::Sealed;
 
 /// Vectors of words: the same instructions, each for its width.
 macro_rules! words {
