@@ -44,7 +44,7 @@ pub enum PreHash {
 
 impl PreHash {
     /// Every hash function there is.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: &'static [Self] = &[
         Self::Sha224,
         Self::Sha256,
         Self::Sha384,
@@ -177,7 +177,7 @@ mod tests {
         let message: [u8; 300] = core::array::from_fn(|i| i as u8);
         for len in [0, 1, 71, 72, 135, 136, 137, 168, 300] {
             let message = &message[..len];
-            for hash in PreHash::ALL {
+            for &hash in PreHash::ALL {
                 let mut expected = [0; 64];
                 let output = &mut expected[..hash.digest_len()];
                 match hash {

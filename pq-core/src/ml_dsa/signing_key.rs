@@ -503,7 +503,7 @@ mod tests {
         assert!(key.sign(b"", &context[1..], &[0; 32]).is_ok());
         assert_eq!(key.sign(b"", &context, &[0; 32]), too_long);
         assert_eq!(key.sign_deterministic(b"", &context), too_long);
-        for hash in PreHash::ALL {
+        for &hash in PreHash::ALL {
             assert_eq!(key.hash_sign(hash, b"", &context, &[0; 32]), too_long);
             let digest = [0; 65];
             let len = hash.digest_len();

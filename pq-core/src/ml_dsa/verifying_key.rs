@@ -289,10 +289,10 @@ mod tests {
                 assert_eq!(other.verify_mu(&mu, signature), INVALID);
             }
 
-            for hash in PreHash::ALL {
+            for &hash in PreHash::ALL {
                 let signature = signing_key.hash_sign(hash, message, context, &[3; 32]);
                 let signature = signature.unwrap();
-                for used in PreHash::ALL {
+                for &used in PreHash::ALL {
                     let expected = if used == hash { Ok(()) } else { INVALID };
                     assert_eq!(
                         key.hash_verify(used, message, context, &signature),

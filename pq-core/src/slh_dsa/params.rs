@@ -38,6 +38,7 @@ pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + '
 
 /// The functions that a parameter set hashes with.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum HashFamily {
     /// SHAKE256 (FIPS 205, section 11.1).
     Shake,
@@ -47,6 +48,7 @@ pub enum HashFamily {
 
 /// The numbers of a parameter set that say what its trees look like (FIPS 205, table 2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Shape {
     /// d, the number of layers of the hypertree.
     pub d: usize,
