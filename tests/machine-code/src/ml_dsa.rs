@@ -18,7 +18,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     sets.into_iter().flatten().collect()
 }
 
-fn of<P: ParameterSet>() -> [Operation; 14] {
+fn of<P: ParameterSet>() -> [Operation; 16] {
     of_set(
         P::NAME,
         [
@@ -27,7 +27,9 @@ fn of<P: ParameterSet>() -> [Operation; 14] {
             ("SigningKey::to_expanded", to_expanded::<P>),
             ("SigningKey::clone", clone::<P>),
             ("SigningKey::sign", sign::<P>),
+            ("SigningKey::sign_deterministic", sign_deterministic::<P>),
             ("SigningKey::hash_sign", hash_sign::<P>),
+            ("SigningKey::sign_digest", sign_digest::<P>),
             ("SigningKey::sign_mu", sign_mu::<P>),
             ("VerifyingKey::expand", expand::<P>),
             ("VerifyingKey::verify", verify::<P>),
@@ -90,10 +92,27 @@ fn sign<P: ParameterSet>() -> Run {
     })
 }
 
+fn sign_deterministic<P: ParameterSet>() -> Run {
+    let key = secret_key::<P>();
+    Box::new(move || {
+        let signature = key.sign_deterministic(black_box(b"message"), b"context");
+        expect_from_secret(black_box(&signature.expect("a short context")));
+    })
+}
+
 fn hash_sign<P: ParameterSet>() -> Run {
     let (key, rnd) = (secret_key::<P>(), secret());
     Box::new(move || {
         let signature = key.hash_sign(PreHash::Sha512, black_box(b"message"), b"context", &rnd);
+        expect_from_secret(black_box(&signature.expect("a short context")));
+    })
+}
+
+fn sign_digest<P: ParameterSet>() -> Run {
+    let (key, rnd) = (secret_key::<P>(), secret());
+    Box::new(move || {
+        let digest = black_box(&[1; 64]);
+        let signature = key.sign_digest(PreHash::Sha512, digest, b"context", &rnd);
         expect_from_secret(black_box(&signature.expect("a short context")));
     })
 }

@@ -4,6 +4,7 @@ use core::array;
 use core::hint::black_box;
 use std::sync::Mutex;
 
+use pq_core::arch::memcheck;
 use pq_core::ml_kem::batch::{self, Decapsulate, Encapsulate, Generate};
 use pq_core::ml_kem::{
     Ciphertext, DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
@@ -16,17 +17,19 @@ pub(crate) fn operations() -> Vec<Operation> {
     sets.into_iter().flatten().collect()
 }
 
-fn of<P: ParameterSet>() -> [Operation; 10] {
+fn of<P: ParameterSet>() -> [Operation; 12] {
     of_set(
         P::NAME,
         [
             ("DecapsulationKey::from_seed", from_seed::<P>),
             ("DecapsulationKey::from_expanded", from_expanded::<P>),
             ("DecapsulationKey::to_expanded", to_expanded::<P>),
+            ("DecapsulationKey::clone", clone::<P>),
             ("DecapsulationKey::decapsulate", decapsulate::<P>),
             ("DecapsulationKey::decapsulate, rejected", reject::<P>),
             ("EncapsulationKey::from_bytes", from_bytes::<P>),
             ("EncapsulationKey::encapsulate", encapsulate::<P>),
+            ("SharedSecret::eq", compare::<P>),
             ("batch::generate", generate_batch::<P>),
             ("batch::encapsulate", encapsulate_batch::<P>),
             ("batch::decapsulate", decapsulate_batch::<P>),
@@ -64,6 +67,14 @@ fn to_expanded<P: ParameterSet>() -> Run {
     Box::new(move || expect_secret_key(black_box(&key)))
 }
 
+fn clone<P: ParameterSet>() -> Run {
+    let key = secret_key::<P>();
+    Box::new(move || {
+        let copy = DecapsulationKey::clone(black_box(&key));
+        expect_secret_key(black_box(&copy));
+    })
+}
+
 fn decapsulate<P: ParameterSet>() -> Run {
     let key = secret_key::<P>();
     let ciphertext = ciphertext_for(&key, 0);
@@ -97,6 +108,23 @@ fn encapsulate<P: ParameterSet>() -> Run {
         let (ciphertext, shared) = key.encapsulate(black_box(&m));
         expect_secret(black_box(&ciphertext).as_bytes());
         expect_secret(black_box(&shared).as_bytes());
+    })
+}
+
+/// Of equal secrets and of others.
+fn compare<P: ParameterSet>() -> Run {
+    let key = secret_key::<P>();
+    let [shared, same, other] = [0, 0, 1].map(|change| {
+        let ciphertext = ciphertext_for(&key, change);
+        key.decapsulate(&ciphertext)
+    });
+    Box::new(move || {
+        let compare = |other| {
+            let mut is_equal = black_box(&shared) == black_box(other);
+            memcheck::declassify(&mut is_equal);
+            is_equal
+        };
+        assert!(compare(&same) && !compare(&other));
     })
 }
 

@@ -9,7 +9,7 @@ use pq_core::slh_dsa::{
     SlhDsaShake128s, SlhDsaShake192f, SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
     VerifyingKey,
 };
-use pq_core::{Array, Dimension};
+use pq_core::{Array, Dimension, Error};
 
 use crate::{Operation, Run, expect_secret, of_set, public};
 
@@ -24,7 +24,9 @@ pub(crate) fn operations() -> Vec<Operation> {
         of::<SlhDsaSha2_192f>(),
         of::<SlhDsaSha2_256f>(),
     ];
-    sets.into_iter().flatten().collect()
+    let variants = [variants::<SlhDsaShake128f>(), variants::<SlhDsaSha2_128f>()];
+    let sets = sets.into_iter().flatten();
+    sets.chain(variants.into_iter().flatten()).collect()
 }
 
 /// Those of the sets with small signatures, which take seconds.
@@ -40,14 +42,29 @@ pub(crate) fn slow_operations() -> Vec<Operation> {
     sets.into_iter().flatten().collect()
 }
 
-fn of<P: ParameterSet>() -> [Operation; 4] {
+fn of<P: ParameterSet>() -> [Operation; 6] {
     of_set(
         P::NAME,
         [
             ("SigningKey::from_seed", from_seed::<P>),
+            ("SigningKey::check", check::<P>),
+            ("SigningKey::clone", clone::<P>),
             ("SigningKey::sign", sign::<P>),
             ("VerifyingKey::verify", verify::<P>),
             ("VerifyingKey::hash_verify", hash_verify::<P>),
+        ],
+    )
+}
+
+/// `sign` of other messages and without randomness, from where on it is the same code: of one set
+/// for each family of hash functions, since signing takes long.
+fn variants<P: ParameterSet>() -> [Operation; 3] {
+    of_set(
+        P::NAME,
+        [
+            ("SigningKey::sign_deterministic", sign_deterministic::<P>),
+            ("SigningKey::hash_sign", hash_sign::<P>),
+            ("SigningKey::sign_digest", sign_digest::<P>),
         ],
     )
 }
@@ -56,15 +73,58 @@ fn from_seed<P: ParameterSet>() -> Run {
     let seed = seed::<P>();
     Box::new(move || {
         let key = SigningKey::<P>::from_seed(black_box(&seed));
-        expect_secret(&black_box(&key).as_bytes()[..2 * P::N::N]);
+        expect_secret_key(black_box(&key));
+    })
+}
+
+fn check<P: ParameterSet>() -> Run {
+    let key = SigningKey::<P>::from_seed(&seed::<P>());
+    Box::new(move || assert_eq!(black_box(&key).check(), Ok(())))
+}
+
+fn clone<P: ParameterSet>() -> Run {
+    let key = SigningKey::<P>::from_seed(&seed::<P>());
+    Box::new(move || {
+        let copy = SigningKey::clone(black_box(&key));
+        expect_secret_key(black_box(&copy));
     })
 }
 
 fn sign<P: ParameterSet>() -> Run {
+    signing::<P, _>(|key, randomness| key.sign(black_box(b"message"), b"context", randomness))
+}
+
+fn sign_deterministic<P: ParameterSet>() -> Run {
+    signing::<P, _>(|key, _| key.sign_deterministic(black_box(b"message"), b"context"))
+}
+
+fn hash_sign<P: ParameterSet>() -> Run {
+    signing::<P, _>(|key, randomness| {
+        key.hash_sign(
+            PreHash::Sha512,
+            black_box(b"message"),
+            b"context",
+            randomness,
+        )
+    })
+}
+
+fn sign_digest<P: ParameterSet>() -> Run {
+    signing::<P, _>(|key, randomness| {
+        let digest = black_box(&[1; 64]);
+        key.sign_digest(PreHash::Sha512, digest, b"context", randomness)
+    })
+}
+
+/// Makes a signature by `sign`, which is passed a key and randomness.
+fn signing<P: ParameterSet, F>(sign: F) -> Run
+where
+    F: Fn(&SigningKey<P>, &Array<P::N, u8>) -> Result<Signature<P>, Error> + Send + 'static,
+{
     let key = SigningKey::<P>::from_seed(&seed::<P>());
     let randomness = randomness::<P>();
     Box::new(move || {
-        let signature = key.sign(black_box(b"message"), b"context", &randomness);
+        let signature = sign(&key, &randomness);
         let signature = black_box(&signature).as_ref().expect("a consistent key");
         // All but R, though it may be known, comes from SK.seed.
         expect_secret(&signature.as_bytes()[P::N::N..]);
@@ -85,6 +145,11 @@ fn hash_verify<P: ParameterSet>() -> Run {
         let result = key.hash_verify(PreHash::Sha512, black_box(b"message"), b"", &signature);
         assert!(result.is_err());
     })
+}
+
+/// SK.seed and SK.prf.
+fn expect_secret_key<P: ParameterSet>(key: &SigningKey<P>) {
+    expect_secret(&key.as_bytes()[..2 * P::N::N]);
 }
 
 /// SK.seed ‖ SK.prf ‖ PK.seed, of which the last is public.
