@@ -8,3 +8,25 @@ impl fmt::Debug for Hex<'_> {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
+
+/// What types of public bytes have in common: they are equal if these are, and `Debug` shows these
+/// after the name of the parameter set.
+macro_rules! public_bytes {
+    ($name:ident) => {
+        impl<P: ParameterSet> Eq for $name<P> {}
+
+        impl<P: ParameterSet> PartialEq for $name<P> {
+            fn eq(&self, other: &Self) -> bool {
+                self.as_bytes() == other.as_bytes()
+            }
+        }
+
+        impl<P: ParameterSet> core::fmt::Debug for $name<P> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let bytes = $crate::hex::Hex(self.as_bytes());
+                write!(f, concat!(stringify!($name), "<{}>({:?})"), P::NAME, bytes)
+            }
+        }
+    };
+}
+pub(crate) use public_bytes;

@@ -1,10 +1,8 @@
-use core::fmt;
-
 use super::encoding::z_len;
 use super::params::ParameterSet;
 use crate::Error;
 use crate::dimension::{Array, Dimension, array};
-use crate::hex::Hex;
+use crate::hex::public_bytes;
 
 /// A signature: any bytes of the right length.
 ///
@@ -50,19 +48,7 @@ pub(super) fn parts<P: ParameterSet>(
     (c_tilde, z.chunks_exact(z_len::<P>()), hint)
 }
 
-impl<P: ParameterSet> Eq for Signature<P> {}
-
-impl<P: ParameterSet> PartialEq for Signature<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<P: ParameterSet> fmt::Debug for Signature<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Signature<{}>({:?})", P::NAME, Hex(self.as_bytes()))
-    }
-}
+public_bytes!(Signature);
 
 /// A decoded hint **h**: for each of its k polynomials where the ones are.
 pub(super) struct Hints<'a> {

@@ -12,7 +12,7 @@ use crate::arch::{Backend, choose, in_place};
 use crate::context::Context;
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
-use crate::hex::Hex;
+use crate::hex::public_bytes;
 use crate::prehash::{Digest, PreHash};
 use crate::secret::Zero;
 
@@ -95,19 +95,7 @@ pub(super) fn t1_hat<B: Backend>(b: B, key: &[u8], i: usize, output: &mut Tq) {
     output.decode_t1(b, &key[32 + T1_LEN * i..][..T1_LEN]);
 }
 
-impl<P: ParameterSet> Eq for VerifyingKey<P> {}
-
-impl<P: ParameterSet> PartialEq for VerifyingKey<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<P: ParameterSet> fmt::Debug for VerifyingKey<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "VerifyingKey<{}>({:?})", P::NAME, Hex(self.as_bytes()))
-    }
-}
+public_bytes!(VerifyingKey);
 
 /// A verifying key with everything precomputed that does not depend on a signature.
 ///

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::arch::{Backend, choose, declassify, in_place, try_in_place};
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
-use crate::hex::Hex;
+use crate::hex::public_bytes;
 use crate::secret::{Zero, wipe};
 
 /// An encapsulation key, which passed the input checks of FIPS 203, section 7.2.
@@ -98,24 +98,7 @@ pub(super) fn rho(ek: &[u8]) -> &[u8; 32] {
         .expect("the key ends with the 32 bytes of ρ")
 }
 
-impl<P: ParameterSet> Eq for EncapsulationKey<P> {}
-
-impl<P: ParameterSet> PartialEq for EncapsulationKey<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<P: ParameterSet> fmt::Debug for EncapsulationKey<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "EncapsulationKey<{}>({:?})",
-            P::NAME,
-            Hex(self.as_bytes())
-        )
-    }
-}
+public_bytes!(EncapsulationKey);
 
 /// A decapsulation key, whose parts belong together. Wiped when dropped.
 ///
@@ -341,19 +324,7 @@ impl<P: ParameterSet> Ciphertext<P> {
     }
 }
 
-impl<P: ParameterSet> Eq for Ciphertext<P> {}
-
-impl<P: ParameterSet> PartialEq for Ciphertext<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<P: ParameterSet> fmt::Debug for Ciphertext<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ciphertext<{}>({:?})", P::NAME, Hex(self.as_bytes()))
-    }
-}
+public_bytes!(Ciphertext);
 
 /// A shared secret of 32 bytes. Compared in constant time, wiped when dropped.
 #[derive(Clone)]

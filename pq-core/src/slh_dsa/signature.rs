@@ -1,9 +1,7 @@
-use core::fmt;
-
 use super::params::ParameterSet;
 use crate::Error;
 use crate::dimension::{Array, Dimension, array};
-use crate::hex::Hex;
+use crate::hex::public_bytes;
 
 /// A signature: any bytes of the right length.
 ///
@@ -38,16 +36,4 @@ impl<P: ParameterSet> Signature<P> {
     }
 }
 
-impl<P: ParameterSet> Eq for Signature<P> {}
-
-impl<P: ParameterSet> PartialEq for Signature<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<P: ParameterSet> fmt::Debug for Signature<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Signature<{}>({:?})", P::NAME, Hex(self.as_bytes()))
-    }
-}
+public_bytes!(Signature);

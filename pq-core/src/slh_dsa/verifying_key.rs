@@ -1,12 +1,10 @@
-use core::fmt;
-
 use super::message::Message;
 use super::params::ParameterSet;
 use super::signature::Signature;
 use crate::Error;
 use crate::arch::choose;
 use crate::dimension::{Array, Dimension, array};
-use crate::hex::Hex;
+use crate::hex::public_bytes;
 use crate::prehash::PreHash;
 
 /// A verifying key: any bytes of the right length.
@@ -131,16 +129,4 @@ impl<P: ParameterSet> VerifyingKey<P> {
     }
 }
 
-impl<P: ParameterSet> Eq for VerifyingKey<P> {}
-
-impl<P: ParameterSet> PartialEq for VerifyingKey<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<P: ParameterSet> fmt::Debug for VerifyingKey<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "VerifyingKey<{}>({:?})", P::NAME, Hex(self.as_bytes()))
-    }
-}
+public_bytes!(VerifyingKey);
