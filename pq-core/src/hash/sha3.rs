@@ -23,8 +23,29 @@ pub(crate) fn shake256<B: Backend>(b: B, parts: &[&[u8]], output: &mut [u8]) {
     hash(b, SHAKE256_RATE, SHAKE_SUFFIX, parts, output);
 }
 
+/// [`shake256`] of the parts of `head` and then those of `message`.
+pub(crate) fn shake256_joined<B: Backend>(
+    b: B,
+    head: &[&[u8]],
+    message: &[&[u8]],
+    output: &mut [u8],
+) {
+    let parts = head.iter().chain(message);
+    hash_all(b, SHAKE256_RATE, SHAKE_SUFFIX, parts, output);
+}
+
 /// Any function of FIPS 202 on the concatenation of `parts`, as long as `output`.
 pub(crate) fn hash<B: Backend>(b: B, rate: usize, suffix: u8, parts: &[&[u8]], output: &mut [u8]) {
+    hash_all(b, rate, suffix, parts.iter(), output);
+}
+
+fn hash_all<'a, B: Backend>(
+    b: B,
+    rate: usize,
+    suffix: u8,
+    parts: impl Iterator<Item = &'a &'a [u8]>,
+    output: &mut [u8],
+) {
     let mut sponge = Sponge::new(b, rate);
     for part in parts {
         sponge.absorb(part);

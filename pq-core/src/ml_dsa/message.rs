@@ -1,18 +1,12 @@
 //! The representative µ of what is signed (FIPS 204, section 6.2).
 
 use crate::arch::{Backend, Choice, dispatch};
-use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, Sponge, shake256};
+use crate::hash::sha3::{shake256, shake256_joined};
 
 /// µ = H(tr ‖ M′, 64) (algorithm 7, step 6; algorithm 8, step 7).
 pub(super) fn representative<B: Backend>(b: B, tr: &[u8; 64], message: &[&[u8]]) -> [u8; 64] {
-    let mut sponge = Sponge::new(b, SHAKE256_RATE);
-    sponge.absorb(tr);
-    for part in message {
-        sponge.absorb(part);
-    }
     let mut mu = [0; 64];
-    sponge.finish(SHAKE_SUFFIX);
-    sponge.squeeze(&mut mu);
+    shake256_joined(b, &[tr], message, &mut mu);
     mu
 }
 

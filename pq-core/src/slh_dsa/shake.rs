@@ -8,7 +8,7 @@ use super::address::Address;
 use super::hash::{Hash, Lanes};
 use crate::arch::{Backend, Vector};
 use crate::dimension::Dimension;
-use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, Sponge, shake256};
+use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, shake256, shake256_joined};
 use crate::kernel::keccak::KeccakF1600;
 use crate::kernel::slh_dsa::shake::Chain;
 use crate::secret::wipe;
@@ -177,25 +177,13 @@ impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
     }
 
     fn prf_msg(&self, sk_prf: &[u8], randomness: &[u8], message: &[&[u8]], output: &mut [u8]) {
-        self.whole(&[sk_prf, randomness], message, output);
+        shake256_joined(self.b, &[sk_prf, randomness], message, output);
     }
 
     fn h_msg(&self, r: &[u8], pk_root: &[u8], message: &[&[u8]], output: &mut [u8]) {
         let mut seed = [0; 32];
         let n = self.pk_seed(&mut seed);
-        self.whole(&[r, &seed[..n], pk_root], message, output);
-    }
-}
-
-impl<B: Backend, N: Dimension> Shake<B, N> {
-    /// SHAKE256(head ‖ message), as long as `output`.
-    fn whole(&self, head: &[&[u8]], message: &[&[u8]], output: &mut [u8]) {
-        let mut sponge = Sponge::new(self.b, SHAKE256_RATE);
-        for part in head.iter().chain(message) {
-            sponge.absorb(part);
-        }
-        sponge.finish(SHAKE_SUFFIX);
-        sponge.squeeze(output);
+        shake256_joined(self.b, &[r, &seed[..n], pk_root], message, output);
     }
 }
 
