@@ -54,18 +54,19 @@ use crate::{Error, base};
 ///
 /// # Keys
 ///
-/// Tickets are encrypted by the base or the provider that they are made with. A new key takes over every
-/// [`rotation`](TicketOptions::rotation), with the first handshake after that time, or by
+/// Tickets are encrypted by the base or the provider that they are made with. A new key takes
+/// over every [`rotation`](TicketOptions::rotation), with the first handshake after that time, or by
 /// [`rotate`](Self::rotate) at any time; the old one goes on decrypting for as long as one of its
 /// tickets is good, and is then forgotten.
 ///
 /// # Client certificates
 ///
-/// A resumed session has the client's certificates of the full handshake. rustls shows
-/// them to no verifier again, and gives out a new ticket with each resumption. Who lets in clients
-/// by certificates that can expire or be revoked asks the verifier once more when a session was resumed, as
-/// `examples/tls-server` does; and a server with other roots, revocation lists or a stricter profile
-/// gets new `Tickets`.
+/// A resumed session has the client's certificates of the full handshake. rustls shows them to
+/// no verifier again, and gives out new tickets when the handshake ends. Where certificates let
+/// clients in and can expire or be revoked, ask the verifier once more when a session is resumed,
+/// and before the handshake ends, as `examples/tls-server` does: a client that is refused
+/// afterwards has new tickets, and resumes with those. A server with other roots, revocation lists
+/// or a stricter profile gets new `Tickets`.
 pub struct Tickets {
     options: TicketOptions,
     make_key: Box<MakeKey>,

@@ -230,6 +230,7 @@ impl Connection {
         let (_, connection) = stream.get_ref();
         let negotiated = Negotiated::of_server(connection, own).expect("the handshake is complete");
         let page = page(connection, &negotiated);
+        // After a HelloRetryRequest it was not known earlier.
         if let Err(error) = self.tls.verify_resumed_client(connection) {
             // Once the handshake is over rustls sends no alert but close_notify.
             let _ = timeout(self.limits.handshake, stream.shutdown()).await;
@@ -289,11 +290,18 @@ impl Connection {
         let choice = self.tls.identities.choose(&hello);
         let own = choice.and_then(|choice| choice.authentication());
 
+        let mut resumed = Ok(());
         let accept = start.into_stream_with(self.tls.config.clone(), |connection| {
+            // Before the end of the handshake, with which rustls gives out new tickets: a client
+            // would resume with those, and never show the certificate that it has by now.
+            resumed = self.tls.verify_resumed_client(connection);
             if let Some(own) = own {
                 own.remember(connection);
             }
         });
+        if let Err(error) = resumed {
+            return Err((ConnectionError::ResumedClient(error), None));
+        }
         match accept.into_fallible().await {
             Ok(stream) => Ok((stream, own)),
             Err((error, tcp)) => {

@@ -4,7 +4,7 @@ use std::time::Instant;
 use tls_server::Limits;
 use tokio::io::AsyncWriteExt;
 
-use crate::harness::{Harness, Options, until_closed};
+use crate::harness::{Harness, Options, PATIENCE, until_closed};
 
 /// What a client can send that is not a handshake.
 const RUBBISH: [&[u8]; 6] = [
@@ -99,6 +99,28 @@ async fn a_request_without_end_is_closed() {
         .unwrap();
     let answer = until_closed(tls).await;
     assert!(answer.starts_with(b"HTTP/1.1 405"));
+}
+
+/// For its size: the limits of time are longer than the test waits.
+#[tokio::test]
+async fn a_head_without_end_is_refused() {
+    let server = Harness::with(Options {
+        limits: Limits {
+            connection: 10 * PATIENCE,
+            request_head: 10 * PATIENCE,
+            ..Limits::default()
+        },
+        ..Options::default()
+    })
+    .await;
+    let mut tls = server.client().connect().await.unwrap();
+    let start = b"GET / HTTP/1.1\r\nX: ";
+    tls.write_all(start).await.unwrap();
+    // No more than is read before it is refused: the answer could be lost otherwise.
+    let rest = vec![b'x'; 128 * 1024 - start.len()];
+    tls.write_all(&rest).await.unwrap();
+    let answer = until_closed(tls).await;
+    assert!(answer.starts_with(b"HTTP/1.1 431"));
 }
 
 #[tokio::test]
