@@ -136,6 +136,29 @@ mod tests {
             24:\tjne    10 <function>\n\
             28:\tret\n";
         assert_eq!(found(vectors), [(0x24, Kind::Branch)]);
+        // and so do these, of which one takes two registers from two
+        let others = "\
+            10:\tmovzbl (%rsi),%eax\n\
+            14:\ttest   %al,%al\n\
+            18:\trorx   $0x3,%rcx,%r8\n\
+            1c:\tnot    %r8\n\
+            20:\tjne    10 <function>\n\
+            24:\tmulx   %rcx,%r9,%r10\n\
+            28:\ttest   %r9,%r9\n\
+            2c:\tje     10 <function>\n\
+            30:\tmovzbl (%rsi),%edx\n\
+            34:\tmulx   %rcx,%r9,%r10\n\
+            38:\ttest   %r9,%r9\n\
+            3c:\tje     24 <function+0x14>\n\
+            40:\tret\n";
+        assert_eq!(
+            found(others),
+            [
+                (0x20, Kind::Branch),
+                (0x2c, Kind::Branch),
+                (0x3c, Kind::Branch)
+            ]
+        );
     }
 
     #[test]

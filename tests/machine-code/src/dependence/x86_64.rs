@@ -3,6 +3,11 @@
 use super::effect::{Effect, FLAGS, Place, split};
 use crate::disassembly::{Flow, Instruction};
 
+/// How those instructions begin that compute something and leave the flags as they are.
+const KEEP_FLAGS: [&str; 10] = [
+    "cmov", "bswap", "not", "rorx", "shlx", "shrx", "sarx", "pdep", "pext", "prefetch",
+];
+
 /// What an instruction does.
 pub(super) fn effect(instruction: &Instruction) -> Effect {
     let mnemonic = instruction.mnemonic.as_str();
@@ -49,6 +54,20 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
         }
         "nop" | "nopw" | "nopl" | "push" | "endbr64" | "vzeroupper" => effect.addresses.clear(),
         "pop" => effect.outputs = places,
+        "cltq" => {}
+        "cltd" | "cqto" => {
+            effect.inputs = vec![Place::Register("rax".into())];
+            effect.outputs = vec![Place::Register("rdx".into())];
+        }
+        "xchg" => {
+            effect.inputs = places;
+            effect.outputs = operands.iter().map(|operand| place(operand)).collect();
+        }
+        _ if mnemonic.starts_with("mulx") => {
+            effect.outputs = places.split_off(1);
+            effect.inputs = places;
+            effect.inputs.push(Place::Register("rdx".into()));
+        }
         _ if mnemonic.starts_with("cmp")
             || mnemonic.contains("test")
             || mnemonic.contains("comis")
@@ -82,10 +101,9 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
             {
                 effect.inputs.push(flags());
             }
-            // SSE's instructions too, all but `ptest` and its kind above
+            // vectors' instructions too, all but `ptest` and its kind above
             let keeps_flags = places.iter().any(|place| matches!(place, Place::Vector))
-                || mnemonic.starts_with("cmov")
-                || mnemonic.starts_with("bswap");
+                || KEEP_FLAGS.iter().any(|start| mnemonic.starts_with(start));
             effect
                 .outputs
                 .extend(operands.last().map(|operand| place(operand)));
