@@ -18,8 +18,8 @@ use crate::Error;
 /// # Errors
 ///
 /// [`Error::UnsupportedCpu`] where the CPU lacks what graviola needs: on x86-64 AES,
-/// PCLMULQDQ, SSSE3, AVX, AVX2, BMI1, BMI2 and ADX (most CPUs since 2014), on AArch64
-/// NEON, AES, PMULL and SHA-2. Without this check graviola would panic in the first
+/// PCLMULQDQ, SSSE3, AVX, AVX2, BMI1, BMI2 and ADX (Intel's since Broadwell, AMD's since Zen), on
+/// AArch64 NEON, AES, PMULL and SHA-2. Without this check graviola would panic in the first
 /// handshake. [`Error::UnsupportedArchitecture`] on any other architecture.
 #[cfg(feature = "graviola")]
 pub fn graviola() -> Result<CryptoProvider, Error> {

@@ -206,9 +206,9 @@
 //! tokens are made with them.
 //!
 //! QUIC's first packets are protected with AES-128-GCM, by keys that everybody knows, whatever is
-//! negotiated for the rest (RFC 9001, section 5.2). quinn looks for that suite in the provider, where
-//! [`Profile::Cnsa2`] and [`Builder::cipher_suites`] may leave none: then give `with_initial` of quinn's
-//! configurations that of another provider.
+//! negotiated for the rest (RFC 9001, section 5.2). quinn looks for that suite in the provider,
+//! where [`Profile::Cnsa2`] and [`Builder::cipher_suites`] may leave none: then give
+//! `with_initial` of quinn's configurations that of another provider.
 //!
 //! # FIPS
 //!

@@ -122,8 +122,8 @@ pub enum Refusal {
 
     /// The alert is `handshake_failure` (RFC 9846, section 4.1.1).
     #[error(
-        "no cipher suite in common: the client offers {client:?}, the server accepts {server:?}; \
-         let one of them have one more"
+        "no cipher suite in common: the client offers {client:?}, the server accepts {server:?}; {}",
+        suites_remedy(.client, .server)
     )]
     NoSharedCipherSuite {
         /// What the client offers.
@@ -566,6 +566,17 @@ fn list(groups: &[Group]) -> String {
     match names.is_empty() {
         true => "none".into(),
         false => names.join(", "),
+    }
+}
+
+/// What rustls reports also where both have a suite, and the server no key of its kind.
+fn suites_remedy(client: &[CipherSuite], server: &[CipherSuite]) -> &'static str {
+    match client.iter().any(|suite| server.contains(suite)) {
+        true => {
+            "in TLS 1.2 each is for one kind of key: give the server a certificate with a key \
+             that the client's are for"
+        }
+        false => "let one of them have one more",
     }
 }
 

@@ -86,7 +86,7 @@ use std::io;
 use std::path::PathBuf;
 
 use pq_x509::x509_cert::der::Encode;
-use pq_x509::{Certificate, CertificateError};
+use pq_x509::{Certificate, CertificateError, KeyError};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -413,15 +413,20 @@ fn reason(error: &pem::Error) -> String {
     }
 }
 
-/// Our own errors say themselves what to do, those of the base don't.
+/// What the key provider forbids says itself what to do; what can't be read doesn't, nor do the
+/// base's errors.
 fn unusable(error: &rustls::Error) -> String {
-    match error {
-        rustls::Error::Other(OtherError(error)) => error.to_string(),
-        error => format!(
-            "{error}; it should be ML-DSA in PKCS#8, as seed, expanded key or both, or a classical \
-             key that the base provider supports"
-        ),
-    }
+    let as_is: &dyn fmt::Display = match error {
+        rustls::Error::Other(OtherError(error)) if !error.is::<KeyError>() => {
+            return error.to_string();
+        }
+        rustls::Error::Other(OtherError(error)) => error,
+        error => error,
+    };
+    format!(
+        "{as_is}; it should be ML-DSA in PKCS#8, as seed, expanded key or both, or a classical key \
+         that the base provider supports"
+    )
 }
 
 fn description(leaf: &Certificate) -> String {

@@ -120,7 +120,8 @@ pub struct Choice {
     /// The identity.
     pub identity: Arc<Identity>,
     /// What it signs the handshake with; `None` if the peer accepts nothing that the
-    /// key is able to, and the handshake is going to fail.
+    /// key is able to, or in TLS 1.2 offers no cipher suite for any of the keys, and the
+    /// handshake is going to fail.
     pub scheme: Option<SignatureScheme>,
 }
 

@@ -524,6 +524,11 @@ fn pairs_that_are_refused() {
     let text = error.to_string();
     assert!(text.starts_with("the private key can't be used: "));
     assert!(text.contains("it should be ML-DSA in PKCS#8"), "{text}");
+    let mut damaged = key.secret_der().to_vec();
+    damaged.pop();
+    let damaged = PrivatePkcs8KeyDer::from(damaged).into();
+    let text = new(chain.clone(), damaged).unwrap_err().to_string();
+    assert!(text.contains("it should be ML-DSA in PKCS#8"), "{text}");
 
     // What could be loaded is told what it should be by who refuses it.
     let cnsa2 = Builder::new(any_base()).profile(Profile::Cnsa2).build();
