@@ -38,8 +38,8 @@ use crate::trust::Trust;
 ///
 /// Given a URL and a CA file, it connects, fetches the page, and prints what was
 /// negotiated, the server's certificates, the bytes each way and the time of each phase;
-/// then the page. It speaks TLS 1.3 only. Given no URL, it starts a server of its own on a loopback port with
-/// fresh certificates, and does the same with that.
+/// then the page. It speaks TLS 1.3 only. Given no URL, it starts a server of its own on a
+/// loopback port with fresh certificates, and does the same with that.
 #[derive(Debug, Parser)]
 #[command(version, after_long_help = EXAMPLES)]
 struct Arguments {

@@ -24,10 +24,11 @@ use crate::prehash::PreHash;
 /// # Memory
 ///
 /// A key has 6n bytes. Making one and signing take up to 35 KiB of stack whatever the size of the
-/// trees, as measured on x86-64 with optimisation, and verification 12 KiB; with the feature
-/// `rayon` each thread takes that, and more where it takes on other work of the same pool while it waits,
-/// such as further signatures: these want a pool of their own. A [`Signature`] comes on top of it, and again wherever it is
-/// moved: [`sign_into`](Self::sign_into) writes to where it stays.
+/// trees, as measured on x86-64 with optimisation, and verification 12 KiB. With the feature
+/// `rayon` each thread takes that, and more if, while it waits, it takes on other work of the same
+/// pool, such as another signature: sign many at a time in a pool of their own. A [`Signature`]
+/// comes on top of it, and again wherever it is moved: [`sign_into`](Self::sign_into) writes to
+/// where it stays.
 ///
 /// [`from_seed_with_progress`]: Self::from_seed_with_progress
 pub struct SigningKey<P: ParameterSet> {
