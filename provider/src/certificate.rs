@@ -1,7 +1,7 @@
 use core::fmt;
 
 use pq_x509::SignatureAlgorithm;
-use pq_x509::verification::parameter_set;
+use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::x509_cert::Certificate;
 use pq_x509::x509_cert::der::asn1::{AnyRef, ContextSpecific, UintRef};
 use pq_x509::x509_cert::der::referenced::OwnedToRef;
@@ -94,11 +94,10 @@ impl KeyAlgorithm {
 
     fn of(spki: &SubjectPublicKeyInfoRef<'_>) -> Self {
         let oid = spki.algorithm.oid;
-        if let Some(algorithm) = parameter_set(oid) {
-            return match algorithm.oid() == oid {
-                true => Self::PostQuantum(algorithm),
-                false => Self::HashSlhDsa(algorithm),
-            };
+        match parameter_set(oid) {
+            Some((algorithm, Mode::Pure)) => return Self::PostQuantum(algorithm),
+            Some((algorithm, Mode::PreHash)) => return Self::HashSlhDsa(algorithm),
+            None => {}
         }
         match oid {
             oid::EC_PUBLIC_KEY => match spki.algorithm.parameters_oid() {
@@ -158,11 +157,10 @@ pub(crate) enum Hash {
 
 impl Signature {
     fn of(algorithm: &AlgorithmIdentifierRef<'_>) -> Self {
-        if let Some(set) = parameter_set(algorithm.oid) {
-            return match set.oid() == algorithm.oid {
-                true => Self::PostQuantum(set),
-                false => Self::HashSlhDsa(set),
-            };
+        match parameter_set(algorithm.oid) {
+            Some((set, Mode::Pure)) => return Self::PostQuantum(set),
+            Some((set, Mode::PreHash)) => return Self::HashSlhDsa(set),
+            None => {}
         }
         match algorithm.oid {
             oid::ECDSA_SHA1 => Self::Ecdsa(Hash::Sha1),

@@ -224,7 +224,7 @@ impl Certificate {
     pub(crate) fn key_algorithm(&self) -> Option<Algorithm> {
         let spki = self.parsed.tbs_certificate().subject_public_key_info();
         let oid = spki.algorithm.oid;
-        Algorithm::from_oid(oid).or_else(|| Some(parameter_set(oid)?.into()))
+        Algorithm::from_oid(oid).or_else(|| parameter_set(oid).map(|(set, _)| set.into()))
     }
 }
 

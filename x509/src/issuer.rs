@@ -270,7 +270,7 @@ impl SubjectInfo {
             // Never certify a key that its standard refuses.
             Some(_) => Some(PublicKey::from_spki_der(&der)?.algorithm()),
             // HashSLH-DSA, or one of others.
-            None => parameter_set(spki.algorithm.oid).map(Algorithm::from),
+            None => parameter_set(spki.algorithm.oid).map(|(set, _)| set.into()),
         };
         // RFC 7093 section 2, method 1: the left 160 bits of the SHA-256 of the key's bits.
         let hash = Sha256::digest(spki.subject_public_key.raw_bytes());

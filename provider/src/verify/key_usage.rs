@@ -232,7 +232,7 @@ fn check(
         .tbs_certificate()
         .subject_public_key_info();
     let source = match parameter_set(spki.algorithm.oid) {
-        Some(algorithm) if !for_signatures().contains(usages) => {
+        Some((algorithm, _)) if !for_signatures().contains(usages) => {
             let forbidden = usages & !for_signatures();
             KeyUsageError::ForbiddenForSignatureKey {
                 algorithm,

@@ -7,11 +7,12 @@ use pq_core::slh_dsa::{
     self, Message, ParameterSet, PreHash, SlhDsaSha2_128f, SlhDsaShake128f, SlhDsaShake192f,
 };
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::verification::{self, Mode, parameter_set};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
 use pq_x509::{
     Certificate, CertificateBuilder, ChainValidator, IssueError, Issuer, KemAlgorithm, KeyError,
     KeyUsageError, KeyUsages, SignError, SignatureAlgorithm, SignatureError, Signer, SigningKey,
-    SubjectKey, ValidationError, verification,
+    SubjectKey, ValidationError,
 };
 use spki::{
     AlgorithmIdentifierOwned, AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef,
@@ -181,28 +182,29 @@ fn pure_and_pre_hash_do_not_mix() {
     assert!(validated.is_err());
 }
 
-/// Every identifier that verifies has the set that its name says, and no other has one.
+/// Every identifier that verifies has the set and the mode that its name says, and no other
+/// has any.
 #[test]
 fn parameter_sets() {
     for algorithm in verification::ALL {
         let identifier = algorithm.signature_alg_id();
         let oid = ObjectIdentifier::from_der(&identifier).unwrap();
-        let set = verification::parameter_set(oid).unwrap();
+        let (set, mode) = parameter_set(oid).unwrap();
         let name = format!("{algorithm:?}");
-        match name.strip_prefix("Hash") {
-            Some(name) => assert!(name.starts_with(&format!("{set}-with-")), "{name}"),
-            None => assert_eq!((name.as_str(), oid), (set.name(), set.oid())),
+        match mode {
+            Mode::Pure => assert_eq!((name.as_str(), oid), (set.name(), set.oid())),
+            Mode::PreHash => assert!(name.starts_with(&format!("Hash{set}-with-")), "{name}"),
         }
     }
 
     let known = |arc: &u32| {
         let oid = format!("2.16.840.1.101.3.4.3.{arc}");
-        verification::parameter_set(ObjectIdentifier::new_unwrap(&oid)).is_some()
+        parameter_set(ObjectIdentifier::new_unwrap(&oid)).is_some()
     };
     let arcs: Vec<u32> = (0..128).filter(known).collect();
     assert_eq!(arcs, (17..=31).chain(35..=46).collect::<Vec<_>>());
     let kem = KemAlgorithm::MlKem768.oid();
-    assert_eq!(verification::parameter_set(kem), None);
+    assert_eq!(parameter_set(kem), None);
 }
 
 /// RFC 9909 holds them to what a key that signs may do.
