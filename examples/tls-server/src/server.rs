@@ -216,7 +216,7 @@ impl Connection {
             // No request is running.
             _ = stopped.changed() => return Ok(()),
         };
-        let (mut stream, own) = match shaken {
+        let (stream, own) = match shaken {
             Ok(shaken) => shaken,
             // Why is told even if the server stops meanwhile.
             Err((error, tcp)) => {
@@ -230,13 +230,6 @@ impl Connection {
         let (_, connection) = stream.get_ref();
         let negotiated = Negotiated::of_server(connection, own).expect("the handshake is complete");
         let page = page(connection, &negotiated);
-        // After a HelloRetryRequest it was not known earlier.
-        if let Err(error) = self.tls.verify_resumed_client(connection) {
-            // Once the handshake is over rustls sends no alert but close_notify.
-            let _ = timeout(self.limits.handshake, stream.shutdown()).await;
-            close_gently(stream.into_inner().0).await;
-            return Err(ConnectionError::ResumedClient(error));
-        }
         info!(%negotiated, client = page.client_certificate, "connected");
 
         let service = service_fn(async |request: Request<Incoming>| {
@@ -290,20 +283,31 @@ impl Connection {
         let choice = self.tls.identities.choose(&hello);
         let own = choice.and_then(|choice| choice.authentication());
 
-        let mut resumed = Ok(());
+        let mut verified = Ok(false);
         let accept = start.into_stream_with(self.tls.config.clone(), |connection| {
             // Before the end of the handshake, with which rustls gives out new tickets: a client
             // would resume with those, and never show the certificate that it has by now.
-            resumed = self.tls.verify_resumed_client(connection);
+            verified = self.tls.verify_resumed_client(connection);
             if let Some(own) = own {
                 own.remember(connection);
             }
         });
-        if let Err(error) = resumed {
-            return Err((ConnectionError::ResumedClient(error), None));
-        }
+        let is_verified =
+            verified.map_err(|error| (ConnectionError::ResumedClient(error), None))?;
         match accept.into_fallible().await {
-            Ok(stream) => Ok((stream, own)),
+            Ok(mut stream) => {
+                // With a HelloRetryRequest it was not known then that a session would be resumed.
+                // The client has new tickets by now, with which it gets no further.
+                if !is_verified
+                    && let Err(error) = self.tls.verify_resumed_client(stream.get_ref().1)
+                {
+                    // Once the handshake is over rustls sends no alert but close_notify.
+                    let _ = stream.shutdown().await;
+                    let tcp = stream.into_inner().0;
+                    return Err((ConnectionError::ResumedClient(error), Some(tcp)));
+                }
+                Ok((stream, own))
+            }
             Err((error, tcp)) => {
                 let refusal = Refusal::by_server(
                     &error,

@@ -77,18 +77,20 @@ impl Tls {
     }
 
     /// Verifies the certificates of a client once more whose session was resumed: they are as they
-    /// were when it began, and may have expired or been revoked since.
+    /// were when it began, and may have expired or been revoked since. Says whether there was
+    /// anything to verify, as far as the handshake has come.
     pub(crate) fn verify_resumed_client(
         &self,
         connection: &ServerConnection,
-    ) -> Result<(), rustls::Error> {
+    ) -> Result<bool, rustls::Error> {
         if let Some(verifier) = &self.client_verifier
             && connection.handshake_kind() == Some(HandshakeKind::Resumed)
             && let Some([leaf, intermediates @ ..]) = connection.peer_certificates()
         {
             verifier.verify_client_cert(leaf, intermediates, UnixTime::now())?;
+            return Ok(true);
         }
-        Ok(())
+        Ok(false)
     }
 }
 

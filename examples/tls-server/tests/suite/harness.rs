@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pq_x509::Certificate;
 use rustls::{ClientConfig, RootCertStore};
-use rustls_pq::Group;
+use rustls_pq::{Group, SmallHello};
 use serde_json::Value;
 use tls_server::{Drained, Identity, Issued, Limits, Pki, Server, Tls};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -137,6 +137,16 @@ impl Client {
     pub(crate) fn without_resumption(self) -> Self {
         let mut config = ClientConfig::clone(&self.config);
         config.resumption = rustls::client::Resumption::disabled();
+        Self {
+            config: config.into(),
+            ..self
+        }
+    }
+
+    /// The same client with sessions of its own, whom the server sends a HelloRetryRequest each time.
+    pub(crate) fn with_small_hello(self) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        config.resumption = SmallHello::new().into();
         Self {
             config: config.into(),
             ..self

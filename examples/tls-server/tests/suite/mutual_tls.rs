@@ -1,3 +1,4 @@
+use std::io::ErrorKind;
 use std::time::{Duration, SystemTime};
 
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
@@ -25,25 +26,12 @@ async fn names_the_client() {
 /// A session can be resumed for hours, and its certificates are not looked at by rustls then.
 #[tokio::test]
 async fn refuses_a_session_whose_certificate_has_expired() {
-    let new_key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
-    let ca = Issuer::self_signed(CertificateBuilder::ca("clients"), new_key()).unwrap();
-    let mut roots = RootCertStore::empty();
-    roots.add(ca.certificate().der().clone()).unwrap();
-    let server = Harness::with_client_roots(roots).await;
-
-    let key = new_key();
-    let start = SystemTime::now();
-    let lifetime = Duration::from_secs(5);
-    let leaf = CertificateBuilder::client()
-        .common_name("short-lived")
-        .validity(Validity::starting(start, lifetime));
-    let chain = vec![ca.issue(leaf, &key).unwrap()];
-    let client = server.client_with_certificate(&Issued { chain, key });
+    let short_lived = ShortLived::issue().await;
+    let client = &short_lived.client;
     assert_eq!(client.page().await.unwrap()["handshake"], "full");
     assert_eq!(client.page().await.unwrap()["handshake"], "resumed");
 
-    let left = lifetime + Duration::from_secs(2) - start.elapsed().unwrap();
-    tokio::time::sleep(left).await;
+    short_lived.expire().await;
     // Neither is it given new tickets: when its old ones are used up, it shows its certificate.
     let mut refused = 0;
     loop {
@@ -56,6 +44,23 @@ async fn refuses_a_session_whose_certificate_has_expired() {
         assert!(refused <= 8, "{error}");
     }
     assert!(refused > 0);
+}
+
+/// With a HelloRetryRequest it is known only after the handshake that a session was resumed.
+#[tokio::test]
+async fn refuses_a_session_whose_certificate_has_expired_after_a_retry() {
+    let short_lived = ShortLived::issue().await;
+    let client = short_lived.client.clone().with_small_hello();
+    let page = client.page().await.unwrap();
+    assert_eq!(page["handshake"], "full with HelloRetryRequest");
+    assert_eq!(client.page().await.unwrap()["handshake"], "resumed");
+
+    short_lived.expire().await;
+    for _ in 0..3 {
+        // No answer, and no alert either.
+        let error = client.page().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{error}");
+    }
 }
 
 #[tokio::test]
@@ -92,6 +97,43 @@ async fn start() -> Harness {
         ..Options::default()
     })
     .await
+}
+
+/// A client whose certificate is not valid for long, and its server.
+struct ShortLived {
+    start: SystemTime,
+    client: Client,
+    _server: Harness,
+}
+
+impl ShortLived {
+    const LIFETIME: Duration = Duration::from_secs(5);
+
+    async fn issue() -> Self {
+        let new_key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let ca = Issuer::self_signed(CertificateBuilder::ca("clients"), new_key()).unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(ca.certificate().der().clone()).unwrap();
+        let server = Harness::with_client_roots(roots).await;
+
+        let key = new_key();
+        let start = SystemTime::now();
+        let leaf = CertificateBuilder::client()
+            .common_name("short-lived")
+            .validity(Validity::starting(start, Self::LIFETIME));
+        let chain = vec![ca.issue(leaf, &key).unwrap()];
+        Self {
+            start,
+            client: server.client_with_certificate(&Issued { chain, key }),
+            _server: server,
+        }
+    }
+
+    /// Waits until the certificate is not valid any more.
+    async fn expire(&self) {
+        let left = Self::LIFETIME + Duration::from_secs(2) - self.start.elapsed().unwrap();
+        tokio::time::sleep(left).await;
+    }
 }
 
 /// The alert that the server answers with. In TLS 1.3 the client's side of the handshake
