@@ -1,7 +1,7 @@
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
-use core::fmt;
 use core::time::Duration;
+use core::{fmt, mem};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -242,14 +242,14 @@ impl Tickets {
 
     fn encrypt_at(&self, session: &[u8], now: Instant) -> Option<Vec<u8>> {
         // rustls looks at the age of a session for early data only.
-        let dated = [&self.seconds(now).to_be_bytes(), session].concat();
+        let mut dated = Zeroizing::new([&self.seconds(now).to_be_bytes(), session].concat());
         if session.len() > Self::MAX_STATELESS_LEN {
             let mut ticket = vec![0; STORED_TICKET_LEN];
             self.random.fill(&mut ticket).ok()?;
-            return self.stored.put(ticket.clone(), dated).then_some(ticket);
+            let is_stored = self.stored.put(ticket.clone(), mem::take(&mut *dated));
+            return is_stored.then_some(ticket);
         }
 
-        let dated = Zeroizing::new(dated);
         self.rotate_if_due(now);
         let (id, ticketer) = self.keys().current(now);
         let mut ticket = id.to_be_bytes().to_vec();
@@ -352,7 +352,7 @@ impl Keys {
             since: now,
             latest: now,
         };
-        let old = core::mem::replace(&mut self.current, new);
+        let old = mem::replace(&mut self.current, new);
         self.retired.push_back(old);
         self.forget(now, lifetime);
     }
