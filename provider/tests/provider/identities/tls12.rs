@@ -1,0 +1,116 @@
+//! Who gets what in TLS 1.2.
+
+use alloc::sync::Arc;
+
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::server::Acceptor;
+use rustls::sign::SingleCertAndKey;
+use rustls::{CipherSuite, ClientConfig, ClientConnection, ServerConfig, version};
+use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::{Builder, KeyAlgorithm, Offer};
+
+use super::{World, assert_is, for_both_ends, server_with};
+use crate::peers::{Ecdsa, Identity, Pki, any_base, connect, roots};
+
+/// TLS 1.2 knows nothing of ML-DSA.
+#[test]
+fn tls12_clients() {
+    let world = World::new();
+    let server = server_with(world.all());
+    let client =
+        ClientConfig::builder_with_provider(Arc::new(Builder::new(any_base()).build().unwrap()))
+            .with_protocol_versions(&[&version::TLS12])
+            .unwrap()
+            .with_root_certificates(roots(world.roots.clone()))
+            .with_no_client_auth();
+    let outcome = connect(&client.into(), &server);
+    assert_eq!(outcome.client.result, Ok(()));
+    let negotiated = outcome.client.negotiated.unwrap();
+    assert_eq!(negotiated.peer.unwrap().key, KeyAlgorithm::EcdsaP256);
+}
+
+/// In TLS 1.2 the cipher suites say what kind of key signs, and `signature_algorithms` may list
+/// more than them.
+#[test]
+fn cipher_suites_of_tls12_clients() {
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let trusted = || roots([root.certificate().der().clone()]);
+    let key = Ecdsa::generate();
+    let ecdsa = Identity {
+        chain: vec![root.issue(for_both_ends(), &key).unwrap().into_der()],
+        key: key.private_key(),
+    };
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!("../rsa-2048.pem")).unwrap();
+    let public_key = any_base().key_provider.load_private_key(key.clone_key());
+    let public_key = public_key.unwrap();
+    let leaf = root.issue(for_both_ends(), &public_key.public_key().unwrap());
+    let rsa = Identity {
+        chain: vec![leaf.unwrap().into_der()],
+        key,
+    };
+    let ml_dsa = Pki::new(SignatureAlgorithm::MlDsa65).server;
+    let identities = [&ml_dsa, &ecdsa, &rsa].map(Identity::checked);
+    let identities = identities
+        .into_iter()
+        .fold(IdentitySet::new(), IdentitySet::with_default);
+    let identities = Identities::new(identities);
+
+    // Whether a client lists suites of TLS 1.3 or not.
+    for kinds in [
+        &["TLS_ECDHE_RSA"][..],
+        &["TLS_ECDHE_ECDSA"],
+        &["TLS_ECDHE_ECDSA", "TLS_ECDHE_RSA"],
+        &["TLS13", "TLS_ECDHE_ECDSA"],
+        &["TLS13", "TLS_ECDHE_RSA"],
+    ] {
+        let mut provider = any_base();
+        provider.cipher_suites.retain(|suite| {
+            let suite = format!("{:?}", suite.suite());
+            kinds.iter().any(|kind| suite.starts_with(kind))
+        });
+        let client = ClientConfig::builder_with_provider(provider.into())
+            .with_protocol_versions(&[&version::TLS12])
+            .unwrap()
+            .with_root_certificates(trusted())
+            .with_no_client_auth();
+        let client = Arc::new(client);
+        let mut hello = Vec::new();
+        ClientConnection::new(client.clone(), "localhost".try_into().unwrap())
+            .unwrap()
+            .write_tls(&mut hello)
+            .unwrap();
+        let mut acceptor = Acceptor::default();
+        acceptor.read_tls(&mut hello.as_slice()).unwrap();
+        let accepted = acceptor.accept().unwrap().unwrap();
+
+        let expected = match kinds.contains(&"TLS_ECDHE_ECDSA") {
+            true => &ecdsa,
+            false => &rsa,
+        };
+        let mut offer = Offer::read(&hello).unwrap().unwrap();
+        for choice in [
+            identities.choose(&accepted.client_hello()).unwrap(),
+            identities.choose_offered(&offer).unwrap(),
+        ] {
+            assert_is(&choice, expected);
+            let key = choice.identity.certified_key().clone();
+            let server = ServerConfig::builder_with_provider(any_base().into())
+                .with_safe_default_protocol_versions()
+                .unwrap()
+                .with_no_client_auth()
+                .with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
+            let outcome = connect(&client, &server.into());
+            assert_eq!(outcome.client.result, Ok(()));
+        }
+
+        // One that the provider lacks doesn't count.
+        let lacking = CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256;
+        offer.cipher_suites.push(lacking);
+        assert_is(&identities.choose_offered(&offer).unwrap(), expected);
+        // And when there is nothing else, the client is refused.
+        offer.cipher_suites = vec![lacking];
+        assert_eq!(identities.choose_offered(&offer).unwrap().scheme, None);
+    }
+}
