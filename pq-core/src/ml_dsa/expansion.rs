@@ -8,7 +8,7 @@ use super::params::{ParameterSet, match_constant};
 use super::ring::{Matrix, Rq, Small, Tq};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
-use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
+use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, Waiting};
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE};
 use crate::kernel::ml_dsa::sampling::{RejectBounded, RejectUniform};
 use crate::secret::{Secret, Zero};
@@ -64,8 +64,8 @@ pub(super) struct Expansion<'a, P: ParameterSet, B, F> {
     complete: [usize; 8],
     /// How many rows of the verifying key are known.
     rows_done: usize,
-    /// What tr absorbed, while it is not on a lane.
-    tr_waiting: Option<(usize, Option<Midway>)>,
+    /// tr, if it is not on a lane.
+    tr_waiting: Option<Waiting>,
 }
 
 /// What is on a lane.
@@ -100,7 +100,7 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
             next_entry: (0, 0),
             complete: [0; 8],
             rows_done: 0,
-            tr_waiting: Some((0, None)),
+            tr_waiting: Some(Waiting::default()),
         };
         if rho_prime.is_none() {
             expansion.secrets_begun = P::L::N + P::K::N;
@@ -178,8 +178,9 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
         // tr has to wait for the last row, which therefore goes first.
         if r + 1 != P::K::N {
             let known = self.known();
-            let ready = |(absorbed, _): &mut (usize, _)| *absorbed < known;
-            if let Some((absorbed, midway)) = self.tr_waiting.take_if(ready) {
+            if let Some(Waiting { absorbed, midway }) =
+                self.tr_waiting.take_if(|waiting| waiting.absorbed < known)
+            {
                 return start(SHAKE256_RATE, Sponge::Tr { absorbed }, midway);
             }
         }
@@ -222,7 +223,7 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
 
     fn pause(&mut self, sponge: Sponge, midway: Midway) {
         if let Sponge::Tr { absorbed } = sponge {
-            self.tr_waiting = Some((absorbed, Some(midway)));
+            self.tr_waiting = Some(Waiting::paused(absorbed, midway));
         }
     }
 

@@ -12,7 +12,7 @@ use super::verifying_key::{ExpandedVerifyingKey, VerifyingKey, rho, t1_hat};
 use crate::arch::Backend;
 use crate::context::Context;
 use crate::dimension::{Array, Dimension};
-use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start};
+use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, Waiting};
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, shake256};
 use crate::kernel::ml_dsa::sampling::RejectUniform;
 use crate::secret::Zero;
@@ -268,12 +268,6 @@ enum Link {
     CTilde,
 }
 
-/// A hash of the chain that is to begin or to go on.
-struct Waiting {
-    absorbed: usize,
-    midway: Option<Midway>,
-}
-
 /// What is on a lane.
 pub(super) enum Sponge {
     Entry {
@@ -325,10 +319,7 @@ impl<'a, P: ParameterSet, B: Backend, const ROWS: usize> Verification<'a, P, B, 
             w1_encoded: &mut space.w1_encoded[..P::K::N * w1_len::<P>()],
             rows_done: 0,
             link,
-            waiting: Some(Waiting {
-                absorbed: 0,
-                midway: None,
-            }),
+            waiting: Some(Waiting::default()),
             tr,
             mu,
             c_tilde_again: [0; 64],
@@ -453,10 +444,7 @@ impl<P: ParameterSet, B: Backend, const ROWS: usize> Client for Verification<'_,
 
     fn pause(&mut self, sponge: Sponge, midway: Midway) {
         if let Sponge::Link { absorbed } = sponge {
-            self.waiting = Some(Waiting {
-                absorbed,
-                midway: Some(midway),
-            });
+            self.waiting = Some(Waiting::paused(absorbed, midway));
         }
     }
 
@@ -499,10 +487,7 @@ impl<P: ParameterSet, B: Backend, const ROWS: usize> Client for Verification<'_,
                     }
                 };
                 self.link = next;
-                self.waiting = Some(Waiting {
-                    absorbed: 0,
-                    midway: None,
-                });
+                self.waiting = Some(Waiting::default());
             }
         }
         Demand::Done

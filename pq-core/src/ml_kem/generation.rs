@@ -6,7 +6,7 @@ use super::ring::{ENCODED_LEN, Rq, VectorR};
 use super::sampling::{self, ENTRY_BLOCKS, G, Sponge};
 use crate::arch::{Backend, declassify};
 use crate::dimension::Dimension;
-use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start, lanes_beside};
+use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start, Waiting, lanes_beside};
 use crate::hash::sha3::SHAKE256_RATE;
 
 /// What a key generation computes in lanes beside the key. Wiped when dropped.
@@ -46,15 +46,10 @@ pub(super) struct Generation<'a, P: ParameterSet, B> {
     /// How many elements of each row are done: of **Â** and of **e**.
     row_done: [usize; 4],
     rows_made: usize,
+    /// H(ek) if it is not on a lane.
     h: Option<Waiting>,
     /// How many permutations are left of H(ek).
     h_left: usize,
-}
-
-/// H(ek) while more of ek is not known.
-struct Waiting {
-    absorbed: usize,
-    midway: Option<Midway>,
 }
 
 impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
@@ -76,10 +71,7 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
             s_done: 0,
             row_done: [0; 4],
             rows_made: 0,
-            h: Some(Waiting {
-                absorbed: 0,
-                midway: None,
-            }),
+            h: Some(Waiting::default()),
             h_left: P::ENCAPSULATION_KEY_LEN / SHAKE256_RATE + 1,
         }
     }
@@ -185,8 +177,7 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
 
     fn pause(&mut self, sponge: Sponge, midway: Midway) {
         if let Sponge::H { absorbed } = sponge {
-            let midway = Some(midway);
-            self.h = Some(Waiting { absorbed, midway });
+            self.h = Some(Waiting::paused(absorbed, midway));
         }
     }
 

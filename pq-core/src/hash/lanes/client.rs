@@ -56,6 +56,24 @@ impl Drop for Midway {
 
 impl ZeroizeOnDrop for Midway {}
 
+/// A sponge that is not on a lane: it is to begin, or waits for more of its message.
+#[derive(Default)]
+pub(crate) struct Waiting {
+    /// How many bytes of its message it has taken.
+    pub(crate) absorbed: usize,
+    /// Where it was paused.
+    pub(crate) midway: Option<Midway>,
+}
+
+impl Waiting {
+    pub(crate) fn paused(absorbed: usize, midway: Midway) -> Self {
+        Self {
+            absorbed,
+            midway: Some(midway),
+        }
+    }
+}
+
 /// What [`Client::absorb`] wrote.
 pub(crate) enum Absorbed {
     /// A whole block.

@@ -1,6 +1,6 @@
 //! A client for tests, whose messages come to be known bit by bit.
 
-use super::{Absorbed, Client, Demand, MAX_LANES, Midway, Start, read};
+use super::{Absorbed, Client, Demand, MAX_LANES, Midway, Start, Waiting, read};
 use crate::arch::Backend;
 use crate::hash::sha3::{SHAKE_SUFFIX, Sponge};
 
@@ -13,7 +13,7 @@ pub(super) struct Gradual {
     known: usize,
     short_begun: usize,
     /// Long sponges that are not on a lane, by number.
-    waiting: [Option<(usize, Option<Midway>)>; 3],
+    waiting: [Option<Waiting>; 3],
     hashes: [[u8; RATE]; 3],
     pauses: usize,
     pub(super) lanes: usize,
@@ -30,7 +30,7 @@ impl Gradual {
             message,
             known: 0,
             short_begun: 0,
-            waiting: core::array::from_fn(|_| Some((0, None))),
+            waiting: core::array::from_fn(|_| Some(Waiting::default())),
             hashes: [[0; RATE]; 3],
             pauses: 0,
             lanes: MAX_LANES,
@@ -64,7 +64,8 @@ impl Client for Gradual {
         let usable = self.usable();
         let mut waiting = self.waiting.iter_mut().enumerate();
         let ready = waiting.find_map(|(number, waiting)| {
-            let (absorbed, midway) = waiting.take_if(|waiting| waiting.0 < usable)?;
+            let Waiting { absorbed, midway } =
+                waiting.take_if(|waiting| waiting.absorbed < usable)?;
             Some((Length::Long { number, absorbed }, midway))
         });
         let (sponge, midway) = match ready {
@@ -98,7 +99,7 @@ impl Client for Gradual {
 
     fn pause(&mut self, sponge: Length, midway: Midway) {
         if let Length::Long { number, absorbed } = sponge {
-            self.waiting[number] = Some((absorbed, Some(midway)));
+            self.waiting[number] = Some(Waiting::paused(absorbed, midway));
             self.pauses += 1;
         }
     }

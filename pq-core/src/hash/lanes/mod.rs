@@ -21,7 +21,9 @@ mod scheduler;
 mod slot;
 mod together;
 
-pub(crate) use self::client::{Absorbed, Client, Demand, Midway, Start, lanes_beside, read};
+pub(crate) use self::client::{
+    Absorbed, Client, Demand, Midway, Start, Waiting, lanes_beside, read,
+};
 pub(crate) use self::jobs::{Consumer, Job, Message, run, run_in};
 pub(crate) use self::scheduler::serve;
 pub(crate) use self::together::serve_together;
