@@ -91,6 +91,20 @@ pub trait U64s: Words<Element = u64> {
     fn xor_rotate<const N: i32>(self, b: Self) -> Self {
         self.xor(b).rotate_left::<N>()
     }
+    /// The step θ of Keccak on a word: `self ⊕ left ⊕ right` with each lane of `right` rotated to
+    /// the left by 1, where those are the sums of the columns beside it.
+    ///
+    /// Five words have the same columns beside them: what is added is computed once.
+    #[inline(always)]
+    fn theta(self, left: Self, right: Self) -> Self {
+        self.xor(left.xor_rotated(right))
+    }
+    /// The result of [`theta`](Self::theta) with each lane rotated to the left by `N` bits,
+    /// 0 < `N` < 64.
+    #[inline(always)]
+    fn theta_rotate<const N: i32>(self, left: Self, right: Self) -> Self {
+        self.xor_rotate::<N>(left.xor_rotated(right))
+    }
     /// `self ⊕ (¬b ∧ c)`, the step χ of Keccak.
     fn chi(self, b: Self, c: Self) -> Self;
     /// `self ⊕ (b ∧ c)`

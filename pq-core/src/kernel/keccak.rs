@@ -171,12 +171,6 @@ fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) ->
     let c3 = a[0][3].xor5(a[1][3], a[2][3], a[3][3], a[4][3]);
     let c4 = a[0][4].xor5(a[1][4], a[2][4], a[3][4], a[4][4]);
 
-    let d0 = c4.xor_rotated(c1);
-    let d1 = c0.xor_rotated(c2);
-    let d2 = c1.xor_rotated(c3);
-    let d3 = c2.xor_rotated(c4);
-    let d4 = c3.xor_rotated(c0);
-
     // Rows of the result of ρ and π, and χ over them: over each at once, or when all are there.
     let chi_if = |now, y, row| if now { chi::<B, V>(token, y, row) } else { row };
     let early = !V::CHI_LAST;
@@ -184,55 +178,55 @@ fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) ->
         early,
         0,
         [
-            a[0][0].xor(d0),
-            a[1][1].xor_rotate::<44>(d1),
-            a[2][2].xor_rotate::<43>(d2),
-            a[3][3].xor_rotate::<21>(d3),
-            a[4][4].xor_rotate::<14>(d4),
+            a[0][0].theta(c4, c1),
+            a[1][1].theta_rotate::<44>(c0, c2),
+            a[2][2].theta_rotate::<43>(c1, c3),
+            a[3][3].theta_rotate::<21>(c2, c4),
+            a[4][4].theta_rotate::<14>(c3, c0),
         ],
     );
     let row1 = chi_if(
         early,
         1,
         [
-            a[0][3].xor_rotate::<28>(d3),
-            a[1][4].xor_rotate::<20>(d4),
-            a[2][0].xor_rotate::<3>(d0),
-            a[3][1].xor_rotate::<45>(d1),
-            a[4][2].xor_rotate::<61>(d2),
+            a[0][3].theta_rotate::<28>(c2, c4),
+            a[1][4].theta_rotate::<20>(c3, c0),
+            a[2][0].theta_rotate::<3>(c4, c1),
+            a[3][1].theta_rotate::<45>(c0, c2),
+            a[4][2].theta_rotate::<61>(c1, c3),
         ],
     );
     let row2 = chi_if(
         early,
         2,
         [
-            a[0][1].xor_rotate::<1>(d1),
-            a[1][2].xor_rotate::<6>(d2),
-            a[2][3].xor_rotate::<25>(d3),
-            a[3][4].xor_rotate::<8>(d4),
-            a[4][0].xor_rotate::<18>(d0),
+            a[0][1].theta_rotate::<1>(c0, c2),
+            a[1][2].theta_rotate::<6>(c1, c3),
+            a[2][3].theta_rotate::<25>(c2, c4),
+            a[3][4].theta_rotate::<8>(c3, c0),
+            a[4][0].theta_rotate::<18>(c4, c1),
         ],
     );
     let row3 = chi_if(
         early,
         3,
         [
-            a[0][4].xor_rotate::<27>(d4),
-            a[1][0].xor_rotate::<36>(d0),
-            a[2][1].xor_rotate::<10>(d1),
-            a[3][2].xor_rotate::<15>(d2),
-            a[4][3].xor_rotate::<56>(d3),
+            a[0][4].theta_rotate::<27>(c3, c0),
+            a[1][0].theta_rotate::<36>(c4, c1),
+            a[2][1].theta_rotate::<10>(c0, c2),
+            a[3][2].theta_rotate::<15>(c1, c3),
+            a[4][3].theta_rotate::<56>(c2, c4),
         ],
     );
     let row4 = chi_if(
         early,
         4,
         [
-            a[0][2].xor_rotate::<62>(d2),
-            a[1][3].xor_rotate::<55>(d3),
-            a[2][4].xor_rotate::<39>(d4),
-            a[3][0].xor_rotate::<41>(d0),
-            a[4][1].xor_rotate::<2>(d1),
+            a[0][2].theta_rotate::<62>(c1, c3),
+            a[1][3].theta_rotate::<55>(c2, c4),
+            a[2][4].theta_rotate::<39>(c3, c0),
+            a[3][0].theta_rotate::<41>(c4, c1),
+            a[4][1].theta_rotate::<2>(c0, c2),
         ],
     );
     let mut rows = [
