@@ -6,15 +6,18 @@ use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use der::flagset::FlagSet;
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
+use x509_cert::ext::pkix::crl::dp::DistributionPoint;
+use x509_cert::ext::pkix::name::DistributionPointName;
 use x509_cert::ext::pkix::{
-    BasicConstraints, ExtendedKeyUsage, KeyUsages, NameConstraints, SubjectAltName,
+    BasicConstraints, CrlDistributionPoints, ExtendedKeyUsage, KeyUsages, NameConstraints,
+    SubjectAltName,
 };
 use x509_cert::name::Name;
 
 use crate::issuer::IssueError;
 use crate::key_usage::Role;
 use crate::names::{
-    AlternativeNames, NameError, Subject, Subtree, alternative_name_methods, subject_methods,
+    self, AlternativeNames, NameError, Subject, Subtree, alternative_name_methods, subject_methods,
 };
 use crate::tbs::encode_extension;
 use crate::validity::Validity;
@@ -39,6 +42,7 @@ pub struct CertificateBuilder<K> {
     excluded: Vec<Subtree>,
     names: AlternativeNames,
     purposes: Vec<ObjectIdentifier>,
+    list_urls: Vec<String>,
 }
 
 impl<K> CertificateBuilder<K> {
@@ -68,12 +72,46 @@ impl<K> CertificateBuilder<K> {
         self
     }
 
-    /// The extensions that follow from the role and not from the keys.
+    /// Adds a URL at which the revocation list of the certificate's issuer is to be had: a CRL
+    /// distribution point (RFC 5280 section 4.2.1.13). If there are several, each has the same list.
+    ///
+    /// What is to be had there is [`CertificateRevocationList::der`], of the media type
+    /// `application/pkix-crl`. The scheme is `http`: a list is signed, and whoever had to check
+    /// a server's certificate before fetching it might need the same list for that (RFC 5280
+    /// section 8).
+    ///
+    /// ```
+    /// # use pq_x509::CertificateBuilder;
+    /// CertificateBuilder::server()
+    ///     .dns_name("www.example.org")
+    ///     .revocation_list_url("http://ca.example.org/issuing.crl");
+    /// ```
+    ///
+    /// [`CertificateRevocationList::der`]: crate::CertificateRevocationList::der
+    pub fn revocation_list_url(mut self, url: impl Into<String>) -> Self {
+        self.list_urls.push(url.into());
+        self
+    }
+
+    /// The extensions that do not follow from the keys.
     pub(crate) fn extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
-        match self.role {
-            Role::Ca => self.ca_extensions(subject),
-            Role::EndEntity => self.end_entity_extensions(subject),
+        let mut extensions = match self.role {
+            Role::Ca => self.ca_extensions(subject)?,
+            Role::EndEntity => self.end_entity_extensions(subject)?,
+        };
+        if !self.list_urls.is_empty() {
+            let urls = self.list_urls.iter().map(|url| names::list_url(url));
+            let point = DistributionPoint {
+                distribution_point: Some(DistributionPointName::FullName(
+                    urls.collect::<Result<_, _>>()?,
+                )),
+                reasons: None,
+                crl_issuer: None,
+            };
+            let points = CrlDistributionPoints(vec![point]);
+            extensions.push(encode_extension(false, &points)?);
         }
+        Ok(extensions)
     }
 
     fn ca_extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
@@ -124,6 +162,7 @@ impl<K> CertificateBuilder<K> {
             excluded: Vec::new(),
             names: AlternativeNames::default(),
             purposes: Vec::new(),
+            list_urls: Vec::new(),
         }
     }
 }

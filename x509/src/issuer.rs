@@ -131,7 +131,8 @@ impl<S: Signer> Issuer<S> {
         prepare(&builder, &key, issuer, Some(&self.key_id()?))
     }
 
-    /// Issues a revocation list.
+    /// Issues a revocation list. Certificates say where to find it by
+    /// [`CertificateBuilder::revocation_list_url`].
     ///
     /// # Errors
     ///

@@ -108,7 +108,7 @@
 //! # Limits
 //!
 //! A [`ChainValidator`] checks revocation by lists that it is given, and by nothing else: it
-//! fetches none, and reads no OCSP responses.
+//! fetches none, be there a URL in the certificate or not, and reads no OCSP responses.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -1,6 +1,8 @@
-//! Names of subjects: common names, DNS names, addresses and their subtrees.
+//! Names of subjects: common names, DNS names, addresses and their subtrees; and where revocation
+//! lists are.
 
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::num::NonZeroU16;
 
 use const_oid::db::rfc4519::COMMON_NAME;
 use der::asn1::{Any, Ia5String, OctetString, SetOfVec, Utf8StringRef};
@@ -45,6 +47,12 @@ pub enum NameError {
          are supported"
     )]
     UnsupportedKind,
+    /// Not a URL that a revocation list can be had from.
+    #[error(
+        "{0:?} is not the URL of a revocation list: \"http://\", a DNS name or an address, and what \
+         else a URL has but a user and a fragment; lists need no https, being signed"
+    )]
+    InvalidListUrl(String),
     /// A name could not be encoded or decoded.
     #[error("malformed name: {0}")]
     Der(#[from] der::Error),
@@ -201,6 +209,41 @@ fn dns_name(name: &str, wildcard: Wildcard) -> Result<GeneralName, NameError> {
     Ok(GeneralName::DnsName(Ia5String::new(name)?))
 }
 
+/// Where a revocation list is to be had (RFC 5280 section 4.2.1.13, RFC 3986).
+pub(crate) fn list_url(url: &str) -> Result<GeneralName, NameError> {
+    if !is_list_url(url) {
+        return Err(NameError::InvalidListUrl(url.into()));
+    }
+    Ok(GeneralName::UniformResourceIdentifier(Ia5String::new(url)?))
+}
+
+fn is_list_url(url: &str) -> bool {
+    let Some(rest) = url.strip_prefix("http://") else {
+        return false;
+    };
+    let (authority, rest) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.starts_with('+') && port.parse::<NonZeroU16>().is_ok() => host,
+        _ => authority,
+    };
+    let is_host = match host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+    {
+        Some(host) => host.parse::<Ipv6Addr>().is_ok(),
+        None => host.parse::<Ipv4Addr>().is_ok() || DnsName::try_from(host).is_ok(),
+    };
+    let mut escapes = rest.split('%').skip(1);
+    is_host
+        && rest
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte))
+        && escapes.all(|escape| {
+            let digits = escape.as_bytes().first_chunk::<2>();
+            digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        })
+}
+
 /// RFC 5280 section 4.2.1.10: the address followed by its mask.
 fn subnet(address: IpAddr, prefix_len: u8) -> Result<GeneralName, NameError> {
     let address_octets = octets(address);
@@ -294,6 +337,54 @@ mod tests {
             );
         }
         assert!(dns_name("*.example.org", Wildcard::Refused).is_err());
+    }
+
+    #[test]
+    fn list_urls() {
+        for good in [
+            "http://example.org",
+            "http://ca.example.org/issuing.crl",
+            "http://ca.example.org:8080/lists/?number=7&of=a%20b",
+            "http://192.0.2.1/a",
+            "http://[2001:db8::1]/a",
+            "http://[2001:db8::1]:80/a",
+        ] {
+            let expected = GeneralName::UniformResourceIdentifier(Ia5String::new(good).unwrap());
+            assert_eq!(list_url(good), Ok(expected));
+        }
+        for bad in [
+            "",
+            "http",
+            "http://",
+            "http:///a",
+            "http://:80/a",
+            "http://a:b/c",
+            "http://a:0/b",
+            "http://a:65536/b",
+            "http://a:+80/b",
+            "http://someone@example.org/a",
+            "http://2001:db8::1/a",
+            "http://[192.0.2.1]/a",
+            "http://[::1/a",
+            "http://[::1]a/b",
+            "http://*.example.org/a",
+            "http://bücher.example/a",
+            "http://example.org/ü",
+            "http://example.org/a b",
+            "http://example.org/a#b",
+            "http://example.org/[a]",
+            "http://example.org/100%",
+            "http://example.org/%zz",
+            "http://example.org/%2",
+            "http://example.org\\a",
+            "https://example.org/a",
+            "ldap://example.org/a",
+            "file:///a",
+            "example.org/a",
+            "/a",
+        ] {
+            assert_eq!(list_url(bad), Err(NameError::InvalidListUrl(bad.into())));
+        }
     }
 
     #[test]

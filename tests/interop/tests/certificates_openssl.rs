@@ -2,6 +2,9 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
 use std::time::SystemTime;
 
 use interop::openssl::Workdir;
@@ -374,6 +377,57 @@ fn openssl_goes_by_our_revocation_lists() {
         }
         printed.assert_contains("verify OK");
     }
+}
+
+/// OpenSSL fetches lists of ours from where our certificates say that they are.
+#[test]
+fn openssl_finds_our_revocation_lists() {
+    let Some(work) = Workdir::new() else { return };
+    let chain = Chain::new([SignatureAlgorithm::MlDsa65; 3], |ca| ca);
+    chain.write_to(&work);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+    let address = listener.local_addr().expect("it is bound");
+    let url = format!("http://{address}/intermediate.crl");
+    let issue = || chain.issue(server_leaf().revocation_list_url(&url));
+    let [good, revoked] = [issue(), issue()];
+    let [_, list] = chain.lists(&revoked);
+    let server = thread::spawn(move || {
+        for stream in listener.incoming().take(2) {
+            answer(stream.expect("somebody connects"), list.der());
+        }
+    });
+
+    let fetch = format!("{VERIFY} -crl_check -crl_download");
+    work.write("good.pem", good.to_pem());
+    work.run(&format!("{fetch} good.pem"))
+        .assert_line("good.pem: OK");
+    work.write("revoked.pem", revoked.to_pem());
+    work.run_failing(&format!("{fetch} revoked.pem"))
+        .assert_contains("certificate revoked");
+    server.join().expect("both fetched the list");
+    // This one names no URL.
+    work.run_failing(&format!("{fetch} leaf.pem"))
+        .assert_contains("unable to get certificate CRL");
+}
+
+/// Answers a request of HTTP.
+fn answer(stream: TcpStream, list: &[u8]) {
+    let request = BufReader::new(&stream)
+        .lines()
+        .map(|line| line.expect("a line of a request"))
+        .take_while(|line| !line.is_empty());
+    let request: Vec<String> = request.collect();
+    assert!(
+        request[0].starts_with("GET /intermediate.crl HTTP/1."),
+        "{request:?}"
+    );
+    let head = format!(
+        "HTTP/1.0 200 OK\r\nContent-Type: application/pkix-crl\r\nContent-Length: {}\r\n\r\n",
+        list.len()
+    );
+    (&stream)
+        .write_all(&[head.as_bytes(), list].concat())
+        .expect("OpenSSL reads the answer");
 }
 
 /// The other way round.

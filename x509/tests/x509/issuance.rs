@@ -11,9 +11,10 @@ use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use der::{Decode, Encode};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::certificate::Version;
+use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::x509_cert::ext::pkix::{
-    AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints,
-    SubjectAltName, SubjectKeyIdentifier,
+    AuthorityKeyIdentifier, BasicConstraints, CrlDistributionPoints, ExtendedKeyUsage, KeyUsage,
+    NameConstraints, SubjectAltName, SubjectKeyIdentifier,
 };
 use pq_x509::{
     Algorithm, Certificate, CertificateBuilder, CertificateError, DecapsulationKey, IssueError,
@@ -138,6 +139,42 @@ fn a_leaf_says_what_a_leaf_says() {
     let leaf = root.issue(builder.common_name("example"), &key).unwrap();
     assert!(!extension::<SubjectAltName>(&leaf).unwrap().0);
     assert_eq!(leaf.subject().to_string(), "CN=example");
+}
+
+/// Certificates of each role say where the list of their issuer is.
+#[test]
+fn revocation_list_urls() {
+    let root = root();
+    let key = signing_key();
+    let urls = ["http://a.example/root.crl", "http://192.0.2.1/root.crl"];
+    let leaf = CertificateBuilder::server().dns_name("example.org");
+    let leaf = urls
+        .into_iter()
+        .fold(leaf, |leaf, url| leaf.revocation_list_url(url));
+    let ca = CertificateBuilder::ca("CA").revocation_list_url(urls[0]);
+    let ca = root.issue_ca(ca, signing_key()).unwrap();
+    for (certificate, expected) in [
+        (&root.issue(leaf, &key).unwrap(), &urls[..]),
+        (ca.certificate(), &urls[..1]),
+    ] {
+        let (critical, points) = extension::<CrlDistributionPoints>(certificate).unwrap();
+        assert!(!critical);
+        let points = CrlDistributionPoints::from_der(&points).unwrap().0;
+        // One for all: of two points, each has a list of its own.
+        let [point] = &*points else {
+            panic!("{points:?}");
+        };
+        assert_eq!((&point.reasons, &point.crl_issuer), (&None, &None));
+        let Some(DistributionPointName::FullName(names)) = &point.distribution_point else {
+            panic!("{point:?}");
+        };
+        let names = names.iter().map(|name| match name {
+            GeneralName::UniformResourceIdentifier(url) => url.as_str(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(names.collect::<Vec<_>>(), expected);
+    }
+    assert_eq!(extension::<CrlDistributionPoints>(root.certificate()), None);
 }
 
 #[test]
@@ -324,6 +361,10 @@ fn names_are_checked() {
     assert!(matches!(
         refused(server().common_name("x".repeat(65))),
         IssueError::Name(NameError::CommonNameLength(65))
+    ));
+    assert!(matches!(
+        refused(server().dns_name("a").revocation_list_url("https://a/b")),
+        IssueError::Name(NameError::InvalidListUrl(_))
     ));
     assert!(matches!(refused(server()), IssueError::Nameless));
     assert!(matches!(

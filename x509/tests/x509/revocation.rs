@@ -23,7 +23,7 @@ use webpki::{
 };
 
 use crate::pki::{
-    Pki, days_from_now, key, quick_algorithms, set_usage, slow_algorithms, validate_with,
+    Pki, days_from_now, key, quick_algorithms, server, set_usage, slow_algorithms, validate_with,
 };
 
 type Builder = CertificateRevocationListBuilder;
@@ -293,6 +293,22 @@ fn revoked_certificates_are_refused() {
         validator.validate_client(&pki.chain(client), UnixTime::now()),
         Err(ValidationError::Revoked { subject, .. }) if subject.as_deref() == Some("CN=someone")
     ));
+}
+
+/// A list covers certificates that say where it is, too.
+#[test]
+fn certificates_with_the_url_of_their_list() {
+    let pki = Pki::new();
+    let with_url = || pki.issue(server().revocation_list_url("http://ca.example/ca.crl"));
+    let [good, bad] = [with_url(), with_url()];
+    let of_ca = revoking(&pki.ca, &[&bad]);
+    let validator = with_lists(&pki, [revoking(&pki.root, &[]), of_ca.clone()]);
+    let validate = |leaf: &Certificate| {
+        let chain = pki.chain(leaf.clone());
+        validate_with(&validator, "example.org", &chain)
+    };
+    assert_eq!(validate(&good), Ok(3));
+    assert_eq!(validate(&bad), Err(revoked(&bad, &of_ca)));
 }
 
 /// As a user of webpki alone does it, with a list that is borrowed.
