@@ -2,15 +2,14 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey, SubjectKey};
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey};
 use rustls::HandshakeKind::{Full, FullWithHelloRetryRequest, Resumed};
-use rustls::pki_types::PrivateKeyDer;
 use rustls::version;
 use rustls_pq::{Builder, Group};
 
 use crate::peers::{
-    Ecdsa, HAS_BASE, Identity, Pki, any_base, bases, client_config, connect, mutual_client_config,
-    mutual_server_config, private_key, roots, server_config, with_groups,
+    Ecdsa, HAS_BASE, Identity, KeyPair, Pki, any_base, bases, client_config, connect,
+    mutual_client_config, mutual_server_config, roots, server_config, with_groups,
 };
 
 #[test]
@@ -194,8 +193,7 @@ fn classical_certificates() {
         println!("{name}");
         let provider = Builder::new(base).build().unwrap();
 
-        let ecdsa_root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate());
-        let ecdsa_root = ecdsa_root.unwrap();
+        let ecdsa_root = Ecdsa::root();
         let ml_dsa_root = Issuer::self_signed(
             CertificateBuilder::ca("Root"),
             SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap(),
@@ -203,12 +201,8 @@ fn classical_certificates() {
         .unwrap();
 
         for root in [&ecdsa_root as &dyn Issues, &ml_dsa_root] {
-            let ecdsa = Ecdsa::generate();
             let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
-            for identity in [
-                root.identity(&ecdsa, ecdsa.private_key()),
-                root.identity(&ml_dsa, private_key(&ml_dsa)),
-            ] {
+            for identity in [root.identity(&Ecdsa::generate()), root.identity(&ml_dsa)] {
                 let client = client_config(provider.clone(), roots([root.der()]));
                 let server = server_config(provider.clone(), &identity);
                 connect(&client.into(), &server.into()).assert_success(Group::X25519MLKEM768, Full);
@@ -220,9 +214,8 @@ fn classical_certificates() {
 /// TLS 1.2 goes on as before, with a classical certificate and a classical group.
 #[test]
 fn tls12() {
-    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
-    let key = Ecdsa::generate();
-    let identity = root.identity(&key, key.private_key());
+    let root = Ecdsa::root();
+    let identity = root.identity(&Ecdsa::generate());
     for (name, base) in bases() {
         println!("{name}");
         let provider = Arc::new(Builder::new(base).build().unwrap());
@@ -244,17 +237,14 @@ const HYBRIDS: [(Group, Group); 3] = [
 
 /// An issuer with any kind of key.
 trait Issues {
-    fn identity(&self, subject: &dyn SubjectKey, key: PrivateKeyDer<'static>) -> Identity;
+    fn identity(&self, key: &dyn KeyPair) -> Identity;
     fn der(&self) -> rustls::pki_types::CertificateDer<'static>;
 }
 
 impl<S: Signer> Issues for Issuer<S> {
-    fn identity(&self, subject: &dyn SubjectKey, key: PrivateKeyDer<'static>) -> Identity {
+    fn identity(&self, key: &dyn KeyPair) -> Identity {
         let leaf = CertificateBuilder::server().dns_name("localhost");
-        Identity {
-            chain: vec![self.issue(leaf, subject).unwrap().into_der()],
-            key,
-        }
+        Identity::issued_by(self, leaf, key)
     }
 
     fn der(&self) -> rustls::pki_types::CertificateDer<'static> {

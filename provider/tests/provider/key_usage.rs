@@ -11,15 +11,15 @@ use pq_x509::{
 };
 use rustls::HandshakeKind::Full;
 use rustls::client::WebPkiServerVerifier;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::CertificateDer;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{AlertDescription, CertificateError, Error, ServerConfig};
 use rustls_pq::verify::EnforceKeyUsage;
 use rustls_pq::{Builder, Group};
 
 use crate::peers::{
-    Ecdsa, HashSlhDsa, Identity, Outcome, Pki, any_base, client_config, connect,
-    mutual_client_config, private_key, roots, server_config,
+    Ecdsa, HashSlhDsa, Identity, KeyPair, Outcome, Pki, any_base, client_config, connect,
+    mutual_client_config, roots, server_config,
 };
 
 #[test]
@@ -44,7 +44,7 @@ fn leaf_that_must_not_encipher() {
         ] {
             let leaf = pki.leaf(&key, |leaf| set(leaf, usages));
             pki.assert_refused(
-                &pki.identity(leaf, private_key(&key)),
+                &pki.identity(leaf, &key),
                 "CN=Leaf",
                 &KeyUsageError::ForbiddenForSignatureKey {
                     algorithm,
@@ -61,11 +61,7 @@ fn leaf_that_must_not_sign_handshakes() {
     let pki = TestPki::new();
     let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     let ecdsa = Ecdsa::generate();
-    let keys: [(&dyn SubjectKey, _); 2] = [
-        (&ml_dsa, private_key(&ml_dsa)),
-        (&ecdsa, ecdsa.private_key()),
-    ];
-    for (key, private) in keys {
+    for key in [&ml_dsa as &dyn KeyPair, &ecdsa] {
         for usages in [
             KeyUsages::NonRepudiation.into(),
             KeyUsages::KeyCertSign | KeyUsages::CRLSign,
@@ -73,7 +69,7 @@ fn leaf_that_must_not_sign_handshakes() {
         ] {
             let leaf = pki.leaf(key, |leaf| set(leaf, usages));
             pki.assert_refused(
-                &pki.identity(leaf, private.clone_key()),
+                &pki.identity(leaf, key),
                 "CN=Leaf",
                 &KeyUsageError::WithoutDigitalSignature,
             );
@@ -89,7 +85,7 @@ fn classical_leaf_with_more_usages() {
     let leaf = pki.leaf(&key, |leaf| {
         set(leaf, KeyUsages::DigitalSignature | KeyUsages::KeyAgreement);
     });
-    pki.assert_accepted(&pki.identity(leaf, key.private_key()));
+    pki.assert_accepted(&pki.identity(leaf, &key));
 }
 
 #[test]
@@ -155,7 +151,7 @@ fn no_key_usage() {
     let pki = TestPki::with_ca(remove);
     let key = SigningKey::generate(SET).unwrap();
     let leaf = pki.leaf(&key, remove);
-    pki.assert_accepted(&pki.identity(leaf, private_key(&key)));
+    pki.assert_accepted(&pki.identity(leaf, &key));
 }
 
 /// Servers send certificates too many, their own a second time above all.
@@ -234,17 +230,17 @@ impl TestPki {
         leaf.sign(&self.ca_key).unwrap()
     }
 
-    fn identity(&self, leaf: Certificate, key: PrivateKeyDer<'static>) -> Identity {
+    fn identity(&self, leaf: Certificate, key: &(impl KeyPair + ?Sized)) -> Identity {
         Identity {
             chain: vec![leaf.into_der(), self.ca.der().clone()],
-            key,
+            key: key.private_key(),
         }
     }
 
     /// The chain with a leaf that nothing is wrong with.
     fn usual(&self) -> Identity {
         let key = SigningKey::generate(SET).unwrap();
-        self.identity(self.leaf(&key, |_| {}), private_key(&key))
+        self.identity(self.leaf(&key, |_| {}), &key)
     }
 
     #[track_caller]

@@ -14,8 +14,8 @@ use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Authentication, Builder, Group, KeyAlgorithm, Negotiated, Profile};
 
 use crate::peers::{
-    Ecdsa, Identity, Outcome, Peer, Pki, any_base, bases, client_config, connect, exchange,
-    mutual_client_config, mutual_server_config, private_key, roots, server_config, with_groups,
+    Ecdsa, Identity, KeyPair, Outcome, Peer, Pki, any_base, bases, client_config, connect,
+    exchange, mutual_client_config, mutual_server_config, roots, server_config, with_groups,
 };
 
 #[test]
@@ -86,14 +86,9 @@ fn server_of_an_anonymous_client() {
 #[test]
 fn server_with_several_certificates() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa65);
-    let ecdsa_root =
-        Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
-    let key = Ecdsa::generate();
+    let ecdsa_root = Ecdsa::root();
     let leaf = CertificateBuilder::server().dns_name("localhost");
-    let ecdsa = Identity {
-        chain: vec![ecdsa_root.issue(leaf, &key).unwrap().into_der()],
-        key: key.private_key(),
-    };
+    let ecdsa = Identity::issued_by(&ecdsa_root, leaf, &Ecdsa::generate());
     let identities = Arc::new(Identities::new(
         IdentitySet::new()
             .with_default(pki.server.checked())
@@ -200,7 +195,7 @@ fn both_sides_count() {
     let own = Authentication::of(&pki.server.chain);
     assert!(server.with_own(own).has_pq_authentication());
 
-    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let root = Ecdsa::root();
     let classical = Authentication::of(&[root.certificate().der().clone()]);
     assert!(!server.with_own(classical).has_pq_authentication());
     assert_eq!(Authentication::of(&[]), None);
@@ -209,8 +204,7 @@ fn both_sides_count() {
 /// A chain is as strong as its weakest signature.
 #[test]
 fn mixed_chains() {
-    let classical_root =
-        Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let classical_root = Ecdsa::root();
     let pq_key = SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap();
     let pq_root = Issuer::self_signed(CertificateBuilder::ca("Root"), pq_key).unwrap();
     let leaf = || CertificateBuilder::server().dns_name("localhost");
@@ -225,7 +219,7 @@ fn mixed_chains() {
     for (chain, key, root, expected) in [
         (
             vec![classical_root.issue(leaf(), &ml_dsa).unwrap()],
-            private_key(&ml_dsa),
+            ml_dsa.private_key(),
             classical_root.certificate(),
             "ML-DSA-65 with a classical signature in its chain",
         ),
@@ -241,7 +235,7 @@ fn mixed_chains() {
                 pq_root.issue(leaf(), &ml_dsa).unwrap(),
                 classical_root.certificate().clone(),
             ],
-            private_key(&ml_dsa),
+            ml_dsa.private_key(),
             pq_root.certificate(),
             "ML-DSA-65 (post-quantum)",
         ),
@@ -252,7 +246,7 @@ fn mixed_chains() {
                     .issue(leaf().common_name("Root"), &ml_dsa)
                     .unwrap(),
             ],
-            private_key(&ml_dsa),
+            ml_dsa.private_key(),
             classical_root.certificate(),
             "ML-DSA-65 with a classical signature in its chain",
         ),
@@ -261,7 +255,7 @@ fn mixed_chains() {
                 pq_under_classical.issue(leaf(), &ml_dsa).unwrap(),
                 pq_under_classical.certificate().clone(),
             ],
-            private_key(&ml_dsa),
+            ml_dsa.private_key(),
             classical_root.certificate(),
             "ML-DSA-65 with a classical signature in its chain",
         ),
@@ -270,7 +264,7 @@ fn mixed_chains() {
                 pq_under_pq.issue(leaf(), &ml_dsa).unwrap(),
                 pq_under_pq.certificate().clone(),
             ],
-            private_key(&ml_dsa),
+            ml_dsa.private_key(),
             pq_root.certificate(),
             "ML-DSA-65 (post-quantum)",
         ),
@@ -293,13 +287,9 @@ fn mixed_chains() {
 
 #[test]
 fn classical_all_the_way() {
-    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
-    let key = Ecdsa::generate();
+    let root = Ecdsa::root();
     let leaf = CertificateBuilder::server().dns_name("localhost");
-    let identity = Identity {
-        chain: vec![root.issue(leaf, &key).unwrap().into_der()],
-        key: key.private_key(),
-    };
+    let identity = Identity::issued_by(&root, leaf, &Ecdsa::generate());
     let roots = || roots([root.certificate().der().clone()]);
     let server = Arc::new(server_config(any_base(), &identity));
 

@@ -6,7 +6,8 @@ use std::io::{Read, Write};
 use pq_core::slh_dsa::{self, Message, PreHash, SlhDsaSha2_128f};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
-    CertificateBuilder, Issuer, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
+    CertificateBuilder, EndEntity, Issuer, SignError, SignatureAlgorithm, Signer, SigningKey,
+    SubjectKey,
 };
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{
@@ -72,6 +73,18 @@ impl Clone for Identity {
 }
 
 impl Identity {
+    /// A leaf right below `issuer`.
+    pub(crate) fn issued_by(
+        issuer: &Issuer<impl Signer>,
+        leaf: CertificateBuilder<EndEntity>,
+        key: &(impl KeyPair + ?Sized),
+    ) -> Self {
+        Self {
+            chain: vec![issuer.issue(leaf, key).unwrap().into_der()],
+            key: key.private_key(),
+        }
+    }
+
     /// In the form of the crate.
     pub(crate) fn checked(&self) -> rustls_pq::identity::Identity {
         let provider = Builder::new(any_base()).build().unwrap();
@@ -96,11 +109,9 @@ impl Pki {
             .issue_ca(CertificateBuilder::ca("Test CA").path_len(0), key())
             .unwrap();
         let identity = |leaf, key: SigningKey| {
-            let leaf = ca.issue(leaf, &key).unwrap();
-            Identity {
-                chain: vec![leaf.into_der(), ca.certificate().der().clone()],
-                key: private_key(&key),
-            }
+            let mut identity = Identity::issued_by(&ca, leaf, &key);
+            identity.chain.push(ca.certificate().der().clone());
+            identity
         };
 
         Self {
@@ -128,8 +139,15 @@ pub(crate) fn roots(
     roots
 }
 
-pub(crate) fn private_key(key: &SigningKey) -> PrivateKeyDer<'static> {
-    PrivatePkcs8KeyDer::from(key.to_pkcs8_der().unwrap().to_vec()).into()
+/// A key with its private half, as rustls loads it.
+pub(crate) trait KeyPair: SubjectKey {
+    fn private_key(&self) -> PrivateKeyDer<'static>;
+}
+
+impl KeyPair for SigningKey {
+    fn private_key(&self) -> PrivateKeyDer<'static> {
+        PrivatePkcs8KeyDer::from(self.to_pkcs8_der().unwrap().to_vec()).into()
+    }
 }
 
 /// An ECDSA key on P-256 that issues certificates, by way of ring.
@@ -155,7 +173,14 @@ impl Ecdsa {
         }
     }
 
-    pub(crate) fn private_key(&self) -> PrivateKeyDer<'static> {
+    /// A CA called "Root" with such a key.
+    pub(crate) fn root() -> Issuer<Self> {
+        Issuer::self_signed(CertificateBuilder::ca("Root"), Self::generate()).unwrap()
+    }
+}
+
+impl KeyPair for Ecdsa {
+    fn private_key(&self) -> PrivateKeyDer<'static> {
         self.pkcs8.clone_key().into()
     }
 }

@@ -15,7 +15,7 @@ use rustls::{ClientConfig, Error, ServerConfig, SupportedProtocolVersion, versio
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, KeyAlgorithm, Negotiated, Profile};
 
-use crate::peers::{Ecdsa, Identity, Outcome, bases, connect, private_key, roots};
+use crate::peers::{Ecdsa, Identity, Outcome, bases, connect, roots};
 
 #[test]
 fn profile_table() {
@@ -256,19 +256,12 @@ impl Pki {
             let key = || SigningKey::generate(algorithm).unwrap();
             let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key()).unwrap();
             let key = key();
-            let identity = Identity {
-                chain: vec![root.issue(leaf(), &key).unwrap().into_der()],
-                key: private_key(&key),
-            };
+            let identity = Identity::issued_by(&root, leaf(), &key);
             roots.push(root.certificate().der().clone());
             identities.push((KeyAlgorithm::PostQuantum(algorithm), identity));
         }
-        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
-        let key = Ecdsa::generate();
-        let identity = Identity {
-            chain: vec![root.issue(leaf(), &key).unwrap().into_der()],
-            key: key.private_key(),
-        };
+        let root = Ecdsa::root();
+        let identity = Identity::issued_by(&root, leaf(), &Ecdsa::generate());
         roots.push(root.certificate().der().clone());
         identities.push((KeyAlgorithm::EcdsaP256, identity));
         Self { identities, roots }

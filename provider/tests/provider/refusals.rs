@@ -18,8 +18,8 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::events;
 use crate::peers::{
-    Ecdsa, Identity, Pki, any_base, client_config, connect, connect_to, mutual_client_config,
-    mutual_server_config, roots, server_config, with_groups,
+    Ecdsa, Identity, KeyPair, Pki, any_base, client_config, connect, connect_to,
+    mutual_client_config, mutual_server_config, roots, server_config, with_groups,
 };
 
 #[test]
@@ -141,10 +141,7 @@ fn no_certificate_for_the_name() {
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let leaf = CertificateBuilder::server().dns_name("example.org");
-    let identity = Identity {
-        chain: vec![root.issue(leaf, &key).unwrap().into_der()],
-        key: crate::peers::private_key(&key),
-    };
+    let identity = Identity::issued_by(&root, leaf, &key);
     case.identities = IdentitySet::new().with(identity.checked());
     case.server = Case::server(default(), case.identities.clone());
     let (refusal, alert) = case.by_server();
@@ -177,14 +174,10 @@ fn client_certificate_required() {
 /// nothing else.
 #[test]
 fn signature_algorithm_in_the_chain() {
-    let ecdsa_root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate());
-    let ecdsa_root = ecdsa_root.unwrap();
+    let ecdsa_root = Ecdsa::root();
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     let leaf = CertificateBuilder::server().dns_name("localhost");
-    let identity = Identity {
-        chain: vec![ecdsa_root.issue(leaf, &key).unwrap().into_der()],
-        key: crate::peers::private_key(&key),
-    };
+    let identity = Identity::issued_by(&ecdsa_root, leaf, &key);
     let provider = Builder::new(any_base())
         .require_pq_authentication()
         .build()
@@ -287,10 +280,7 @@ fn certificates_that_are_no_good() {
         ),
     ] {
         let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
-        let identity = Identity {
-            chain: vec![root.issue(leaf, &key).unwrap().into_der()],
-            key: crate::peers::private_key(&key),
-        };
+        let identity = Identity::issued_by(&root, leaf, &key);
         let server = Arc::new(server_config(default(), &identity));
         let trusted = roots([trusted.certificate().der().clone()]);
         let client = Arc::new(client_config(default(), trusted));
@@ -352,7 +342,7 @@ async fn chain_that_is_too_large() {
         });
         let large = Identity {
             chain: vec![root.issue(leaf, &key).unwrap().into_der(); certificates],
-            key: crate::peers::private_key(&key),
+            key: key.private_key(),
         };
 
         let server = server_config(default(), &large);

@@ -15,8 +15,8 @@ use rustls::{
 use rustls_pq::{Builder, Group};
 
 use crate::peers::{
-    End, Identity, Outcome, Pki, any_base, bases, client_config, connect, mutual_client_config,
-    mutual_server_config, private_key, roots, server_config, with_groups,
+    End, Identity, KeyPair, Outcome, Pki, any_base, bases, client_config, connect,
+    mutual_client_config, mutual_server_config, roots, server_config, with_groups,
 };
 
 #[test]
@@ -165,7 +165,7 @@ fn leaf_as_issuer() {
             leaf.sign(&middle_key).unwrap().into_der(),
             middle.into_der(),
         ],
-        key: private_key(&leaf_key),
+        key: leaf_key.private_key(),
     };
 
     let outcome = issuer.serve_identity(&identity);
@@ -408,10 +408,7 @@ impl TestIssuer {
 
     fn serve(&self, leaf: CertificateBuilder<pq_x509::EndEntity>) -> Outcome {
         let key = generate();
-        self.serve_identity(&Identity {
-            chain: vec![self.ca.issue(leaf, &key).unwrap().into_der()],
-            key: private_key(&key),
-        })
+        self.serve_identity(&Identity::issued_by(&self.ca, leaf, &key))
     }
 
     fn serve_identity(&self, identity: &Identity) -> Outcome {

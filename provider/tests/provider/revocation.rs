@@ -17,7 +17,7 @@ use rustls::{
 use rustls_pq::{Builder, Group, Offer, Refusal};
 
 use crate::peers::{
-    Identity, Outcome, any_base, bases, connect, mutual_client_config, private_key, roots,
+    Identity, KeyPair, Outcome, any_base, bases, connect, mutual_client_config, roots,
     server_config,
 };
 
@@ -148,7 +148,7 @@ impl Ca {
         Party {
             identity: Identity {
                 chain: vec![certificate.der().clone()],
-                key: private_key(&key),
+                key: key.private_key(),
             },
             certificate,
         }

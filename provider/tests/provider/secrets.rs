@@ -11,9 +11,7 @@ use rustls_pq::Builder;
 use rustls_pq::identity::IdentityFiles;
 
 use crate::events;
-use crate::peers::{
-    Identity, bases, connect, mutual_client_config, mutual_server_config, private_key, roots,
-};
+use crate::peers::{Identity, bases, connect, mutual_client_config, mutual_server_config, roots};
 
 /// Everything is done that reports an event, with secrets that are known: a private key,
 /// what key exchanges agree on, and the keys of the traffic. No event has one of them in it, in
@@ -32,10 +30,7 @@ fn no_secret_in_any_event() {
     let leaf = CertificateBuilder::server()
         .client_auth()
         .dns_name("localhost");
-    let identity = Identity {
-        chain: vec![root.issue(leaf, &same_key).unwrap().into_der()],
-        key: private_key(&same_key),
-    };
+    let identity = Identity::issued_by(&root, leaf, &same_key);
 
     let directory = tempfile::tempdir().unwrap();
     let [chain, key] = ["chain.pem", "key.pem"].map(|name| directory.path().join(name));

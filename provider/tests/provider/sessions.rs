@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::time::Duration;
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::{CertificateBuilder, SignatureAlgorithm};
 use rustls::HandshakeKind::{Full, Resumed};
 use rustls::crypto::CryptoProvider;
 use rustls::server::ProducesTickets;
@@ -12,8 +12,8 @@ use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Error, Group, Profile, TicketOptions, Tickets};
 
 use crate::peers::{
-    HAS_BASE, Pki, any_base, bases, client_config, connect, mutual_client_config,
-    mutual_server_config, server_config,
+    Ecdsa, HAS_BASE, Identity, Pki, any_base, bases, client_config, connect, mutual_client_config,
+    mutual_server_config, roots, server_config,
 };
 
 /// With a key exchange of its own, over the same group.
@@ -132,21 +132,13 @@ fn sessions_outlive_certificates() {
 #[test]
 fn tls12() {
     let pki = Pki::new(SignatureAlgorithm::MlDsa44);
-    let ecdsa = crate::peers::Ecdsa::generate();
-    let root = pq_x509::Issuer::self_signed(
-        pq_x509::CertificateBuilder::ca("Root"),
-        crate::peers::Ecdsa::generate(),
-    )
-    .unwrap();
-    let leaf = pq_x509::CertificateBuilder::server().dns_name("localhost");
-    let identity = crate::peers::Identity {
-        chain: vec![root.issue(leaf, &ecdsa).unwrap().into_der()],
-        key: ecdsa.private_key(),
-    };
+    let root = Ecdsa::root();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let identity = Identity::issued_by(&root, leaf, &Ecdsa::generate());
     let client = ClientConfig::builder_with_provider(provider().into())
         .with_protocol_versions(&[&version::TLS12])
         .unwrap()
-        .with_root_certificates(crate::peers::roots([root.certificate().der().clone()]))
+        .with_root_certificates(roots([root.certificate().der().clone()]))
         .with_client_auth_cert(pki.client.chain.clone(), pki.client.key.clone_key())
         .unwrap();
     let client = Arc::new(client);

@@ -11,8 +11,8 @@ use rustls_pq::verify::slh_dsa::{SLH_DSA, SLHDSA_SHA2_128F, SLHDSA_SHAKE_128F};
 use rustls_pq::{Authentication, Builder, Group, KeyAlgorithm, Profile};
 
 use crate::peers::{
-    Ecdsa, HashSlhDsa, Identity, Outcome, any_base, bases, client_config, connect, private_key,
-    roots, server_config,
+    Ecdsa, HashSlhDsa, Identity, KeyPair, Outcome, any_base, bases, client_config, connect, roots,
+    server_config,
 };
 
 /// An ML-DSA-87 leaf under an SLH-DSA root.
@@ -37,7 +37,7 @@ impl Recommended {
             root: root.certificate().der().clone(),
             server: Identity {
                 chain: vec![leaf.into_der()],
-                key: private_key(&key),
+                key: key.private_key(),
             },
         }
     }
@@ -200,7 +200,7 @@ fn pre_hash_signatures_count() {
             ca.issue(leaf(), &key).unwrap().into_der(),
             ca_certificate.clone(),
         ],
-        key: private_key(&key),
+        key: key.private_key(),
     };
     let provider = Builder::new(any_base()).build().unwrap();
     let client = client_config(provider.clone(), roots([root.certificate().der().clone()]));
@@ -213,12 +213,8 @@ fn pre_hash_signatures_count() {
     );
 
     // A server's identity is as strong, but no scheme of a client covers it.
-    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
-    let key = Ecdsa::generate();
-    let ecdsa = Identity {
-        chain: vec![root.issue(leaf(), &key).unwrap().into_der()],
-        key: key.private_key(),
-    };
+    let root = Ecdsa::root();
+    let ecdsa = Identity::issued_by(&root, leaf(), &Ecdsa::generate());
     let set = IdentitySet::new()
         .with_default(ecdsa.checked())
         .with_default(pre_hash.checked());

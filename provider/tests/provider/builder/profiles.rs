@@ -6,7 +6,7 @@ use rustls::{CipherSuite, SignatureScheme};
 use rustls_pq::{Builder, Error, Group, Profile};
 
 use super::{names, schemes, suites};
-use crate::peers::{Ecdsa, HAS_BASE, any_base, bases, private_key};
+use crate::peers::{Ecdsa, HAS_BASE, KeyPair, any_base, bases};
 
 #[test]
 fn default_list() {
@@ -238,7 +238,7 @@ fn cnsa2_excludes_everything_else() {
 /// Where classical authentication is ruled out, that holds for keys of our own, too.
 #[test]
 fn keys_that_a_profile_refuses() {
-    let key = |algorithm| private_key(&SigningKey::generate(algorithm).unwrap());
+    let key = |algorithm| SigningKey::generate(algorithm).unwrap().private_key();
     let ecdsa = Ecdsa::generate();
     for (name, base) in bases() {
         println!("{name}");

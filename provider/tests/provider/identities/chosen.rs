@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use pq_x509::{CertificateBuilder, SignatureAlgorithm, SigningKey};
 use rustls::SignatureScheme as Scheme;
 use rustls::pki_types::CertificateDer;
 use rustls::{AlertDescription, ClientConfig, Error, PeerIncompatible};
@@ -10,10 +10,7 @@ use rustls_pq::identity::{self, Identities, IdentitySet};
 use rustls_pq::verify::slh_dsa::SLHDSA_SHA2_192F;
 use rustls_pq::{Builder, KeyAlgorithm};
 
-use super::{
-    ML_DSA_65, World, assert_is, identity_of, issue, provider_client, root, server_over,
-    server_with,
-};
+use super::{ML_DSA_65, World, assert_is, issue, provider_client, root, server_over, server_with};
 use crate::peers::{
     Ecdsa, Identity, Outcome, Pki, any_base, connect, connect_to, mutual_server_config, roots,
 };
@@ -101,8 +98,7 @@ fn in_handshakes() {
 /// A chain is chosen by all of its signatures, and not by its key alone.
 #[test]
 fn signatures_in_the_chain_count() {
-    let ecdsa_root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate());
-    let ecdsa_root = ecdsa_root.unwrap();
+    let ecdsa_root = Ecdsa::root();
     let ml_dsa_87_root = root(SignatureAlgorithm::MlDsa87);
     let key = || SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     let under_87 = issue(&ml_dsa_87_root, &key());
@@ -232,7 +228,7 @@ fn names() {
         let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
         let leaf = CertificateBuilder::server();
         let leaf = names.iter().fold(leaf, |leaf, name| leaf.dns_name(*name));
-        identity_of(root.issue(leaf, &key).unwrap().into_der(), &key)
+        Identity::issued_by(&root, leaf, &key)
     };
     let exact = for_names(&["a.example.org", "b.example.org"]);
     let wildcard = for_names(&["*.example.org"]);
@@ -297,17 +293,12 @@ fn names() {
 #[test]
 fn wildcard_that_can_be_verified() {
     let root = root(SignatureAlgorithm::MlDsa44);
-    let ecdsa_root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate());
-    let ecdsa_root = ecdsa_root.unwrap();
+    let ecdsa_root = Ecdsa::root();
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let leaf = CertificateBuilder::server().dns_name("a.example.org");
-    let exact = identity_of(root.issue(leaf, &key).unwrap().into_der(), &key);
-    let key = Ecdsa::generate();
+    let exact = Identity::issued_by(&root, leaf, &key);
     let leaf = CertificateBuilder::server().dns_name("*.example.org");
-    let wildcard = Identity {
-        chain: vec![ecdsa_root.issue(leaf, &key).unwrap().into_der()],
-        key: key.private_key(),
-    };
+    let wildcard = Identity::issued_by(&ecdsa_root, leaf, &Ecdsa::generate());
     let set = IdentitySet::new()
         .with(exact.checked())
         .with(wildcard.checked());

@@ -13,7 +13,7 @@ use rustls::{ClientConfig, ServerConfig};
 use rustls_pq::identity::{Choice, Identities, IdentitySet};
 use rustls_pq::{Builder, KeyAlgorithm};
 
-use crate::peers::{Ecdsa, Identity, any_base, client_config, private_key, roots};
+use crate::peers::{Ecdsa, Identity, KeyPair, any_base, client_config, roots};
 
 const ML_DSA_65: KeyAlgorithm = KeyAlgorithm::PostQuantum(SignatureAlgorithm::MlDsa65);
 
@@ -39,15 +39,11 @@ impl World {
         let ml_dsa_44 = post_quantum(SignatureAlgorithm::MlDsa44);
         let root = Issuer::self_signed(CertificateBuilder::ca("ECDSA"), Ecdsa::generate()).unwrap();
         roots.push(root.certificate().der().clone());
-        let key = Ecdsa::generate();
         Self {
             ml_dsa_87,
             ml_dsa_65,
             ml_dsa_44,
-            ecdsa: Identity {
-                chain: vec![root.issue(for_both_ends(), &key).unwrap().into_der()],
-                key: key.private_key(),
-            },
+            ecdsa: issue(&root, &Ecdsa::generate()),
             roots,
         }
     }
@@ -102,15 +98,8 @@ fn root(algorithm: SignatureAlgorithm) -> Issuer<SigningKey> {
     Issuer::self_signed(CertificateBuilder::ca(algorithm.to_string()), key).unwrap()
 }
 
-fn issue(issuer: &Issuer<impl Signer>, key: &SigningKey) -> Identity {
-    identity_of(issuer.issue(for_both_ends(), key).unwrap().into_der(), key)
-}
-
-fn identity_of(certificate: CertificateDer<'static>, key: &SigningKey) -> Identity {
-    Identity {
-        chain: vec![certificate],
-        key: private_key(key),
-    }
+fn issue(issuer: &Issuer<impl Signer>, key: &impl KeyPair) -> Identity {
+    Identity::issued_by(issuer, for_both_ends(), key)
 }
 
 fn for_both_ends() -> CertificateBuilder<pq_x509::EndEntity> {

@@ -6,7 +6,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls_pq::identity::IdentityError;
 use rustls_pq::{Builder, Profile, identity};
 
-use super::{ML_DSA_65, identity_of, root};
+use super::{ML_DSA_65, root};
 use crate::peers::{
     Identity, Pki, any_base, connect, mutual_client_config, mutual_server_config, roots,
 };
@@ -95,7 +95,7 @@ fn size_of_chains() {
         let leaf = (0..count).fold(leaf, |leaf, at| {
             leaf.dns_name(format!("{at:05}.{}.example.org", "x".repeat(60)))
         });
-        identity_of(root.issue(leaf, &key).unwrap().into_der(), &key)
+        Identity::issued_by(&root, leaf, &key)
     };
     let provider = Builder::new(any_base()).build().unwrap();
     let check = |identity: &Identity| {

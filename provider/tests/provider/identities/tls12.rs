@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm};
+use pq_x509::SignatureAlgorithm;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::server::Acceptor;
@@ -11,7 +11,7 @@ use rustls::{CipherSuite, ClientConfig, ClientConnection, ServerConfig, version}
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, KeyAlgorithm, Offer};
 
-use super::{World, assert_is, for_both_ends, server_with};
+use super::{World, assert_is, for_both_ends, issue, server_with};
 use crate::peers::{Ecdsa, Identity, Pki, any_base, connect, roots};
 
 /// TLS 1.2 knows nothing of ML-DSA.
@@ -35,13 +35,9 @@ fn tls12_clients() {
 /// more than them.
 #[test]
 fn cipher_suites_of_tls12_clients() {
-    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let root = Ecdsa::root();
     let trusted = || roots([root.certificate().der().clone()]);
-    let key = Ecdsa::generate();
-    let ecdsa = Identity {
-        chain: vec![root.issue(for_both_ends(), &key).unwrap().into_der()],
-        key: key.private_key(),
-    };
+    let ecdsa = issue(&root, &Ecdsa::generate());
     let key = PrivateKeyDer::from_pem_slice(include_bytes!("../rsa-2048.pem")).unwrap();
     let public_key = any_base().key_provider.load_private_key(key.clone_key());
     let public_key = public_key.unwrap();

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::{fs, io};
 
 use pq_x509::x509_cert::der::pem::{LineEnding, encode_string};
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey};
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::server::WebPkiClientVerifier;
@@ -21,7 +21,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
-use crate::peers::{Ecdsa, Identity, private_key, roots};
+use crate::peers::{Ecdsa, Identity, roots};
 
 /// A server with an ML-DSA and an ECDSA certificate, which takes client certificates
 /// of both kinds, and does without.
@@ -284,8 +284,8 @@ impl Authorities {
     fn issue(&self) -> [Identity; Self::COUNT] {
         let leaf = || CertificateBuilder::server().dns_name("localhost");
         [
-            ml_dsa_identity(&self.ml_dsa, leaf()),
-            ecdsa_identity(&self.ecdsa, leaf()),
+            Identity::issued_by(&self.ml_dsa, leaf(), &ml_dsa_key()),
+            Identity::issued_by(&self.ecdsa, leaf(), &Ecdsa::generate()),
         ]
     }
 
@@ -294,34 +294,12 @@ impl Authorities {
         Trust {
             ml_dsa_root: self.ml_dsa.certificate().der().clone(),
             ecdsa_root: self.ecdsa.certificate().der().clone(),
-            ml_dsa_client: ml_dsa_identity(&self.ml_dsa, leaf()),
-            ecdsa_client: ecdsa_identity(&self.ecdsa, leaf()),
+            ml_dsa_client: Identity::issued_by(&self.ml_dsa, leaf(), &ml_dsa_key()),
+            ecdsa_client: Identity::issued_by(&self.ecdsa, leaf(), &Ecdsa::generate()),
         }
     }
 }
 
 fn ml_dsa_key() -> SigningKey {
     SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap()
-}
-
-pub(super) fn ml_dsa_identity(
-    issuer: &Issuer<impl Signer>,
-    leaf: CertificateBuilder<pq_x509::EndEntity>,
-) -> Identity {
-    let key = ml_dsa_key();
-    Identity {
-        chain: vec![issuer.issue(leaf, &key).unwrap().into_der()],
-        key: private_key(&key),
-    }
-}
-
-fn ecdsa_identity(
-    issuer: &Issuer<impl Signer>,
-    leaf: CertificateBuilder<pq_x509::EndEntity>,
-) -> Identity {
-    let key = Ecdsa::generate();
-    Identity {
-        chain: vec![issuer.issue(leaf, &key).unwrap().into_der()],
-        key: key.private_key(),
-    }
 }
