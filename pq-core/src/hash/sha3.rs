@@ -2,8 +2,8 @@
 
 use zeroize::ZeroizeOnDrop;
 
-use crate::arch::{Backend, Vector};
-use crate::kernel::keccak::KeccakF1600;
+use crate::arch::Backend;
+use crate::kernel::keccak::PermuteAndAbsorb;
 use crate::secret::wipe;
 
 /// Rate of SHAKE128 in bytes.
@@ -60,7 +60,7 @@ fn hash_all<'a, B: Backend>(
 /// behind, and with it of a short message.
 pub(crate) struct Sponge<B: Backend> {
     b: B,
-    state: State<B>,
+    state: State,
     rate: usize,
     /// Bytes taken into the current block, or given of it; less than `rate` while the
     /// sponge takes, `rate` when the next block of output is due.
@@ -72,7 +72,7 @@ impl<B: Backend> Sponge<B> {
     pub(crate) fn new(b: B, rate: usize) -> Self {
         Self {
             b,
-            state: State([Default::default(); 25]),
+            state: State([0; 25]),
             rate,
             position: 0,
         }
@@ -87,8 +87,11 @@ impl<B: Backend> Sponge<B> {
             self.position += take;
             bytes = later;
             if self.position == self.rate {
-                self.state.permute(self.b);
+                let whole = bytes.len() - bytes.len() % self.rate;
+                let (blocks, rest) = bytes.split_at(whole);
+                self.permute_and_absorb(blocks);
                 self.position = 0;
+                bytes = rest;
             }
         }
     }
@@ -104,7 +107,7 @@ impl<B: Backend> Sponge<B> {
     pub(crate) fn squeeze(&mut self, mut output: &mut [u8]) {
         while !output.is_empty() {
             if self.position == self.rate {
-                self.state.permute(self.b);
+                self.permute_and_absorb(&[]);
                 self.position = 0;
             }
             let take = output.len().min(self.rate - self.position);
@@ -114,24 +117,26 @@ impl<B: Backend> Sponge<B> {
             output = later;
         }
     }
-}
 
-/// The 25 words of one state, each in the first lane of a vector, read and written as bytes.
-#[repr(align(64))]
-struct State<B: Backend>([<B::Few as Vector>::Array; 25]);
-
-impl<B: Backend> State<B> {
-    fn permute(&mut self, b: B) {
-        b.run_few(KeccakF1600::<B::Few> {
-            token: From::from(b),
-            states: &mut self.0,
+    /// Permutes the state, and adds and permutes each of `blocks`.
+    fn permute_and_absorb(&mut self, blocks: &[u8]) {
+        self.b.run_few(PermuteAndAbsorb::<B::Few> {
+            token: From::from(self.b),
+            state: &mut self.state.0,
+            rate: self.rate,
+            blocks,
         });
     }
+}
 
+/// A state's 25 words, read and written as bytes.
+struct State([u64; 25]);
+
+impl State {
     fn xor(&mut self, mut position: usize, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let lane = &mut self.0[position / 8].as_mut()[0];
+            let lane = &mut self.0[position / 8];
             if position.is_multiple_of(8)
                 && let Some((word, tail)) = rest.split_first_chunk()
             {
@@ -149,7 +154,7 @@ impl<B: Backend> State<B> {
     fn read(&self, mut position: usize, bytes: &mut [u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let lane = self.0[position / 8].as_ref()[0];
+            let lane = self.0[position / 8];
             if position.is_multiple_of(8) && rest.len() >= 8 {
                 let (word, tail) = rest.split_at_mut(8);
                 word.copy_from_slice(&lane.to_le_bytes());
@@ -164,13 +169,13 @@ impl<B: Backend> State<B> {
     }
 }
 
-impl<B: Backend> Drop for State<B> {
+impl Drop for State {
     fn drop(&mut self) {
         wipe(&mut self.0);
     }
 }
 
-impl<B: Backend> ZeroizeOnDrop for State<B> {}
+impl ZeroizeOnDrop for State {}
 
 #[cfg(test)]
 mod tests {

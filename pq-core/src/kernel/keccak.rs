@@ -26,6 +26,63 @@ impl<B: Backend, V: U64s> Kernel<B> for KeccakF1600<'_, V> {
     }
 }
 
+/// Permutes one state, on a vector's first lane, and then for each of some blocks adds it to the
+/// state and permutes again, with the state in registers throughout.
+pub(crate) struct PermuteAndAbsorb<'a, V: U64s> {
+    pub(crate) token: V::Token,
+    /// `state[x + 5y]` is lane (x, y).
+    pub(crate) state: &'a mut [u64; 25],
+    /// In bytes: one of 72, 104, 136, 144 and 168.
+    pub(crate) rate: usize,
+    /// As many whole blocks of `rate` bytes as are to be absorbed.
+    pub(crate) blocks: &'a [u8],
+}
+
+impl<B: Backend, V: U64s> Kernel<B> for PermuteAndAbsorb<'_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: B) {
+        let Self {
+            token,
+            state,
+            rate,
+            blocks,
+        } = self;
+        debug_assert!(
+            [72, 104, 136, 144, 168].contains(&rate) && blocks.len().is_multiple_of(rate)
+        );
+        let mut a = [[V::splat(token, 0); 5]; 5];
+        for (vector, word) in a.as_flattened_mut().iter_mut().zip(&*state) {
+            *vector = V::splat(token, *word);
+        }
+        let mut blocks = blocks.chunks_exact(rate);
+        loop {
+            a = permute::<B, V>(token, a);
+            let Some(block) = blocks.next() else { break };
+            let (lanes, words) = (a.as_flattened_mut(), block.as_chunks().0);
+            // Ranges that are constants, so that the words stay in registers.
+            let mut absorb = |from: usize, to: usize| {
+                if words.len() >= to {
+                    for (a, word) in lanes[from..to].iter_mut().zip(&words[from..to]) {
+                        *a = a.xor(V::splat(token, u64::from_le_bytes(*word)));
+                    }
+                }
+            };
+            absorb(0, 9);
+            absorb(9, 13);
+            absorb(13, 17);
+            absorb(17, 18);
+            absorb(18, 21);
+        }
+        for (vector, word) in a.as_flattened().iter().zip(state) {
+            let mut lanes = V::Array::default();
+            vector.store(&mut lanes);
+            *word = lanes.as_ref()[0];
+        }
+    }
+}
+
 /// One permutation of each of `LANES` sponges, with what comes before and after it.
 ///
 /// The sponges are some of those whose states are in `A`, or all.
@@ -303,7 +360,7 @@ const ROUND_CONSTANTS: [u64; 24] = {
 mod tests {
     use core::array;
 
-    use super::{KeccakF1600, Step};
+    use super::{KeccakF1600, PermuteAndAbsorb, Step};
     use crate::arch::{Backend, Vector, on_each_backend};
     use crate::test_random::Random;
 
@@ -401,6 +458,38 @@ mod tests {
                     } else {
                         assert_eq!(blocks[lane], before[lane]);
                     }
+                }
+            }
+        }
+
+        on_each_backend!(b => check(b));
+    }
+
+    /// No block, one and several, at each rate.
+    #[test]
+    fn absorbed_blocks_match_textbook() {
+        fn check<B: Backend>(b: B) {
+            let mut random = Random::new(1);
+            let mut state = [0; 25];
+            let mut expected = state;
+            for rate in [72, 104, 136, 144, 168] {
+                for count in 0..4 {
+                    let message: [u8; 3 * 168] = random.bytes();
+                    let blocks = &message[..count * rate];
+                    textbook(&mut expected);
+                    for block in blocks.chunks(rate) {
+                        for (word, absorbed) in expected.iter_mut().zip(block.as_chunks().0) {
+                            *word ^= u64::from_le_bytes(*absorbed);
+                        }
+                        textbook(&mut expected);
+                    }
+                    b.run_few(PermuteAndAbsorb::<B::Few> {
+                        token: From::from(b),
+                        state: &mut state,
+                        rate,
+                        blocks,
+                    });
+                    assert_eq!(state, expected);
                 }
             }
         }

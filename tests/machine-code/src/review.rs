@@ -27,15 +27,17 @@ pub struct Review {
 /// * `UseHint` is verification's.
 /// * `AddProduct` and `Terms` go by the places of the coefficients of challenges, which are public
 ///   as those are. With AVX2, and portable, valgrind sees that they look at nothing else.
-/// * `keccak::Step` is told how many bytes each lane absorbs, and which lanes. With AVX2, and
-///   portable, valgrind sees that it looks at nothing else.
-const PUBLIC: [&str; 6] = [
+/// * `keccak::Step` is told how many bytes each lane absorbs, and which lanes, and
+///   `keccak::PermuteAndAbsorb` the rate and how many blocks. With AVX2, and portable, valgrind sees
+///   that they look at nothing else.
+const PUBLIC: [&str; 7] = [
     "RejectUniform",
     "RejectBounded",
     "UseHint",
     "AddProduct",
     "Terms",
     "keccak::Step",
+    "keccak::PermuteAndAbsorb",
 ];
 
 /// Kernels of secrets, by their types' names, which every backend has.
