@@ -160,28 +160,27 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
     type Sponge = Sponge;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Start<Sponge>> {
-        let start = |rate, sponge, midway| {
+    fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Sponge>> {
+        let start = |rate, sponge| {
             Some(Start {
                 rate,
                 suffix: SHAKE_SUFFIX,
                 sponge,
-                midway,
             })
         };
         if self.secrets_begun < P::L::N + P::K::N {
             let (r, filled) = (self.secrets_begun, 0);
             self.secrets_begun += 1;
-            return start(SHAKE256_RATE, Sponge::Secret { r, filled }, None);
+            return start(SHAKE256_RATE, Sponge::Secret { r, filled });
         }
         let (r, s) = self.next_entry;
         // tr has to wait for the last row, which therefore goes first.
         if r + 1 != P::K::N {
             let known = self.known();
-            if let Some(Waiting { absorbed, midway }) =
-                self.tr_waiting.take_if(|waiting| waiting.absorbed < known)
-            {
-                return start(SHAKE256_RATE, Sponge::Tr { absorbed }, midway);
+            if let Some(waiting) = self.tr_waiting.take_if(|waiting| waiting.absorbed < known) {
+                let absorbed = waiting.absorbed;
+                *midway = waiting.midway;
+                return start(SHAKE256_RATE, Sponge::Tr { absorbed });
             }
         }
         if r == P::K::N {
@@ -193,7 +192,7 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
             (r + 1, 0)
         };
         let filled = 0;
-        start(SHAKE128_RATE, Sponge::Entry { r, s, filled }, None)
+        start(SHAKE128_RATE, Sponge::Entry { r, s, filled })
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {

@@ -388,27 +388,26 @@ impl<P: ParameterSet, B: Backend, const ROWS: usize> Client for Verification<'_,
     type Sponge = Sponge;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Start<Sponge>> {
-        let start = |rate, sponge, midway| Start {
+    fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Sponge>> {
+        let start = |rate, sponge| Start {
             rate,
             suffix: SHAKE_SUFFIX,
             sponge,
-            midway,
         };
         // The chain is the longest, so it goes first.
         let known = self.known();
-        if let Some(Waiting { absorbed, midway }) =
-            self.waiting.take_if(|waiting| waiting.absorbed < known)
-        {
-            return Some(start(SHAKE256_RATE, Sponge::Link { absorbed }, midway));
+        if let Some(waiting) = self.waiting.take_if(|waiting| waiting.absorbed < known) {
+            let absorbed = waiting.absorbed;
+            *midway = waiting.midway;
+            return Some(start(SHAKE256_RATE, Sponge::Link { absorbed }));
         }
         if !self.ball_begun {
             self.ball_begun = true;
-            return Some(start(SHAKE256_RATE, Sponge::Ball, None));
+            return Some(start(SHAKE256_RATE, Sponge::Ball));
         }
         let (r, s) = self.next_entry()?;
         let entry = Sponge::Entry { r, s, filled: 0 };
-        Some(start(SHAKE128_RATE, entry, None))
+        Some(start(SHAKE128_RATE, entry))
     }
 
     fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {

@@ -110,7 +110,7 @@ impl<P: ParameterSet, B: Backend> Client for Decapsulation<'_, P, B> {
     type Sponge = Sponge;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Start<Sponge>> {
+    fn next(&mut self, _: &mut Option<Midway>) -> Option<Start<Sponge>> {
         // 7: K̄ ← J(z ‖ c), the longest chain
         if !self.j_begun {
             self.j_begun = true;

@@ -98,14 +98,14 @@ impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
     type Sponge = Sponge;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Start<Sponge>> {
+    fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Sponge>> {
         // 1: (K, r) ← G(m ‖ H(ek))
         if self.expansion.h_left == 0 && !self.g_begun {
             self.g_begun = true;
             return Some(Sponge::G.start());
         }
         // The noise is last, since it is short: it fits beside the last entries of Â.
-        if let Some(start) = self.expansion.next() {
+        if let Some(start) = self.expansion.next(midway) {
             return Some(start);
         }
         if !self.g_done {
@@ -178,7 +178,7 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
     type Sponge = Sponge;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Start<Sponge>> {
+    fn next(&mut self, _: &mut Option<Midway>) -> Option<Start<Sponge>> {
         // H(ek) is the longest chain, so it starts first, and Â is sampled beside it.
         if !self.h_begun {
             self.h_begun = true;

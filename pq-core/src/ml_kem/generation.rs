@@ -137,7 +137,7 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
     type Sponge = Sponge;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Start<Sponge>> {
+    fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Sponge>> {
         // 1: (ρ, σ) ← G(d ‖ k)
         if !self.g_begun {
             self.g_begun = true;
@@ -150,9 +150,10 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
         if let Some(Waiting { absorbed, .. }) = self.h
             && self.rows_made > 0
             && self.knows(absorbed)
-            && let Some(Waiting { absorbed, midway }) = self.h.take()
+            && let Some(waiting) = self.h.take()
         {
-            return Some(Sponge::H { absorbed }.resume(midway));
+            *midway = waiting.midway;
+            return Some(Sponge::H { absorbed }.start());
         }
         // 3-15: Â, s and e
         let sponge = Self::sample(self.begun)?;

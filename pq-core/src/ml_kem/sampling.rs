@@ -9,7 +9,7 @@ use super::params::{ETA2, ParameterSet};
 use super::ring::{Rq, Tq, VectorR};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
-use crate::hash::lanes::{Absorbed, Demand, Midway, Start, read};
+use crate::hash::lanes::{Absorbed, Demand, Start, read};
 use crate::hash::sha3::{SHA3_512_RATE, SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE};
 use crate::kernel::ml_kem::sampling::{CentredBinomial, RejectUniform};
 use crate::secret::Zero;
@@ -33,13 +33,8 @@ pub(super) enum Sponge {
 }
 
 impl Sponge {
-    /// Begins.
+    /// Begins, or goes on.
     pub(super) fn start(self) -> Start<Self> {
-        self.resume(None)
-    }
-
-    /// Goes on where it was paused.
-    pub(super) fn resume(self, midway: Option<Midway>) -> Start<Self> {
         let (rate, suffix) = match self {
             Self::G => (SHA3_512_RATE, SHA3_SUFFIX),
             Self::H { .. } => (SHAKE256_RATE, SHA3_SUFFIX),
@@ -50,7 +45,6 @@ impl Sponge {
             rate,
             suffix,
             sponge: self,
-            midway,
         }
     }
 }

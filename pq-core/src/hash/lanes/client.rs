@@ -14,7 +14,10 @@ pub(crate) trait Client {
     /// The next sponge, if there is a block or the end of its message to absorb by now; asked
     /// for one free lane after the other of the first [`lanes`](Self::lanes), until there is
     /// none. If there is none while all lanes are free, there is none left.
-    fn next(&mut self) -> Option<Start<Self::Sponge>>;
+    ///
+    /// Where a sponge was paused that goes on goes to `midway`, which is `None`, and not with what
+    /// is returned: few go on, and states would be moved with all.
+    fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Self::Sponge>>;
 
     /// Writes what comes next of the message of `sponge` to `block`, which has the length of
     /// the rate and is zero.
@@ -41,8 +44,6 @@ pub(crate) struct Start<S> {
     /// Domain separation and first padding bit.
     pub(crate) suffix: u8,
     pub(crate) sponge: S,
-    /// Where it was paused.
-    pub(crate) midway: Option<Midway>,
 }
 
 /// The state of a paused sponge. Wiped when dropped.

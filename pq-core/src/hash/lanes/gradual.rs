@@ -60,28 +60,35 @@ impl Gradual {
 impl Client for Gradual {
     type Sponge = Length;
 
-    fn next(&mut self) -> Option<Start<Length>> {
+    fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Length>> {
         let usable = self.usable();
         let mut waiting = self.waiting.iter_mut().enumerate();
         let ready = waiting.find_map(|(number, waiting)| {
-            let Waiting { absorbed, midway } =
-                waiting.take_if(|waiting| waiting.absorbed < usable)?;
-            Some((Length::Long { number, absorbed }, midway))
+            let waiting = waiting.take_if(|waiting| waiting.absorbed < usable)?;
+            Some((number, waiting))
         });
-        let (sponge, midway) = match ready {
-            Some(ready) => ready,
+        let sponge = match ready {
+            Some((
+                number,
+                Waiting {
+                    absorbed,
+                    midway: state,
+                },
+            )) => {
+                *midway = state;
+                Length::Long { number, absorbed }
+            }
             None if self.short_begun == 10 => return None,
             None => {
                 self.short_begun += 1;
                 let blocks = 1 + self.short_begun % 4;
-                (Length::Short { blocks }, None)
+                Length::Short { blocks }
             }
         };
         Some(Start {
             rate: RATE,
             suffix: SHAKE_SUFFIX,
             sponge,
-            midway,
         })
     }
 

@@ -86,13 +86,12 @@ impl<'a, C: Consumer, I: Iterator<Item = Job<'a, C>>> Client for Jobs<I> {
     type Sponge = (Job<'a, C>, usize);
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Start<Self::Sponge>> {
+    fn next(&mut self, _: &mut Option<Midway>) -> Option<Start<Self::Sponge>> {
         let job = self.jobs.next()?;
         Some(Start {
             rate: job.rate,
             suffix: job.suffix,
             sponge: (job, 0),
-            midway: None,
         })
     }
 

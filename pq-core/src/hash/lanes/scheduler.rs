@@ -24,6 +24,7 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
     let absorbed = &mut absorbed[..B::U64s::LANES];
     // Bit i is set if there is a sponge on lane i; what a lane without one absorbs is 0.
     let mut active = 0u32;
+    let mut midway = None;
 
     loop {
         let (mut fresh, mut squeeze) = (0u32, false);
@@ -31,11 +32,14 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
         debug_assert!(lanes_to_begin > 0, "what waits would wait forever");
         let free = !active & ((1 << lanes_to_begin) - 1);
         for lane in bits(free) {
-            let Some(start) = client.next() else { break };
-            if let Some(Midway(state)) = &start.midway {
+            let Some(start) = client.next(&mut midway) else {
+                break;
+            };
+            if let Some(Midway(state)) = &midway {
                 for (words, word) in states.iter_mut().zip(state) {
                     words.as_mut()[lane] = *word;
                 }
+                midway = None;
             } else {
                 fresh |= 1 << lane;
             }

@@ -27,7 +27,7 @@ impl<C: Client> Client for Together<'_, C> {
     type Sponge = (usize, C::Sponge);
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Start<Self::Sponge>> {
+    fn next(&mut self, midway: &mut Option<Midway>) -> Option<Start<Self::Sponge>> {
         for _ in 0..self.clients.len() {
             let whose = self.turn;
             self.turn = if whose + 1 < self.clients.len() {
@@ -36,13 +36,12 @@ impl<C: Client> Client for Together<'_, C> {
                 0
             };
             if let Some(client) = &mut self.clients[whose]
-                && let Some(start) = client.next()
+                && let Some(start) = client.next(midway)
             {
                 return Some(Start {
                     rate: start.rate,
                     suffix: start.suffix,
                     sponge: (whose, start.sponge),
-                    midway: start.midway,
                 });
             }
         }
