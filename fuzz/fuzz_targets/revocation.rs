@@ -14,31 +14,31 @@ use pq_x509::{
     ValidationError,
 };
 
-fuzz_target!(|input: Input<'_>| {
-    match &input.lists {
-        Lists::Sent(lists) => check_sent(lists, &input),
-        Lists::Signed(edits) => check_signed(edits, &input),
-    }
+fuzz_target!(|input: Input<'_>| match input.is_signed {
+    true => check_signed(&input),
+    false => check_sent(&input),
 });
 
+/// Little of it says much, and what an input is too short for is false: libFuzzer begins with a few
+/// bytes.
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
-    lists: Lists<'a>,
+    /// Whether the CA signs its list as it was changed. Otherwise lists are as an attacker sends
+    /// them.
+    is_signed: bool,
+    ca_list_lost: bool,
+    root_list_lost: bool,
+    ca_list: DerEdits<'a>,
+    root_list: DerEdits<'a>,
+    more: Vec<(Which, DerEdits<'a>)>,
     /// Whether the leaf is the client's, which is revoked, and not the server's.
     client: bool,
-    /// The time, where it isn't one at which all certificates and lists are valid.
-    time: Option<u32>,
+    /// How long after all certificates and lists became valid it is, in units of half a year, and
+    /// from 1970 on again.
+    time: u8,
     end_entity_only: bool,
     allow_unknown_status: bool,
     allow_expired_lists: bool,
-}
-
-#[derive(Arbitrary, Debug)]
-enum Lists<'a> {
-    /// Lists as an attacker sends them.
-    Sent(Vec<(Which, DerEdits<'a>)>),
-    /// A list that the CA signs as it is.
-    Signed(DerEdits<'a>),
 }
 
 #[derive(Arbitrary, Debug)]
@@ -56,8 +56,27 @@ impl Input<'_> {
     }
 
     fn time(&self) -> UnixTime {
-        let seconds = self.time.map_or(*VALID.start() + 1, u64::from);
-        UnixTime::since_unix_epoch(Duration::from_secs(seconds))
+        let start = *VALID.start() as u32 + 1;
+        let seconds = start.wrapping_add(u32::from(self.time) << 24);
+        UnixTime::since_unix_epoch(Duration::from_secs(seconds.into()))
+    }
+
+    /// The lists that are sent and can be read.
+    fn sent(&self) -> Vec<CertificateRevocationList> {
+        let of_ca = (!self.ca_list_lost).then_some((&*CA_LIST, &self.ca_list));
+        let of_root = (!self.root_list_lost).then_some((&*ROOT_LIST, &self.root_list));
+        let more = self.more.iter().map(|(which, edits)| match which {
+            Which::Ca => (&*CA_LIST, edits),
+            Which::Root => (&*ROOT_LIST, edits),
+        });
+        of_ca
+            .into_iter()
+            .chain(of_root)
+            .chain(more)
+            .filter_map(|(list, edits)| {
+                CertificateRevocationList::from_der(&edits.of(list.der())).ok()
+            })
+            .collect()
     }
 
     /// Whether one may rely on what lists say that are followed by others at `next_update`.
@@ -96,18 +115,9 @@ impl Input<'_> {
 }
 
 /// Lists count as they were issued or not at all.
-fn check_sent(sent: &[(Which, DerEdits<'_>)], input: &Input<'_>) {
+fn check_sent(input: &Input<'_>) {
     let (ca, root) = (&*CA_LIST, &*ROOT_LIST);
-    let lists: Vec<CertificateRevocationList> = sent
-        .iter()
-        .filter_map(|(which, edits)| {
-            let list = match which {
-                Which::Ca => ca,
-                Which::Root => root,
-            };
-            CertificateRevocationList::from_der(&edits.of(list.der())).ok()
-        })
-        .collect();
+    let lists = input.sent();
     let result = input.validate(&lists);
     if result.is_ok() && !input.allow_unknown_status {
         assert!(lists.contains(ca) && !input.client);
@@ -126,9 +136,9 @@ fn check_sent(sent: &[(Which, DerEdits<'_>)], input: &Input<'_>) {
 
 /// A list with any contents whatever, which the CA signed. What x509-cert reads in it is what is
 /// done.
-fn check_signed(edits: &DerEdits<'_>, input: &Input<'_>) {
+fn check_signed(input: &Input<'_>) {
     let ca = PKI.ca.certificate();
-    let list = sign_changed(CA_LIST.der(), edits, PKI.ca.signer());
+    let list = sign_changed(CA_LIST.der(), &input.ca_list, PKI.ca.signer());
     let Ok(list) = CertificateRevocationList::from_der(&list) else {
         return;
     };

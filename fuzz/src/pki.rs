@@ -86,8 +86,12 @@ pub static ROOT_LIST: LazyLock<CertificateRevocationList> = LazyLock::new(|| {
         .expect("a list")
 });
 
+/// When the lists stop being valid, in seconds as [`VALID`]: long before the certificates.
+const NEXT_UPDATE: u64 = 2_500_000_000;
+
 fn empty_list() -> CertificateRevocationListBuilder {
-    CertificateRevocationListBuilder::new(&[1]).validity(validity())
+    let validity = Validity::new(at(*VALID.start()), at(NEXT_UPDATE));
+    CertificateRevocationListBuilder::new(&[1]).validity(validity)
 }
 
 fn validity() -> Validity {
