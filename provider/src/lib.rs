@@ -276,6 +276,7 @@ mod quic;
 mod refusal;
 pub mod sign;
 mod small_hello;
+mod start;
 #[cfg(all(
     feature = "graviola",
     any(target_arch = "x86_64", target_arch = "aarch64")

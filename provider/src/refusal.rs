@@ -9,6 +9,7 @@ use rustls::{
 use crate::cause::Cause;
 use crate::identity::IdentitySet;
 use crate::offer::MAX_MESSAGE;
+use crate::start::Start;
 use crate::{Group, KeyAlgorithm, Offer};
 
 /// Why a handshake was refused, and what to do: rustls's error, together with what either
@@ -109,8 +110,9 @@ pub enum Refusal {
 
     /// The alert is `handshake_failure` (RFC 9846, section 4.4.2.2).
     #[error(
-        "no signature scheme in common: the client accepts {client:?}{}; add a certificate with a \
+        "no signature scheme in common: the client accepts {:?}{}; add a certificate with a \
          key that the client accepts beside the ones there are, or let the client accept more",
+        Start(client),
         keys(server)
     )]
     NoSharedSignatureScheme {
@@ -122,7 +124,8 @@ pub enum Refusal {
 
     /// The alert is `handshake_failure` (RFC 9846, section 4.1.1).
     #[error(
-        "no cipher suite in common: the client offers {client:?}, the server accepts {server:?}; {}",
+        "no cipher suite in common: the client offers {:?}, the server accepts {server:?}; {}",
+        Start(client),
         suites_remedy(.client, .server)
     )]
     NoSharedCipherSuite {
@@ -562,10 +565,9 @@ fn schemes(provider: &CryptoProvider) -> Vec<SignatureScheme> {
 }
 
 fn list(groups: &[Group]) -> String {
-    let names: Vec<_> = groups.iter().map(Group::to_string).collect();
-    match names.is_empty() {
+    match groups.is_empty() {
         true => "none".into(),
-        false => names.join(", "),
+        false => Start(groups).to_string(),
     }
 }
 

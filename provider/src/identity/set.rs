@@ -9,6 +9,7 @@ use rustls::{CipherSuite, ProtocolVersion, SignatureScheme};
 use tracing::{debug, info, warn};
 
 use super::Identity;
+use crate::start::Start;
 use crate::{Authentication, Offer};
 
 /// The identities of a server, or of a client.
@@ -223,7 +224,7 @@ impl ResolvesServerCert for Identities {
             ),
             None => info!(
                 server_name,
-                client_accepts = ?hello.signature_schemes(),
+                client_accepts = ?Start(hello.signature_schemes()),
                 server_has = ?keys(&self.current()),
                 "no signature scheme shared with this client; add a certificate with a key that it \
                  accepts"
@@ -258,7 +259,7 @@ impl ResolvesClientCert for Identities {
             // Then rustls sends an empty chain, and the server decides.
             _ => {
                 warn!(
-                    server_accepts = ?schemes,
+                    server_accepts = ?Start(schemes),
                     client_has = ?keys(&set),
                     "no client certificate that this server accepts the signatures of"
                 );

@@ -6,11 +6,15 @@ use std::io;
 use std::time::SystemTime;
 
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
+use rustls::client::ResolvesClientCert;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::{Accepted, Acceptor};
 use rustls::{
-    AlertDescription, CertificateError, CipherSuite, ClientConfig, ClientConnection, Error,
-    InvalidMessage, RootCertStore, ServerConfig, SignatureScheme, version,
+    AlertDescription, CertificateError, CipherSuite, ClientConfig, ClientConnection,
+    DigitallySignedStruct, Error, InvalidMessage, NamedGroup, PeerIncompatible, RootCertStore,
+    ServerConfig, SignatureScheme, version,
 };
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, Offer, Profile, Refusal};
@@ -153,6 +157,98 @@ fn no_certificate_for_the_name() {
     );
     events::wait_for(&["INFO", "no certificate for this name", "localhost"]);
     assert_eq!(case.by_client(), Refusal::NameUnknown { alert });
+}
+
+/// A client can offer some thirty thousand code points. Neither what a refusal says nor what is
+/// logged grows with them.
+#[test]
+fn long_offers_make_short_messages() {
+    const SCHEMES: u16 = 30_000;
+
+    #[derive(Debug)]
+    struct AcceptsALot;
+
+    impl ServerCertVerifier for AcceptsALot {
+        fn verify_server_cert(
+            &self,
+            _: &CertificateDer<'_>,
+            _: &[CertificateDer<'_>],
+            _: &ServerName<'_>,
+            _: &[u8],
+            _: UnixTime,
+        ) -> Result<ServerCertVerified, Error> {
+            unreachable!("the server has nothing to show")
+        }
+
+        fn verify_tls12_signature(
+            &self,
+            _: &[u8],
+            _: &CertificateDer<'_>,
+            _: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            unreachable!("the server has nothing to sign with")
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            _: &[u8],
+            _: &CertificateDer<'_>,
+            _: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            unreachable!("the server has nothing to sign with")
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            // None of them is anybody's.
+            (0x4000..0x4000 + SCHEMES).map(Into::into).collect()
+        }
+    }
+
+    events::record();
+    let mut case = Case::new(default(), default());
+    case.client = ClientConfig::builder_with_provider(default().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(AcceptsALot))
+        .with_no_client_auth()
+        .into();
+    let (refusal, _) = case.by_server();
+    let Refusal::NoSharedSignatureScheme { client, .. } = &refusal else {
+        panic!("{refusal}");
+    };
+    assert!(client.len() > 29_000);
+    let line = events::wait_for(&["INFO", "no signature scheme shared", "(0x4003)"]);
+    for message in [refusal.to_string(), line] {
+        assert!(message.len() < 2048, "{} bytes", message.len());
+        let more = format!(" and {} more]", client.len() - 64);
+        assert!(message.contains(&more), "{message}");
+    }
+
+    let mut offer = Offer::default();
+    let all = || 0x4000..0x4000 + SCHEMES;
+    offer.groups = all().map(|group| NamedGroup::from(group).into()).collect();
+    offer.cipher_suites = all().map(Into::into).collect();
+    for error in [
+        PeerIncompatible::NoKxGroupsInCommon,
+        PeerIncompatible::NoCipherSuitesInCommon,
+    ] {
+        let refusal = Refusal::by_server(&Error::from(error), &offer, &case.server, None);
+        let message = refusal.to_string();
+        assert!(message.len() < 2048, "{} bytes", message.len());
+    }
+}
+
+/// What a server asks a client for is no longer in the client's log either.
+#[test]
+fn long_requests_make_short_messages() {
+    events::record();
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    let identities = Identities::new(IdentitySet::new().with_default(pki.client.checked()));
+    let schemes: Vec<SignatureScheme> = (0x5000..0x5000 + 30_000_u16).map(Into::into).collect();
+    assert!(ResolvesClientCert::resolve(&identities, &[], &schemes).is_none());
+    let line = events::wait_for(&["WARN", "no client certificate", "(0x5000)"]);
+    assert!(line.len() < 2048, "{} bytes", line.len());
 }
 
 #[test]
