@@ -99,8 +99,10 @@ pub struct Negotiated {
     /// server that asks for a certificate. A resumed session counts as authenticated
     /// the way that the first one was.
     ///
-    /// `None` if it didn't, or if its certificate can't be read.
+    /// `None` if it didn't, or if its certificates can't be read.
     pub peer: Option<Authentication>,
+    /// The peer has shown certificates, or a raw public key, that can't be read.
+    is_peer_unreadable: bool,
     /// How this side proved who it is, where the caller has said so by
     /// [`with_own`](Self::with_own), or by [`of_server`](Self::of_server), which counts a
     /// resumed session as authenticated the way that the first one was.
@@ -141,6 +143,8 @@ impl Negotiated {
             return None;
         }
         let version = connection.protocol_version()?;
+        let shown = connection.peer_certificates().unwrap_or_default();
+        let peer = Authentication::of(shown);
         Some(Self {
             version,
             group: connection
@@ -148,16 +152,14 @@ impl Negotiated {
                 .map(|group| group.name().into()),
             cipher_suite: connection.negotiated_cipher_suite()?.suite(),
             handshake: connection.handshake_kind()?,
-            peer: connection
-                .peer_certificates()
-                .and_then(Authentication::of)
-                .map(|peer| Authentication {
-                    scheme: match version {
-                        ProtocolVersion::TLSv1_3 => peer.scheme,
-                        _ => None,
-                    },
-                    ..peer
-                }),
+            peer: peer.map(|peer| Authentication {
+                scheme: match version {
+                    ProtocolVersion::TLSv1_3 => peer.scheme,
+                    _ => None,
+                },
+                ..peer
+            }),
+            is_peer_unreadable: peer.is_none() && !shown.is_empty(),
             own: None,
         })
     }
@@ -200,10 +202,11 @@ impl Negotiated {
     /// [that of this side](Self::with_own), or whichever of them there is.
     ///
     /// `false` if nobody is known to have proved anything, as on a server without client
-    /// certificates where the caller hasn't said what it signed with.
+    /// certificates where the caller hasn't said what it signed with; and if the peer's
+    /// certificates can't be read, since a peer can see to that.
     pub fn has_pq_authentication(&self) -> bool {
         let mut known = [self.peer, self.own].into_iter().flatten().peekable();
-        known.peek().is_some() && known.all(|side| side.is_post_quantum)
+        !self.is_peer_unreadable && known.peek().is_some() && known.all(|side| side.is_post_quantum)
     }
 
     /// Whether this is a session resumed.
@@ -323,6 +326,9 @@ impl fmt::Display for Negotiated {
         }
         match self.peer {
             Some(peer) => write!(f, ", peer {peer}")?,
+            None if self.is_peer_unreadable => {
+                f.write_str(", peer with certificates that can't be read")?;
+            }
             None => f.write_str(", peer not authenticated")?,
         }
         if let Some(own) = self.own {

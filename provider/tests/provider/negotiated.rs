@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::quic::{self, Version};
 use rustls::server::Acceptor;
 use rustls::{
@@ -79,6 +79,40 @@ fn server_of_an_anonymous_client() {
         server.to_string(),
         "TLS 1.3, key exchange SecP384r1MLKEM1024 (post-quantum), peer not authenticated, this \
          side ML-DSA-44 (post-quantum), TLS_AES_256_GCM_SHA384, full handshake"
+    );
+}
+
+/// A peer that shows something beside its classical chain that can't be read isn't one that
+/// has shown nothing.
+#[test]
+fn certificates_that_can_not_be_read() {
+    let pq = Pki::new(SignatureAlgorithm::MlDsa44);
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let key = Ecdsa::generate();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let leaf = root.issue(leaf, &key).unwrap().into_der();
+    // Which webpki passes over.
+    let nonsense = CertificateDer::from(vec![0x30, 0]);
+    let classical = Identity {
+        chain: vec![leaf, nonsense],
+        key: key.private_key(),
+    };
+    let provider = || Builder::new(any_base()).build().unwrap();
+    let client = mutual_client_config(
+        provider(),
+        roots([root.certificate().der().clone()]),
+        &pq.client,
+    );
+    let server = mutual_server_config(provider(), &classical, pq.roots());
+    let [client, server] = both(connect(&client.into(), &server.into()));
+    assert!(server.has_pq_authentication());
+    assert_eq!(client.peer, None);
+    let client = client.with_own(server.peer);
+    assert!(!client.has_pq_authentication());
+    assert_eq!(
+        client.to_string(),
+        "TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer with certificates that can't be \
+         read, this side ML-DSA-44 (post-quantum), TLS_AES_256_GCM_SHA384, full handshake"
     );
 }
 
