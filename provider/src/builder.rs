@@ -303,7 +303,9 @@ fn choose_cipher_suites(
     named: Option<&[CipherSuite]>,
 ) -> Result<Vec<SupportedCipherSuite>, Error> {
     let Some(names) = named.or_else(|| profile.cipher_suites()) else {
-        return Ok(available);
+        let mut suites = available;
+        suites.retain(|suite| profile.allows_cipher_suite(suite));
+        return Ok(suites);
     };
 
     let mut suites = Vec::<SupportedCipherSuite>::with_capacity(names.len());

@@ -2,11 +2,12 @@
 
 use core::ptr;
 
-use rustls::SignatureScheme;
+use rustls::crypto::{ActiveKeyExchange, CryptoProvider, SupportedKxGroup};
+use rustls::{Error, NamedGroup, ProtocolVersion, SignatureScheme, SupportedCipherSuite};
 use rustls_pq::{Builder, Group, Profile};
 
 use super::names;
-use crate::peers::bases;
+use crate::peers::{any_base, bases};
 
 /// Ours take the place of the base's, where it has them: each name occurs once, and
 /// it makes no difference whether the base had it.
@@ -36,6 +37,37 @@ fn replaces_what_the_base_has() {
             assert_eq!(count, 1);
         }
     }
+}
+
+/// rustls takes groups for ones of TLS 1.2, too, unless they say otherwise. What a profile says of
+/// versions holds all the same.
+#[test]
+fn a_group_for_every_version() {
+    #[derive(Debug)]
+    struct Theirs;
+
+    impl SupportedKxGroup for Theirs {
+        fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
+            unreachable!("nobody connects")
+        }
+
+        fn name(&self) -> NamedGroup {
+            NamedGroup::X25519MLKEM768
+        }
+    }
+
+    // Without x25519, so that the hybrid is not ours.
+    let base = CryptoProvider {
+        kx_groups: vec![&Theirs],
+        ..any_base()
+    };
+    let is_tls12 =
+        |suite: &SupportedCipherSuite| suite.version().version == ProtocolVersion::TLSv1_2;
+    let build = |profile| Builder::new(base.clone()).profile(profile).build().unwrap();
+    assert!(build(Profile::Default).cipher_suites.iter().any(is_tls12));
+    let strict = build(Profile::RequirePq);
+    assert!(names(&strict).contains(&Group::X25519MLKEM768));
+    assert!(!strict.cipher_suites.iter().any(is_tls12));
 }
 
 /// Building over our own provider changes nothing.
