@@ -1,7 +1,9 @@
 use alloc::sync::Arc;
 use core::hash::BuildHasher;
+use core::panic::AssertUnwindSafe;
 use core::time::Duration;
 use std::hash::RandomState;
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::thread::{self, JoinHandle};
@@ -302,7 +304,10 @@ impl Watched {
             }
         }
 
-        match content.identity(provider) {
+        // A panic would end the thread, and nobody would look at any of the files again.
+        let identity = catch_unwind(AssertUnwindSafe(|| content.identity(provider)))
+            .unwrap_or(Err(IdentityError::Panicked));
+        match identity {
             Ok(identity) => {
                 info!(
                     chain = %self.files.chain.display(),

@@ -328,6 +328,13 @@ pub enum IdentityError {
     #[error("the private key can't be used: {}", unusable(.0))]
     Key(#[source] rustls::Error),
 
+    /// What loads private keys has panicked, while [files were watched](IdentityFiles::watch).
+    #[error(
+        "the provider panicked when it loaded the private key, and standard error may say why; use \
+         a key of another kind, or report it to who made the base provider"
+    )]
+    Panicked,
+
     /// The private key isn't that of the leaf.
     #[error(
         "the private key doesn't belong to the certificate, which is that of {certificate} with a \

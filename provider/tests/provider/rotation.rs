@@ -9,8 +9,10 @@ use std::thread;
 use std::time::Instant;
 
 use pq_x509::pki_types::CertificateDer;
-use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyError, SignatureAlgorithm, SigningKey};
-use rustls::crypto::CryptoProvider;
+use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyError, SignatureAlgorithm};
+use rustls::crypto::{CryptoProvider, KeyProvider};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::sign::SigningKey;
 use rustls::{ClientConfig, HandshakeKind, ServerConfig};
 use rustls_pq::identity::{Identities, IdentityError, IdentityFiles, IdentitySet, WatchError};
 use rustls_pq::{Builder, Tickets};
@@ -262,15 +264,59 @@ fn under_load() {
     assert!(resumed.into_inner() > 0);
 }
 
+/// Keys are loaded by code of others, which may not expect what is in a file.
+#[test]
+fn a_key_that_panics() {
+    #[derive(Debug)]
+    struct Panics;
+
+    static IS_PANICKING: AtomicBool = AtomicBool::new(false);
+
+    impl KeyProvider for Panics {
+        fn load_private_key(
+            &self,
+            key: PrivateKeyDer<'static>,
+        ) -> Result<Arc<dyn SigningKey>, rustls::Error> {
+            assert!(!IS_PANICKING.load(Ordering::Relaxed), "on purpose");
+            provider().key_provider.load_private_key(key)
+        }
+    }
+
+    events::record();
+    let pki = Pki::new();
+    let files = Files::new("panics");
+    let [first, second, third] = [(); 3].map(|()| pki.issue());
+    files.put(&first);
+    let provider = CryptoProvider {
+        key_provider: &Panics,
+        ..(*provider()).clone()
+    };
+    let watch = IdentityFiles::new(provider.into()).with_default(&files.chain, &files.key);
+    let (identities, _watcher) = watch.watch(OFTEN).unwrap();
+
+    IS_PANICKING.store(true, Ordering::Relaxed);
+    files.put(&second);
+    let refusal = ["WARN", "new certificate refused", &files.name(), "panicked"];
+    events::wait_for(&refusal);
+    thread::sleep(20 * OFTEN);
+    assert_eq!(events::lines(&refusal).len(), 1);
+    assert!(first.is_served_by(&identities));
+
+    // And the files are still watched.
+    IS_PANICKING.store(false, Ordering::Relaxed);
+    files.put(&third);
+    third.wait_until_served_by(&identities);
+}
+
 fn provider() -> Arc<CryptoProvider> {
     Builder::new(any_base()).build().unwrap().into()
 }
 
-struct Pki(Issuer<SigningKey>);
+struct Pki(Issuer<pq_x509::SigningKey>);
 
 impl Pki {
     fn new() -> Self {
-        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
         Self(Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap())
     }
 
@@ -280,7 +326,7 @@ impl Pki {
 
     fn issue_for(&self, name: &str) -> Pair {
         let pair = || -> Result<Pair, KeyError> {
-            let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+            let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
             let leaf = CertificateBuilder::server().dns_name(name);
             Ok(Pair {
                 chain: self.0.issue(leaf, &key).unwrap().to_pem(),
