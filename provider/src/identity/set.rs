@@ -1,5 +1,6 @@
 use alloc::sync::Arc;
 use core::cmp::Reverse;
+use core::mem;
 use std::sync::{PoisonError, RwLock};
 
 use rustls::client::ResolvesClientCert;
@@ -152,8 +153,12 @@ impl Identities {
     /// Where [files are watched](super::IdentityFiles::watch), it is replaced in turn when one
     /// of them changes: then change the files instead.
     pub fn replace(&self, set: IdentitySet) {
-        let set = Arc::new(set);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = set;
+        let mut set = Arc::new(set);
+        mem::swap(
+            &mut *self.current.write().unwrap_or_else(PoisonError::into_inner),
+            &mut set,
+        );
+        // What was the current set goes here, after the lock.
     }
 
     /// The current set.

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Instant;
 
@@ -12,8 +13,9 @@ use pq_x509::pki_types::CertificateDer;
 use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyError, SignatureAlgorithm};
 use rustls::crypto::{CryptoProvider, KeyProvider};
 use rustls::pki_types::PrivateKeyDer;
-use rustls::sign::SigningKey;
-use rustls::{ClientConfig, HandshakeKind, ServerConfig};
+use rustls::pki_types::pem::PemObject;
+use rustls::sign::{Signer, SigningKey};
+use rustls::{ClientConfig, HandshakeKind, ServerConfig, SignatureScheme};
 use rustls_pq::identity::{Identities, IdentityError, IdentityFiles, IdentitySet, WatchError};
 use rustls_pq::{Builder, Tickets};
 use tempfile::TempDir;
@@ -306,6 +308,57 @@ fn a_key_that_panics() {
     IS_PANICKING.store(false, Ordering::Relaxed);
     files.put(&third);
     third.wait_until_served_by(&identities);
+}
+
+/// A key may take its time to go, or ask for another one: nobody waits for it meanwhile.
+#[test]
+fn nothing_is_locked_while_keys_are_dropped() {
+    #[derive(Debug)]
+    struct Last(Arc<dyn SigningKey>);
+
+    static IDENTITIES: OnceLock<Identities> = OnceLock::new();
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            assert_eq!(IDENTITIES.get().unwrap().current().identities().count(), 0);
+        }
+    }
+
+    impl SigningKey for Last {
+        fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
+            self.0.choose_scheme(offered)
+        }
+
+        fn algorithm(&self) -> rustls::SignatureAlgorithm {
+            self.0.algorithm()
+        }
+    }
+
+    impl KeyProvider for Last {
+        fn load_private_key(
+            &self,
+            _: PrivateKeyDer<'static>,
+        ) -> Result<Arc<dyn SigningKey>, rustls::Error> {
+            Ok(Arc::new(Self(Arc::clone(&self.0))))
+        }
+    }
+
+    let pair = Pki::new().issue();
+    let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).unwrap();
+    let key = provider().key_provider.load_private_key(key).unwrap();
+    let provider = CryptoProvider {
+        key_provider: Box::leak(Box::new(Last(key))),
+        ..(*provider()).clone()
+    };
+    IDENTITIES
+        .set(Identities::new(pair.set(&provider)))
+        .unwrap();
+    let (done, is_done) = mpsc::channel();
+    thread::spawn(move || {
+        IDENTITIES.get().unwrap().replace(IdentitySet::new());
+        done.send(()).unwrap();
+    });
+    is_done.recv_timeout(Duration::from_secs(30)).unwrap();
 }
 
 fn provider() -> Arc<CryptoProvider> {
