@@ -95,7 +95,8 @@ pub struct TicketOptions {
     /// How long a ticket can be used; at most half of what the base says of its own,
     /// which makes six hours for graviola, AWS-LC and ring.
     pub lifetime: Duration,
-    /// How long a key makes tickets; at most [`lifetime`](Self::lifetime).
+    /// How long a key makes tickets; at most [`lifetime`](Self::lifetime), and at least a 64th of
+    /// it: all keys whose tickets are still good are kept, and clients decide when tickets come.
     pub rotation: Duration,
     /// How many sessions are kept in memory.
     pub stored_sessions: usize,
@@ -196,7 +197,8 @@ impl Tickets {
         // its last ticket.
         let longest = Duration::from_secs(first.lifetime().into()) / 2;
         options.lifetime = options.lifetime.min(longest);
-        options.rotation = options.rotation.min(options.lifetime);
+        let shortest = options.lifetime / MAX_RETIRED;
+        options.rotation = options.rotation.clamp(shortest, options.lifetime);
         let start = Instant::now();
         Ok(Self {
             options,
@@ -233,10 +235,23 @@ impl Tickets {
     }
 
     fn rotate_if_due(&self, now: Instant) {
-        if self.keys().is_due(now, self.options.rotation)
-            && let Err(error) = self.rotate_at(now)
-        {
-            warn!(%error, "no new ticket key; the current one stays in use");
+        let TicketOptions {
+            lifetime, rotation, ..
+        } = self.options;
+        if !self.keys().is_due(now, rotation) {
+            return;
+        }
+        match (self.make_key)() {
+            Ok(ticketer) => {
+                let mut keys = self.keys();
+                // Another thread may have come first.
+                if keys.is_due(now, rotation) {
+                    keys.rotate(ticketer, now, lifetime);
+                    drop(keys);
+                    debug!("new ticket key");
+                }
+            }
+            Err(error) => warn!(%error, "no new ticket key; the current one stays in use"),
         }
     }
 
@@ -314,6 +329,9 @@ impl fmt::Debug for Tickets {
     }
 }
 
+/// How many old keys there are at most, apart from those that [`Tickets::rotate`] takes out of use.
+const MAX_RETIRED: u32 = 64;
+
 /// The length of a ticket that stands for a session in memory, in bytes. Encrypted
 /// tickets are longer, by the identifier of the key and what their encryption adds.
 const STORED_TICKET_LEN: usize = 32;
@@ -386,6 +404,8 @@ impl Keys {
 #[cfg(test)]
 mod tests {
     use core::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::Barrier;
+    use std::thread;
 
     use super::*;
 
@@ -459,6 +479,48 @@ mod tests {
             .iter()
             .filter_map(|ticket| tickets.decrypt_at(ticket, at(0)));
         assert!(kept.count() <= 2);
+    }
+
+    /// Nobody can make the keys many, whatever the options say.
+    #[test]
+    fn keys_are_few() {
+        let mut options = options(4);
+        options.rotation = Duration::ZERO;
+        let random = rustls::crypto::ring::default_provider().secure_random;
+        let tickets = Tickets::over(rustls::crypto::ring::Ticketer::new, random, options).unwrap();
+        for seconds in 0..=300 {
+            let at = tickets.start + Duration::from_secs(seconds);
+            for _ in 0..3 {
+                assert_eq!(tickets.decrypt_at(&[0; 64], at), None);
+            }
+        }
+        let retired = tickets.keys().retired.len();
+        assert!((32..=64).contains(&retired), "{retired}");
+    }
+
+    #[test]
+    fn one_key_takes_over() {
+        // Two threads find that a new key is due, and both make one.
+        let is_first = AtomicBool::new(true);
+        let both = Barrier::new(2);
+        let tickets = Tickets::over(
+            move || {
+                if !is_first.swap(false, Ordering::Relaxed) {
+                    both.wait();
+                }
+                rustls::crypto::ring::Ticketer::new()
+            },
+            rustls::crypto::ring::default_provider().secure_random,
+            options(4),
+        )
+        .unwrap();
+        let late = tickets.start + Duration::from_secs(100);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| tickets.encrypt_at(b"session", late).unwrap());
+            }
+        });
+        assert_eq!(tickets.keys().retired.len(), 1);
     }
 
     #[test]
