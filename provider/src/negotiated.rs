@@ -185,6 +185,7 @@ impl Negotiated {
     ///
     /// It changes nothing if a session is resumed: this side signs nothing then.
     /// [`of_server`](Self::of_server) knows what it signed the first handshake with.
+    #[must_use]
     pub fn with_own(mut self, own: Option<Authentication>) -> Self {
         if !self.is_resumed() {
             self.own = own;

@@ -115,16 +115,19 @@ impl Default for TicketOptions {
 
 impl TicketOptions {
     /// Changes the [`lifetime`](Self::lifetime).
+    #[must_use]
     pub fn with_lifetime(self, lifetime: Duration) -> Self {
         Self { lifetime, ..self }
     }
 
     /// Changes the [`rotation`](Self::rotation).
+    #[must_use]
     pub fn with_rotation(self, rotation: Duration) -> Self {
         Self { rotation, ..self }
     }
 
     /// Changes the number of [`stored_sessions`](Self::stored_sessions).
+    #[must_use]
     pub fn with_stored_sessions(self, stored_sessions: usize) -> Self {
         Self {
             stored_sessions,
