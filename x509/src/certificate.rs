@@ -211,13 +211,31 @@ impl Certificate {
     }
 
     /// The subject for messages, where its name may be empty.
+    ///
+    /// Messages end up in logs, and whoever made the certificate chose the names: they are cut off
+    /// and nothing in them starts a line or moves a cursor.
     pub(crate) fn describe_subject(&self) -> String {
-        if !self.subject().is_empty() {
-            return self.subject().to_string();
+        let subject = match self.subject().is_empty() {
+            false => self.subject().to_string(),
+            true => {
+                let addresses = self.ip_addresses().iter().map(IpAddr::to_string);
+                let names: Vec<String> =
+                    self.dns_names().iter().cloned().chain(addresses).collect();
+                names.join(", ")
+            }
+        };
+        let mut description = String::new();
+        for (index, character) in subject.chars().enumerate() {
+            match character {
+                _ if index == MAX_DESCRIBED => {
+                    description.push_str("...");
+                    break;
+                }
+                ' '..='~' => description.push(character),
+                _ => description.extend(character.escape_debug()),
+            }
         }
-        let addresses = self.ip_addresses().iter().map(IpAddr::to_string);
-        let names: Vec<String> = self.dns_names().iter().cloned().chain(addresses).collect();
-        names.join(", ")
+        description
     }
 
     /// The key's algorithm, where it is one of ours, and for HashSLH-DSA the parameter set.
@@ -290,6 +308,9 @@ pub enum CertificateError {
 }
 
 const PEM_LABEL: &str = "CERTIFICATE";
+
+/// How many characters of a subject's name are in a message.
+const MAX_DESCRIBED: usize = 256;
 
 /// What is read out of the extensions once, so that nothing fails later.
 #[derive(Clone)]

@@ -4,13 +4,14 @@ use core::net::IpAddr;
 
 use const_oid::AssociatedOid;
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_SERVER_AUTH};
-use der::asn1::OctetString;
+use der::asn1::{Ia5String, OctetString};
 use pq_x509::pki_types::{ServerName, UnixTime};
-use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage};
+use pq_x509::x509_cert::ext::pkix::name::GeneralName;
+use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAltName};
 use pq_x509::{
     Ca, Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    KeyUsageError, KeyUsages, Purpose, SignatureAlgorithm, SigningKey, Sizes, ValidationError,
-    Validity, verification,
+    KeyUsageError, KeyUsages, Purpose, SignatureAlgorithm, SigningKey, Sizes, TbsCertificate,
+    ValidationError, Validity, verification,
 };
 
 use crate::pki::{
@@ -54,6 +55,43 @@ fn good_chains_of_every_algorithm() {
             Err(ValidationError::UnknownIssuer)
         );
     }
+}
+
+/// Whoever connects chooses what is in the certificates that are refused, and refusals are logged.
+#[test]
+fn names_in_messages() {
+    let pki = Pki::new();
+    let expired = |alter: &dyn Fn(&mut TbsCertificate)| {
+        let leaf = pki.altered_leaf(|tbs| {
+            let validity = Validity::new(days_from_now(-2), days_from_now(-1));
+            let issued = pki.issue(server().validity(validity));
+            tbs.validity = *issued.parsed().tbs_certificate().validity();
+            alter(tbs);
+        });
+        pki.validate(&pki.chain(leaf)).unwrap_err().to_string()
+    };
+
+    let text = "a.example\n2030-01-01 INFO all is well\x1b[2K";
+    let message = expired(&|tbs| {
+        let name = GeneralName::DnsName(Ia5String::new(text).unwrap());
+        tbs.set_extension(true, &SubjectAltName(vec![name]))
+            .unwrap();
+    });
+    assert!(
+        message.starts_with(
+            "the certificate of a.example\\n2030-01-01 INFO all is well\\u{1b}[2K expired at "
+        ),
+        "{message}"
+    );
+    let message = expired(&|tbs| tbs.subject = "CN=\u{9b}2K\u{202e}x".parse().unwrap());
+    assert!(
+        message.starts_with("the certificate of CN=\\u{9b}2K\\u{202e}x expired at "),
+        "{message}"
+    );
+    let long = format!("CN=é{}", "x".repeat(50_000));
+    let message = expired(&|tbs| tbs.subject = long.parse().unwrap());
+    assert!(message.len() < 512, "{} bytes", message.len());
+    assert!(message.contains("xxx... expired at"), "{message}");
 }
 
 /// The chain that the documentation recommends: long-lived roots of SLH-DSA, all else ML-DSA.
