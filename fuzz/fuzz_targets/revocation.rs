@@ -155,6 +155,7 @@ fn check_signed(input: &Input<'_>) {
             let entry = entry.expect("the list's");
             assert_eq!(entry.serial_number(), input.leaf().serial_number());
             assert!(list.entries().contains(&entry));
+            assert!(list.entry_for(input.leaf()).is_some());
         }
         _ => {}
     }
