@@ -436,7 +436,7 @@ async fn wrong_files() {
                 "--client-key",
                 &cert,
             ],
-            "the private key can't be read: there is none",
+            "there is no private key in the text for it, which has CERTIFICATE; ",
         ),
         (
             &[

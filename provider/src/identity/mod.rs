@@ -86,7 +86,7 @@ use std::io;
 use std::path::PathBuf;
 
 use pq_x509::x509_cert::der::Encode;
-use pq_x509::{Certificate, CertificateError, KeyError};
+use pq_x509::{Certificate, CertificateError, KeyError, SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -147,7 +147,13 @@ impl Identity {
         let key = provider
             .key_provider
             .load_private_key(key.clone_key())
-            .map_err(IdentityError::Key)?;
+            .map_err(|error| match post_quantum(&key) {
+                // Ours says why it refuses a key that it can read.
+                Some(algorithm) if !matches!(error, rustls::Error::Other(_)) => {
+                    IdentityError::ClassicalProvider { algorithm }
+                }
+                _ => IdentityError::Key(error),
+            })?;
         let certified = CertifiedKey::new(chain, key);
         match certified.keys_match() {
             // A key that can't say what its public half is has to be taken at its word,
@@ -198,14 +204,20 @@ impl Identity {
         key: &[u8],
         provider: &CryptoProvider,
     ) -> Result<Self, IdentityError> {
-        let chain = CertificateDer::pem_slice_iter(chain)
+        let certificates = CertificateDer::pem_slice_iter(chain)
             .collect::<Result<Vec<_>, _>>()
             .map_err(IdentityError::ChainPem)?;
-        if chain.is_empty() {
-            return Err(IdentityError::NoCertificate);
+        if certificates.is_empty() {
+            return Err(IdentityError::NoCertificateBlock {
+                found: labels(chain),
+            });
         }
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(IdentityError::KeyPem)?;
-        Self::new(chain, key, provider)
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| match error {
+            _ if is_encrypted(key) => IdentityError::EncryptedKey,
+            pem::Error::NoItemsFound => IdentityError::NoKeyBlock { found: labels(key) },
+            error => IdentityError::KeyPem(error),
+        })?;
+        Self::new(certificates, key, provider)
     }
 
     /// The pair in the form that rustls takes.
@@ -316,13 +328,43 @@ pub enum IdentityError {
     )]
     ChainPem(#[source] pem::Error),
 
-    /// There is no private key in PEM.
+    /// The PEM text for the chain has no certificate.
+    #[error(
+        "there is no certificate in the text for the chain, which has {}; it should be in PEM, \
+         with a CERTIFICATE block for each certificate, that of the key first",
+        blocks(found)
+    )]
+    NoCertificateBlock {
+        /// The labels of the blocks that the text has.
+        found: Vec<String>,
+    },
+
+    /// The private key isn't in PEM.
     #[error(
         "the private key can't be read: {}; it should be in PEM and not encrypted, in a block \
          PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA PRIVATE KEY; `openssl pkey` converts others",
         reason(.0)
     )]
     KeyPem(#[source] pem::Error),
+
+    /// The PEM text for the private key has none.
+    #[error(
+        "there is no private key in the text for it, which has {}; it should be in PEM, in a \
+         block PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA PRIVATE KEY; `openssl pkey` converts \
+         others",
+        blocks(found)
+    )]
+    NoKeyBlock {
+        /// The labels of the blocks that the text has.
+        found: Vec<String>,
+    },
+
+    /// The private key is encrypted.
+    #[error(
+        "the private key is encrypted, and nothing here asks for a password; decrypt it first, \
+         for example with `openssl pkey`"
+    )]
+    EncryptedKey,
 
     /// The private key can't be used.
     #[error("the private key can't be used: {}", unusable(.0))]
@@ -334,6 +376,16 @@ pub enum IdentityError {
          a key of another kind, or report it to who made the base provider"
     )]
     Panicked,
+
+    /// The private key is post-quantum, and the provider isn't of this crate.
+    #[error(
+        "the provider loads no private keys of {algorithm}; make it with rustls_pq::provider() or \
+         rustls_pq::Builder, and use it for the configuration as well"
+    )]
+    ClassicalProvider {
+        /// The algorithm of the private key.
+        algorithm: SignatureAlgorithm,
+    },
 
     /// The private key isn't that of the leaf.
     #[error(
@@ -415,8 +467,35 @@ fn reason(error: &pem::Error) -> String {
             "the end of its block {} is missing",
             String::from_utf8_lossy(end_marker)
         ),
-        pem::Error::NoItemsFound => "there is none".into(),
         error => error.to_string(),
+    }
+}
+
+/// Whether a text has an encrypted private key: by its label (RFC 5958), or by the headers of
+/// RFC 1421, which other labels have as well.
+fn is_encrypted(text: &[u8]) -> bool {
+    lines(text).any(|line| {
+        line == b"-----BEGIN ENCRYPTED PRIVATE KEY-----" || line == b"Proc-Type: 4,ENCRYPTED"
+    })
+}
+
+/// The labels of the blocks in a PEM text.
+fn labels(text: &[u8]) -> Vec<String> {
+    lines(text)
+        .filter_map(|line| line.strip_prefix(b"-----BEGIN ")?.strip_suffix(b"-----"))
+        .map(|label| String::from_utf8_lossy(label).into_owned())
+        .collect()
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b'\n')
+        .map(<[u8]>::trim_ascii_end)
+}
+
+fn blocks(labels: &[String]) -> String {
+    match labels {
+        [] => "no block at all".into(),
+        labels => labels.join(", "),
     }
 }
 
@@ -434,6 +513,15 @@ fn unusable(error: &rustls::Error) -> String {
         "{as_is}; it should be ML-DSA in PKCS#8, as seed, expanded key or both, or a classical key \
          that the base provider supports"
     )
+}
+
+/// The algorithm of a post-quantum private key that can be read.
+fn post_quantum(key: &PrivateKeyDer<'_>) -> Option<SignatureAlgorithm> {
+    let PrivateKeyDer::Pkcs8(key) = key else {
+        return None;
+    };
+    let key = SigningKey::from_pkcs8_der(key.secret_pkcs8_der()).ok()?;
+    Some(key.algorithm())
 }
 
 fn description(leaf: &Certificate) -> String {

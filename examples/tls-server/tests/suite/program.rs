@@ -156,12 +156,14 @@ fn says_what_is_wrong() {
         (
             &["--cert", "pki/server.pem", "--key", "pki/root.pem"],
             1,
-            "pki/server.pem with the key pki/root.pem: the private key can't be read: there is none",
+            "pki/server.pem with the key pki/root.pem: there is no private key in the text for it, \
+             which has CERTIFICATE; ",
         ),
         (
             &["--cert", "pki/server.key", "--key", "pki/server.key"],
             1,
-            "pki/server.key with the key pki/server.key: there is no certificate in the chain",
+            "pki/server.key with the key pki/server.key: there is no certificate in the text for \
+             the chain, which has PRIVATE KEY; ",
         ),
         (
             &["--cert", "none.pem", "--key", "pki/server.key"],

@@ -59,11 +59,26 @@ fn pairs_that_are_refused() {
          private key can't; use a key for one of these, or build the provider with another profile"
     );
 
+    let error = identity::Identity::new(chain, key, &any_base());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "the provider loads no private keys of ML-DSA-65; make it with rustls_pq::provider() or \
+         rustls_pq::Builder, and use it for the configuration as well"
+    );
+
     for (chain, key, expected) in [
         (
             "",
             "",
-            "there is no certificate in the chain; it takes at least that of the key",
+            "there is no certificate in the text for the chain, which has no block at all; it \
+             should be in PEM, with a CERTIFICATE block for each certificate, that of the key first",
+        ),
+        // The two have changed places.
+        (
+            "-----BEGIN PRIVATE KEY-----\r\nMAA=\r\n-----END PRIVATE KEY-----\r\n",
+            "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
+            "there is no certificate in the text for the chain, which has PRIVATE KEY; it should \
+             be in PEM, with a CERTIFICATE block for each certificate, that of the key first",
         ),
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n",
@@ -74,9 +89,25 @@ fn pairs_that_are_refused() {
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n",
-            "the private key can't be read: there is none; it should be in PEM and not \
-             encrypted, in a block PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA PRIVATE KEY; \
-             `openssl pkey` converts others",
+            "the private key is encrypted, and nothing here asks for a password; decrypt it \
+             first, for example with `openssl pkey`",
+        ),
+        // As `openssl rsa -traditional -aes256` writes it.
+        (
+            "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\
+             DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\nMAA=\n\
+             -----END RSA PRIVATE KEY-----\n",
+            "the private key is encrypted, and nothing here asks for a password; decrypt it \
+             first, for example with `openssl pkey`",
+        ),
+        (
+            "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
+            "-----BEGIN EC PARAMETERS-----\nMAA=\n-----END EC PARAMETERS-----\n\
+             -----BEGIN OPENSSH PRIVATE KEY-----\nMAA=\n-----END OPENSSH PRIVATE KEY-----\n",
+            "there is no private key in the text for it, which has EC PARAMETERS, OPENSSH PRIVATE \
+             KEY; it should be in PEM, in a block PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA \
+             PRIVATE KEY; `openssl pkey` converts others",
         ),
     ] {
         let error = identity::Identity::from_pem(chain.as_bytes(), key.as_bytes(), &provider);
