@@ -5,7 +5,7 @@ use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::x509_cert::Certificate;
 use pq_x509::x509_cert::der::asn1::{AnyRef, ContextSpecific, UintRef};
 use pq_x509::x509_cert::der::referenced::OwnedToRef;
-use pq_x509::x509_cert::der::{self, Decode, TagNumber};
+use pq_x509::x509_cert::der::{self, Decode, SliceReader, TagNumber};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use rustls::SignatureScheme;
 
@@ -100,13 +100,7 @@ impl KeyAlgorithm {
             None => {}
         }
         match oid {
-            oid::EC_PUBLIC_KEY => match spki.algorithm.parameters_oid() {
-                Ok(oid::P256) => Self::EcdsaP256,
-                Ok(oid::P384) => Self::EcdsaP384,
-                Ok(oid::P521) => Self::EcdsaP521,
-                Ok(curve) => Self::Other(curve),
-                Err(_) => Self::Other(oid),
-            },
+            oid::EC_PUBLIC_KEY => Self::on_curve(&spki.algorithm),
             oid::ED25519 => Self::Ed25519,
             oid::ED448 => Self::Ed448,
             oid::RSA | oid::RSA_PSS => match rsa_bits(spki.subject_public_key.raw_bytes()) {
@@ -114,6 +108,16 @@ impl KeyAlgorithm {
                 Err(_) => Self::Other(oid),
             },
             _ => Self::Other(oid),
+        }
+    }
+
+    fn on_curve(algorithm: &AlgorithmIdentifierRef<'_>) -> Self {
+        match algorithm.parameters_oid() {
+            Ok(oid::P256) => Self::EcdsaP256,
+            Ok(oid::P384) => Self::EcdsaP384,
+            Ok(oid::P521) => Self::EcdsaP521,
+            Ok(curve) => Self::Other(curve),
+            Err(_) => Self::Other(algorithm.oid),
         }
     }
 }
@@ -248,6 +252,53 @@ impl Signature {
             Self::HashSlhDsa(_) | Self::Other(_) => false,
         }
     }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PostQuantum(algorithm) => algorithm.fmt(f),
+            Self::HashSlhDsa(algorithm) => write!(f, "Hash{algorithm}"),
+            Self::Ecdsa(hash) => write!(f, "ECDSA with {hash}"),
+            Self::RsaPkcs1(hash) => write!(f, "RSA PKCS#1 v1.5 with {hash}"),
+            Self::RsaPss(hash) => write!(f, "RSA-PSS with {hash}"),
+            Self::Ed25519 => f.write_str("Ed25519"),
+            Self::Ed448 => f.write_str("Ed448"),
+            Self::Other(oid) => oid.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sha1 => "SHA-1",
+            Self::Sha256 => "SHA-256",
+            Self::Sha384 => "SHA-384",
+            Self::Sha512 => "SHA-512",
+        })
+    }
+}
+
+/// The name of an algorithm, of keys or of signatures, by what is in its AlgorithmIdentifier.
+pub(crate) fn name_of(identifier: &[u8]) -> String {
+    match algorithm_in(identifier) {
+        Ok(algorithm) if algorithm.oid == oid::EC_PUBLIC_KEY => {
+            KeyAlgorithm::on_curve(&algorithm).to_string()
+        }
+        Ok(algorithm) if algorithm.oid == oid::RSA => "RSA".into(),
+        Ok(algorithm) => Signature::of(&algorithm).to_string(),
+        Err(_) => "an algorithm without a name".into(),
+    }
+}
+
+/// An AlgorithmIdentifier without the header of its SEQUENCE.
+fn algorithm_in(contents: &[u8]) -> der::Result<AlgorithmIdentifierRef<'_>> {
+    let mut reader = SliceReader::new(contents)?;
+    Ok(AlgorithmIdentifierRef {
+        oid: ObjectIdentifier::decode(&mut reader)?,
+        parameters: Option::decode(&mut reader)?,
+    })
 }
 
 /// How hard a signature is to forge.

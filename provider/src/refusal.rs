@@ -7,6 +7,7 @@ use rustls::{
 };
 
 use crate::cause::Cause;
+use crate::certificate::name_of;
 use crate::identity::IdentitySet;
 use crate::offer::MAX_MESSAGE;
 use crate::start::Start;
@@ -181,10 +182,10 @@ pub enum Refusal {
     /// The alert should be `unsupported_certificate` (RFC 9846, section 4.4.2.2); rustls sends
     /// `decrypt_error`.
     #[error(
-        "a certificate of the peer is signed with an algorithm that isn't accepted here \
-         ({error}); accepted are {accepted:?}: have the peer use a chain signed with these, or \
-         accept more, by another profile, without Builder::require_pq_authentication or with more in \
-         Builder::signature_schemes"
+        "a certificate of the peer is signed with {}; accepted are {accepted:?}: have the peer use \
+         a chain signed with these, or accept more, by another profile, without \
+         Builder::require_pq_authentication or with more in Builder::signature_schemes",
+        unaccepted(error)
     )]
     SignatureAlgorithm {
         /// What rustls says.
@@ -486,6 +487,32 @@ impl Refusal {
             }
             _ => Self::Other(Error::InvalidCertificate(cloned)),
         }
+    }
+}
+
+/// What rustls reports about a signature's algorithm, which prints identifiers as lists of numbers.
+fn unaccepted(error: &CertificateError) -> String {
+    use CertificateError as Certificate;
+    match error {
+        Certificate::UnsupportedSignatureAlgorithmContext {
+            signature_algorithm_id,
+            ..
+        } => format!(
+            "{}, which isn't accepted here",
+            name_of(signature_algorithm_id)
+        ),
+        // The algorithm is one that is accepted, so the key is what doesn't fit.
+        Certificate::UnsupportedSignatureAlgorithmForPublicKeyContext {
+            signature_algorithm_id,
+            public_key_algorithm_id,
+        } => format!(
+            "{}, and the key that its issuer has here is for {}, which don't go together here; a \
+             root here may have the name of the issuer and another key: compare it with the one \
+             that issued the chain",
+            name_of(signature_algorithm_id),
+            name_of(public_key_algorithm_id)
+        ),
+        error => format!("an algorithm that isn't accepted here ({error})"),
     }
 }
 

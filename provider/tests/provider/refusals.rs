@@ -296,9 +296,32 @@ fn signature_algorithm_in_the_chain() {
         } if accepted.len() == 3
     ));
     assert!(
-        refusal.to_string().contains(
-            "accepted are [ML_DSA_65, ML_DSA_87, ML_DSA_44]: have the peer use a chain signed \
-             with these"
+        refusal.to_string().starts_with(
+            "a certificate of the peer is signed with ECDSA with SHA-256, which isn't accepted \
+             here; accepted are [ML_DSA_65, ML_DSA_87, ML_DSA_44]: have the peer use a chain \
+             signed with these"
+        ),
+        "{refusal}"
+    );
+}
+
+/// A CA has kept its name when it changed to ML-DSA, and the client its old root.
+#[test]
+fn root_of_the_same_name_with_a_classical_key() {
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), &key).unwrap();
+    let old = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::generate()).unwrap();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let identity = Identity::issued_by(&root, leaf, &key);
+    let old = old.certificate().der().clone();
+    let client = Arc::new(client_config(default(), roots([old])));
+    let outcome = connect(&client, &server_config(default(), &identity).into());
+    let refusal = Refusal::by_client(&outcome.client.result.unwrap_err(), &client);
+    assert!(
+        refusal.to_string().starts_with(
+            "a certificate of the peer is signed with ML-DSA-65, and the key that its issuer has \
+             here is for ECDSA P-256, which don't go together here; a root here may have the \
+             name of the issuer and another key: compare it with the one that issued the chain"
         ),
         "{refusal}"
     );
