@@ -22,6 +22,7 @@ use crate::pem;
 use crate::public_key::PublicKey;
 use crate::signed::{self, SignatureError};
 use crate::signer::SubjectKey;
+use crate::validity::unix_time;
 use crate::verification::parameter_set;
 
 /// An X.509 certificate (RFC 5280), of any algorithm.
@@ -126,6 +127,16 @@ impl Certificate {
         self.parsed.tbs_certificate().serial_number().as_bytes()
     }
 
+    /// The first second in which the certificate is valid.
+    pub fn not_before(&self) -> UnixTime {
+        unix_time(self.parsed.tbs_certificate().validity().not_before)
+    }
+
+    /// The last second in which the certificate is valid.
+    pub fn not_after(&self) -> UnixTime {
+        unix_time(self.parsed.tbs_certificate().validity().not_after)
+    }
+
     /// The public key, if it is of an algorithm of this crate.
     ///
     /// # Errors
@@ -197,17 +208,6 @@ impl Certificate {
     /// The ExtendedKeyUsage extension's purposes, if there is one.
     pub(crate) fn extended_key_usage(&self) -> Option<&[ObjectIdentifier]> {
         self.facts.extended_key_usage.as_deref()
-    }
-
-    /// notBefore and notAfter.
-    pub(crate) fn validity(&self) -> (UnixTime, UnixTime) {
-        let validity = self.parsed.tbs_certificate().validity();
-        let unix_time =
-            |time: x509_cert::time::Time| UnixTime::since_unix_epoch(time.to_unix_duration());
-        (
-            unix_time(validity.not_before),
-            unix_time(validity.not_after),
-        )
     }
 
     /// The subject for messages, where its name may be empty.

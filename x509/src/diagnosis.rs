@@ -36,12 +36,12 @@ pub(crate) fn explain(
     match &mut verdict {
         ValidationError::Expired {
             subject, not_after, ..
-        } => *subject = first(&|certificate| certificate.validity().1 == *not_after),
+        } => *subject = first(&|certificate| certificate.not_after() == *not_after),
         ValidationError::NotYetValid {
             subject,
             not_before,
             ..
-        } => *subject = first(&|certificate| certificate.validity().0 == *not_before),
+        } => *subject = first(&|certificate| certificate.not_before() == *not_before),
         ValidationError::NotACa { subject } => {
             *subject = first(&|certificate| {
                 !certificate.is_ca() && sent.iter().any(|other| issued(certificate, other))

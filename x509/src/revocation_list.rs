@@ -8,12 +8,12 @@ use x509_cert::crl::{CertificateList, RevokedCert};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, CrlReason};
 use x509_cert::name::Name;
-use x509_cert::time::Time;
 
 use crate::certificate::Certificate;
 use crate::error::PemError;
 use crate::pem;
 use crate::signed::{self, SignatureError};
+use crate::validity::unix_time;
 
 /// A certificate revocation list (RFC 5280 section 5), version 2, of any algorithm.
 ///
@@ -293,8 +293,4 @@ where
     first
         .map(|extension| E::from_der(extension.extn_value.as_bytes()))
         .transpose()
-}
-
-fn unix_time(time: Time) -> UnixTime {
-    UnixTime::since_unix_epoch(time.to_unix_duration())
 }

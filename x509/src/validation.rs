@@ -292,7 +292,7 @@ fn check_root(
     time: UnixTime,
 ) -> Result<(), ValidationError> {
     let subject = || Some(root.describe_subject());
-    let (not_before, not_after) = root.validity();
+    let (not_before, not_after) = (root.not_before(), root.not_after());
     if time < not_before {
         return Err(ValidationError::NotYetValid {
             subject: subject(),

@@ -1,6 +1,7 @@
 use core::time::Duration;
 use std::time::SystemTime;
 
+use pki_types::UnixTime;
 use x509_cert::time::Time;
 
 /// The time in which a certificate is valid, or a revocation list is to be used, both ends
@@ -53,6 +54,10 @@ impl Validity {
             time(not_after)?,
         ))
     }
+}
+
+pub(crate) fn unix_time(time: Time) -> UnixTime {
+    UnixTime::since_unix_epoch(time.to_unix_duration())
 }
 
 /// In the encoding of RFC 5280 section 4.1.2.5.

@@ -414,6 +414,8 @@ fn validity_is_what_was_asked_for() {
     // From the last second of UTCTime to one past it.
     let issued = issue(Validity::new(at(2_524_607_999), at(2_524_608_001))).unwrap();
     assert_eq!(validity(&issued), (at(2_524_607_999), at(2_524_608_001)));
+    assert_eq!(issued.not_before().as_secs(), 2_524_607_999);
+    assert_eq!(issued.not_after().as_secs(), 2_524_608_001);
     assert!(matches!(
         issue(Validity::new(at(2), at(1))),
         Err(IssueError::Validity(ValidityError::EndsBeforeItStarts))
