@@ -243,9 +243,9 @@
 //! # Events
 //!
 //! The crate reports through [`tracing`](https://docs.rs/tracing): `warn` for what the
-//! operator should see to (a new certificate refused, no new ticket key), `info` for
-//! certificates replaced and for clients that no certificate suits, `debug` for choices in
-//! each handshake. No event has a secret in it.
+//! operator should see to (a new certificate refused, one from a file expired, no new ticket
+//! key), `info` for certificates replaced and for clients that no certificate suits, `debug` for
+//! choices in each handshake. No event has a secret in it.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::{fs, io};
 
 use rustls::crypto::CryptoProvider;
+use rustls::pki_types::UnixTime;
 use tracing::{error, info, warn};
 use zeroize::Zeroizing;
 
@@ -108,6 +109,7 @@ impl IdentityFiles {
         let mut set = IdentitySet::new();
         for files in &self.pairs {
             let identity = files.in_files(files.read()?.identity(&self.provider))?;
+            files.warn_of_expiry(&identity);
             set = files.insert_into(set, identity.into());
         }
         Ok(set)
@@ -265,8 +267,10 @@ impl Watched {
         hasher: &RandomState,
     ) -> Result<Self, IdentityError> {
         let content = files.read()?;
+        let identity = files.in_files(content.identity(provider))?;
+        files.warn_of_expiry(&identity);
         Ok(Self {
-            current: Arc::new(files.in_files(content.identity(provider))?),
+            current: Arc::new(identity),
             state: State::Loaded(content.stamp(hasher)),
             files,
         })
@@ -315,6 +319,7 @@ impl Watched {
                     key = %identity.key_algorithm(),
                     "certificate replaced"
                 );
+                self.files.warn_of_expiry(&identity);
                 self.current = Arc::new(identity);
                 self.state = State::Loaded(seen);
                 true
@@ -375,6 +380,17 @@ impl FilePair {
             key: self.key.clone(),
             source: source.into(),
         })
+    }
+
+    /// It is served nevertheless: peers have clocks of their own, and the one here may be wrong.
+    fn warn_of_expiry(&self, identity: &Identity) {
+        if identity.not_after() < UnixTime::now() {
+            warn!(
+                chain = %self.chain.display(),
+                "a certificate of the chain has expired, and peers refuse it; get a new one, \
+                 unless the clock here is wrong"
+            );
+        }
     }
 
     fn insert_into(&self, set: IdentitySet, identity: Arc<Identity>) -> IdentitySet {

@@ -89,7 +89,7 @@ use pq_x509::x509_cert::der::Encode;
 use pq_x509::{Certificate, CertificateError, KeyError, SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::sign::CertifiedKey;
 use rustls::{
     CipherSuite, InconsistentKeys, OtherError, ProtocolVersion, SignatureScheme,
@@ -114,6 +114,7 @@ pub struct Identity {
     names: Vec<String>,
     /// The issuer of each certificate, a Name in DER.
     issuers: Vec<Vec<u8>>,
+    not_after: UnixTime,
     size: usize,
 }
 
@@ -141,6 +142,8 @@ impl Identity {
             .collect::<Result<Vec<_>, _>>()?;
         let leaf = certificates.first().ok_or(IdentityError::NoCertificate)?;
         let key_algorithm = Algorithms::in_certificate(leaf.parsed()).key;
+        let not_after =
+            (certificates.iter().map(Certificate::not_after)).fold(leaf.not_after(), UnixTime::min);
         let size = chain.iter().map(|certificate| certificate.len()).sum();
         check_flight(&chain, key_algorithm.max_signature_len())?;
 
@@ -190,6 +193,7 @@ impl Identity {
                 .iter()
                 .filter_map(|certificate| certificate.issuer().to_der().ok())
                 .collect(),
+            not_after,
             size,
         })
     }
@@ -233,6 +237,13 @@ impl Identity {
     /// The DNS names of the leaf, in lower case; wildcards as they are.
     pub fn dns_names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The last second in which all certificates of the chain are valid: replace them before.
+    ///
+    /// It may be in the past. That is for the peers to judge, whose clocks decide.
+    pub fn not_after(&self) -> UnixTime {
+        self.not_after
     }
 
     /// The length of all certificates together, in bytes.

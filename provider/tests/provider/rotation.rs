@@ -7,10 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use pq_x509::pki_types::CertificateDer;
-use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyError, SignatureAlgorithm};
+use pq_x509::{
+    Certificate, CertificateBuilder, EndEntity, Issuer, KeyError, SignatureAlgorithm, Validity,
+};
 use rustls::crypto::{CryptoProvider, KeyProvider};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
@@ -178,6 +180,55 @@ fn files_that_are_no_good_at_the_start() {
     assert_eq!((chain, key), (&files.chain, &files.key));
     assert!(matches!(**source, IdentityError::Mismatch { .. }));
     assert!(error.to_string().contains(&files.name()), "{error}");
+}
+
+/// Whose clock is right, nobody here knows.
+#[test]
+fn expired_chain_is_reported_and_served() {
+    events::record();
+    let pki = Pki::new();
+    let files = Files::new("expired");
+    let a_day = Duration::from_secs(24 * 3600);
+    let past = Validity::starting(SystemTime::now() - 2 * a_day, a_day);
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let expired = pki.issue_as(leaf.validity(past));
+    let valid = pki.issue();
+    let reports = || events::lines(&["WARN", "has expired", &files.name()]).len();
+
+    files.write(&expired);
+    let watch = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+    let set = watch.load().unwrap();
+    assert_eq!(reports(), 1);
+    let not_after = set.identities().next().unwrap().not_after();
+    assert_eq!(
+        not_after,
+        Certificate::from_pem(&expired.chain).unwrap().not_after()
+    );
+
+    let (identities, watcher) = watch.watch(Duration::from_secs(3600)).unwrap();
+    assert!(expired.is_served_by(&identities));
+    assert_eq!(reports(), 2);
+    for (pair, expected) in [(valid, 2), (expired, 3)] {
+        files.write(&pair);
+        watcher.reload();
+        pair.wait_until_served_by(&identities);
+        assert_eq!(reports(), expected);
+    }
+}
+
+/// A chain is good for as long as the certificate in it that expires first.
+#[test]
+fn chain_expires_with_its_first_certificate() {
+    let pki = Pki::new();
+    let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let short = CertificateBuilder::ca("CA").validity(Validity::days(7));
+    let ca = Pki(pki.0.issue_ca(short, key).unwrap());
+    let mut pair = ca.issue();
+    let certificate = ca.0.certificate();
+    pair.chain += &certificate.to_pem();
+    let set = pair.set(&provider());
+    let identity = set.identities().next().unwrap();
+    assert_eq!(identity.not_after(), certificate.not_after());
 }
 
 /// Certificates change as fast as they can, in files and by call, and so do ticket keys;
@@ -378,9 +429,12 @@ impl Pki {
     }
 
     fn issue_for(&self, name: &str) -> Pair {
+        self.issue_as(CertificateBuilder::server().dns_name(name))
+    }
+
+    fn issue_as(&self, leaf: CertificateBuilder<EndEntity>) -> Pair {
         let pair = || -> Result<Pair, KeyError> {
             let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
-            let leaf = CertificateBuilder::server().dns_name(name);
             Ok(Pair {
                 chain: self.0.issue(leaf, &key).unwrap().to_pem(),
                 key: key.to_pkcs8_pem()?.to_string(),
