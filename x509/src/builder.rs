@@ -240,7 +240,8 @@ impl CertificateBuilder<Ca> {
 
 impl CertificateBuilder<EndEntity> {
     /// A TLS server: extended key usage serverAuth. Give it names with
-    /// [`dns_name`](Self::dns_name) and [`ip_address`](Self::ip_address).
+    /// [`dns_name`](Self::dns_name) and [`ip_address`](Self::ip_address): clients take no notice
+    /// of [`common_name`](Self::common_name) (RFC 9525).
     pub fn server() -> Self {
         Self::end_entity().server_auth()
     }

@@ -20,6 +20,38 @@ use crate::signer::{SignError, Signer, SubjectKey};
 /// A private key that signs, of any ML-DSA or SLH-DSA parameter set.
 ///
 /// Clones share one key, which is wiped when the last of them is dropped.
+///
+/// It signs as certificates and TLS do. A context, a pre-hash or an external µ takes a key of
+/// pq-core, which is made of the same bytes:
+///
+/// ```
+/// use pq_core::ml_dsa::{self, MlDsa65};
+/// use pq_x509::{SignatureAlgorithm, SigningKey};
+///
+/// /// What a file has, in either form.
+/// fn load(pem: &str) -> Result<Box<ml_dsa::SigningKey<MlDsa65>>, Box<dyn std::error::Error>> {
+///     let key = SigningKey::from_pkcs8_pem(pem)?;
+///     if key.algorithm() != SignatureAlgorithm::MlDsa65 {
+///         return Err(format!("{} instead of ML-DSA-65", key.algorithm()).into());
+///     }
+///     Ok(Box::new(match key.seed() {
+///         Some(seed) => ml_dsa::SigningKey::from_seed(seed.try_into()?),
+///         None => ml_dsa::SigningKey::from_expanded(&key.to_expanded())?,
+///     }))
+/// }
+///
+/// # let seed = [7; 32];
+/// // 32 random bytes make a new key, and its file.
+/// let key = Box::new(ml_dsa::SigningKey::<MlDsa65>::from_seed(&seed));
+/// let pem = SigningKey::from_seed(SignatureAlgorithm::MlDsa65, &seed)?.to_pkcs8_pem()?;
+/// # assert_eq!(load(&pem)?.seed(), Some(&seed));
+/// # let read = SigningKey::from_pkcs8_pem(&pem)?;
+/// # let expanded = read.to_pkcs8_pem_as(pq_x509::PrivateKeyForm::Expanded)?;
+/// # assert_eq!(load(&expanded)?.verifying_key(), key.verifying_key());
+/// let signature = load(&pem)?.sign_deterministic(b"message", b"context")?;
+/// key.verifying_key().verify(b"message", b"context", &signature)?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct SigningKey {
     key: Arc<dyn AnySigningKey>,

@@ -14,7 +14,58 @@ pub trait SubjectKey {
 /// A key that signs certificates and requests.
 ///
 /// [`SigningKey`](crate::SigningKey) is one; implement this trait for a classical key,
-/// or for one that lives in a hardware module, to issue with it.
+/// or for one that lives in a hardware module, to issue with it. For a key of ECDSA on P-256, by
+/// the crate p256:
+///
+/// ```
+/// use p256::ecdsa::signature::Signer as _;
+/// use p256::pkcs8::EncodePublicKey;
+/// use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+/// use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
+/// use pq_x509::{CertificateBuilder, Issuer, SignError, Signer, SubjectKey};
+///
+/// struct Ecdsa {
+///     key: p256::ecdsa::SigningKey,
+///     spki: SubjectPublicKeyInfoDer<'static>,
+/// }
+///
+/// impl Ecdsa {
+///     fn new(key: p256::ecdsa::SigningKey) -> Result<Self, p256::pkcs8::spki::Error> {
+///         let spki = key.verifying_key().to_public_key_der()?.into_vec().into();
+///         Ok(Self { key, spki })
+///     }
+/// }
+///
+/// impl SubjectKey for Ecdsa {
+///     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+///         self.spki.as_ref().into()
+///     }
+/// }
+///
+/// impl Signer for Ecdsa {
+///     fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+///         AlgorithmIdentifierOwned {
+///             // ecdsa-with-SHA256 (RFC 5758, section 3.2)
+///             oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
+///             parameters: None,
+///         }
+///     }
+///
+///     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+///         let signature = self.key.try_sign(message).map_err(SignError::new)?;
+///         Ok(p256::ecdsa::Signature::to_der(&signature).as_bytes().to_vec())
+///     }
+/// }
+///
+/// # let random = || p256::ecdsa::SigningKey::from_slice(&[7; 32]).unwrap();
+/// let root = Issuer::self_signed(CertificateBuilder::ca("Root"), Ecdsa::new(random())?)?;
+/// // A leaf needs nothing but the public key.
+/// let key = random();
+/// let public = SubjectPublicKeyInfoDer::from(key.verifying_key().to_public_key_der()?.into_vec());
+/// let leaf = root.issue(CertificateBuilder::server().dns_name("example.org"), &public)?;
+/// # assert_eq!(leaf.issuer(), root.certificate().subject());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 pub trait Signer: SubjectKey + Send + Sync {
     /// The AlgorithmIdentifier of the signatures that [`sign`](Self::sign) makes.
     fn signature_algorithm(&self) -> AlgorithmIdentifierOwned;
