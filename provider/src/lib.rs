@@ -182,6 +182,24 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # With other crates
+//!
+//! Whatever takes a configuration of rustls 0.23 takes one over these providers:
+//!
+//! | | `default-features = false`, and the features | what takes it |
+//! |---|---|---|
+//! | tokio-rustls 0.26 | | `TlsAcceptor::from` and `TlsConnector::from`; `LazyConfigAcceptor` where a server's [`Negotiated`] is wanted |
+//! | axum, hyper | as usual | the stream of tokio-rustls, in hyper-util's `TokioIo` |
+//! | reqwest 0.13 | `rustls-no-provider` | `ClientBuilder::tls_backend_preconfigured`; or nothing, after `install_default` |
+//! | hyper-rustls 0.27 | `http1` | `HttpsConnectorBuilder::with_tls_config` |
+//! | quinn 0.11 | `runtime-tokio`, `rustls-ring` | `QuicServerConfig::try_from` and `QuicClientConfig::try_from` |
+//!
+//! Some of them keep rustls's connection to themselves, such as reqwest and quinn, so that there
+//! is nothing to read [`Negotiated`] from. What they negotiate is within what the provider has:
+//! with [`Profile::RequirePq`] and [`Builder::require_pq_authentication`] it is post-quantum or
+//! nothing. The certificates that quinn's `Connection::peer_identity` gives tell
+//! [`Authentication::of`] how the peer proved who it is.
+//!
 //! # Where it runs
 //!
 //! The crate compiles for every target that rustls and `std` have, with its default features.
