@@ -1,4 +1,7 @@
 //! The providers that classical algorithms can come from, one for each feature.
+//!
+//! They are as their makers have them, which need not be classical only: graviola's has a group
+//! X25519MLKEM768 of its own, in whose place [`Builder`](crate::Builder) puts this crate's.
 
 use alloc::sync::Arc;
 
