@@ -59,9 +59,12 @@ use crate::{Group, KeyAlgorithm, ObjectIdentifier};
 ///     config: Arc<ServerConfig>,
 ///     identities: &Identities,
 /// ) -> Result<(ServerConnection, Option<Authentication>), rustls::Error> {
+///     let current = identities.current();
 ///     let choice = identities.choose(&accepted.client_hello());
 ///     let own = choice.and_then(|choice| choice.authentication());
 ///     let mut connection = accepted.into_connection(config).map_err(|(error, _)| error)?;
+///     // If they were replaced meanwhile, rustls may have got another one.
+///     let own = own.filter(|_| Arc::ptr_eq(&current, &identities.current()));
 ///     if let Some(own) = own {
 ///         // For when the session is resumed.
 ///         own.remember(&mut connection);

@@ -280,11 +280,14 @@ impl Connection {
         let hello = start.client_hello();
         let offer = Offer::of(&hello);
         // rustls asks the same.
+        let identities = self.tls.identities.current();
         let choice = self.tls.identities.choose(&hello);
-        let own = choice.and_then(|choice| choice.authentication());
+        let mut own = choice.and_then(|choice| choice.authentication());
 
         let mut verified = Ok(false);
         let accept = start.into_stream_with(self.tls.config.clone(), |connection| {
+            // If they were replaced meanwhile, rustls may have got another one.
+            own = own.filter(|_| Arc::ptr_eq(&identities, &self.tls.identities.current()));
             // Before the end of the handshake, with which rustls gives out new tickets: a client
             // would resume with those, and never show the certificate that it has by now.
             verified = self.tls.verify_resumed_client(connection);

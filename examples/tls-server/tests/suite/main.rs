@@ -12,6 +12,7 @@ mod http;
 mod mutual_tls;
 #[cfg(unix)]
 mod program;
+mod rotation;
 mod shutdown;
 #[cfg(target_os = "linux")]
 mod soak;
