@@ -159,8 +159,8 @@ pub(crate) fn permute<B: Backend, V: U64s>(token: V::Token, mut a: [[V; 5]; 5]) 
         complement_kept(token, &mut a);
     }
     if V::CHI_LAST {
-        for constant in ROUND_CONSTANTS {
-            a = round::<B, V>(token, a, constant);
+        for constant in &ROUND_CONSTANTS {
+            a = round::<B, V>(token, a, *constant);
         }
     } else {
         // Two rounds at a time: between them no words are moved to where a loop wants them.
