@@ -123,7 +123,8 @@ pub struct TicketOptions {
     /// How long a key makes tickets; at most [`lifetime`](Self::lifetime), and at least a 64th of
     /// it: all keys whose tickets are still good are kept, and clients decide when tickets come.
     pub rotation: Duration,
-    /// How many sessions are kept in memory.
+    /// How many sessions are kept in memory. Each is as long as its client's certificates, of
+    /// which rustls takes 64 KiB at most, and which the server has verified.
     pub stored_sessions: usize,
 }
 

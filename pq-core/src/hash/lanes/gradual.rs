@@ -68,14 +68,9 @@ impl Client for Gradual {
             Some((number, waiting))
         });
         let sponge = match ready {
-            Some((
-                number,
-                Waiting {
-                    absorbed,
-                    midway: state,
-                },
-            )) => {
-                *midway = state;
+            Some((number, waiting)) => {
+                *midway = waiting.midway;
+                let absorbed = waiting.absorbed;
                 Length::Long { number, absorbed }
             }
             None if self.short_begun == 10 => return None,
