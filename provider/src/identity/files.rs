@@ -108,8 +108,7 @@ impl IdentityFiles {
     pub fn load(&self) -> Result<IdentitySet, IdentityError> {
         let mut set = IdentitySet::new();
         for files in &self.pairs {
-            let identity = files.in_files(files.read()?.identity(&self.provider))?;
-            files.warn_of_expiry(&identity);
+            let identity = files.first(&files.read()?, &self.provider)?;
             set = files.insert_into(set, identity.into());
         }
         Ok(set)
@@ -267,10 +266,8 @@ impl Watched {
         hasher: &RandomState,
     ) -> Result<Self, IdentityError> {
         let content = files.read()?;
-        let identity = files.in_files(content.identity(provider))?;
-        files.warn_of_expiry(&identity);
         Ok(Self {
-            current: Arc::new(identity),
+            current: Arc::new(files.first(&content, provider)?),
             state: State::Loaded(content.stamp(hasher)),
             files,
         })
@@ -373,13 +370,22 @@ impl FilePair {
         })
     }
 
-    /// Says which files an error is about.
-    fn in_files<T>(&self, result: Result<T, IdentityError>) -> Result<T, IdentityError> {
-        result.map_err(|source| IdentityError::InFiles {
-            chain: self.chain.clone(),
-            key: self.key.clone(),
-            source: source.into(),
-        })
+    /// The identity that is loaded first, when errors go to the caller and say which files they are
+    /// about.
+    fn first(
+        &self,
+        content: &Content,
+        provider: &CryptoProvider,
+    ) -> Result<Identity, IdentityError> {
+        let identity = content
+            .identity(provider)
+            .map_err(|source| IdentityError::InFiles {
+                chain: self.chain.clone(),
+                key: self.key.clone(),
+                source: source.into(),
+            })?;
+        self.warn_of_expiry(&identity);
+        Ok(identity)
     }
 
     /// It is served nevertheless: peers have clocks of their own, and the one here may be wrong.
