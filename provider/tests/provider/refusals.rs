@@ -7,14 +7,12 @@ use std::time::SystemTime;
 
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
 use rustls::client::ResolvesClientCert;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::{Accepted, Acceptor};
 use rustls::{
-    AlertDescription, CertificateError, CipherSuite, ClientConfig, ClientConnection,
-    DigitallySignedStruct, Error, InvalidMessage, NamedGroup, PeerIncompatible, RootCertStore,
-    ServerConfig, SignatureScheme, version,
+    AlertDescription, CertificateError, CipherSuite, ClientConfig, ClientConnection, Error,
+    InvalidMessage, NamedGroup, PeerIncompatible, RootCertStore, ServerConfig, SignatureScheme,
+    version,
 };
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, Offer, Profile, Refusal};
@@ -165,54 +163,14 @@ fn no_certificate_for_the_name() {
 fn long_offers_make_short_messages() {
     const SCHEMES: u16 = 30_000;
 
-    #[derive(Debug)]
-    struct AcceptsALot;
-
-    impl ServerCertVerifier for AcceptsALot {
-        fn verify_server_cert(
-            &self,
-            _: &CertificateDer<'_>,
-            _: &[CertificateDer<'_>],
-            _: &ServerName<'_>,
-            _: &[u8],
-            _: UnixTime,
-        ) -> Result<ServerCertVerified, Error> {
-            unreachable!("the server has nothing to show")
-        }
-
-        fn verify_tls12_signature(
-            &self,
-            _: &[u8],
-            _: &CertificateDer<'_>,
-            _: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            unreachable!("the server has nothing to sign with")
-        }
-
-        fn verify_tls13_signature(
-            &self,
-            _: &[u8],
-            _: &CertificateDer<'_>,
-            _: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            unreachable!("the server has nothing to sign with")
-        }
-
-        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-            // None of them is anybody's.
-            (0x4000..0x4000 + SCHEMES).map(Into::into).collect()
-        }
-    }
-
     events::record();
-    let mut case = Case::new(default(), default());
-    case.client = ClientConfig::builder_with_provider(default().into())
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(AcceptsALot))
-        .with_no_client_auth()
-        .into();
+    let mut client = default();
+    let accepted = &mut client.signature_verification_algorithms;
+    let algorithms = accepted.mapping[0].1;
+    // None of them is anybody's.
+    let schemes = (0x4000..0x4000 + SCHEMES).map(|scheme| (scheme.into(), algorithms));
+    accepted.mapping = schemes.collect::<Vec<_>>().leak();
+    let case = Case::new(client, default());
     let (refusal, _) = case.by_server();
     let Refusal::NoSharedSignatureScheme { client, .. } = &refusal else {
         panic!("{refusal}");
