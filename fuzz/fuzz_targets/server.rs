@@ -11,7 +11,7 @@ use fuzz::tls::{self, Layout};
 use libfuzzer_sys::fuzz_target;
 use rustls::server::Acceptor;
 use rustls::{Connection, ServerConfig, ServerConnection};
-use rustls_pq::Offer;
+use rustls_pq::{Offer, OfferReader};
 
 fuzz_target!(|input: Input<'_>| {
     let mut hello = input.hello.encode();
@@ -57,9 +57,9 @@ static CONFIGS: LazyLock<[Arc<ServerConfig>; 2]> = LazyLock::new(|| {
     [false, true].map(|client_auth| tls::server_config(tls::provider(&[]), client_auth).into())
 });
 
-/// What rustls reads in a ClientHello, [`Offer::read`] reads in it.
+/// What rustls reads in a ClientHello, [`OfferReader`] reads in it.
 fn check_offer(received: &[u8]) {
-    let ours = Offer::read(received);
+    let ours = OfferReader::new().read(received);
     let mut acceptor = Acceptor::default();
     let mut rest = received;
     let accepted = loop {

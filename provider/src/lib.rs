@@ -310,7 +310,7 @@ pub use certificate::KeyAlgorithm;
 pub use error::Error;
 pub use group::{Group, UnknownGroup};
 pub use negotiated::{Authentication, Negotiated};
-pub use offer::Offer;
+pub use offer::{Offer, OfferReader};
 pub use profile::{Profile, UnknownProfile};
 pub use refusal::Refusal;
 pub use small_hello::SmallHello;

@@ -1,3 +1,5 @@
+use core::mem;
+
 use rustls::server::ClientHello;
 use rustls::{CipherSuite, Error, InvalidMessage, NamedGroup, ProtocolVersion, SignatureScheme};
 
@@ -5,7 +7,7 @@ use crate::Group;
 
 /// What a ClientHello offers.
 ///
-/// From [rustls](Self::of), or, [with everything](Self::read), from the bytes that a client
+/// From [rustls](Self::of), or, with everything, [from the bytes](OfferReader) that a client
 /// sends: rustls 0.23 keeps two things to itself that matter for the choice of a
 /// certificate, the versions and `signature_algorithms_cert`. A server that wants them
 /// reads the ClientHello before rustls does:
@@ -15,17 +17,18 @@ use crate::Group;
 ///
 /// use rustls::ServerConfig;
 /// use rustls::sign::SingleCertAndKey;
-/// use rustls_pq::Offer;
+/// use rustls_pq::OfferReader;
 /// use rustls_pq::identity::Identities;
 ///
-/// /// The configuration for a client that has sent `received` so far, which rustls is
-/// /// given, too; `None` if more has to be read.
+/// /// The configuration for a client that sends `piece` next, which rustls is given, too;
+/// /// `None` if more has to be read.
 /// fn config_for(
-///     received: &[u8],
+///     reader: &mut OfferReader,
+///     piece: &[u8],
 ///     identities: &Identities,
 ///     common: &ServerConfig,
 /// ) -> Result<Option<Arc<ServerConfig>>, Box<dyn std::error::Error>> {
-///     let Some(offer) = Offer::read(received)? else {
+///     let Some(offer) = reader.read(piece)? else {
 ///         return Ok(None);
 ///     };
 ///     let mut config = common.clone();
@@ -48,8 +51,9 @@ use crate::Group;
 /// # let mut client = rustls::ClientConnection::new(client.into(), "localhost".try_into()?)?;
 /// # let mut hello = Vec::new();
 /// # client.write_tls(&mut hello)?;
-/// # assert!(config_for(&hello[..99], &identities, &server)?.is_none());
-/// # assert!(config_for(&hello, &identities, &server)?.is_some());
+/// # let mut reader = OfferReader::new();
+/// # assert!(config_for(&mut reader, &hello[..99], &identities, &server)?.is_none());
+/// # assert!(config_for(&mut reader, &hello[99..], &identities, &server)?.is_some());
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -82,23 +86,6 @@ impl Offer {
             cipher_suites: hello.cipher_suites().to_vec(),
             certificate_schemes: None,
             versions: None,
-        }
-    }
-
-    /// Reads the ClientHello that a TCP connection starts with; `None` if it isn't
-    /// complete.
-    ///
-    /// It reads what it needs, and leaves it to rustls to find fault with the rest: what is too
-    /// large, what occurs twice or must not occur.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidMessage`] if it can't be a ClientHello. rustls will find the same
-    /// and send the alert.
-    pub fn read(received: &[u8]) -> Result<Option<Self>, Error> {
-        match handshake_message(received)? {
-            Some(hello) => Ok(Some(Self::in_client_hello(&mut Reader(&hello))?)),
-            None => Ok(None),
         }
     }
 
@@ -141,52 +128,107 @@ impl Offer {
     }
 }
 
+/// Reads the [`Offer`] in the ClientHello that a TCP connection starts with, while it arrives.
+///
+/// It keeps what it has read, so that a client that sends records of one byte, a byte at a time,
+/// makes no more work than its bytes are worth.
+#[derive(Clone, Debug, Default)]
+pub struct OfferReader {
+    /// The header of the record that comes next, as far as it is there.
+    header: Vec<u8>,
+    /// How much is missing of the record before it.
+    missing: usize,
+    /// The first handshake message, as far as it is there.
+    message: Vec<u8>,
+}
+
+impl OfferReader {
+    /// A reader for a connection on which nothing has been received.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes what was received next; `None` if the ClientHello isn't complete yet.
+    ///
+    /// It reads what it needs, and leaves it to rustls to find fault with the rest: what is too
+    /// large, what occurs twice or must not occur. What comes after the ClientHello isn't
+    /// looked at, and the reader is as new then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidMessage`] if it can't be a ClientHello. rustls will find the same
+    /// and send the alert.
+    pub fn read(&mut self, mut received: &[u8]) -> Result<Option<Offer>, Error> {
+        while !received.is_empty() {
+            if self.missing == 0 {
+                let missing = RECORD_HEADER - self.header.len();
+                transfer(&mut received, &mut self.header, missing);
+                let Ok(header) = self.header.as_slice().try_into() else {
+                    break;
+                };
+                self.missing = len_of_record(header)?;
+                self.header.clear();
+            }
+            // What is there of a record counts, so that nonsense shows early.
+            self.missing -= transfer(&mut received, &mut self.message, self.missing);
+            if let Some(len) = len_of_client_hello(&self.message)?
+                && self.message.len() >= len
+            {
+                let Self { message, .. } = mem::take(self);
+                let mut body = Reader(&message[MESSAGE_HEADER..len]);
+                return Ok(Some(Offer::in_client_hello(&mut body)?));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Moves up to `most` bytes, and says how many.
+fn transfer(from: &mut &[u8], to: &mut Vec<u8>, most: usize) -> usize {
+    let (taken, rest) = from.split_at(most.min(from.len()));
+    to.extend_from_slice(taken);
+    *from = rest;
+    taken.len()
+}
+
+/// The length of what comes after this header (RFC 9846, section 5.1).
+fn len_of_record(header: [u8; RECORD_HEADER]) -> Result<usize, InvalidMessage> {
+    let [content_type, _, _, len @ ..] = header;
+    if content_type != HANDSHAKE_RECORD {
+        return Err(InvalidMessage::InvalidContentType);
+    }
+    match u16::from_be_bytes(len).into() {
+        0 => Err(InvalidMessage::InvalidEmptyPayload),
+        len if len > MAX_RECORD => Err(InvalidMessage::MessageTooLarge),
+        len => Ok(len),
+    }
+}
+
+/// The length of the whole message, where as much of it is there as tells (RFC 9846, section 4).
+fn len_of_client_hello(message: &[u8]) -> Result<Option<usize>, InvalidMessage> {
+    let Some(&[message_type, high, middle, low]) = message.first_chunk::<MESSAGE_HEADER>() else {
+        return Ok(None);
+    };
+    if message_type != CLIENT_HELLO {
+        return Err(InvalidMessage::UnexpectedMessage("not a ClientHello"));
+    }
+    let len = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
+    if len > MAX_MESSAGE {
+        return Err(InvalidMessage::HandshakePayloadTooLarge);
+    }
+    Ok(Some(MESSAGE_HEADER + len))
+}
+
 const SERVER_NAME: u16 = 0;
 const SUPPORTED_GROUPS: u16 = 10;
 const SIGNATURE_ALGORITHMS: u16 = 13;
 const SUPPORTED_VERSIONS: u16 = 43;
 const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
 
-/// The body of the first handshake message, a ClientHello, from the records that it is
-/// in; `None` if there is more to come.
-fn handshake_message(received: &[u8]) -> Result<Option<Vec<u8>>, InvalidMessage> {
-    let mut records = Reader(received);
-    let mut message = Vec::new();
-    while let Some((header, rest)) = records.0.split_first_chunk::<5>() {
-        let [content_type, _, _, len @ ..] = *header;
-        if content_type != HANDSHAKE_RECORD {
-            return Err(InvalidMessage::InvalidContentType);
-        }
-        let len = usize::from(u16::from_be_bytes(len));
-        if len == 0 {
-            return Err(InvalidMessage::InvalidEmptyPayload);
-        }
-        if len > MAX_RECORD {
-            return Err(InvalidMessage::MessageTooLarge);
-        }
-        // What is there of the last record counts, so that nonsense shows early.
-        message.extend_from_slice(&rest[..len.min(rest.len())]);
-        if let Some(([message_type, len @ ..], body)) = message.split_first_chunk::<4>() {
-            if *message_type != CLIENT_HELLO {
-                return Err(InvalidMessage::UnexpectedMessage("not a ClientHello"));
-            }
-            let [high, middle, low] = *len;
-            let len = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
-            if len > MAX_MESSAGE {
-                return Err(InvalidMessage::HandshakePayloadTooLarge);
-            }
-            if let Some(body) = body.get(..len) {
-                return Ok(Some(body.to_vec()));
-            }
-        }
-        match rest.get(len..) {
-            Some(rest) => records = Reader(rest),
-            None => break,
-        }
-    }
-    Ok(None)
-}
-
+/// Type, version and length of a record.
+const RECORD_HEADER: usize = 5;
+/// Type and length of a handshake message.
+const MESSAGE_HEADER: usize = 4;
 const HANDSHAKE_RECORD: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 /// RFC 9846, section 5.1.

@@ -71,7 +71,7 @@
 //! rustls 0.23 drops this extension, with which a client can accept more signatures in
 //! certificates than in the handshake, or fewer. `signature_algorithms` stand for both
 //! then, as they do where it is not sent, which is most of the time.
-//! [`Offer::read`](crate::Offer::read) gets it out of the bytes that the client sends, and the
+//! [`OfferReader`](crate::OfferReader) gets it out of the bytes that the client sends, and the
 //! versions with it; [`choose_offered`](Identities::choose_offered) goes by both.
 
 mod files;

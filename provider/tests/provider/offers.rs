@@ -11,7 +11,7 @@ use rustls::{
     SignatureScheme, SupportedProtocolVersion, version,
 };
 use rustls_pq::identity::{Identities, IdentitySet};
-use rustls_pq::{Builder, Offer, Profile};
+use rustls_pq::{Builder, Offer, OfferReader, Profile};
 
 use crate::peers::{Pki, any_base};
 
@@ -25,7 +25,7 @@ fn agrees_with_rustls() {
         Profile::All,
     ] {
         let hello = hello(profile, rustls::DEFAULT_VERSIONS);
-        let offer = Offer::read(&hello).unwrap().unwrap();
+        let offer = read(&hello).unwrap().unwrap();
         let mut acceptor = Acceptor::default();
         let mut rest = &hello[..];
         let accepted = loop {
@@ -51,15 +51,36 @@ fn agrees_with_rustls() {
 fn incomplete_until_the_last_byte() {
     let hello = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
     for len in 0..hello.len() {
-        assert_eq!(Offer::read(&hello[..len]), Ok(None), "{len}");
+        assert_eq!(read(&hello[..len]), Ok(None), "{len}");
     }
-    // In records of one byte each, and with something after it.
+}
+
+/// In records of one byte, and in pieces of any size. The ClientHello is as large as they get: a
+/// reader that starts over at each piece takes minutes for this.
+#[test]
+fn in_pieces() {
+    let small = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
+    let padding = 21;
+    let large = with_extension(&small, padding, &[0; 62_000]);
     let mut fragmented = Vec::new();
-    for byte in &hello[5..] {
+    for byte in &large[5..] {
         fragmented.extend([22, 3, 1, 0, 1, *byte]);
     }
-    fragmented.extend([23, 3, 3]);
-    assert_eq!(Offer::read(&fragmented), Offer::read(&hello));
+    let expected = read(&small).unwrap();
+    assert!(expected.is_some());
+    // Something comes after it.
+    let bytes = [&fragmented[..], &[23, 3, 3]].concat();
+    assert_eq!(read(&bytes), Ok(expected.clone()));
+
+    for size in [1, 2, 5, 7, 1000] {
+        let mut reader = OfferReader::new();
+        let mut pieces = fragmented.chunks(size);
+        let last = pieces.next_back().unwrap();
+        for piece in pieces {
+            assert_eq!(reader.read(piece), Ok(None));
+        }
+        assert_eq!(reader.read(last), Ok(expected.clone()));
+    }
 }
 
 #[test]
@@ -69,7 +90,7 @@ fn certificate_schemes() {
         50,
         &[0, 4, 0x09, 0x06, 0x04, 0x03],
     );
-    let offer = Offer::read(&hello).unwrap().unwrap();
+    let offer = read(&hello).unwrap().unwrap();
     assert_eq!(
         offer.certificate_schemes,
         Some(vec![
@@ -106,9 +127,7 @@ fn versions_decide() {
         (&version::TLS13, Some(SignatureScheme::ML_DSA_65)),
         (&version::TLS12, None),
     ] {
-        let offer = Offer::read(&hello(Profile::Default, &[version]))
-            .unwrap()
-            .unwrap();
+        let offer = read(&hello(Profile::Default, &[version])).unwrap().unwrap();
         assert_eq!(offer.versions.as_deref(), Some(&[version.version][..]));
         assert!(
             offer
@@ -125,10 +144,10 @@ fn what_is_no_client_hello() {
     let with = |at: usize, byte: u8| {
         let mut bytes = hello.clone();
         bytes[at] = byte;
-        Offer::read(&bytes)
+        read(&bytes)
     };
     assert_eq!(
-        Offer::read(b"GET / HTTP/1.1\r\n"),
+        read(b"GET / HTTP/1.1\r\n"),
         Err(InvalidMessage::InvalidContentType.into())
     );
     assert_eq!(with(3, 0xff), Err(InvalidMessage::MessageTooLarge.into()));
@@ -145,11 +164,11 @@ fn what_is_no_client_hello() {
     short.extend([0; 32]);
     short.push(0xff);
     assert_eq!(
-        Offer::read(&short),
+        read(&short),
         Err(InvalidMessage::MissingData("ClientHello").into())
     );
     assert_eq!(
-        Offer::read(&[22, 3, 1, 0, 0]),
+        read(&[22, 3, 1, 0, 0]),
         Err(InvalidMessage::InvalidEmptyPayload.into())
     );
 }
@@ -157,13 +176,13 @@ fn what_is_no_client_hello() {
 proptest! {
     #[test]
     fn never_panics(bytes in vec(any::<u8>(), 0..200)) {
-        let _ = Offer::read(&bytes);
+        let _ = read(&bytes);
         // As the body of a ClientHello.
         let len = u16::try_from(bytes.len()).unwrap().to_be_bytes();
         let record = u16::try_from(bytes.len() + 4).unwrap().to_be_bytes();
         let mut hello = vec![22, 3, 1, record[0], record[1], 1, 0, len[0], len[1]];
         hello.extend(&bytes);
-        prop_assert_ne!(Offer::read(&hello), Ok(None));
+        prop_assert_ne!(read(&hello), Ok(None));
     }
 
     #[test]
@@ -171,8 +190,15 @@ proptest! {
         let mut hello = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
         let at = at % hello.len();
         hello[at] = byte;
-        let _ = Offer::read(&hello);
+        let mut reader = OfferReader::new();
+        let mut pieces = hello.chunks(7).map(|piece| reader.read(piece));
+        let in_pieces = pieces.find(|read| *read != Ok(None)).unwrap_or(Ok(None));
+        prop_assert_eq!(in_pieces, read(&hello));
     }
+}
+
+fn read(received: &[u8]) -> Result<Option<Offer>, rustls::Error> {
+    OfferReader::new().read(received)
 }
 
 fn hello(profile: Profile, versions: &[&'static SupportedProtocolVersion]) -> Vec<u8> {
@@ -189,7 +215,8 @@ fn hello(profile: Profile, versions: &[&'static SupportedProtocolVersion]) -> Ve
     hello
 }
 
-/// Adds an extension to a ClientHello in one record, and corrects all lengths.
+/// Adds an extension to a ClientHello in one record, and corrects all lengths, if only that of the
+/// message may be too large for one record.
 fn with_extension(hello: &[u8], extension: u16, data: &[u8]) -> Vec<u8> {
     let mut more = extension.to_be_bytes().to_vec();
     more.extend(u16::try_from(data.len()).unwrap().to_be_bytes());

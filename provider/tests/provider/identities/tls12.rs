@@ -9,7 +9,7 @@ use rustls::server::Acceptor;
 use rustls::sign::SingleCertAndKey;
 use rustls::{CipherSuite, ClientConfig, ClientConnection, ServerConfig, version};
 use rustls_pq::identity::{Identities, IdentitySet};
-use rustls_pq::{Builder, KeyAlgorithm, Offer};
+use rustls_pq::{Builder, KeyAlgorithm, OfferReader};
 
 use super::{World, assert_is, for_both_ends, issue, server_with};
 use crate::peers::{Ecdsa, Identity, Pki, any_base, connect, roots};
@@ -85,7 +85,7 @@ fn cipher_suites_of_tls12_clients() {
             true => &ecdsa,
             false => &rsa,
         };
-        let mut offer = Offer::read(&hello).unwrap().unwrap();
+        let mut offer = OfferReader::new().read(&hello).unwrap().unwrap();
         for choice in [
             identities.choose(&accepted.client_hello()).unwrap(),
             identities.choose_offered(&offer).unwrap(),
