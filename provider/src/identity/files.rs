@@ -130,8 +130,13 @@ impl IdentityFiles {
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Self::load); and if there can't be a thread.
+    /// Those of [`load`](Self::load); if `every` is less than a millisecond; and if there can't
+    /// be a thread.
     pub fn watch(self, every: Duration) -> Result<(Arc<Identities>, Watcher), WatchError> {
+        // Nobody means zero so: in settings it often stands for never.
+        if every < Duration::from_millis(1) {
+            return Err(WatchError::TooOften { every });
+        }
         let hasher = RandomState::new();
         let watched = self
             .pairs
@@ -208,6 +213,15 @@ pub enum WatchError {
     /// The files can't be served in the first place.
     #[error(transparent)]
     Identity(#[from] IdentityError),
+    /// Looking at the files so often takes a whole core.
+    #[error(
+        "looking at the files every {every:?} takes a core for itself; a few seconds do, and a \
+         millisecond is the least; to read them just once there is `IdentityFiles::load`"
+    )]
+    TooOften {
+        /// What was asked for.
+        every: Duration,
+    },
     /// There can't be a thread.
     #[error("no thread to watch the files: {0}")]
     Thread(#[from] io::Error),

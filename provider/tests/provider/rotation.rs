@@ -135,6 +135,20 @@ fn reload_by_call() {
 }
 
 /// Which the certificate doesn't have.
+/// Zero is no way to say "never", nor "all the time".
+#[test]
+fn files_looked_at_too_often() {
+    let files = Files::new("too often");
+    files.put(&Pki::new().issue());
+    let watch = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+    for every in [Duration::ZERO, Duration::from_micros(999)] {
+        let error = watch.clone().watch(every).map(|_| ()).unwrap_err();
+        assert!(matches!(error, WatchError::TooOften { every: e } if e == every));
+        assert!(error.to_string().contains("a millisecond is the least"));
+    }
+    assert!(watch.watch(Duration::from_millis(1)).is_ok());
+}
+
 #[test]
 fn files_for_a_name() {
     let pki = Pki::new();
