@@ -15,29 +15,33 @@ pub use timed::{permute_few_lanes, permute_lanes};
 mod timed {
     use core::hint::black_box;
 
-    use crate::arch::{Backend, U64s, Vector};
-    use crate::kernel::keccak::KeccakF1600;
+    use crate::arch::{Backend, Vector};
+    use crate::kernel::keccak::{KeccakF1600, PermuteAndAbsorb};
 
-    /// Permutes all lanes of a backend so many times, one after the other, and returns their
-    /// number.
-    pub fn permute_lanes<B: Backend>(b: B, times: usize) -> usize {
-        permute::<B::U64s>(b, times, |kernel| b.run(kernel))
-    }
-
-    /// Permutes the few lanes that the backend uses where there is no work for all.
-    pub fn permute_few_lanes<B: Backend>(b: B, times: usize) -> usize {
-        permute::<B::Few>(From::from(b), times, |kernel| b.run_few(kernel))
-    }
-
-    fn permute<V: U64s>(token: V::Token, times: usize, run: impl Fn(KeccakF1600<'_, V>)) -> usize {
-        let mut states = black_box([<V as Vector>::Array::default(); 25]);
+    /// Permutes all lanes of a backend so many times, one after the other.
+    pub fn permute_lanes<B: Backend>(b: B, times: usize) {
+        let mut states = black_box([<B::U64s as Vector>::Array::default(); 25]);
         for _ in 0..times {
-            run(KeccakF1600 {
-                token,
+            b.run(KeccakF1600::<B::U64s> {
+                token: b,
                 states: &mut states,
             });
         }
         black_box(states);
-        V::LANES
+    }
+
+    /// Permutes so many times where there is no work for all lanes, which takes as long for one
+    /// state as for several.
+    pub fn permute_few_lanes<B: Backend>(b: B, times: usize) {
+        let mut state = black_box([0; 25]);
+        for _ in 0..times {
+            b.run_few(PermuteAndAbsorb::<B::Few> {
+                token: From::from(b),
+                state: &mut state,
+                rate: 136,
+                blocks: &[],
+            });
+        }
+        black_box(state);
     }
 }
