@@ -79,7 +79,8 @@
 //! * [`identity`] serves several certificates from one port, each client the strongest one
 //!   that it can verify, and replaces them while the server runs.
 //! * [`Tickets`] resumes sessions, with client certificates too.
-//! * [`Negotiated`] says what protects a connection, and [`Refusal`] why there is none.
+//! * [`Negotiated`] says what protects a connection, and [`Refusal`] why there is none; on a
+//!   server, [`ServerHandshake`] has both.
 //!
 //! # Algorithms
 //!
@@ -188,7 +189,7 @@
 //!
 //! | | `default-features = false`, and the features | what takes it |
 //! |---|---|---|
-//! | tokio-rustls 0.26 | | `TlsAcceptor::from` and `TlsConnector::from`; `LazyConfigAcceptor` where a server's [`Negotiated`] is wanted |
+//! | tokio-rustls 0.26 | | `TlsAcceptor::from` and `TlsConnector::from`; `LazyConfigAcceptor` with [`ServerHandshake`] where a server's [`Negotiated`] is wanted |
 //! | axum, hyper | as usual | the stream of tokio-rustls, in hyper-util's `TokioIo` |
 //! | reqwest 0.13 | `rustls-no-provider` | `ClientBuilder::tls_backend_preconfigured`; or nothing, after `install_default` |
 //! | hyper-rustls 0.27 | `http1` | `HttpsConnectorBuilder::with_tls_config` |
@@ -292,6 +293,7 @@ mod profile;
 ))]
 mod quic;
 mod refusal;
+mod server_handshake;
 pub mod sign;
 mod small_hello;
 mod start;
@@ -313,6 +315,7 @@ pub use negotiated::{Authentication, Negotiated};
 pub use offer::{Offer, OfferReader};
 pub use profile::{Profile, UnknownProfile};
 pub use refusal::Refusal;
+pub use server_handshake::ServerHandshake;
 pub use small_hello::SmallHello;
 pub use tickets::{TicketOptions, Tickets};
 

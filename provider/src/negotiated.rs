@@ -40,52 +40,14 @@ use crate::{Group, KeyAlgorithm, ObjectIdentifier};
 /// # On a server
 ///
 /// What protects a connection most of the time is the server's own certificate, and rustls
-/// doesn't tell which one it was or what it signed with. [`Identities`] does, for the
-/// ClientHello that an [`Acceptor`](rustls::server::Acceptor) (or tokio-rustls's
-/// `LazyConfigAcceptor`) has read; where there is just one certificate, [`Authentication::of`]
-/// does.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use rustls::ServerConfig;
-/// use rustls::server::{Accepted, ServerConnection};
-/// use rustls_pq::identity::Identities;
-/// use rustls_pq::{Authentication, Negotiated};
-///
-/// /// `config` has `identities` for its resolver.
-/// fn accept(
-///     accepted: Accepted,
-///     config: Arc<ServerConfig>,
-///     identities: &Identities,
-/// ) -> Result<(ServerConnection, Option<Authentication>), rustls::Error> {
-///     let current = identities.current();
-///     let choice = identities.choose(&accepted.client_hello());
-///     let own = choice.and_then(|choice| choice.authentication());
-///     let mut connection = accepted.into_connection(config).map_err(|(error, _)| error)?;
-///     // If they were replaced meanwhile, rustls may have got another one.
-///     let own = own.filter(|_| Arc::ptr_eq(&current, &identities.current()));
-///     if let Some(own) = own {
-///         // For when the session is resumed.
-///         own.remember(&mut connection);
-///     }
-///     Ok((connection, own))
-/// }
-///
-/// /// When the handshake is complete.
-/// fn log(connection: &ServerConnection, own: Option<Authentication>) {
-///     if let Some(negotiated) = Negotiated::of_server(connection, own) {
-///         println!("{negotiated}");
-///     }
-/// }
-/// ```
+/// doesn't tell which one it was or what it signed with. [`ServerHandshake`](crate::ServerHandshake)
+/// does; where there is just one certificate, [`Authentication::of`] does, too, for
+/// [`with_own`](Self::with_own).
 ///
 /// ```text
 /// TLS 1.3, key exchange X25519MLKEM768 (post-quantum), peer not authenticated, this side
 /// ML-DSA-65 (post-quantum), TLS_AES_256_GCM_SHA384, full handshake
 /// ```
-///
-/// [`Identities`]: crate::identity::Identities
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Negotiated {
@@ -107,8 +69,8 @@ pub struct Negotiated {
     /// The peer has shown certificates, or a raw public key, that can't be read.
     is_peer_unreadable: bool,
     /// How this side proved who it is, where the caller has said so by
-    /// [`with_own`](Self::with_own), or by [`of_server`](Self::of_server), which counts a
-    /// resumed session as authenticated the way that the first one was.
+    /// [`with_own`](Self::with_own), or a [`ServerHandshake`](crate::ServerHandshake) knows,
+    /// which counts a resumed session as authenticated the way that the first one was.
     pub own: Option<Authentication>,
 }
 
@@ -167,12 +129,12 @@ impl Negotiated {
         })
     }
 
-    /// Reads a server's connection, with what it signs with. If the session is resumed, it
-    /// signs nothing, and what counts is what it signed the first handshake with, where the session
-    /// [remembers](Authentication::remember) that.
-    ///
-    /// `None` as long as the handshake isn't complete.
-    pub fn of_server(connection: &ServerConnection, own: Option<Authentication>) -> Option<Self> {
+    /// Reads a server's connection, with what it signs with, or what the session remembers of
+    /// that if it is resumed.
+    pub(crate) fn of_server(
+        connection: &ServerConnection,
+        own: Option<Authentication>,
+    ) -> Option<Self> {
         let negotiated = Self::of(connection)?;
         Some(match connection.received_resumption_data() {
             Some(remembered) if negotiated.is_resumed() => Self {
@@ -187,7 +149,7 @@ impl Negotiated {
     /// [above](Self#on-a-server).
     ///
     /// It changes nothing if a session is resumed: this side signs nothing then.
-    /// [`of_server`](Self::of_server) knows what it signed the first handshake with.
+    /// A [`ServerHandshake`](crate::ServerHandshake) knows what it signed the first one with.
     #[must_use]
     pub fn with_own(mut self, own: Option<Authentication>) -> Self {
         if !self.is_resumed() {
@@ -231,18 +193,9 @@ impl Authentication {
         Self::by(&algorithms)
     }
 
-    /// Has the session that begins with this handshake remember that the server signs with
-    /// this, for [`Negotiated::of_server`]. Call it right after
-    /// [`Accepted::into_connection`](rustls::server::Accepted::into_connection) (in tokio-rustls
-    /// from `StartHandshake::into_stream_with`): before that nobody knows whether an older session
-    /// is resumed.
-    ///
-    /// It takes the place that rustls has for the application's own data in a session
-    /// ([`set_resumption_data`](ServerConnection::set_resumption_data)). A session that is resumed
-    /// goes on remembering what it does. One that begins after a HelloRetryRequest remembers
-    /// nothing: the client may yet resume an older one. Nor does one of TLS 1.2, whose data
-    /// rustls doesn't give back.
-    pub fn remember(self, connection: &mut ServerConnection) {
+    /// Has the session remember this, unless it is resumed, and remembers something, or may yet
+    /// turn out to be.
+    pub(crate) fn remember(self, connection: &mut ServerConnection) {
         if let Some(remembered) = connection.received_resumption_data() {
             let remembered = remembered.to_vec();
             connection.set_resumption_data(&remembered);

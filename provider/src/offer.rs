@@ -15,28 +15,20 @@ use crate::Group;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use rustls::ServerConfig;
-/// use rustls::sign::SingleCertAndKey;
-/// use rustls_pq::OfferReader;
+/// use rustls::{Error, ServerConfig};
 /// use rustls_pq::identity::Identities;
+/// use rustls_pq::{OfferReader, ServerHandshake};
 ///
-/// /// The configuration for a client that sends `piece` next, which rustls is given, too;
+/// /// The handshake with a client that sends `piece` next, which rustls is given, too;
 /// /// `None` if more has to be read.
-/// fn config_for(
+/// fn begin(
 ///     reader: &mut OfferReader,
 ///     piece: &[u8],
 ///     identities: &Identities,
-///     common: &ServerConfig,
-/// ) -> Result<Option<Arc<ServerConfig>>, Box<dyn std::error::Error>> {
-///     let Some(offer) = reader.read(piece)? else {
-///         return Ok(None);
-///     };
-///     let mut config = common.clone();
-///     if let Some(choice) = identities.choose_offered(&offer) {
-///         let key = choice.identity.certified_key().clone();
-///         config.cert_resolver = Arc::new(SingleCertAndKey::from(key));
-///     }
-///     Ok(Some(config.into()))
+///     config: &ServerConfig,
+/// ) -> Result<Option<ServerHandshake>, Error> {
+///     let offer = reader.read(piece)?;
+///     Ok(offer.map(|offer| ServerHandshake::begin(offer, identities, config)))
 /// }
 /// # let identities = Arc::new(Identities::new(Default::default()));
 /// # let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -52,8 +44,8 @@ use crate::Group;
 /// # let mut hello = Vec::new();
 /// # client.write_tls(&mut hello)?;
 /// # let mut reader = OfferReader::new();
-/// # assert!(config_for(&mut reader, &hello[..99], &identities, &server)?.is_none());
-/// # assert!(config_for(&mut reader, &hello[99..], &identities, &server)?.is_some());
+/// # assert!(begin(&mut reader, &hello[..99], &identities, &server)?.is_none());
+/// # assert!(begin(&mut reader, &hello[99..], &identities, &server)?.is_some());
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -13,7 +13,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use pq_x509::Certificate;
 use rustls::CommonState;
 use rustls::server::{Acceptor, ServerConnection};
-use rustls_pq::{Authentication, Negotiated, Offer, Refusal};
+use rustls_pq::{Negotiated, Offer, Refusal, ServerHandshake};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -216,7 +216,7 @@ impl Connection {
             // No request is running.
             _ = stopped.changed() => return Ok(()),
         };
-        let (stream, own) = match shaken {
+        let (stream, negotiated) = match shaken {
             Ok(shaken) => shaken,
             // Why is told even if the server stops meanwhile.
             Err((error, tcp)) => {
@@ -227,9 +227,7 @@ impl Connection {
             }
         };
 
-        let (_, connection) = stream.get_ref();
-        let negotiated = Negotiated::of_server(connection, own).expect("the handshake is complete");
-        let page = page(connection, &negotiated);
+        let page = page(stream.get_ref().1, &negotiated);
         info!(%negotiated, client = page.client_certificate, "connected");
 
         let service = service_fn(async |request: Request<Incoming>| {
@@ -262,13 +260,12 @@ impl Connection {
         Ok(served.await.map_err(|_| ConnectionError::TooLong)??)
     }
 
-    /// Performs the handshake, and says what it is signed with. If it fails, the alert is sent and
+    /// Performs the handshake, and says what it has led to. If it fails, the alert is sent and
     /// the connection still to be closed.
     async fn shake_hands(
         &self,
         tcp: TcpStream,
-    ) -> Result<(TlsStream<TcpStream>, Option<Authentication>), (ConnectionError, Option<TcpStream>)>
-    {
+    ) -> Result<(TlsStream<TcpStream>, Negotiated), (ConnectionError, Option<TcpStream>)> {
         let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), tcp));
         let start = match acceptor.as_mut().await {
             Ok(start) => start,
@@ -277,23 +274,14 @@ impl Connection {
             }
         };
 
-        let hello = start.client_hello();
-        let offer = Offer::of(&hello);
-        // rustls asks the same.
-        let identities = self.tls.identities.current();
-        let choice = self.tls.identities.choose(&hello);
-        let mut own = choice.and_then(|choice| choice.authentication());
-
+        let offer = Offer::of(&start.client_hello());
+        let handshake = ServerHandshake::begin(offer, &self.tls.identities, &self.tls.config);
         let mut verified = Ok(false);
-        let accept = start.into_stream_with(self.tls.config.clone(), |connection| {
-            // If they were replaced meanwhile, rustls may have got another one.
-            own = own.filter(|_| Arc::ptr_eq(&identities, &self.tls.identities.current()));
+        let accept = start.into_stream_with(handshake.config(), |connection| {
+            handshake.remember(connection);
             // Before the end of the handshake, with which rustls gives out new tickets: a client
             // would resume with those, and never show the certificate that it has by now.
             verified = self.tls.verify_resumed_client(connection);
-            if let Some(own) = own {
-                own.remember(connection);
-            }
         });
         let is_verified =
             verified.map_err(|error| (ConnectionError::ResumedClient(error), None))?;
@@ -309,15 +297,11 @@ impl Connection {
                     let tcp = stream.into_inner().0;
                     return Err((ConnectionError::ResumedClient(error), Some(tcp)));
                 }
-                Ok((stream, own))
+                let negotiated = handshake.negotiated(stream.get_ref().1);
+                Ok((stream, negotiated.expect("the handshake is complete")))
             }
             Err((error, tcp)) => {
-                let refusal = Refusal::by_server(
-                    &error,
-                    &offer,
-                    &self.tls.config,
-                    Some(&self.tls.identities.current()),
-                );
+                let refusal = handshake.refusal(&error);
                 Err((ConnectionError::Refused(refusal), Some(tcp)))
             }
         }

@@ -72,7 +72,7 @@
 //! certificates than in the handshake, or fewer. `signature_algorithms` stand for both
 //! then, as they do where it is not sent, which is most of the time.
 //! [`OfferReader`](crate::OfferReader) gets it out of the bytes that the client sends, and the
-//! versions with it; [`choose_offered`](Identities::choose_offered) goes by both.
+//! versions with it; a [`ServerHandshake`](crate::ServerHandshake) goes by both.
 
 mod files;
 mod set;

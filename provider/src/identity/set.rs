@@ -75,6 +75,54 @@ impl IdentitySet {
         self
     }
 
+    /// What a client with this offer gets.
+    fn choose(&self, offer: &Offer) -> Option<Choice> {
+        let schemes = &offer.signature_schemes;
+        let cert_schemes = offer.certificate_schemes.as_ref().unwrap_or(schemes);
+        let candidates = self.for_name(offer.server_name.as_deref());
+        let identities = || candidates.iter().map(|entry| &entry.identity);
+        let suites = &offer.cipher_suites;
+        let for_tls12 = || identities().filter(|identity| identity.suits_tls12(suites));
+        let tls13 = for_tls13(schemes);
+        match MayBe::of(offer) {
+            MayBe::Tls13 => choose(identities(), &tls13, cert_schemes),
+            MayBe::Tls12 => {
+                choose(for_tls12(), schemes, cert_schemes).or_else(|| without_scheme(identities()))
+            }
+            MayBe::Either => verifiable(for_tls12(), &tls13, cert_schemes)
+                .or_else(|| choose(identities(), &tls13, cert_schemes)),
+        }
+    }
+
+    /// What a client with this offer gets that is shaking hands, which the log tells.
+    pub(crate) fn resolve(&self, offer: &Offer) -> Option<Choice> {
+        let server_name = offer.server_name.as_deref();
+        let Some(choice) = self.choose(offer) else {
+            info!(
+                server_name,
+                "no certificate for this name, and no default one; add one, or the client is \
+                 refused"
+            );
+            return None;
+        };
+        match choice.scheme {
+            Some(scheme) => debug!(
+                server_name,
+                key = %choice.identity.key_algorithm(),
+                ?scheme,
+                "certificate chosen"
+            ),
+            None => info!(
+                server_name,
+                client_accepts = ?Start(&offer.signature_schemes),
+                server_has = ?keys(self),
+                "no signature scheme shared with this client; add a certificate with a key that it \
+                 accepts"
+            ),
+        }
+        Some(choice)
+    }
+
     /// The entries for a name, the most specific first and then the best.
     fn for_name(&self, name: Option<&str>) -> Vec<&Entry> {
         let mut matches = Vec::new();
@@ -175,22 +223,7 @@ impl Identities {
 
     /// What a client with this offer gets.
     pub fn choose_offered(&self, offer: &Offer) -> Option<Choice> {
-        let schemes = &offer.signature_schemes;
-        let cert_schemes = offer.certificate_schemes.as_ref().unwrap_or(schemes);
-        let set = self.current();
-        let candidates = set.for_name(offer.server_name.as_deref());
-        let identities = || candidates.iter().map(|entry| &entry.identity);
-        let suites = &offer.cipher_suites;
-        let for_tls12 = || identities().filter(|identity| identity.suits_tls12(suites));
-        let tls13 = for_tls13(schemes);
-        match MayBe::of(offer) {
-            MayBe::Tls13 => choose(identities(), &tls13, cert_schemes),
-            MayBe::Tls12 => {
-                choose(for_tls12(), schemes, cert_schemes).or_else(|| without_scheme(identities()))
-            }
-            MayBe::Either => verifiable(for_tls12(), &tls13, cert_schemes)
-                .or_else(|| choose(identities(), &tls13, cert_schemes)),
-        }
+        self.current().choose(offer)
     }
 
     /// What a client gets that asks for `server_name` and accepts `schemes` in the
@@ -211,31 +244,8 @@ impl Identities {
 
 impl ResolvesServerCert for Identities {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let server_name = hello.server_name();
-        let Some(Choice { identity, scheme }) = self.choose(&hello) else {
-            info!(
-                server_name,
-                "no certificate for this name, and no default one; add one, or the client is \
-                 refused"
-            );
-            return None;
-        };
-        match scheme {
-            Some(scheme) => debug!(
-                server_name,
-                key = %identity.key_algorithm(),
-                ?scheme,
-                "certificate chosen"
-            ),
-            None => info!(
-                server_name,
-                client_accepts = ?Start(hello.signature_schemes()),
-                server_has = ?keys(&self.current()),
-                "no signature scheme shared with this client; add a certificate with a key that it \
-                 accepts"
-            ),
-        }
-        Some(Arc::clone(identity.certified_key()))
+        let choice = self.current().resolve(&Offer::of(&hello))?;
+        Some(Arc::clone(choice.identity.certified_key()))
     }
 }
 

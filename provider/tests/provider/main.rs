@@ -22,6 +22,7 @@ mod refused_shares;
 mod revocation;
 mod rotation;
 mod secrets;
+mod server_handshake;
 mod sessions;
 mod slh_dsa;
 mod small_hello;

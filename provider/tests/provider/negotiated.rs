@@ -7,15 +7,14 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::quic::{self, Version};
 use rustls::server::Acceptor;
 use rustls::{
-    ClientConfig, ClientConnection, Connection, HandshakeKind, ServerConfig, SignatureScheme,
-    version,
+    ClientConfig, ClientConnection, HandshakeKind, ServerConfig, SignatureScheme, version,
 };
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Authentication, Builder, Group, KeyAlgorithm, Negotiated, Profile};
 
 use crate::peers::{
-    Ecdsa, Identity, KeyPair, Outcome, Peer, Pki, any_base, bases, client_config, connect,
-    exchange, mutual_client_config, mutual_server_config, roots, server_config, with_groups,
+    Ecdsa, Identity, KeyPair, Outcome, Pki, any_base, bases, client_config, connect,
+    mutual_client_config, mutual_server_config, roots, server_config, with_groups,
 };
 
 #[test]
@@ -164,57 +163,6 @@ fn server_with_several_certificates() {
         let [_, resumed] = both(connect(&client, &server));
         assert!(resumed.is_resumed());
         assert_eq!(resumed.with_own(own), resumed);
-    }
-}
-
-/// A session says how the server proved who it was when it began, whatever the server would
-/// sign with today.
-#[test]
-fn sessions_remember_the_server() {
-    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
-    let set = |pki: &Pki| IdentitySet::new().with_default(pki.server.checked());
-    let identities = Arc::new(Identities::new(set(&pki)));
-    let provider = Builder::new(any_base()).build().unwrap();
-    let server = ServerConfig::builder_with_provider(provider.clone().into())
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_cert_resolver(identities.clone());
-    let server = Arc::new(server);
-    let client = Arc::new(client_config(provider.clone(), pki.roots()));
-
-    let first = accept(&client, &server, &identities, true);
-    assert!(!first.is_resumed());
-    let own = first.own;
-    assert_eq!(own, Authentication::of(&pki.server.chain));
-
-    identities.replace(set(&Pki::new(SignatureAlgorithm::MlDsa44)));
-    for _ in 0..2 {
-        let resumed = accept(&client, &server, &identities, true);
-        assert!(resumed.is_resumed());
-        assert_eq!(resumed.own, own);
-        assert!(resumed.has_pq_authentication());
-    }
-
-    // A session that was not told, and one that begins after a HelloRetryRequest.
-    identities.replace(set(&pki));
-    let forgetful = Arc::new(client_config(provider, pki.roots()));
-    let asked_again = with_groups(&any_base(), [Group::SECP384R1, Group::X25519MLKEM768]);
-    let asked_again = client_config(asked_again, pki.roots());
-    let asked_again = Arc::new(asked_again);
-    let only_hybrid = with_groups(&any_base(), [Group::X25519MLKEM768]);
-    let hybrid = ServerConfig::builder_with_provider(only_hybrid.into())
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_cert_resolver(identities.clone());
-    let hybrid = Arc::new(hybrid);
-    for (client, server, remember) in [(forgetful, server, false), (asked_again, hybrid, true)] {
-        let first = accept(&client, &server, &identities, remember);
-        assert_eq!(first.own, own);
-        let resumed = accept(&client, &server, &identities, remember);
-        assert!(resumed.is_resumed());
-        assert_eq!(resumed.own, None);
     }
 }
 
@@ -412,34 +360,4 @@ fn both(outcome: Outcome) -> [Negotiated; 2] {
         assert_eq!(end.result, Ok(()));
         end.negotiated.expect("the handshake is complete")
     })
-}
-
-/// What a server says that knows which certificate it chose, and whose sessions remember it if
-/// they are to.
-fn accept(
-    client: &Arc<ClientConfig>,
-    server: &Arc<ServerConfig>,
-    identities: &Identities,
-    remember: bool,
-) -> Negotiated {
-    let name = ServerName::try_from("localhost").unwrap();
-    let mut client = Peer::new(ClientConnection::new(client.clone(), name).unwrap().into());
-    let mut hello = Vec::new();
-    client.connection.write_tls(&mut hello).unwrap();
-    let mut acceptor = Acceptor::default();
-    acceptor.read_tls(&mut hello.as_slice()).unwrap();
-    let accepted = acceptor.accept().unwrap().unwrap();
-    let choice = identities.choose(&accepted.client_hello()).unwrap();
-    let own = choice.authentication().unwrap();
-    let mut server = accepted.into_connection(server.clone()).unwrap();
-    if remember {
-        own.remember(&mut server);
-    }
-
-    let mut server = Peer::new(server.into());
-    exchange(&mut client, &mut server);
-    let Connection::Server(server) = &server.connection else {
-        panic!("a server's connection");
-    };
-    Negotiated::of_server(server, Some(own)).expect("the handshake is complete")
 }

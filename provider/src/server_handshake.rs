@@ -1,0 +1,159 @@
+use alloc::sync::Arc;
+use core::error::Error as StdError;
+
+use rustls::ServerConfig;
+use rustls::server::{ClientHello, ResolvesServerCert, ServerConnection};
+use rustls::sign::CertifiedKey;
+
+use crate::identity::{Choice, Identities, IdentitySet};
+use crate::{Authentication, Negotiated, Offer, Refusal};
+
+/// A handshake of a server that has its certificates from [`Identities`], and wants to know what
+/// it was signed with, or why it failed.
+///
+/// It chooses the certificate for a client's [`Offer`] once, and rustls gets that one, whether the
+/// identities are replaced meanwhile or not. It is for servers that see the ClientHello before
+/// rustls goes on: by rustls's [`Acceptor`](rustls::server::Acceptor), by tokio-rustls's
+/// `LazyConfigAcceptor`, or by [`OfferReader`](crate::OfferReader).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use rustls::server::{Accepted, ServerConnection};
+/// use rustls::{Error, ServerConfig};
+/// use rustls_pq::identity::Identities;
+/// use rustls_pq::{Offer, Refusal, ServerHandshake};
+///
+/// /// Goes on with a client whose ClientHello an `Acceptor` has read.
+/// fn accept(
+///     accepted: Accepted,
+///     identities: &Identities,
+///     config: &ServerConfig,
+/// ) -> Result<(ServerConnection, ServerHandshake), Refusal> {
+///     let offer = Offer::of(&accepted.client_hello());
+///     let handshake = ServerHandshake::begin(offer, identities, config);
+///     let mut connection = accepted
+///         .into_connection(handshake.config())
+///         // The alert is to be sent to the client, the cause is for the log.
+///         .map_err(|(error, _alert)| handshake.refusal(&error))?;
+///     handshake.remember(&mut connection);
+///     Ok((connection, handshake))
+/// }
+///
+/// /// After more has come from the client.
+/// fn log(connection: &ServerConnection, handshake: &ServerHandshake, result: Result<(), Error>) {
+///     match (result, handshake.negotiated(connection)) {
+///         (Err(error), _) => eprintln!("{}", handshake.refusal(&error)),
+///         (Ok(()), Some(negotiated)) => println!("{negotiated}"),
+///         (Ok(()), None) => println!("still shaking hands"),
+///     }
+/// }
+/// # let identities = Arc::new(Identities::new(Default::default()));
+/// # let base = Arc::new(rustls::crypto::ring::default_provider());
+/// # let server = ServerConfig::builder_with_provider(base.clone())
+/// #     .with_safe_default_protocol_versions()?
+/// #     .with_no_client_auth()
+/// #     .with_cert_resolver(identities.clone());
+/// # log(
+/// #     &ServerConnection::new(server.clone().into())?,
+/// #     &ServerHandshake::begin(Offer::default(), &identities, &server),
+/// #     Ok(()),
+/// # );
+/// # let client = rustls::ClientConfig::builder_with_provider(base)
+/// #     .with_safe_default_protocol_versions()?
+/// #     .with_root_certificates(rustls::RootCertStore::empty())
+/// #     .with_no_client_auth();
+/// # let mut client = rustls::ClientConnection::new(client.into(), "localhost".try_into()?)?;
+/// # let mut hello = Vec::new();
+/// # client.write_tls(&mut hello)?;
+/// # let mut acceptor = rustls::server::Acceptor::default();
+/// # acceptor.read_tls(&mut &hello[..])?;
+/// # let accepted = acceptor.accept().map_err(|(error, _)| error)?.unwrap();
+/// # let refusal = accept(accepted, &identities, &server).unwrap_err().to_string();
+/// # assert!(refusal.starts_with("no certificate for \"localhost\""), "{refusal}");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
+/// In tokio-rustls the same is
+/// `start.into_stream_with(handshake.config(), |connection| handshake.remember(connection))`;
+/// `examples/tls-server` has the rest.
+///
+/// # QUIC
+///
+/// rustls reads no ClientHello for QUIC before it goes on, nor do its connections there remember
+/// anything. What is left is a resolver of one's own that asks [`Identities::choose`] and keeps the
+/// [`authentication`](Choice::authentication) for [`Negotiated::with_own`].
+#[derive(Clone, Debug)]
+#[must_use = "rustls is to be given `config()`"]
+pub struct ServerHandshake {
+    offer: Offer,
+    identities: Arc<IdentitySet>,
+    config: Arc<ServerConfig>,
+    own: Option<Authentication>,
+}
+
+impl ServerHandshake {
+    /// Chooses the certificate for a client that offers `offer` among those that `identities` has
+    /// now. `config` is common to all connections; its own `cert_resolver` isn't asked.
+    pub fn begin(offer: Offer, identities: &Identities, config: &ServerConfig) -> Self {
+        let identities = identities.current();
+        let choice = identities.resolve(&offer);
+        let own = choice.as_ref().and_then(Choice::authentication);
+        // A dozen pointers, and the names of protocols.
+        let mut config = config.clone();
+        config.cert_resolver = Arc::new(Chosen(choice));
+        Self {
+            offer,
+            identities,
+            config: config.into(),
+            own,
+        }
+    }
+
+    /// What to give rustls for this client: the common configuration, with the choice in it.
+    pub fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.config)
+    }
+
+    /// Has the session that begins with this handshake remember what the server signs with, so that
+    /// [`negotiated`](Self::negotiated) knows when it is resumed. Call it right after
+    /// [`Accepted::into_connection`](rustls::server::Accepted::into_connection) (in tokio-rustls
+    /// from `StartHandshake::into_stream_with`): before that nobody knows whether an older session
+    /// is resumed.
+    ///
+    /// It takes the place that rustls has for the application's own data in a session
+    /// ([`set_resumption_data`](ServerConnection::set_resumption_data)). A session that is resumed
+    /// goes on remembering what it does. One that begins after a HelloRetryRequest remembers
+    /// nothing: the client may yet resume an older one. Nor does one of TLS 1.2, whose data
+    /// rustls doesn't give back.
+    pub fn remember(&self, connection: &mut ServerConnection) {
+        if let Some(own) = self.own {
+            own.remember(connection);
+        }
+    }
+
+    /// What protects the connection, this side's certificate included. If the session is resumed,
+    /// the server signs nothing, and what counts is what it signed the first handshake with, where
+    /// the session [remembers](Self::remember) that.
+    ///
+    /// `None` as long as the handshake isn't complete.
+    pub fn negotiated(&self, connection: &ServerConnection) -> Option<Negotiated> {
+        Negotiated::of_server(connection, self.own)
+    }
+
+    /// Why the handshake has failed, by the error of rustls or one around it.
+    pub fn refusal(&self, error: &(dyn StdError + 'static)) -> Refusal {
+        Refusal::by_server(error, &self.offer, &self.config, Some(&self.identities))
+    }
+}
+
+/// Gives rustls what was chosen.
+#[derive(Debug)]
+struct Chosen(Option<Choice>);
+
+impl ResolvesServerCert for Chosen {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let choice = self.0.as_ref()?;
+        Some(Arc::clone(choice.identity.certified_key()))
+    }
+}

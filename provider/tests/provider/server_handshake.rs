@@ -1,0 +1,205 @@
+//! What a server knows of its own part in a handshake.
+
+use alloc::sync::Arc;
+
+use pq_x509::SignatureAlgorithm;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::ServerName;
+use rustls::server::{Accepted, Acceptor};
+use rustls::{ClientConfig, ClientConnection, Connection, HandshakeKind, ServerConfig};
+use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::{
+    Authentication, Builder, Group, KeyAlgorithm, Negotiated, Offer, Refusal, ServerHandshake,
+};
+
+use crate::peers::{Peer, Pki, any_base, client_config, exchange, with_groups};
+
+/// A session says how the server proved who it was when it began, whatever the server would
+/// sign with today.
+#[test]
+fn sessions_remember_the_server() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let server = Server::new(&pki, provider());
+    let client = Arc::new(client_config(provider(), pki.roots()));
+
+    let first = server.accept(&client);
+    assert!(!first.is_resumed());
+    let own = first.own;
+    assert_eq!(own, Authentication::of(&pki.server.chain));
+
+    server.replace(&Pki::new(SignatureAlgorithm::MlDsa44));
+    for _ in 0..2 {
+        let resumed = server.accept(&client);
+        assert!(resumed.is_resumed());
+        assert_eq!(resumed.own, own);
+        assert!(resumed.has_pq_authentication());
+    }
+}
+
+/// A session that was not told, and one that begins after a HelloRetryRequest.
+#[test]
+fn sessions_that_remember_nothing() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let own = Authentication::of(&pki.server.chain);
+    for (client, server, remembers) in [
+        (provider(), provider(), false),
+        (asked_again(), only_hybrid(), true),
+    ] {
+        let server = Server {
+            remembers,
+            ..Server::new(&pki, server)
+        };
+        let client = Arc::new(client_config(client, pki.roots()));
+        let first = server.accept(&client);
+        assert_eq!(first.own, own);
+        let resumed = server.accept(&client);
+        assert!(resumed.is_resumed());
+        assert_eq!(resumed.own, None);
+    }
+}
+
+/// The client is shown what was chosen for its ClientHello, and the server says the same, if
+/// certificates are replaced before rustls goes on, or before the second ClientHello.
+#[test]
+fn replaced_meanwhile() {
+    let [old, new] = [SignatureAlgorithm::MlDsa65, SignatureAlgorithm::MlDsa44].map(Pki::new);
+    let own = Authentication::of(&old.server.chain);
+    for (client, server, kind) in [
+        (provider(), provider(), HandshakeKind::Full),
+        (
+            asked_again(),
+            only_hybrid(),
+            HandshakeKind::FullWithHelloRetryRequest,
+        ),
+    ] {
+        for stage in [Stage::Begun, Stage::Accepted] {
+            let client = Arc::new(client_config(client.clone(), old.roots()));
+            let server = Server::new(&old, server.clone());
+            let negotiated = server.accept_while(&client, |reached| {
+                if reached == stage {
+                    server.replace(&new);
+                }
+            });
+            assert_eq!(negotiated.handshake, kind);
+            assert_eq!(negotiated.own, own);
+        }
+    }
+}
+
+/// What failed is what was chosen then, and not what there would be now.
+#[test]
+fn refused_and_replaced_meanwhile() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let server = Server::new(&pki, provider());
+    let client = client_config(any_base(), pki.roots());
+    let (_, accepted) = begin(&client.into());
+    let handshake = server.begin(&accepted);
+    server.replace(&Pki::new(SignatureAlgorithm::MlDsa44));
+    let (error, _) = accepted.into_connection(handshake.config()).unwrap_err();
+    let Refusal::NoSharedSignatureScheme { client, server } = handshake.refusal(&error) else {
+        panic!("{error}");
+    };
+    assert!(!client.is_empty());
+    assert_eq!(
+        server,
+        [KeyAlgorithm::PostQuantum(SignatureAlgorithm::MlDsa65)]
+    );
+}
+
+struct Server {
+    identities: Arc<Identities>,
+    config: ServerConfig,
+    remembers: bool,
+}
+
+/// When something happens on a server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    /// The certificate is chosen.
+    Begun,
+    /// rustls has the configuration.
+    Accepted,
+}
+
+impl Server {
+    fn new(pki: &Pki, provider: CryptoProvider) -> Self {
+        let identities = Arc::new(Identities::new(set(pki)));
+        let config = ServerConfig::builder_with_provider(provider.into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(identities.clone());
+        Self {
+            identities,
+            config,
+            remembers: true,
+        }
+    }
+
+    fn replace(&self, pki: &Pki) {
+        self.identities.replace(set(pki));
+    }
+
+    fn begin(&self, accepted: &Accepted) -> ServerHandshake {
+        let offer = Offer::of(&accepted.client_hello());
+        ServerHandshake::begin(offer, &self.identities, &self.config)
+    }
+
+    fn accept(&self, client: &Arc<ClientConfig>) -> Negotiated {
+        self.accept_while(client, |_| {})
+    }
+
+    /// What the server says in the end, while `at` each stage something else happens.
+    fn accept_while(&self, client: &Arc<ClientConfig>, at: impl Fn(Stage)) -> Negotiated {
+        let (mut client, accepted) = begin(client);
+        let handshake = self.begin(&accepted);
+        at(Stage::Begun);
+        let mut server = accepted.into_connection(handshake.config()).unwrap();
+        if self.remembers {
+            handshake.remember(&mut server);
+        }
+        at(Stage::Accepted);
+        assert_eq!(handshake.negotiated(&server), None);
+
+        let mut server = Peer::new(server.into());
+        exchange(&mut client, &mut server);
+        let Connection::Server(server) = &server.connection else {
+            panic!("a server's connection");
+        };
+        let negotiated = handshake.negotiated(server);
+        let negotiated = negotiated.expect("the handshake is complete");
+        if !negotiated.is_resumed() {
+            let client = Negotiated::of(&client.connection);
+            assert_eq!(client.expect("on either side").peer, negotiated.own);
+        }
+        negotiated
+    }
+}
+
+/// The ClientHello arrives.
+fn begin(client: &Arc<ClientConfig>) -> (Peer, Accepted) {
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut client = Peer::new(ClientConnection::new(client.clone(), name).unwrap().into());
+    let mut hello = Vec::new();
+    client.connection.write_tls(&mut hello).unwrap();
+    let mut acceptor = Acceptor::default();
+    acceptor.read_tls(&mut hello.as_slice()).unwrap();
+    (client, acceptor.accept().unwrap().unwrap())
+}
+
+fn set(pki: &Pki) -> IdentitySet {
+    IdentitySet::new().with_default(pki.server.checked())
+}
+
+fn provider() -> CryptoProvider {
+    Builder::new(any_base()).build().unwrap()
+}
+
+/// A client that shares no key for what [`only_hybrid`] accepts.
+fn asked_again() -> CryptoProvider {
+    with_groups(&any_base(), [Group::SECP384R1, Group::X25519MLKEM768])
+}
+
+fn only_hybrid() -> CryptoProvider {
+    with_groups(&any_base(), [Group::X25519MLKEM768])
+}
