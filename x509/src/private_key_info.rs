@@ -2,8 +2,9 @@
 //! its section 6.
 
 use der::asn1::{BitStringRef, OctetStringRef};
-use der::{Choice, Decode, Encode, Sequence};
-use pkcs8::PrivateKeyInfoRef;
+use der::{Choice, Decode, Encode, Sequence, Tag};
+use spki::AlgorithmIdentifierRef;
+use x509_cert::attr::Attributes;
 use zeroize::Zeroizing;
 
 use crate::algorithm::Algorithm;
@@ -47,9 +48,40 @@ pub(crate) struct SeedAndExpanded<'a> {
 /// The derive macros take paths only, not references.
 type Octets<'a> = &'a OctetStringRef;
 
-/// Reads a OneAsymmetricKey, version 1 or 2, without copying.
+/// ```text
+/// OneAsymmetricKey ::= SEQUENCE {
+///   version                   Version,
+///   privateKeyAlgorithm       PrivateKeyAlgorithmIdentifier,
+///   privateKey                PrivateKey,
+///   attributes            [0] Attributes OPTIONAL,
+///   ...,
+///   [[2: publicKey        [1] PublicKey OPTIONAL ]],
+///   ...
+/// }
+/// ```
+///
+/// Nothing is defined to follow, and nothing may: a further field could be a second public key.
+#[derive(Sequence)]
+struct OneAsymmetricKey<'a> {
+    version: u8,
+    algorithm: AlgorithmIdentifierRef<'a>,
+    private_key: Octets<'a>,
+    /// Checked to be attributes, of which none means anything here.
+    #[asn1(context_specific = "0", tag_mode = "IMPLICIT", optional = "true")]
+    attributes: Option<Attributes>,
+    #[asn1(context_specific = "1", tag_mode = "IMPLICIT", optional = "true")]
+    public_key: Option<BitStringRef<'a>>,
+}
+
+/// Without a public key, and with one.
+const VERSIONS: [u8; 2] = [0, 1];
+
+/// Reads a OneAsymmetricKey, version 1 or 2, without copying what is secret.
 pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
-    let info = PrivateKeyInfoRef::from_der(der)?;
+    let info = OneAsymmetricKey::from_der(der)?;
+    if info.version != VERSIONS[usize::from(info.public_key.is_some())] {
+        return Err(der::Error::from(Tag::Integer.value_error()).into());
+    }
     let public_key = info.public_key.map(whole_octets).transpose()?;
     let algorithm = Algorithm::from_identifier(&info.algorithm)?;
     let material = match algorithm.private_key_is_bare() {
@@ -74,11 +106,13 @@ pub(crate) fn write(
         }
         tagged => encode_secret(tagged)?,
     };
-    let info: PrivateKeyInfoRef<'_> = pkcs8::PrivateKeyInfo::<_, _, BitStringRef<'_>>::new(
-        algorithm.identifier(),
-        OctetStringRef::new(&material)?,
-    );
-    Ok(encode_secret(&info)?)
+    Ok(encode_secret(&OneAsymmetricKey {
+        version: VERSIONS[0],
+        algorithm: algorithm.identifier(),
+        private_key: OctetStringRef::new(&material)?,
+        attributes: None,
+        public_key: None,
+    })?)
 }
 
 /// Encodes into a buffer of the final length, which is not moved as it fills.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use der::asn1::{Any, AnyRef, BitStringRef, OctetStringRef};
-use der::{Decode, Encode};
+use der::{Decode, Encode, Tag};
 use pkcs8::{PrivateKeyInfo, PrivateKeyInfoRef};
 use pq_x509::{
     Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyError, PemError, PrivateKey,
@@ -397,6 +397,51 @@ fn version_2_public_keys_must_match() {
                 Err(KeyError::Der(_))
             ));
         }
+    }
+}
+
+/// Attributes may stand behind the key and mean nothing. What isn't one is refused, and so is
+/// whatever follows the last field that there is: a second public key, for one.
+#[test]
+fn fields_behind_the_key() {
+    let key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[1; 32]).unwrap();
+    let public_key = BitStringRef::from_bytes(key.verifying_key().as_bytes()).unwrap();
+    let identifier = Algorithm::from(key.algorithm()).identifier();
+    let inner = contents(&key.to_pkcs8_der().unwrap());
+    let read = |public_key: Option<BitStringRef<'_>>, behind: &[u8]| {
+        let mut info: PrivateKeyInfoRef<'_> =
+            PrivateKeyInfo::new(identifier, OctetStringRef::new(&inner).unwrap());
+        info.public_key = public_key;
+        let der = info.to_der().unwrap();
+        let fields = AnyRef::from_der(&der).unwrap().value().to_vec();
+        let fields = [&fields, behind].concat();
+        let der = Any::new(Tag::Sequence, fields).unwrap().to_der().unwrap();
+        PrivateKey::from_pkcs8_der(&der).map(|_| ())
+    };
+
+    // friendlyName (RFC 2985, section 5.5.1): "a"
+    let attributes = hex::decode("a0133011").unwrap();
+    let attribute = hex::decode("06092a864886f70d01091431041e020061").unwrap();
+    assert_eq!(read(None, &[&attributes[..], &attribute].concat()), Ok(()));
+    assert_eq!(read(None, &[0xa0, 0]), Ok(()));
+    assert_eq!(read(Some(public_key), &[]), Ok(()));
+    for (public_key, behind) in [
+        // attributes that are none
+        (None, [0xa0, 2, 0xff, 0xff].as_slice()),
+        (None, &[0xa0, 2, 5, 0]),
+        (None, &[0xa0, 0, 0xa0, 0]),
+        // fields that nobody has defined
+        (None, &[0xa2, 2, 5, 0]),
+        (None, &[0xa2, 2, 5, 0, 0xa1, 2, 5, 0]),
+        // attributes out of order, another public key
+        (Some(public_key), &[0xa0, 0]),
+        (Some(public_key), &[0x81, 2, 0, 1]),
+        (Some(public_key), &[0xa1, 4, 3, 2, 0, 1]),
+    ] {
+        assert!(
+            matches!(read(public_key, behind), Err(KeyError::Der(_))),
+            "{behind:02x?}"
+        );
     }
 }
 
