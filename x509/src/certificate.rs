@@ -17,7 +17,7 @@ use x509_cert::name::Name;
 
 use crate::algorithm::Algorithm;
 use crate::error::{KeyError, PemError};
-use crate::names::AlternativeNames;
+use crate::names::{self, AlternativeNames};
 use crate::pem;
 use crate::public_key::PublicKey;
 use crate::signed::{self, SignatureError};
@@ -182,6 +182,25 @@ impl Certificate {
         self.facts.subject_key_id.as_deref()
     }
 
+    /// The subject for messages: its name, or where that is empty the alternative names.
+    ///
+    /// Messages end up in logs, and whoever made the certificate chose the names: they are cut off
+    /// and nothing in them starts a line or moves a cursor.
+    pub fn describe_subject(&self) -> String {
+        if !self.subject().is_empty() {
+            return names::describe(self.subject());
+        }
+        let addresses = self.ip_addresses().iter().map(IpAddr::to_string);
+        let names: Vec<String> = self.dns_names().iter().cloned().chain(addresses).collect();
+        names::describe(names.join(", "))
+    }
+
+    /// The issuer's name for messages, as [`describe_subject`](Self::describe_subject) has the
+    /// subject's.
+    pub fn describe_issuer(&self) -> String {
+        names::describe(self.issuer())
+    }
+
     /// Checks only that the key of `issuer` made this certificate's signature. For
     /// everything else that makes a chain valid, use a
     /// [`ChainValidator`](crate::ChainValidator).
@@ -210,33 +229,6 @@ impl Certificate {
         self.facts.extended_key_usage.as_deref()
     }
 
-    /// The subject for messages, where its name may be empty.
-    ///
-    /// Messages end up in logs, and whoever made the certificate chose the names: they are cut off
-    /// and nothing in them starts a line or moves a cursor.
-    pub(crate) fn describe_subject(&self) -> String {
-        let subject = match self.subject().is_empty() {
-            false => self.subject().to_string(),
-            true => {
-                let addresses = self.ip_addresses().iter().map(IpAddr::to_string);
-                let names: Vec<String> =
-                    self.dns_names().iter().cloned().chain(addresses).collect();
-                names.join(", ")
-            }
-        };
-        let mut description = String::new();
-        for (index, character) in subject.chars().enumerate() {
-            match character {
-                _ if index == MAX_DESCRIBED => {
-                    description.push_str("...");
-                    break;
-                }
-                ' '..='~' => description.push(character),
-                _ => description.extend(character.escape_debug()),
-            }
-        }
-        description
-    }
 
     /// The key's algorithm, where it is one of ours, and for HashSLH-DSA the parameter set.
     pub(crate) fn key_algorithm(&self) -> Option<Algorithm> {
@@ -274,11 +266,11 @@ impl Eq for Certificate {}
 
 impl fmt::Debug for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tbs = self.parsed.tbs_certificate();
+        let serial_number = self.parsed.tbs_certificate().serial_number();
         f.debug_struct("Certificate")
-            .field("subject", &format_args!("{}", tbs.subject()))
-            .field("issuer", &format_args!("{}", tbs.issuer()))
-            .field("serial_number", &format_args!("{}", tbs.serial_number()))
+            .field("subject", &format_args!("{}", self.describe_subject()))
+            .field("issuer", &format_args!("{}", self.describe_issuer()))
+            .field("serial_number", &format_args!("{serial_number}"))
             .finish_non_exhaustive()
     }
 }
@@ -308,9 +300,6 @@ pub enum CertificateError {
 }
 
 const PEM_LABEL: &str = "CERTIFICATE";
-
-/// How many characters of a subject's name are in a message.
-const MAX_DESCRIBED: usize = 256;
 
 /// What is read out of the extensions once, so that nothing fails later.
 #[derive(Clone)]

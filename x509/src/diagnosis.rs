@@ -5,10 +5,10 @@ use pki_types::{CertificateDer, SignatureVerificationAlgorithm};
 use x509_cert::ext::pkix::{
     BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName,
 };
-use x509_cert::name::Name;
 
 use crate::certificate::Certificate;
 use crate::key_usage::{self, KeyUsageError};
+use crate::names;
 use crate::revocation::RevocationPolicy;
 use crate::signed::SignatureError;
 use crate::validation_error::ValidationError;
@@ -101,7 +101,7 @@ pub(crate) fn explain(
         } => {
             *issuer = revocation
                 .and_then(|policy| policy.issuer_with_next_update(*next_update))
-                .map(Name::to_string);
+                .map(names::describe);
         }
         ValidationError::Other(webpki::Error::IssuerNotCrlSigner) => {
             let may_not = |ca: &&Certificate| {

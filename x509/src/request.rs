@@ -16,7 +16,7 @@ use crate::algorithm::Algorithm;
 use crate::builder::{CertificateBuilder, EndEntity};
 use crate::error::{KeyError, PemError};
 use crate::names::{
-    AlternativeNames, NameError, Subject, alternative_name_methods, subject_methods,
+    self, AlternativeNames, NameError, Subject, alternative_name_methods, subject_methods,
 };
 use crate::pem;
 use crate::public_key::{PublicKey, VerifyingKey};
@@ -78,8 +78,8 @@ impl CertificateRequest {
         &self.parsed
     }
 
-    /// Checks the proof of possession of an ML-DSA key: that the request is signed by
-    /// the key in it.
+    /// Checks the proof of possession of a key of ML-DSA or SLH-DSA: that the request is
+    /// signed by the key in it.
     ///
     /// # Errors
     ///
@@ -115,8 +115,9 @@ impl CertificateRequest {
 
 impl fmt::Debug for CertificateRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let subject = names::describe(&self.parsed.info.subject);
         f.debug_struct("CertificateRequest")
-            .field("subject", &format_args!("{}", self.parsed.info.subject))
+            .field("subject", &format_args!("{subject}"))
             .finish_non_exhaustive()
     }
 }

@@ -10,6 +10,7 @@ use x509_cert::name::Name;
 
 use crate::certificate::Certificate;
 use crate::key_usage;
+use crate::names;
 use crate::revocation_list::{CertificateRevocationList, RevokedCertificate};
 use crate::validation_error::ValidationError;
 
@@ -147,7 +148,7 @@ impl List {
     fn read(list: &CertificateRevocationList) -> Result<Self, ValidationError> {
         let owned = OwnedCertRevocationList::from_der(list.der()).map_err(|source| {
             ValidationError::UnusableRevocationList {
-                issuer: list.issuer().to_string(),
+                issuer: names::describe(list.issuer()),
                 source,
             }
         })?;

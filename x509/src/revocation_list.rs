@@ -11,6 +11,7 @@ use x509_cert::name::Name;
 
 use crate::certificate::Certificate;
 use crate::error::PemError;
+use crate::names;
 use crate::pem;
 use crate::signed::{self, SignatureError};
 use crate::validity::unix_time;
@@ -191,8 +192,9 @@ impl Eq for CertificateRevocationList {}
 
 impl fmt::Debug for CertificateRevocationList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let issuer = names::describe(&self.issuer);
         f.debug_struct("CertificateRevocationList")
-            .field("issuer", &format_args!("{}", self.issuer))
+            .field("issuer", &format_args!("{issuer}"))
             .field("entries", &self.entries.len())
             .finish_non_exhaustive()
     }

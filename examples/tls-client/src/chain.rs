@@ -28,8 +28,8 @@ impl From<&Certificate> for CertificateSummary {
         let tbs = parsed.tbs_certificate();
         let addresses = certificate.ip_addresses().iter().map(ToString::to_string);
         Self {
-            subject: certificate.subject().to_string(),
-            issuer: certificate.issuer().to_string(),
+            subject: certificate.describe_subject(),
+            issuer: certificate.describe_issuer(),
             names: certificate
                 .dns_names()
                 .iter()

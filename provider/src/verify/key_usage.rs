@@ -244,7 +244,7 @@ fn check(
     };
     Err(CertificateError::Other(OtherError(Arc::new(
         ValidationError::KeyUsage {
-            subject: certificate.subject().to_string(),
+            subject: certificate.describe_subject(),
             source,
         },
     ))))

@@ -77,6 +77,25 @@ fn leaf_that_must_not_sign_handshakes() {
     }
 }
 
+/// The message ends up in logs, and whoever was issued the certificate may have chosen the name.
+#[test]
+fn names_in_messages() {
+    let pki = TestPki::new();
+    let key = SigningKey::generate(SET).unwrap();
+    let leaf = pki.leaf(&key, |leaf| {
+        set(leaf, KeyUsages::NonRepudiation);
+        leaf.subject = format!("CN=\u{9b}2K\u{202e}{}", "x".repeat(5000))
+            .parse()
+            .unwrap();
+    });
+    let shown = format!("CN=\\u{{9b}}2K\\u{{202e}}{}...", "x".repeat(249));
+    pki.assert_refused(
+        &pki.identity(leaf, &key),
+        &shown,
+        &KeyUsageError::WithoutDigitalSignature,
+    );
+}
+
 /// RFC 9881 is about ML-DSA: an ECDSA key may agree on keys, too.
 #[test]
 fn classical_leaf_with_more_usages() {

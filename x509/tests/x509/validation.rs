@@ -5,13 +5,17 @@ use core::net::IpAddr;
 use const_oid::AssociatedOid;
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_SERVER_AUTH};
 use der::asn1::{Ia5String, OctetString};
+use der::{Decode, Encode};
 use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::x509_cert::crl::CertificateList;
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAltName};
+use pq_x509::x509_cert::name::Name;
 use pq_x509::{
-    Ca, Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    KeyUsageError, KeyUsages, Purpose, SignatureAlgorithm, SigningKey, Sizes, TbsCertificate,
-    ValidationError, Validity, verification,
+    Ca, Certificate, CertificateBuilder, CertificateRequest, CertificateRevocationList,
+    CertificateRevocationListBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
+    KeyUsageError, KeyUsages, Purpose, RevocationPolicy, SignatureAlgorithm, SigningKey, Sizes,
+    TbsCertificate, ValidationError, Validity, verification,
 };
 
 use crate::pki::{
@@ -92,6 +96,29 @@ fn names_in_messages() {
     let message = expired(&|tbs| tbs.subject = long.parse().unwrap());
     assert!(message.len() < 512, "{} bytes", message.len());
     assert!(message.contains("xxx... expired at"), "{message}");
+}
+
+/// The same of those that [`Debug`](core::fmt::Debug) shows, and of lists that can't be used.
+#[test]
+fn names_in_debug_output() {
+    let name: Name = "CN=\u{9b}2K\u{202e}x".parse().unwrap();
+    let shown = "CN=\\u{9b}2K\\u{202e}x";
+    let key = key();
+    let builder = CertificateBuilder::ca("").subject(name.clone());
+    let root = Issuer::self_signed(builder, &key).unwrap();
+    let request = CertificateRequest::builder().subject(name).sign(&key);
+    let list = CertificateRevocationListBuilder::new(&[1]);
+    let list = root.issue_revocation_list(list).unwrap();
+    let certificate = format!("{:?}", root.certificate());
+    assert_eq!(certificate.matches(shown).count(), 2, "{certificate}");
+    for debug in [format!("{:?}", request.unwrap()), format!("{list:?}")] {
+        assert!(debug.contains(shown), "{debug}");
+    }
+    let mut list: CertificateList = CertificateList::from_der(list.der()).unwrap();
+    list.tbs_cert_list.next_update = None;
+    let list = CertificateRevocationList::from_der(&list.to_der().unwrap()).unwrap();
+    let message = RevocationPolicy::new([list]).unwrap_err().to_string();
+    assert!(message.contains(shown), "{message}");
 }
 
 /// The chain that the documentation recommends: long-lived roots of SLH-DSA, all else ML-DSA.
@@ -646,7 +673,7 @@ fn unknown_critical_extensions_are_refused() {
         const OID: der::asn1::ObjectIdentifier =
             der::asn1::ObjectIdentifier::new_unwrap("1.3.6.1.4.1.32473.1");
     }
-    impl der::Encode for Unknown {
+    impl Encode for Unknown {
         fn encoded_len(&self) -> der::Result<der::Length> {
             self.0.encoded_len()
         }
