@@ -22,6 +22,7 @@ use crate::pem;
 use crate::public_key::PublicKey;
 use crate::signed::{self, SignatureError};
 use crate::signer::SubjectKey;
+use crate::tbs::repeated;
 use crate::validity::unix_time;
 use crate::verification::parameter_set;
 
@@ -43,7 +44,8 @@ impl Certificate {
     ///
     /// [`CertificateError::Der`] if the certificate or one of the extensions that this
     /// type gives access to is malformed, [`CertificateError::AlgorithmsDiffer`] if the
-    /// two places that name the signature algorithm do not agree.
+    /// two places that name the signature algorithm do not agree,
+    /// [`CertificateError::RepeatedExtension`] if there are two extensions of a kind.
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
         let parsed = x509_cert::Certificate::from_der(der)?;
         // RFC 5280 section 4.1.1.2. Only the inner one is signed.
@@ -56,6 +58,10 @@ impl Certificate {
                 inner: inner.oid,
                 outer: outer.oid,
             });
+        }
+        let extensions = parsed.tbs_certificate().extensions();
+        if let Some(oid) = extensions.and_then(|extensions| repeated(extensions)) {
+            return Err(CertificateError::RepeatedExtension(oid));
         }
         Ok(Self {
             facts: Facts::read(&parsed)?,
@@ -229,7 +235,6 @@ impl Certificate {
         self.facts.extended_key_usage.as_deref()
     }
 
-
     /// The key's algorithm, where it is one of ours, and for HashSLH-DSA the parameter set.
     pub(crate) fn key_algorithm(&self) -> Option<Algorithm> {
         let spki = self.parsed.tbs_certificate().subject_public_key_info();
@@ -294,6 +299,12 @@ pub enum CertificateError {
         /// The algorithm beside the signature.
         outer: ObjectIdentifier,
     },
+    /// There are two extensions of a kind, so that it would depend on the reader which counts.
+    #[error(
+        "the certificate has the extension {0} more than once (RFC 5280 section 4.2); have it \
+         issued again"
+    )]
+    RepeatedExtension(ObjectIdentifier),
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),

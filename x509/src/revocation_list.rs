@@ -14,6 +14,7 @@ use crate::error::PemError;
 use crate::names;
 use crate::pem;
 use crate::signed::{self, SignatureError};
+use crate::tbs::repeated;
 use crate::validity::unix_time;
 
 /// A certificate revocation list (RFC 5280 section 5), version 2, of any algorithm.
@@ -42,7 +43,8 @@ impl CertificateRevocationList {
     /// [`RevocationListError::Der`] if the list, or one of the extensions that this type
     /// gives access to, is malformed, or the list is of version 1;
     /// [`RevocationListError::AlgorithmsDiffer`] if the two places that name the signature
-    /// algorithm do not agree.
+    /// algorithm do not agree; [`RevocationListError::RepeatedExtension`] if the list has two
+    /// extensions of a kind.
     pub fn from_der(der: &[u8]) -> Result<Self, RevocationListError> {
         let parsed: CertificateList = CertificateList::from_der(der)?;
         let tbs = parsed.tbs_cert_list;
@@ -54,6 +56,9 @@ impl CertificateRevocationList {
             });
         }
         let extensions = tbs.crl_extensions.unwrap_or_default();
+        if let Some(oid) = repeated(&extensions) {
+            return Err(RevocationListError::RepeatedExtension(oid));
+        }
         let number: Option<CrlNumber> = extension(&extensions)?;
         let authority: Option<AuthorityKeyIdentifier> = extension(&extensions)?;
         Ok(Self {
@@ -274,6 +279,12 @@ pub enum RevocationListError {
         /// The algorithm beside the signature.
         outer: ObjectIdentifier,
     },
+    /// There are two extensions of a kind, so that it would depend on the reader which counts.
+    #[error(
+        "the revocation list has the extension {0} more than once (RFC 5280 section 4.2); have it \
+         issued again"
+    )]
+    RepeatedExtension(ObjectIdentifier),
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),

@@ -1,3 +1,5 @@
+use alloc::collections::BTreeSet;
+
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::OctetString;
 use der::{Encode, Sequence};
@@ -79,6 +81,13 @@ impl TbsCertificate {
         let der = signed::seal(&self.to_der()?, signer)?;
         Ok(Certificate::from_der(&der)?)
     }
+}
+
+/// An extension of which there is more than one, which RFC 5280 section 4.2 forbids.
+pub(crate) fn repeated(extensions: &[Extension]) -> Option<ObjectIdentifier> {
+    let mut seen = BTreeSet::new();
+    let mut kinds = extensions.iter().map(|extension| extension.extn_id);
+    kinds.find(|kind| !seen.insert(*kind))
 }
 
 pub(crate) fn encode_extension<E: AssociatedOid + Encode>(

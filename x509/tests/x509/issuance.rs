@@ -6,11 +6,13 @@ use core::net::IpAddr;
 use core::time::Duration;
 use std::time::SystemTime;
 
-use const_oid::AssociatedOid;
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
+use const_oid::{AssociatedOid, ObjectIdentifier};
+use der::asn1::OctetString;
 use der::{Decode, Encode};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::certificate::Version;
+use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::x509_cert::ext::pkix::{
     AuthorityKeyIdentifier, BasicConstraints, CrlDistributionPoints, ExtendedKeyUsage, KeyUsage,
@@ -463,6 +465,31 @@ fn both_signature_algorithms_must_agree() {
         der[last] -= 1;
     }
     assert!(Certificate::from_der(&der).is_ok());
+}
+
+/// RFC 5280 section 4.2, of extensions that are read here and of others.
+#[test]
+fn no_extension_is_there_twice() {
+    let root = root();
+    let builder = CertificateBuilder::client().common_name("c");
+    let tbs = root.prepare(builder, &signing_key()).unwrap();
+    let unknown = Extension {
+        extn_id: ObjectIdentifier::new_unwrap("1.2.3.4"),
+        critical: false,
+        extn_value: OctetString::new([5, 0]).unwrap(),
+    };
+    for extension in [tbs.extensions[0].clone(), unknown] {
+        let mut tbs = tbs.clone();
+        let kind = extension.extn_id;
+        tbs.extensions.retain(|other| other.extn_id != kind);
+        tbs.extensions.push(extension.clone());
+        assert!(tbs.clone().sign(root.signer()).is_ok());
+        tbs.extensions.push(extension);
+        assert!(matches!(
+            tbs.sign(root.signer()),
+            Err(IssueError::Certificate(CertificateError::RepeatedExtension(oid))) if oid == kind
+        ));
+    }
 }
 
 /// RFC 5280 section 4.1: the sequence of extensions, where it is there, is not empty.

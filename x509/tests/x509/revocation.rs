@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::time::SystemTime;
 
-use const_oid::AssociatedOid;
+use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{BitString, OctetString};
 use der::{Decode, Encode};
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -156,7 +156,26 @@ fn lists_that_are_not_read() {
     // A number below zero, and nothing where the key identifier should be.
     let number = |tbs: &mut TbsCertList| set_contents(tbs, CrlNumber::OID, &[2, 1, 0xff]);
     let key_id = |tbs: &mut TbsCertList| set_contents(tbs, AuthorityKeyIdentifier::OID, &[]);
-    for alter in [&repeated as &dyn Fn(&mut TbsCertList), &number, &key_id] {
+    // One that nothing here reads.
+    let unknown = |tbs: &mut TbsCertList| {
+        let extension = Extension {
+            extn_id: ObjectIdentifier::new_unwrap("1.2.3.4"),
+            critical: false,
+            extn_value: OctetString::new([5, 0]).unwrap(),
+        };
+        let extensions = tbs.crl_extensions.as_mut().unwrap();
+        extensions.extend([extension.clone(), extension]);
+    };
+    for (alter, kind) in [
+        (&repeated as &dyn Fn(&mut TbsCertList), CrlNumber::OID),
+        (&unknown, ObjectIdentifier::new_unwrap("1.2.3.4")),
+    ] {
+        assert_eq!(
+            read(alter),
+            Err(RevocationListError::RepeatedExtension(kind))
+        );
+    }
+    for alter in [&number as &dyn Fn(&mut TbsCertList), &key_id] {
         let error = read(alter).unwrap_err();
         assert!(matches!(error, RevocationListError::Der(_)), "{error}");
     }
@@ -567,7 +586,7 @@ fn altered(
     CertificateRevocationList::from_der(&list.to_der().unwrap())
 }
 
-fn set_contents(tbs: &mut TbsCertList, oid: const_oid::ObjectIdentifier, contents: &[u8]) {
+fn set_contents(tbs: &mut TbsCertList, oid: ObjectIdentifier, contents: &[u8]) {
     let extensions = tbs.crl_extensions.as_mut().unwrap();
     let extension = extensions.iter_mut().find(|e| e.extn_id == oid).unwrap();
     extension.extn_value = OctetString::new(contents).unwrap();
