@@ -116,6 +116,15 @@ algorithms! {
     }
 }
 
+/// Whether this is one of HashML-DSA's three identifiers, with SHA-512, which RFC 9881 section 8.3
+/// keeps out of certificates. (RFC 9909 lets HashSLH-DSA's in.)
+pub(crate) fn is_hash_ml_dsa(oid: ObjectIdentifier) -> bool {
+    matches!(
+        oid.as_bytes(),
+        [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, 32..=34]
+    )
+}
+
 impl SignatureAlgorithm {
     /// The sets of ML-DSA.
     pub const ML_DSA: &'static [Self] = Self::ALL.split_at(3).0;

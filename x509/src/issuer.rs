@@ -7,7 +7,7 @@ use x509_cert::ext::pkix::{AuthorityKeyIdentifier, KeyUsage, SubjectKeyIdentifie
 use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, is_hash_ml_dsa};
 use crate::builder::{Ca, CertificateBuilder};
 use crate::certificate::{Certificate, CertificateError};
 use crate::error::KeyError;
@@ -176,6 +176,12 @@ pub enum IssueError {
     /// The subject's public key is malformed.
     #[error("the subject's key: {0}")]
     SubjectKey(#[from] KeyError),
+    /// The subject's public key is one of HashML-DSA.
+    #[error(
+        "keys of HashML-DSA must not be in certificates (RFC 9881 section 8.3); have the key's \
+         owner name it one of ML-DSA"
+    )]
+    HashMlDsa,
     /// The key usage does not suit the key or the role.
     #[error(transparent)]
     KeyUsage(#[from] KeyUsageError),
@@ -267,6 +273,9 @@ impl SubjectInfo {
     fn read(key: &(impl SubjectKey + ?Sized)) -> Result<Self, IssueError> {
         let der = key.spki();
         let spki = SubjectPublicKeyInfoRef::from_der(&der).map_err(KeyError::from)?;
+        if is_hash_ml_dsa(spki.algorithm.oid) {
+            return Err(IssueError::HashMlDsa);
+        }
         let algorithm = match Algorithm::from_oid(spki.algorithm.oid) {
             // Never certify a key that its standard refuses.
             Some(_) => Some(PublicKey::from_spki_der(&der)?.algorithm()),

@@ -575,6 +575,26 @@ fn malformed_keys_are_not_certified() {
     ));
 }
 
+/// RFC 9881 section 8.3 forbids HashML-DSA's, RFC 9909 allows HashSLH-DSA's.
+#[test]
+fn keys_of_hash_ml_dsa_are_not_certified() {
+    let root = root();
+    let issue = |algorithm: SignatureAlgorithm, arc: u8| {
+        let key = SigningKey::generate(algorithm).unwrap();
+        let mut der = key.spki().to_vec();
+        // Two SEQUENCEs around the identifier, whose last byte is the arc.
+        let oid = algorithm.oid().to_der().unwrap();
+        let at = der.windows(oid.len()).position(|bytes| bytes == oid);
+        der[at.unwrap() + oid.len() - 1] = arc;
+        let builder = CertificateBuilder::client().common_name("c");
+        root.issue(builder, &SubjectPublicKeyInfoDer::from(der))
+    };
+    for (algorithm, arc) in SignatureAlgorithm::ML_DSA.iter().zip(32..) {
+        assert!(matches!(issue(*algorithm, arc), Err(IssueError::HashMlDsa)));
+    }
+    assert!(issue(SignatureAlgorithm::SlhDsaSha2_128f, 36).is_ok());
+}
+
 #[test]
 fn signers_may_be_borrowed_boxed_or_shared() {
     let key = signing_key();
