@@ -1,9 +1,11 @@
 use alloc::sync::Arc;
 use core::error::Error as StdError;
 
-use rustls::ServerConfig;
+use rustls::pki_types::UnixTime;
+use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ClientHello, ResolvesServerCert, ServerConnection};
 use rustls::sign::CertifiedKey;
+use rustls::{Error, HandshakeKind, ServerConfig};
 
 use crate::identity::{Choice, Identities, IdentitySet};
 use crate::{Authentication, Negotiated, Offer, Refusal};
@@ -90,6 +92,7 @@ pub struct ServerHandshake {
     identities: Arc<IdentitySet>,
     config: Arc<ServerConfig>,
     own: Option<Authentication>,
+    has_verified_client: bool,
 }
 
 impl ServerHandshake {
@@ -107,6 +110,7 @@ impl ServerHandshake {
             identities,
             config: config.into(),
             own,
+            has_verified_client: false,
         }
     }
 
@@ -130,6 +134,61 @@ impl ServerHandshake {
         if let Some(own) = self.own {
             own.remember(connection);
         }
+    }
+
+    /// Verifies the certificates of a client once more whose session is resumed. They are those of
+    /// the full handshake, may have expired or been revoked since, and rustls shows them to no
+    /// verifier again.
+    ///
+    /// Call it right after [`remember`](Self::remember), since rustls gives out new tickets when
+    /// the handshake ends: a client that is refused afterwards would resume with those, and never
+    /// show the certificate that it has by now. And call it when the handshake is complete: after
+    /// a HelloRetryRequest it isn't known before that a session is resumed. Certificates are
+    /// verified once.
+    ///
+    /// ```
+    /// use rustls::server::danger::ClientCertVerifier;
+    /// use rustls::server::{Accepted, ServerConnection};
+    /// use rustls_pq::ServerHandshake;
+    ///
+    /// fn go_on(
+    ///     accepted: Accepted,
+    ///     handshake: &mut ServerHandshake,
+    ///     verifier: &dyn ClientCertVerifier,
+    /// ) -> Result<ServerConnection, rustls::Error> {
+    ///     let accepted = accepted.into_connection(handshake.config());
+    ///     let mut connection = accepted.map_err(|(error, _alert)| error)?;
+    ///     handshake.remember(&mut connection);
+    ///     handshake.verify_resumed_client(&connection, verifier)?;
+    ///     Ok(connection)
+    /// }
+    ///
+    /// /// Before anything is read from the client or said to it.
+    /// fn complete(
+    ///     connection: &ServerConnection,
+    ///     handshake: &mut ServerHandshake,
+    ///     verifier: &dyn ClientCertVerifier,
+    /// ) -> Result<(), rustls::Error> {
+    ///     handshake.verify_resumed_client(connection, verifier)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// That of the verifier. The connection is to be closed; no alert says why.
+    pub fn verify_resumed_client(
+        &mut self,
+        connection: &ServerConnection,
+        verifier: &dyn ClientCertVerifier,
+    ) -> Result<(), Error> {
+        if !self.has_verified_client
+            && connection.handshake_kind() == Some(HandshakeKind::Resumed)
+            && let Some([leaf, intermediates @ ..]) = connection.peer_certificates()
+        {
+            verifier.verify_client_cert(leaf, intermediates, UnixTime::now())?;
+            self.has_verified_client = true;
+        }
+        Ok(())
     }
 
     /// What protects the connection, this side's certificate included. If the session is resumed,

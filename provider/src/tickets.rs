@@ -61,37 +61,11 @@ use crate::{Error, base};
 ///
 /// # Client certificates
 ///
-/// A resumed session has the client's certificates of the full handshake. rustls shows them to
-/// no verifier again, and gives out new tickets when the handshake ends. Where certificates let
-/// clients in and can expire or be revoked, ask the verifier once more when a session is resumed,
-/// and before the handshake ends: a client that is refused afterwards has new tickets, and resumes
-/// with those. A server with other roots, revocation lists or a stricter profile gets new
-/// `Tickets`.
-///
-/// ```
-/// use rustls::pki_types::UnixTime;
-/// use rustls::server::danger::ClientCertVerifier;
-/// use rustls::{HandshakeKind, ServerConnection};
-///
-/// /// Call it right after `Accepted::into_connection`, or in tokio-rustls from
-/// /// `StartHandshake::into_stream_with`. Where it says `false`, call it once more when the
-/// /// handshake is complete: after a HelloRetryRequest it isn't known before.
-/// fn verify_resumed_client(
-///     connection: &ServerConnection,
-///     verifier: &dyn ClientCertVerifier,
-/// ) -> Result<bool, rustls::Error> {
-///     if connection.handshake_kind() != Some(HandshakeKind::Resumed) {
-///         return Ok(false);
-///     }
-///     let Some([leaf, intermediates @ ..]) = connection.peer_certificates() else {
-///         return Ok(false);
-///     };
-///     verifier.verify_client_cert(leaf, intermediates, UnixTime::now())?;
-///     Ok(true)
-/// }
-/// ```
-///
-/// `examples/tls-server` does so.
+/// A resumed session has the client's certificates of the full handshake, and rustls shows them to
+/// no verifier again. Where certificates let clients in and can expire or be revoked, have them
+/// verified once more:
+/// [`ServerHandshake::verify_resumed_client`](crate::ServerHandshake::verify_resumed_client).
+/// A server with other roots, revocation lists or a stricter profile gets new `Tickets`.
 pub struct Tickets {
     options: TicketOptions,
     make_key: Box<MakeKey>,

@@ -275,23 +275,19 @@ impl Connection {
         };
 
         let offer = Offer::of(&start.client_hello());
-        let handshake = ServerHandshake::begin(offer, &self.tls.identities, &self.tls.config);
-        let mut verified = Ok(false);
+        let mut handshake = ServerHandshake::begin(offer, &self.tls.identities, &self.tls.config);
+        let mut verified = Ok(());
         let accept = start.into_stream_with(handshake.config(), |connection| {
             handshake.remember(connection);
-            // Before the end of the handshake, with which rustls gives out new tickets: a client
-            // would resume with those, and never show the certificate that it has by now.
-            verified = self.tls.verify_resumed_client(connection);
+            verified = self.tls.verify_resumed_client(&mut handshake, connection);
         });
-        let is_verified =
-            verified.map_err(|error| (ConnectionError::ResumedClient(error), None))?;
+        verified.map_err(|error| (ConnectionError::ResumedClient(error), None))?;
         match accept.into_fallible().await {
             Ok(mut stream) => {
                 // With a HelloRetryRequest it was not known then that a session would be resumed.
                 // The client has new tickets by now, with which it gets no further.
-                if !is_verified
-                    && let Err(error) = self.tls.verify_resumed_client(stream.get_ref().1)
-                {
+                let connection = stream.get_ref().1;
+                if let Err(error) = self.tls.verify_resumed_client(&mut handshake, connection) {
                     // Once the handshake is over rustls sends no alert but close_notify.
                     let _ = stream.shutdown().await;
                     let tcp = stream.into_inner().0;

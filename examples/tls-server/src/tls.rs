@@ -3,12 +3,12 @@ use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
-use rustls::{HandshakeKind, RootCertStore, ServerConfig, ServerConnection};
+use rustls::{RootCertStore, ServerConfig, ServerConnection};
 use rustls_pq::identity::{self, Identities, IdentityError, IdentitySet, WatchError};
-use rustls_pq::{Builder, Group, Profile, TicketOptions, Tickets};
+use rustls_pq::{Builder, Group, Profile, ServerHandshake, TicketOptions, Tickets};
 
 /// How the server speaks TLS: the configuration of rustls, and the certificates in it,
 /// which can be replaced at any time.
@@ -76,21 +76,16 @@ impl Tls {
         })
     }
 
-    /// Verifies the certificates of a client once more whose session was resumed: they are as they
-    /// were when it began, and may have expired or been revoked since. Says whether there was
-    /// anything to verify, as far as the handshake has come.
+    /// Verifies the certificates of a client once more whose session was resumed.
     pub(crate) fn verify_resumed_client(
         &self,
+        handshake: &mut ServerHandshake,
         connection: &ServerConnection,
-    ) -> Result<bool, rustls::Error> {
-        if let Some(verifier) = &self.client_verifier
-            && connection.handshake_kind() == Some(HandshakeKind::Resumed)
-            && let Some([leaf, intermediates @ ..]) = connection.peer_certificates()
-        {
-            verifier.verify_client_cert(leaf, intermediates, UnixTime::now())?;
-            return Ok(true);
+    ) -> Result<(), rustls::Error> {
+        match &self.client_verifier {
+            Some(verifier) => handshake.verify_resumed_client(connection, &**verifier),
+            None => Ok(()),
         }
-        Ok(false)
     }
 }
 

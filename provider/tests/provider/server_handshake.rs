@@ -5,14 +5,21 @@ use alloc::sync::Arc;
 use pq_x509::SignatureAlgorithm;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
-use rustls::server::{Accepted, Acceptor};
-use rustls::{ClientConfig, ClientConnection, Connection, HandshakeKind, ServerConfig};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{Accepted, Acceptor, ServerConnection, WebPkiClientVerifier};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, HandshakeKind, RootCertStore, ServerConfig,
+};
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{
     Authentication, Builder, Group, KeyAlgorithm, Negotiated, Offer, Refusal, ServerHandshake,
+    SmallHello,
 };
 
-use crate::peers::{Peer, Pki, any_base, client_config, exchange, with_groups};
+use crate::peers::{
+    Peer, Pki, any_base, client_config, exchange, mutual_client_config, mutual_server_config,
+    with_groups,
+};
 
 /// A session says how the server proved who it was when it began, whatever the server would
 /// sign with today.
@@ -106,6 +113,39 @@ fn refused_and_replaced_meanwhile() {
     );
 }
 
+/// Right after the acceptance, or, with a HelloRetryRequest, in the end; once, and only if the
+/// session is resumed.
+#[test]
+fn resumed_clients_are_verified() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let verifier = |roots: RootCertStore| {
+        WebPkiClientVerifier::builder_with_provider(roots.into(), provider().into())
+            .build()
+            .unwrap()
+    };
+    let trusting = verifier(pki.roots());
+    let distrusting = verifier(Pki::new(SignatureAlgorithm::MlDsa65).roots());
+    let server = Server {
+        config: mutual_server_config(provider(), &pki.server, pki.roots()),
+        ..Server::new(&pki, provider())
+    };
+    let client = mutual_client_config(provider(), pki.roots(), &pki.client);
+    let mut asked_again = client.clone();
+    asked_again.resumption = SmallHello::new().into();
+    for (client, good_then_bad, bad_then_good) in [
+        (client, [true, true], [false, true]),
+        (asked_again, [true, false], [true, true]),
+    ] {
+        let client = client.into();
+        let full = server.verify(&client, [&*distrusting, &*distrusting]);
+        assert_eq!(full, [true, true]);
+        let resumed = server.verify(&client, [&*trusting, &*distrusting]);
+        assert_eq!(resumed, good_then_bad);
+        let resumed = server.verify(&client, [&*distrusting, &*trusting]);
+        assert_eq!(resumed, bad_then_good);
+    }
+}
+
 struct Server {
     identities: Arc<Identities>,
     config: ServerConfig,
@@ -161,18 +201,30 @@ impl Server {
         at(Stage::Accepted);
         assert_eq!(handshake.negotiated(&server), None);
 
-        let mut server = Peer::new(server.into());
-        exchange(&mut client, &mut server);
-        let Connection::Server(server) = &server.connection else {
-            panic!("a server's connection");
-        };
-        let negotiated = handshake.negotiated(server);
+        let server = complete(&mut client, server);
+        let negotiated = handshake.negotiated(&server);
         let negotiated = negotiated.expect("the handshake is complete");
         if !negotiated.is_resumed() {
             let client = Negotiated::of(&client.connection);
             assert_eq!(client.expect("on either side").peer, negotiated.own);
         }
         negotiated
+    }
+
+    /// Whether the certificates of the client are good right after the acceptance and in the end,
+    /// by a verifier each.
+    fn verify(
+        &self,
+        client: &Arc<ClientConfig>,
+        [at_once, in_the_end]: [&dyn ClientCertVerifier; 2],
+    ) -> [bool; 2] {
+        let (mut client, accepted) = begin(client);
+        let mut handshake = self.begin(&accepted);
+        let server = accepted.into_connection(handshake.config()).unwrap();
+        let at_once = handshake.verify_resumed_client(&server, at_once);
+        let server = complete(&mut client, server);
+        let in_the_end = handshake.verify_resumed_client(&server, in_the_end);
+        [at_once.is_ok(), in_the_end.is_ok()]
     }
 }
 
@@ -185,6 +237,16 @@ fn begin(client: &Arc<ClientConfig>) -> (Peer, Accepted) {
     let mut acceptor = Acceptor::default();
     acceptor.read_tls(&mut hello.as_slice()).unwrap();
     (client, acceptor.accept().unwrap().unwrap())
+}
+
+/// The rest of the handshake.
+fn complete(client: &mut Peer, server: ServerConnection) -> ServerConnection {
+    let mut server = Peer::new(server.into());
+    exchange(client, &mut server);
+    match server.connection {
+        Connection::Server(server) => server,
+        Connection::Client(_) => panic!("a server's connection"),
+    }
 }
 
 fn set(pki: &Pki) -> IdentitySet {
