@@ -208,7 +208,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | x86-64 with AVX2, ADX and BMI2; AArch64 with AES and SHA-2 | every base |
+//! | x86-64 with AES, AVX2, ADX and BMI2; AArch64 with AES and SHA-2 | every base |
 //! | other CPUs and architectures | `ring` or `aws-lc-rs`: [`provider()`] takes them where graviola can't run, and without them returns an error that says what is missing |
 //! | `wasm32-unknown-unknown` in JavaScript | `ring`; clients, since [`Tickets`] need a clock that this target hasn't |
 //!
@@ -238,7 +238,7 @@
 //! # Features
 //!
 //! * `graviola` (default): the base graviola, pure Rust and inline assembly. It needs
-//!   a CPU with AVX2, ADX and BMI2, or NEON with AES and SHA-2; [`provider()`] checks.
+//!   a CPU with AES, AVX2, ADX and BMI2, or NEON with AES and SHA-2; [`provider()`] checks.
 //!   Its rustls glue enables rustls's `tls12` feature.
 //! * `aws-lc-rs`, `ring`: these bases; a C compiler builds them. With several bases
 //!   enabled, [`provider()`] takes the first of graviola, AWS-LC and ring that the

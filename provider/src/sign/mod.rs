@@ -36,8 +36,8 @@ pub struct KeyProvider {
 }
 
 impl KeyProvider {
-    /// A key provider that gives what isn't ML-DSA to `base`, and hedges ML-DSA
-    /// signatures with `random`.
+    /// A key provider that gives keys of algorithms that aren't pq-x509's to `base`, and hedges
+    /// its own keys' signatures with `random`.
     pub const fn new(
         base: &'static dyn rustls::crypto::KeyProvider,
         random: &'static dyn SecureRandom,
