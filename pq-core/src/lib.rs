@@ -11,7 +11,9 @@
 //!
 //! The crate is `no_std`, allocates nothing, panics on no input, and takes its
 //! randomness by argument: fill it from the operating system's generator, for
-//! example with the `getrandom` crate. Everything that depends on a secret runs in
+//! example with the `getrandom` crate. (The standards have the cryptographic module draw it:
+//! FIPS 203, section 3.3. So this crate is a part of one, and whoever calls it the other, such as
+//! pq-x509, whose keys draw it themselves.) Everything that depends on a secret runs in
 //! constant time, and every type that holds a secret wipes it when dropped. (With the feature
 //! `rayon` SLH-DSA needs the standard library and threads, and what these allocate.)
 //!
