@@ -11,6 +11,7 @@ use x509_cert::ext::pkix::KeyUsages;
 use crate::algorithm::Algorithm;
 use crate::certificate::Certificate;
 use crate::diagnosis::{self, unprocessed_critical_extension};
+use crate::error::KeyError;
 use crate::key_usage::{self, KeyUsageError, Role};
 use crate::revocation::RevocationPolicy;
 use crate::validation_error::ValidationError;
@@ -20,8 +21,8 @@ use crate::verification;
 ///
 /// Paths are built and checked by webpki. Added to that are the roots' own validity, path
 /// length, key usage, extended key usage and critical extensions, where webpki takes a
-/// root for a mere name, key and name constraints, and the rules for key usage of
-/// RFC 5280, RFC 9881, RFC 9909 and RFC 9935, where webpki has none.
+/// root for a mere name, key and name constraints, and the rules for key usage and for the end
+/// entity's key of RFC 5280, RFC 9881, RFC 9909 and RFC 9935, where webpki has none.
 ///
 /// **Revocation is checked by [`with_revocation`](Self::with_revocation) only**: without it,
 /// keep validities short, or check revocation elsewhere.
@@ -221,6 +222,7 @@ impl ChainValidator {
             .map(|certificate| Certificate::from_der(&certificate.der()))
             .collect::<Result<Vec<_>, _>>()?;
 
+        check_key(&leaf)?;
         check_root(root, &intermediates, purpose, time)?;
         if let Some(policy) = &self.revocation {
             policy.check_root(root, intermediates.is_empty())?;
@@ -324,6 +326,18 @@ fn check_root(
             Err(ValidationError::PathLengthExceeded { subject: subject() })
         }
         _ => Ok(()),
+    }
+}
+
+/// An end entity's key must be as its standard asks, where it is known here. webpki has no use for
+/// that key; those of CAs it verifies with.
+fn check_key(leaf: &Certificate) -> Result<(), ValidationError> {
+    match leaf.public_key() {
+        Ok(_) | Err(KeyError::UnsupportedAlgorithm(_)) => Ok(()),
+        Err(source) => Err(ValidationError::Key {
+            subject: leaf.describe_subject(),
+            source,
+        }),
     }
 }
 

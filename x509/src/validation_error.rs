@@ -4,6 +4,7 @@ use spki::ObjectIdentifier;
 
 use crate::algorithm::KemAlgorithm;
 use crate::certificate::CertificateError;
+use crate::error::KeyError;
 use crate::key_usage::KeyUsageError;
 use crate::revocation_list::RevokedCertificate;
 use crate::signed::SignatureError;
@@ -110,6 +111,14 @@ pub enum ValidationError {
         subject: String,
         /// What is wrong with its key usage.
         source: KeyUsageError,
+    },
+    /// The end entity's key is not as its standard asks.
+    #[error("the key in the certificate of {subject}: {source}")]
+    Key {
+        /// The subject of the certificate.
+        subject: String,
+        /// What is wrong with the key.
+        source: KeyError,
     },
     /// A signature does not verify.
     #[error(

@@ -4,7 +4,7 @@ use core::net::IpAddr;
 
 use const_oid::AssociatedOid;
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_SERVER_AUTH};
-use der::asn1::{Ia5String, OctetString};
+use der::asn1::{Any, BitString, Ia5String, OctetString};
 use der::{Decode, Encode};
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::x509_cert::crl::CertificateList;
@@ -14,9 +14,10 @@ use pq_x509::x509_cert::name::Name;
 use pq_x509::{
     Ca, Certificate, CertificateBuilder, CertificateRequest, CertificateRevocationList,
     CertificateRevocationListBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    KeyUsageError, KeyUsages, Purpose, RevocationPolicy, SignatureAlgorithm, SigningKey, Sizes,
-    TbsCertificate, ValidationError, Validity, verification,
+    KeyError, KeyUsageError, KeyUsages, Purpose, RevocationPolicy, SignatureAlgorithm, SigningKey,
+    Sizes, SubjectKey, TbsCertificate, ValidationError, Validity, verification,
 };
+use spki::SubjectPublicKeyInfoOwned;
 
 use crate::pki::{
     Pki, bad_signature, days_from_now, key, not_a_ca, path_length_exceeded, quick_algorithms,
@@ -172,6 +173,45 @@ fn ml_kem_leaves_are_valid_but_not_for_tls() {
         let client = validator.validate_client(&chain, now);
         assert_eq!(client.unwrap_err(), expected);
     }
+}
+
+/// RFC 9881 section 2, RFC 9935 section 3: no parameters, and a key of the right length, of which
+/// ML-KEM's has its coefficients reduced.
+#[test]
+fn malformed_keys_of_leaves_are_refused() {
+    let pki = Pki::new();
+    let refused = |alter: &dyn Fn(&mut SubjectPublicKeyInfoOwned)| {
+        let leaf = pki.altered_leaf(|tbs| alter(&mut tbs.subject_public_key_info));
+        let expected = leaf.public_key().unwrap_err();
+        let now = UnixTime::now();
+        let validated = pki
+            .validator()
+            .validate(&pki.chain(leaf), Purpose::ServerAuth, None, now);
+        let Err(ValidationError::Key { subject, source }) = validated else {
+            panic!("{validated:?}");
+        };
+        assert_eq!(
+            (subject.as_str(), &source),
+            ("example.org, 192.0.2.1", &expected)
+        );
+        source
+    };
+
+    let with_parameters = refused(&|spki| spki.algorithm.parameters = Some(Any::null()));
+    assert!(matches!(with_parameters, KeyError::ParametersPresent(_)));
+    let short = refused(&|spki| {
+        let key = spki.subject_public_key.raw_bytes();
+        spki.subject_public_key = BitString::from_bytes(&key[1..]).unwrap();
+    });
+    assert!(matches!(short, KeyError::Malformed { .. }));
+    let unreduced = refused(&|spki| {
+        let ml_kem_512 = DecapsulationKey::generate(KemAlgorithm::MlKem512).unwrap();
+        *spki = SubjectPublicKeyInfoOwned::from_der(&ml_kem_512.spki()).unwrap();
+        let mut key = spki.subject_public_key.raw_bytes().to_vec();
+        key[..3].fill(0xff);
+        spki.subject_public_key = BitString::from_bytes(&key).unwrap();
+    });
+    assert!(matches!(unreduced, KeyError::Malformed { .. }));
 }
 
 #[test]
