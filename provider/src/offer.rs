@@ -109,8 +109,9 @@ impl Offer {
                 SIGNATURE_ALGORITHMS => {
                     offer.signature_schemes = data.vector16()?.code_points()?;
                 }
+                // rustls doesn't read it, and so accepts anything there.
                 SIGNATURE_ALGORITHMS_CERT => {
-                    offer.certificate_schemes = Some(data.vector16()?.code_points()?);
+                    offer.certificate_schemes = data.vector16().and_then(Reader::code_points).ok();
                 }
                 SUPPORTED_VERSIONS => offer.versions = Some(data.vector8()?.code_points()?),
                 _ => {}

@@ -116,6 +116,20 @@ fn certificate_schemes() {
     }
 }
 
+/// rustls accepts the ClientHello, since it doesn't look there.
+#[test]
+fn unreadable_certificate_schemes() {
+    let signature_algorithms_cert = 50;
+    let plain = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
+    for data in [&[][..], &[0], &[0, 2, 4], &[0, 1, 4]] {
+        let hello = with_extension(&plain, signature_algorithms_cert, data);
+        assert_eq!(read(&hello), read(&plain));
+        let mut acceptor = Acceptor::default();
+        acceptor.read_tls(&mut &hello[..]).unwrap();
+        assert!(matches!(acceptor.accept(), Ok(Some(_))));
+    }
+}
+
 /// A rustls client of TLS 1.2 lists ML-DSA and suites of TLS 1.3, and one of TLS 1.3
 /// may list no post-quantum group: the versions tell.
 #[test]
