@@ -317,8 +317,7 @@ fn page(connection: &ServerConnection, negotiated: &Negotiated) -> Page {
 fn client_subject(connection: &CommonState) -> Option<String> {
     let leaf = connection.peer_certificates()?.first()?;
     Some(match Certificate::from_der(leaf) {
-        Ok(certificate) if certificate.subject().is_empty() => certificate.dns_names().join(", "),
-        Ok(certificate) => certificate.subject().to_string(),
+        Ok(certificate) => certificate.describe_subject(),
         Err(error) => format!("unreadable: {error}"),
     })
 }

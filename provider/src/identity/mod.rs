@@ -164,7 +164,7 @@ impl Identity {
             Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => {}
             Err(rustls::Error::InconsistentKeys(_)) => {
                 return Err(IdentityError::Mismatch {
-                    certificate: description(leaf),
+                    certificate: leaf.describe_subject(),
                     algorithm: key_algorithm,
                 });
             }
@@ -533,11 +533,4 @@ fn post_quantum(key: &PrivateKeyDer<'_>) -> Option<SignatureAlgorithm> {
     };
     let key = SigningKey::from_pkcs8_der(key.secret_pkcs8_der()).ok()?;
     Some(key.algorithm())
-}
-
-fn description(leaf: &Certificate) -> String {
-    match leaf.subject().is_empty() {
-        true => leaf.dns_names().join(", "),
-        false => leaf.subject().to_string(),
-    }
 }

@@ -35,6 +35,13 @@ fn pairs_that_are_refused() {
          for ML-DSA-65; give the key that it was issued for, and the leaf first in the chain"
     );
 
+    // A leaf that has nothing but an address.
+    let root = root(SignatureAlgorithm::MlDsa44);
+    let builder = CertificateBuilder::server().ip_address("192.0.2.1".parse().unwrap());
+    let leaf = root.issue(builder, root.signer()).unwrap();
+    let error = new(vec![leaf.into_der()], key.clone_key()).unwrap_err();
+    assert!(error.to_string().contains("that of 192.0.2.1 with"));
+
     let junk = vec![chain[0].clone(), CertificateDer::from(vec![0x30, 0x00])];
     let error = new(junk, key.clone_key()).unwrap_err();
     assert!(matches!(error, IdentityError::Certificate { index: 1, .. }));
