@@ -297,6 +297,7 @@ mod server_handshake;
 pub mod sign;
 mod small_hello;
 mod start;
+mod stored_sessions;
 #[cfg(all(
     feature = "graviola",
     any(target_arch = "x86_64", target_arch = "aarch64")

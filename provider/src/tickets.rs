@@ -6,10 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rustls::crypto::{CryptoProvider, SecureRandom};
-use rustls::server::{ProducesTickets, ServerSessionMemoryCache, StoresServerSessions};
+use rustls::server::ProducesTickets;
 use tracing::{debug, warn};
 use zeroize::Zeroizing;
 
+use crate::stored_sessions::{StoredSessions, Ticket};
 use crate::ticketer::Ticketer;
 use crate::{Error, base};
 
@@ -48,7 +49,8 @@ use crate::{Error, base};
 /// than many peers and middleboxes accept. Sessions of more than
 /// [`MAX_STATELESS_LEN`](Self::MAX_STATELESS_LEN) bytes therefore stay in the server's
 /// memory, and the ticket is a random number that stands for it, once. The oldest make room
-/// when there are more than the store holds; their clients do a full handshake.
+/// when they take more than [`stored_bytes`](TicketOptions::stored_bytes); their clients do a full
+/// handshake.
 ///
 /// Either way a ticket is good for its [`lifetime`](TicketOptions::lifetime) and no longer.
 ///
@@ -70,7 +72,7 @@ pub struct Tickets {
     options: TicketOptions,
     make_key: Box<MakeKey>,
     keys: Mutex<Keys>,
-    stored: Arc<ServerSessionMemoryCache>,
+    stored: Mutex<StoredSessions>,
     random: &'static dyn SecureRandom,
     start: Instant,
 }
@@ -97,18 +99,19 @@ pub struct TicketOptions {
     /// How long a key makes tickets; at most [`lifetime`](Self::lifetime), and at least a 64th of
     /// it: all keys whose tickets are still good are kept, and clients decide when tickets come.
     pub rotation: Duration,
-    /// How many sessions are kept in memory. Each is as long as its client's certificates, of
-    /// which rustls takes 64 KiB at most, and which the server has verified.
-    pub stored_sessions: usize,
+    /// How many bytes the sessions that are kept in memory may take together. Each is as long as
+    /// its client's certificates, of which rustls takes 64 KiB at most.
+    pub stored_bytes: usize,
 }
 
 impl Default for TicketOptions {
-    /// Six hours, a new key every hour, and 4096 sessions.
+    /// Six hours, a new key every hour, and 64 MiB, which are some 6,000 sessions with chains of
+    /// ML-DSA-65.
     fn default() -> Self {
         Self {
             lifetime: Duration::from_secs(6 * 60 * 60),
             rotation: Duration::from_secs(60 * 60),
-            stored_sessions: 4096,
+            stored_bytes: 64 << 20,
         }
     }
 }
@@ -126,11 +129,11 @@ impl TicketOptions {
         Self { rotation, ..self }
     }
 
-    /// Changes the number of [`stored_sessions`](Self::stored_sessions).
+    /// Changes what [stored sessions](Self::stored_bytes) may take.
     #[must_use]
-    pub fn with_stored_sessions(self, stored_sessions: usize) -> Self {
+    pub fn with_stored_bytes(self, stored_bytes: usize) -> Self {
         Self {
-            stored_sessions,
+            stored_bytes,
             ..self
         }
     }
@@ -215,7 +218,7 @@ impl Tickets {
                 },
                 retired: VecDeque::new(),
             }),
-            stored: ServerSessionMemoryCache::new(options.stored_sessions),
+            stored: Mutex::new(StoredSessions::new(options.stored_bytes)),
             random,
             start,
         })
@@ -260,12 +263,11 @@ impl Tickets {
 
     fn encrypt_at(&self, session: &[u8], now: Instant) -> Option<Vec<u8>> {
         // rustls looks at the age of a session for early data only.
-        let mut dated = Zeroizing::new([&self.seconds(now).to_be_bytes(), session].concat());
+        let dated = Zeroizing::new([&self.seconds(now).to_be_bytes(), session].concat());
         if session.len() > Self::MAX_STATELESS_LEN {
-            let mut ticket = vec![0; STORED_TICKET_LEN];
+            let mut ticket = Ticket::default();
             self.random.fill(&mut ticket).ok()?;
-            let is_stored = self.stored.put(ticket.clone(), mem::take(&mut *dated));
-            return is_stored.then_some(ticket);
+            return self.stored().put(ticket, dated).then(|| ticket.to_vec());
         }
 
         self.rotate_if_due(now);
@@ -276,16 +278,17 @@ impl Tickets {
     }
 
     fn decrypt_at(&self, ticket: &[u8], now: Instant) -> Option<Vec<u8>> {
-        let dated = if ticket.len() == STORED_TICKET_LEN {
-            self.stored.take(ticket)
+        // Encrypted tickets are longer, by the identifier of the key and what their encryption
+        // adds.
+        let dated = if let Ok(ticket) = ticket.try_into() {
+            self.stored().take(ticket)?
         } else {
             self.rotate_if_due(now);
             let (id, ticket) = ticket.split_first_chunk()?;
             let id = u64::from_be_bytes(*id);
             let ticketer = self.keys().find(id, now, self.options.lifetime)?;
-            ticketer.decrypt(ticket)
+            ticketer.decrypt(ticket)?.into()
         };
-        let dated = Zeroizing::new(dated?);
         let (then, session) = dated.split_first_chunk()?;
         let age = self.seconds(now).checked_sub(u64::from_be_bytes(*then))?;
         (age <= self.options.lifetime.as_secs()).then(|| session.to_vec())
@@ -298,6 +301,11 @@ impl Tickets {
     fn keys(&self) -> MutexGuard<'_, Keys> {
         // Every change of the keys is complete before anything can panic.
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stored(&self) -> MutexGuard<'_, StoredSessions> {
+        // Nothing in there panics.
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -334,10 +342,6 @@ impl fmt::Debug for Tickets {
 
 /// How many old keys there are at most, apart from those that [`Tickets::rotate`] takes out of use.
 const MAX_RETIRED: u32 = 64;
-
-/// The length of a ticket that stands for a session in memory, in bytes. Encrypted
-/// tickets are longer, by the identifier of the key and what their encryption adds.
-const STORED_TICKET_LEN: usize = 32;
 
 struct Keys {
     current: Key,
@@ -414,7 +418,7 @@ mod tests {
 
     #[test]
     fn tickets_are_good_for_their_lifetime() {
-        let tickets = tickets(4);
+        let tickets = tickets(0);
         let at = |seconds| tickets.start + Duration::from_secs(seconds);
         let first = tickets.encrypt_at(b"one", at(0)).unwrap();
         // Within the rotation period, by the same key; then by others.
@@ -451,7 +455,7 @@ mod tests {
 
     #[test]
     fn large_sessions_stay_here() {
-        let tickets = tickets(2);
+        let tickets = tickets(2 * (Tickets::MAX_STATELESS_LEN + 9));
         let at = |seconds| tickets.start + Duration::from_secs(seconds);
         let small = [1; Tickets::MAX_STATELESS_LEN];
         let large = [2; Tickets::MAX_STATELESS_LEN + 1];
@@ -462,7 +466,7 @@ mod tests {
         }
 
         let ticket = tickets.encrypt_at(&large, at(0)).unwrap();
-        assert_eq!(ticket.len(), STORED_TICKET_LEN);
+        assert_eq!(ticket.len(), size_of::<Ticket>());
         // Once.
         assert_eq!(tickets.decrypt_at(&ticket, at(300)).unwrap(), large);
         assert_eq!(tickets.decrypt_at(&ticket, at(1)), None);
@@ -481,13 +485,68 @@ mod tests {
         let kept = issued
             .iter()
             .filter_map(|ticket| tickets.decrypt_at(ticket, at(0)));
-        assert!(kept.count() <= 2);
+        assert_eq!(kept.count(), 2);
+    }
+
+    /// Their clients choose how large sessions are, and the store counts bytes.
+    #[test]
+    fn memory_is_bounded() {
+        let capacity = 100_000;
+        let tickets = tickets(capacity);
+        let mut issued = VecDeque::new();
+        for len in (0..1000).map(|n| 1100 + n * 7919 % 60_000) {
+            let session = vec![3; len];
+            issued.push_front((tickets.encrypt(&session).unwrap(), session));
+        }
+        // One that is taken makes room, wherever it was.
+        let (ticket, session) = issued.remove(1).unwrap();
+        assert_eq!(tickets.decrypt(&ticket), Some(session));
+
+        // The latest are there, as far as they go.
+        let mut kept = 0;
+        let mut is_over = false;
+        for (ticket, session) in issued {
+            match tickets.decrypt(&ticket) {
+                Some(resumed) => {
+                    assert!(!is_over);
+                    assert_eq!(resumed, session);
+                    kept += session.len();
+                }
+                None => is_over = true,
+            }
+        }
+        assert!(kept > 0 && kept <= capacity, "{kept}");
+        // And all that they took is free.
+        let largest = vec![4; capacity - 8];
+        let ticket = tickets.encrypt(&largest).unwrap();
+        assert_eq!(tickets.decrypt(&ticket), Some(largest));
+        assert_eq!(tickets.encrypt(&vec![4; capacity - 7]), None);
+    }
+
+    /// Not even a source of randomness that is broken makes it grow or stall.
+    #[test]
+    fn tickets_that_repeat() {
+        #[derive(Debug)]
+        struct Constant;
+        impl SecureRandom for Constant {
+            fn fill(&self, buf: &mut [u8]) -> Result<(), rustls::crypto::GetRandomFailed> {
+                buf.fill(7);
+                Ok(())
+            }
+        }
+        let make_key = rustls::crypto::ring::Ticketer::new;
+        let tickets = Tickets::over(make_key, &Constant, options(100_000)).unwrap();
+        let session = [5; 40_000];
+        let issued = [(); 10].map(|()| tickets.encrypt(&session).unwrap());
+        assert_eq!(tickets.decrypt(&issued[0]).as_deref(), Some(&session[..]));
+        assert_eq!(tickets.decrypt(&issued[9]), None);
+        assert!(tickets.encrypt(&[5; 90_000]).is_some());
     }
 
     /// Nobody can make the keys many, whatever the options say.
     #[test]
     fn keys_are_few() {
-        let mut options = options(4);
+        let mut options = options(0);
         options.rotation = Duration::ZERO;
         let random = rustls::crypto::ring::default_provider().secure_random;
         let tickets = Tickets::over(rustls::crypto::ring::Ticketer::new, random, options).unwrap();
@@ -514,7 +573,7 @@ mod tests {
                 rustls::crypto::ring::Ticketer::new()
             },
             rustls::crypto::ring::default_provider().secure_random,
-            options(4),
+            options(0),
         )
         .unwrap();
         let late = tickets.start + Duration::from_secs(100);
@@ -528,7 +587,7 @@ mod tests {
 
     #[test]
     fn junk_is_refused() {
-        let tickets = tickets(4);
+        let tickets = tickets(0);
         let mut ticket = tickets.encrypt(b"session").unwrap();
         assert_eq!(tickets.decrypt(&ticket).unwrap(), b"session");
         for len in 0..ticket.len() {
@@ -571,7 +630,7 @@ mod tests {
                 false => Err(rustls::Error::FailedToGetRandomBytes),
             },
             rustls::crypto::ring::default_provider().secure_random,
-            options(4),
+            options(0),
         )
         .unwrap();
         assert!(tickets.rotate().is_err());
@@ -580,20 +639,20 @@ mod tests {
         assert_eq!(tickets.decrypt_at(&ticket, late).unwrap(), b"session");
     }
 
-    fn tickets(stored_sessions: usize) -> Tickets {
+    fn tickets(stored_bytes: usize) -> Tickets {
         Tickets::over(
             rustls::crypto::ring::Ticketer::new,
             rustls::crypto::ring::default_provider().secure_random,
-            options(stored_sessions),
+            options(stored_bytes),
         )
         .unwrap()
     }
 
-    fn options(stored_sessions: usize) -> TicketOptions {
+    fn options(stored_bytes: usize) -> TicketOptions {
         TicketOptions {
             lifetime: Duration::from_secs(300),
             rotation: Duration::from_secs(100),
-            stored_sessions,
+            stored_bytes,
         }
     }
 }

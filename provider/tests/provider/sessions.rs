@@ -212,10 +212,10 @@ fn options_can_be_chosen() {
     let options = TicketOptions::default()
         .with_lifetime(10 * minute)
         .with_rotation(minute)
-        .with_stored_sessions(7);
+        .with_stored_bytes(7);
     assert_eq!(options.lifetime, 10 * minute);
     assert_eq!(options.rotation, minute);
-    assert_eq!(options.stored_sessions, 7);
+    assert_eq!(options.stored_bytes, 7);
     let tickets = Tickets::over(
         rustls::crypto::ring::Ticketer::new,
         any_base().secure_random,

@@ -184,7 +184,7 @@ impl Rotating {
         let (identities, watcher) = files.watch(provider);
         let options = TicketOptions::default()
             // So that the memory for sessions with client certificates is full soon.
-            .with_stored_sessions(256)
+            .with_stored_bytes(1 << 20)
             // A client of these tests comes back at once.
             .with_lifetime(Duration::from_secs(10));
         Self {

@@ -1,0 +1,66 @@
+use alloc::collections::BTreeMap;
+use std::collections::HashMap;
+
+use zeroize::Zeroizing;
+
+/// Sessions that stay in memory, each under a ticket that stands for it once. The oldest make room
+/// for others.
+pub(crate) struct StoredSessions {
+    /// How many bytes all sessions may have.
+    capacity: usize,
+    /// How many they have.
+    used: usize,
+    sessions: HashMap<Ticket, Stored>,
+    /// The tickets of all sessions, the oldest first.
+    by_age: BTreeMap<u64, Ticket>,
+    /// How many there have been.
+    count: u64,
+}
+
+/// A random number.
+pub(crate) type Ticket = [u8; 32];
+
+struct Stored {
+    number: u64,
+    session: Zeroizing<Vec<u8>>,
+}
+
+impl StoredSessions {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            used: 0,
+            sessions: HashMap::new(),
+            by_age: BTreeMap::new(),
+            count: 0,
+        }
+    }
+
+    /// Whether the session is kept: one that is larger than the capacity isn't.
+    pub(crate) fn put(&mut self, ticket: Ticket, session: Zeroizing<Vec<u8>>) -> bool {
+        if session.len() > self.capacity {
+            return false;
+        }
+        // Every ticket stands for one session, whatever the source of randomness does.
+        self.take(&ticket);
+        while self.capacity - self.used < session.len()
+            && let Some((_, oldest)) = self.by_age.first_key_value()
+        {
+            let oldest = *oldest;
+            self.take(&oldest);
+        }
+        self.used += session.len();
+        let number = self.count;
+        self.count += 1;
+        self.by_age.insert(number, ticket);
+        self.sessions.insert(ticket, Stored { number, session });
+        true
+    }
+
+    pub(crate) fn take(&mut self, ticket: &Ticket) -> Option<Zeroizing<Vec<u8>>> {
+        let Stored { number, session } = self.sessions.remove(ticket)?;
+        self.by_age.remove(&number);
+        self.used -= session.len();
+        Some(session)
+    }
+}
