@@ -2,6 +2,7 @@ use const_oid::ObjectIdentifier;
 use thiserror::Error;
 
 use crate::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::names;
 use crate::private_key::PrivateKeyForm;
 use crate::random::RandomnessError;
 
@@ -126,5 +127,6 @@ fn labels_and_hint(found: &[String]) -> String {
     } else {
         ""
     };
-    format!("{}{hint}", found.join(", "))
+    // A text to read may be anybody's, such as a request.
+    format!("{}{hint}", names::describe(found.join(", ")))
 }

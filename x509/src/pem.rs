@@ -109,6 +109,14 @@ mod tests {
     }
 
     #[test]
+    fn labels_dont_write_the_log() {
+        let text = "-----BEGIN \u{1b}[2J-----\n".repeat(1000);
+        let message = decode_first(&text, "THIS").unwrap_err().to_string();
+        assert!(message.contains("\\u{1b}[2J, "), "{message}");
+        assert!(message.len() < 1000 && !message.contains('\u{1b}'));
+    }
+
+    #[test]
     fn lines_and_lengths() {
         for len in 1..200 {
             let contents: Vec<u8> = (0..len).collect();
