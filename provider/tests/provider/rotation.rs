@@ -134,7 +134,6 @@ fn reload_by_call() {
     // Dropping it doesn't wait for an hour either.
 }
 
-/// Which the certificate doesn't have.
 /// Zero is no way to say "never", nor "all the time".
 #[test]
 fn files_looked_at_too_often() {
@@ -149,6 +148,7 @@ fn files_looked_at_too_often() {
     assert!(watch.watch(Duration::from_millis(1)).is_ok());
 }
 
+/// Which the certificate doesn't have.
 #[test]
 fn files_for_a_name() {
     let pki = Pki::new();
