@@ -21,7 +21,7 @@ use crate::{Authentication, Negotiated, Offer, Refusal};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use rustls::server::{Accepted, ServerConnection};
+/// use rustls::server::{Accepted, AcceptedAlert, ServerConnection};
 /// use rustls::{Error, ServerConfig};
 /// use rustls_pq::identity::Identities;
 /// use rustls_pq::{Offer, Refusal, ServerHandshake};
@@ -31,13 +31,13 @@ use crate::{Authentication, Negotiated, Offer, Refusal};
 ///     accepted: Accepted,
 ///     identities: &Identities,
 ///     config: &ServerConfig,
-/// ) -> Result<(ServerConnection, ServerHandshake), Refusal> {
+/// ) -> Result<(ServerConnection, ServerHandshake), (Refusal, AcceptedAlert)> {
 ///     let offer = Offer::of(&accepted.client_hello());
 ///     let handshake = ServerHandshake::begin(offer, identities, config);
 ///     let mut connection = accepted
 ///         .into_connection(handshake.config())
-///         // The alert is to be sent to the client, the cause is for the log.
-///         .map_err(|(error, _alert)| handshake.refusal(&error))?;
+///         // The cause is for the log, the alert is to be written to the client.
+///         .map_err(|(error, alert)| (handshake.refusal(&error), alert))?;
 ///     handshake.remember(&mut connection);
 ///     Ok((connection, handshake))
 /// }
@@ -71,8 +71,12 @@ use crate::{Authentication, Negotiated, Offer, Refusal};
 /// # let mut acceptor = rustls::server::Acceptor::default();
 /// # acceptor.read_tls(&mut &hello[..])?;
 /// # let accepted = acceptor.accept().map_err(|(error, _)| error)?.unwrap();
-/// # let refusal = accept(accepted, &identities, &server).unwrap_err().to_string();
+/// # let (refusal, mut alert) = accept(accepted, &identities, &server).unwrap_err();
+/// # let refusal = refusal.to_string();
 /// # assert!(refusal.starts_with("no certificate for \"localhost\""), "{refusal}");
+/// # let mut sent = Vec::new();
+/// # alert.write_all(&mut sent)?;
+/// # assert!(!sent.is_empty());
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -144,23 +148,22 @@ impl ServerHandshake {
     /// the handshake ends: a client that is refused afterwards would resume with those, and never
     /// show the certificate that it has by now. And call it when the handshake is complete: after
     /// a HelloRetryRequest it isn't known before that a session is resumed. Certificates are
-    /// verified once.
+    /// verified once. A session without any is refused where `verifier` demands them: rustls asks
+    /// no client for certificates that resumes a session, wherever it began.
     ///
     /// ```
     /// use rustls::server::danger::ClientCertVerifier;
-    /// use rustls::server::{Accepted, ServerConnection};
+    /// use rustls::server::ServerConnection;
     /// use rustls_pq::ServerHandshake;
     ///
-    /// fn go_on(
-    ///     accepted: Accepted,
+    /// /// Right after `into_connection`.
+    /// fn accepted(
+    ///     connection: &mut ServerConnection,
     ///     handshake: &mut ServerHandshake,
     ///     verifier: &dyn ClientCertVerifier,
-    /// ) -> Result<ServerConnection, rustls::Error> {
-    ///     let accepted = accepted.into_connection(handshake.config());
-    ///     let mut connection = accepted.map_err(|(error, _alert)| error)?;
-    ///     handshake.remember(&mut connection);
-    ///     handshake.verify_resumed_client(&connection, verifier)?;
-    ///     Ok(connection)
+    /// ) -> Result<(), rustls::Error> {
+    ///     handshake.remember(connection);
+    ///     handshake.verify_resumed_client(connection, verifier)
     /// }
     ///
     /// /// Before anything is read from the client or said to it.
@@ -175,20 +178,26 @@ impl ServerHandshake {
     ///
     /// # Errors
     ///
-    /// That of the verifier. The connection is to be closed; no alert says why.
+    /// That of the verifier, or [`Error::NoCertificatesPresented`]. The connection is to be closed;
+    /// no alert says why.
     pub fn verify_resumed_client(
         &mut self,
         connection: &ServerConnection,
         verifier: &dyn ClientCertVerifier,
     ) -> Result<(), Error> {
-        if !self.has_verified_client
-            && connection.handshake_kind() == Some(HandshakeKind::Resumed)
-            && let Some([leaf, intermediates @ ..]) = connection.peer_certificates()
-        {
-            verifier.verify_client_cert(leaf, intermediates, UnixTime::now())?;
-            self.has_verified_client = true;
+        if self.has_verified_client || connection.handshake_kind() != Some(HandshakeKind::Resumed) {
+            return Ok(());
         }
-        Ok(())
+        match connection.peer_certificates() {
+            Some([leaf, intermediates @ ..]) => {
+                verifier.verify_client_cert(leaf, intermediates, UnixTime::now())?;
+                self.has_verified_client = true;
+                Ok(())
+            }
+            // It began where nobody asked for any.
+            _ if verifier.client_auth_mandatory() => Err(Error::NoCertificatesPresented),
+            _ => Ok(()),
+        }
     }
 
     /// What protects the connection, this side's certificate included. If the session is resumed,

@@ -67,7 +67,9 @@ use crate::{Error, base};
 /// no verifier again. Where certificates let clients in and can expire or be revoked, have them
 /// verified once more:
 /// [`ServerHandshake::verify_resumed_client`](crate::ServerHandshake::verify_resumed_client).
-/// A server with other roots, revocation lists or a stricter profile gets new `Tickets`.
+/// A server with other roots, revocation lists or a stricter profile gets new `Tickets`, and so does
+/// one that demands certificates beside one that doesn't: rustls resumes the sessions of either with
+/// the other, and asks for no certificates then.
 pub struct Tickets {
     options: TicketOptions,
     make_key: Box<MakeKey>,

@@ -2,13 +2,14 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::SignatureAlgorithm;
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm};
+use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{Accepted, Acceptor, ServerConnection, WebPkiClientVerifier};
 use rustls::{
-    ClientConfig, ClientConnection, Connection, HandshakeKind, RootCertStore, ServerConfig,
+    ClientConfig, ClientConnection, Connection, HandshakeKind, RootCertStore, ServerConfig, version,
 };
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{
@@ -17,8 +18,8 @@ use rustls_pq::{
 };
 
 use crate::peers::{
-    Peer, Pki, any_base, client_config, exchange, mutual_client_config, mutual_server_config,
-    with_groups,
+    Ecdsa, Identity, Peer, Pki, any_base, client_config, exchange, mutual_client_config,
+    mutual_server_config, roots, with_groups,
 };
 
 /// A session says how the server proved who it was when it began, whatever the server would
@@ -146,6 +147,71 @@ fn resumed_clients_are_verified() {
     }
 }
 
+/// In TLS 1.2, where rustls has the new ticket ready right after the acceptance, that is early
+/// enough too.
+#[test]
+fn resumed_clients_of_tls12_are_verified() {
+    let root = Ecdsa::root();
+    let identity = |leaf| Identity::issued_by(&root, leaf, &Ecdsa::generate());
+    let identities = set(&identity(
+        CertificateBuilder::server().dns_name("localhost"),
+    ));
+    let verifier = |root: &Issuer<Ecdsa>| {
+        let roots = roots([root.certificate().der().clone()]);
+        WebPkiClientVerifier::builder_with_provider(roots.into(), provider().into())
+            .build()
+            .unwrap()
+    };
+    let trusting = verifier(&root);
+    let distrusting = verifier(&Ecdsa::root());
+    let identities = Arc::new(Identities::new(identities));
+    let server = Server {
+        config: ServerConfig::builder_with_provider(provider().into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_client_cert_verifier(trusting.clone())
+            .with_cert_resolver(identities.clone()),
+        identities,
+        remembers: true,
+    };
+    let Identity { chain, key } = identity(CertificateBuilder::client().common_name("c"));
+    let client = ClientConfig::builder_with_provider(provider().into())
+        .with_protocol_versions(&[&version::TLS12])
+        .unwrap()
+        .with_root_certificates(roots([root.certificate().der().clone()]))
+        .with_client_auth_cert(chain, key)
+        .unwrap()
+        .into();
+    let full = server.verify(&client, [&*distrusting, &*distrusting]);
+    assert_eq!(full, [true, true]);
+    let resumed = server.verify(&client, [&*trusting, &*distrusting]);
+    assert_eq!(resumed, [true, true]);
+    let resumed = server.verify(&client, [&*distrusting, &*trusting]);
+    assert_eq!(resumed, [false, true]);
+}
+
+/// A session that began where no certificates are asked for is none for a server that demands them.
+#[test]
+fn resumed_without_certificates() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa65);
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(pki.roots().into(), provider().into());
+    let optional = verifier.clone().allow_unauthenticated().build().unwrap();
+    let mandatory = verifier.build().unwrap();
+    let server = Server::new(&pki, provider());
+    for resumption in [Resumption::default(), SmallHello::new().into()] {
+        let mut client = client_config(provider(), pki.roots());
+        client.resumption = resumption;
+        let client = client.into();
+        let full = server.verify(&client, [&*mandatory, &*mandatory]);
+        assert_eq!(full, [true, true]);
+        let resumed = server.verify(&client, [&*optional, &*optional]);
+        assert_eq!(resumed, [true, true]);
+        let resumed = server.verify(&client, [&*optional, &*mandatory]);
+        assert_eq!(resumed, [true, false]);
+    }
+}
+
 struct Server {
     identities: Arc<Identities>,
     config: ServerConfig,
@@ -163,7 +229,7 @@ enum Stage {
 
 impl Server {
     fn new(pki: &Pki, provider: CryptoProvider) -> Self {
-        let identities = Arc::new(Identities::new(set(pki)));
+        let identities = Arc::new(Identities::new(set(&pki.server)));
         let config = ServerConfig::builder_with_provider(provider.into())
             .with_safe_default_protocol_versions()
             .unwrap()
@@ -177,7 +243,7 @@ impl Server {
     }
 
     fn replace(&self, pki: &Pki) {
-        self.identities.replace(set(pki));
+        self.identities.replace(set(&pki.server));
     }
 
     fn begin(&self, accepted: &Accepted) -> ServerHandshake {
@@ -249,8 +315,8 @@ fn complete(client: &mut Peer, server: ServerConnection) -> ServerConnection {
     }
 }
 
-fn set(pki: &Pki) -> IdentitySet {
-    IdentitySet::new().with_default(pki.server.checked())
+fn set(identity: &Identity) -> IdentitySet {
+    IdentitySet::new().with_default(identity.checked())
 }
 
 fn provider() -> CryptoProvider {
