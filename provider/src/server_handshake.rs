@@ -147,7 +147,8 @@ impl ServerHandshake {
     /// Call it right after [`remember`](Self::remember), since rustls gives out new tickets when
     /// the handshake ends: a client that is refused afterwards would resume with those, and never
     /// show the certificate that it has by now. And call it when the handshake is complete: after
-    /// a HelloRetryRequest it isn't known before that a session is resumed. Certificates are
+    /// a HelloRetryRequest, which every client can bring about, it isn't known before that a session
+    /// is resumed, and a client that is verified at the start only gets past. Certificates are
     /// verified once. A session without any is refused where `verifier` demands them: rustls asks
     /// no client for certificates that resumes a session, wherever it began.
     ///
