@@ -5,7 +5,7 @@ use rustls::pki_types::UnixTime;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ClientHello, ResolvesServerCert, ServerConnection};
 use rustls::sign::CertifiedKey;
-use rustls::{Error, HandshakeKind, ServerConfig};
+use rustls::{Error, HandshakeKind, ProtocolVersion, ServerConfig};
 
 use crate::identity::{Choice, Identities, IdentitySet};
 use crate::{Authentication, Negotiated, Offer, Refusal};
@@ -102,7 +102,12 @@ pub struct ServerHandshake {
 impl ServerHandshake {
     /// Chooses the certificate for a client that offers `offer` among those that `identities` has
     /// now. `config` is common to all connections; its own `cert_resolver` isn't asked.
-    pub fn begin(offer: Offer, identities: &Identities, config: &ServerConfig) -> Self {
+    pub fn begin(mut offer: Offer, identities: &Identities, config: &ServerConfig) -> Self {
+        let mut suites = config.crypto_provider().cipher_suites.iter();
+        if suites.all(|suite| suite.tls13().is_none()) {
+            // rustls leaves out schemes of TLS 1.3 then when it asks a resolver.
+            offer.versions = Some(vec![ProtocolVersion::TLSv1_2]);
+        }
         let identities = identities.current();
         let choice = identities.resolve(&offer);
         let own = choice.as_ref().and_then(Choice::authentication);

@@ -9,7 +9,8 @@ use rustls::pki_types::ServerName;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{Accepted, Acceptor, ServerConnection, WebPkiClientVerifier};
 use rustls::{
-    ClientConfig, ClientConnection, Connection, HandshakeKind, RootCertStore, ServerConfig, version,
+    ClientConfig, ClientConnection, Connection, HandshakeKind, ProtocolVersion, RootCertStore,
+    ServerConfig, version,
 };
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{
@@ -92,6 +93,39 @@ fn replaced_meanwhile() {
             assert_eq!(negotiated.own, own);
         }
     }
+}
+
+/// A server whose provider has TLS 1.2 only has no use for ML-DSA, whatever else the client speaks.
+#[test]
+fn servers_of_tls12() {
+    let root = Ecdsa::root();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let ecdsa = Identity::issued_by(&root, leaf, &Ecdsa::generate());
+    let ml_dsa = Pki::new(SignatureAlgorithm::MlDsa65);
+    let identities = set(&ml_dsa.server).with_default(ecdsa.checked());
+    let identities = Arc::new(Identities::new(identities));
+    let mut provider_of_tls12 = any_base();
+    let suites = &mut provider_of_tls12.cipher_suites;
+    suites.retain(|suite| suite.tls13().is_none());
+    let server = Server {
+        config: ServerConfig::builder_with_provider(provider_of_tls12.into())
+            .with_protocol_versions(&[&version::TLS12])
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(identities.clone()),
+        identities,
+        remembers: true,
+    };
+    let roots = roots([root.certificate().der().clone(), ml_dsa.root]);
+    let (mut client, accepted) = begin(&client_config(provider(), roots).into());
+    let handshake = server.begin(&accepted);
+    let connection = accepted.into_connection(handshake.config()).unwrap();
+    let connection = complete(&mut client, connection);
+    let negotiated = handshake.negotiated(&connection);
+    let negotiated = negotiated.expect("the handshake is complete");
+    assert_eq!(negotiated.version, ProtocolVersion::TLSv1_2);
+    let own = negotiated.own.expect("what was chosen");
+    assert_eq!(own.key, KeyAlgorithm::EcdsaP256);
 }
 
 /// What failed is what was chosen then, and not what there would be now.
