@@ -61,11 +61,8 @@ impl Trust {
 
     /// The names of the roots, for messages.
     pub(crate) fn subjects(&self) -> String {
-        let names: Vec<_> = self
-            .roots
-            .iter()
-            .map(|root| root.subject().to_string())
-            .collect();
+        let roots = self.roots.iter();
+        let names: Vec<_> = roots.map(Certificate::describe_subject).collect();
         names.join("; ")
     }
 }
