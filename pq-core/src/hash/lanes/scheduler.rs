@@ -44,10 +44,9 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
                 fresh |= 1 << lane;
             }
             active |= 1 << lane;
-            let mut new = Slot::new(start);
+            let new = slots[lane].insert(Slot::new(start));
             new.absorb(client, &mut blocks[lane], &mut absorbed[lane]);
             debug_assert!(new.phase != Phase::Waiting, "it had nothing to absorb");
-            slots[lane] = Some(new);
         }
         if active == 0 {
             break;
