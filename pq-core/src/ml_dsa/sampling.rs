@@ -142,8 +142,11 @@ impl Ball {
         });
         // 6-12
         for j in block {
+            if self.i == 256 {
+                break;
+            }
             let j = usize::from(*j);
-            if self.i < 256 && j <= self.i {
+            if j <= self.i {
                 c.0[self.i] = c.0[j];
                 c.0[j] = 1 - 2 * (signs & 1) as i32;
                 signs >>= 1;
