@@ -1,8 +1,10 @@
 use super::encoding::z_len;
 use super::params::ParameterSet;
 use crate::Error;
+use crate::arch::Backend;
 use crate::dimension::{Array, Dimension, array};
 use crate::hex::public_bytes;
+use crate::kernel::ml_dsa::encoding::Ones;
 
 /// A signature: any bytes of the right length.
 ///
@@ -88,18 +90,24 @@ impl<'a> Hints<'a> {
 }
 
 /// HintBitPack (algorithm 20) into ω + k bytes. There are at most ω ones.
-pub(super) fn encode_hints<'a, P: ParameterSet>(
+pub(super) fn encode_hints<'a, P: ParameterSet, B: Backend>(
+    b: B,
     hints: impl Iterator<Item = &'a [i32; 256]>,
     output: &mut [u8],
 ) {
     let (indices, ends) = output.split_at_mut(P::OMEGA);
     indices.fill(0);
+    let mut ones = [0; 256];
     let mut index = 0;
     for (hint, end) in hints.zip(ends) {
-        for (j, _) in (0..=255).zip(hint).filter(|(_, h)| **h != 0) {
-            indices[index] = j;
-            index += 1;
+        let count = b.run(Ones {
+            hint,
+            indices: &mut ones,
+        });
+        for (output, one) in indices[index..].iter_mut().zip(&ones[..count]) {
+            *output = *one as u8;
         }
+        index += count;
         *end = index as u8;
     }
 }
@@ -107,6 +115,7 @@ pub(super) fn encode_hints<'a, P: ParameterSet>(
 #[cfg(test)]
 mod tests {
     use super::{Hints, encode_hints};
+    use crate::arch::Portable;
     use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
     use crate::test_random::Random;
 
@@ -145,7 +154,7 @@ mod tests {
             }
             let mut storage = [0xaa; 84];
             let bytes = &mut storage[..len];
-            encode_hints::<P>(hints[..k].iter(), bytes);
+            encode_hints::<P, _>(Portable, hints[..k].iter(), bytes);
             assert_eq!(textbook(P::OMEGA, k, bytes), Some(hints));
             if round % 4 > 0 {
                 bytes[usize::from(random(len as u32))] = random(256);
@@ -167,7 +176,7 @@ mod tests {
                     assert_eq!(hint, *expected);
                 }
                 let mut again = [0; 84];
-                encode_hints::<P>(expected[..k].iter(), &mut again[..len]);
+                encode_hints::<P, _>(Portable, expected[..k].iter(), &mut again[..len]);
                 assert_eq!(again[..len], *bytes);
             }
         }

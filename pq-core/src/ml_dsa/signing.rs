@@ -233,7 +233,7 @@ impl<P: ParameterSet> Attempt<P> {
             z.encode_z::<P, B>(b, output);
         }
         w.iter_mut().for_each(|h| declassify(&mut h.0));
-        encode_hints::<P>(w.iter().map(|h| &h.0), hints_encoded);
+        encode_hints::<P, B>(b, w.iter().map(|h| &h.0), hints_encoded);
         true
     }
 }

@@ -24,16 +24,17 @@ pub struct Review {
 ///
 /// * `RejectUniform` samples **Â** from ρ.
 /// * `RejectBounded` samples **s**₁ and **s**₂: which half-bytes it refuses is public.
-/// * `UseHint` is verification's.
+/// * `UseHint` is verification's, and `Ones` encodes a signature that is accepted.
 /// * `AddProduct` and `Terms` go by the places of the coefficients of challenges, which are public
 ///   as those are. With AVX2, and portable, valgrind sees that they look at nothing else.
 /// * `keccak::Step` is told how many bytes each lane absorbs, and which lanes, and
 ///   `keccak::PermuteAndAbsorb` the rate and how many blocks. With AVX2, and portable, valgrind sees
 ///   that they look at nothing else.
-const PUBLIC: [&str; 7] = [
+const PUBLIC: [&str; 8] = [
     "RejectUniform",
     "RejectBounded",
     "UseHint",
+    "Ones",
     "AddProduct",
     "Terms",
     "keccak::Step",

@@ -93,9 +93,36 @@ impl<B: Backend, const D: usize> Kernel<B> for BitUnpack<'_, D> {
     }
 }
 
+/// Where the ones of a hint are, ascending, as HintBitPack (algorithm 20) wants them; gives how many
+/// there are. What follows them is overwritten.
+///
+/// The hint is public. Takes 0s and 1s.
+pub(crate) struct Ones<'a> {
+    pub(crate) hint: &'a [i32; 256],
+    pub(crate) indices: &'a mut [i16; 256],
+}
+
+impl<B: Backend> Kernel<B> for Ones<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, b: B) -> usize {
+        debug_assert!(self.hint.iter().all(|h| [0, 1].contains(h)));
+        let mut count = 0;
+        for (n, hint) in self.hint.as_chunks::<16>().0.iter().enumerate() {
+            let mut indices = [0; 16];
+            for (i, (index, h)) in indices.iter_mut().zip(hint).enumerate() {
+                *index = (16 * n + i) as u32 | (h - 1) as u32 >> 1;
+            }
+            count = b.append_below(&indices, 256, self.indices, count);
+        }
+        count
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack};
+    use super::{BitPack, BitUnpack, Ones, SimpleBitPack, SimpleBitUnpack};
     use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
@@ -167,6 +194,26 @@ mod tests {
                 f: &mut shifted,
             });
             assert_eq!(plain.map(|x| x * 8192), shifted);
+        }
+
+        on_each_backend!(b => check(b));
+    }
+
+    #[test]
+    fn indices_of_ones_match_textbook() {
+        fn check<B: Backend>(b: B) {
+            let mut random = Random::new(2);
+            // From no ones to all.
+            for likelihood in 0..=32 {
+                let hint = core::array::from_fn(|_| i32::from(random.below(32) < likelihood));
+                let mut indices = [-1; 256];
+                let count = b.run(Ones {
+                    hint: &hint,
+                    indices: &mut indices,
+                });
+                let expected = (0..256).filter(|i| hint[*i as usize] == 1);
+                assert!(expected.eq(indices[..count].iter().copied()));
+            }
         }
 
         on_each_backend!(b => check(b));
