@@ -45,10 +45,11 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
         self.run_scalar(kernel)
     }
 
-    /// How many steps of [`Few`](Self::Few) lanes take about as long as a step of all.
+    /// How long a step of all lanes takes about, in halves of a step of [`Few`](Self::Few): 2 where
+    /// it takes as long, 4 where it takes twice as long.
     #[inline]
     fn cost_of_all_lanes(self) -> usize {
-        1
+        2
     }
 
     /// The instructions for SHA-256, if this CPU has them beside its own.

@@ -2,7 +2,7 @@
 //! since Zen 4.
 
 mod coefficients;
-mod halves;
+mod lane_cost;
 mod packing;
 mod words;
 
@@ -49,7 +49,7 @@ impl Backend for Avx512 {
 
     #[inline]
     fn cost_of_all_lanes(self) -> usize {
-        if halves::get() { 2 } else { 1 }
+        lane_cost::get()
     }
 
     #[inline]

@@ -133,7 +133,8 @@ pub(crate) fn lanes_beside<B: Backend>(b: B, chain: usize, sponges: usize, block
     };
     let (steps_in_few, steps_in_all) = (steps(few), steps(all));
     let time_in_few = chain.max(steps_in_few);
-    let time_in_all = chain.max(steps_in_all) + (b.cost_of_all_lanes() - 1) * steps_in_all;
+    // Half a step is less than the estimate is good for.
+    let time_in_all = chain.max(steps_in_all) + (b.cost_of_all_lanes() / 2 - 1) * steps_in_all;
     if time_in_few < time_in_all || busy == 1 && time_in_few == time_in_all {
         few
     } else {

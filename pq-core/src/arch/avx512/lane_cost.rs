@@ -1,34 +1,35 @@
-//! Whether the CPU executes instructions on 512 bits as two on 256, as Zen 4 does.
+//! What a step of all lanes costs: it hangs on the widths of the CPU's execution units.
 
 use core::arch::x86_64::__cpuid;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 const UNKNOWN: u8 = 0;
-const NO: u8 = 1;
-const YES: u8 = 2;
 
 /// Asked once: in a virtual machine CPUID can take as long as a key generation.
 static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Whether it does, as far as is known. Only time hangs on it.
+/// See [`Backend::cost_of_all_lanes`](crate::arch::Backend::cost_of_all_lanes); as far as is known.
+/// Only time hangs on it.
 #[inline]
-pub(super) fn get() -> bool {
-    match ANSWER.load(Ordering::Relaxed) {
-        UNKNOWN => ask(),
-        answer => answer == YES,
-    }
+pub(super) fn get() -> usize {
+    let answer = ANSWER.load(Ordering::Relaxed);
+    usize::from(if answer == UNKNOWN { ask() } else { answer })
 }
 
 #[cold]
-fn ask() -> bool {
+fn ask() -> u8 {
     // in an enclave CPUID is no instruction
-    let answer = !cfg!(target_env = "sgx") && is_zen_4();
-    ANSWER.store(if answer { YES } else { NO }, Ordering::Relaxed);
+    let answer = if cfg!(target_env = "sgx") {
+        2
+    } else {
+        of_this_cpu()
+    };
+    ANSWER.store(answer, Ordering::Relaxed);
     answer
 }
 
-/// Whether this CPU, which has AVX-512, is of the family of Zen 3 and Zen 4.
-fn is_zen_4() -> bool {
+/// That of this CPU, which has AVX-512.
+fn of_this_cpu() -> u8 {
     #[allow(
         unused_unsafe,
         reason = "safe in later versions of Rust than the oldest that is supported"
@@ -37,7 +38,13 @@ fn is_zen_4() -> bool {
     let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1).eax) };
     let vendor = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
     let (family, extended_family) = (version >> 8 & 0xf, version >> 20 & 0xff);
-    vendor.as_flattened() == b"AuthenticAMD" && family + extended_family == 0x19
+    match vendor.as_flattened() {
+        // Zen 4 executes instructions on 512 bits as two on 256.
+        b"AuthenticAMD" if family + extended_family == 0x19 => 4,
+        // Two units of 512 bits, or three of 256.
+        b"GenuineIntel" => 3,
+        _ => 2,
+    }
 }
 
 #[cfg(test)]
@@ -52,7 +59,7 @@ mod tests {
 
     /// The same as the kernel says, where it does.
     #[test]
-    fn zen_4_is_known() {
+    fn zen_4_and_intel_are_known() {
         let Ok(cpus) = fs::read_to_string("/proc/cpuinfo") else {
             return;
         };
@@ -60,8 +67,14 @@ mod tests {
             let squeezed = |line: &str| line.split_whitespace().collect::<String>();
             cpus.lines().any(|other| squeezed(other) == squeezed(line))
         };
-        let amd = has("vendor_id: AuthenticAMD");
-        assert_eq!(get(), amd && has("cpu family: 25"));
-        assert_eq!(get(), amd && has("cpu family: 25"), "asked again");
+        let expected = if has("vendor_id: AuthenticAMD") && has("cpu family: 25") {
+            4
+        } else if has("vendor_id: GenuineIntel") {
+            3
+        } else {
+            2
+        };
+        assert_eq!(get(), expected);
+        assert_eq!(get(), expected, "asked again");
     }
 }
