@@ -30,13 +30,15 @@ use super::encoding::{MAX_W1_ENCODED_LEN, w1_len, z_len};
 use super::message::representative;
 use super::params::ParameterSet;
 use super::ring::{Challenge, Rq, Tq};
-use super::sampling::{self, Masks};
+use super::sampling::{Ball, Mask};
 use super::signature::{Signature, encode_hints};
 use super::signing_key::SigningKey;
-use crate::arch::{Backend, Vector, declassify};
+use crate::arch::{Backend, declassify};
 use crate::dimension::Dimension;
-use crate::hash::lanes::{self, lanes_beside};
-use crate::hash::sha3::{SHAKE256_RATE, shake256};
+use crate::hash::lanes::{
+    self, Absorbed, Client, Demand, MAX_LANES, Midway, Start, lanes_beside_chains,
+};
+use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, shake256};
 use crate::secret::{Secret, Zero, wipe};
 
 /// ML-DSA.Sign_internal.
@@ -67,36 +69,208 @@ pub(super) fn sign_mu<P: ParameterSet, B: Backend>(
     let mut rho_2prime = Zeroizing::new([0; 64]);
     shake256(b, &[key.k(), rnd, mu], &mut *rho_2prime);
     let mut signature = Signature::zero();
-    let mut attempt = Attempt::<P>::new();
-    // 8
-    let mut kappa = 0u16;
-    // 11: y ← ExpandMask(ρ″, κ)
-    lanes::run(b, attempt.masks.expand::<P, B>(&rho_2prime, kappa));
-    loop {
-        // 31
-        kappa = kappa.wrapping_add(P::L::N as u16);
-        // 10: public rejection, as the head of this file explains
-        if attempt.run(b, key, mu, &rho_2prime, kappa, &mut signature) {
-            return signature;
-        }
-        if !masks_ahead::<B>() {
-            lanes::run(b, attempt.masks.expand::<P, B>(&rho_2prime, kappa));
+    let mut space = Space::<P>::zero();
+    let mut signing = Signing {
+        b,
+        key,
+        mu,
+        rho_2prime: &rho_2prime,
+        space: &mut space,
+        signature: &mut signature,
+        lanes: lanes_beside_attempts::<P, B>(b),
+        masks_begun: 0,
+        complete: [0; 2],
+        attempts: 0,
+        stage: Stage::Mask,
+    };
+    lanes::serve(b, &mut signing);
+    signature
+}
+
+/// In how many lanes masks begin once there are attempts.
+fn lanes_beside_attempts<P: ParameterSet, B: Backend>(b: B) -> usize {
+    // c̃, and then SampleInBall
+    let chain = (64 + P::K::N * w1_len::<P>()) / SHAKE256_RATE + 2;
+    let masks = P::L::N * z_len::<P>().div_ceil(SHAKE256_RATE);
+    lanes_beside_chains(b, chain, masks)
+}
+
+/// A signature under way. Its sponges are those of attempt after attempt: a chain of two, c̃ and
+/// SampleInBall, and beside it the masks of the attempts that follow, which may not come.
+struct Signing<'a, P: ParameterSet, B> {
+    b: B,
+    key: &'a SigningKey<P>,
+    mu: &'a [u8; 64],
+    rho_2prime: &'a [u8; 64],
+    space: &'a mut Space<P>,
+    /// If the last attempt failed, what is in it must not be used.
+    signature: &'a mut Signature<P>,
+    lanes: usize,
+    /// How many elements of masks have begun, over all attempts.
+    masks_begun: usize,
+    /// How many elements are complete of the mask of the next attempt and of the one after it, at
+    /// the number of the attempt modulo 2.
+    complete: [usize; 2],
+    /// How many attempts there were, with the current one.
+    attempts: usize,
+    stage: Stage,
+}
+
+/// What there is to wait for.
+enum Stage {
+    /// **y** of the next attempt.
+    Mask,
+    /// c̃, which has not begun.
+    CTilde,
+    /// SampleInBall, which has not begun.
+    Ball,
+    /// What of the chain is on a lane.
+    Lane,
+    /// Nothing.
+    Signed,
+}
+
+/// What is on a lane.
+enum Sponge {
+    /// Element `n` of masks, over all attempts: H(ρ″ ‖ κ + r) where n = κ + r.
+    Mask {
+        n: usize,
+        filled: usize,
+    },
+    CTilde {
+        absorbed: usize,
+    },
+    Ball(Ball),
+}
+
+impl<P: ParameterSet, B: Backend> Signing<'_, P, B> {
+    /// Begins the next attempt if its mask is complete.
+    fn attempt(&mut self) {
+        self.stage = Stage::Mask;
+        let parity = self.attempts % 2;
+        if self.complete[parity] == P::L::N {
+            self.space.commit(self.b, self.key, parity);
+            self.complete[parity] = 0;
+            self.attempts += 1;
+            self.stage = Stage::CTilde;
         }
     }
 }
 
-/// Whether an attempt expands the mask of the next one, which may not come: in lanes that c̃
-/// leaves free.
-const fn masks_ahead<B: Backend>() -> bool {
-    B::U64s::LANES > 1
+impl<P: ParameterSet, B: Backend> Client for Signing<'_, P, B> {
+    type Sponge = Sponge;
+
+    #[inline(always)]
+    fn next(&mut self, _: &mut Option<Midway>) -> Option<Start<Sponge>> {
+        let sponge = match self.stage {
+            // The chain is the longest, so it goes first.
+            Stage::CTilde => {
+                self.stage = Stage::Lane;
+                Sponge::CTilde { absorbed: 0 }
+            }
+            Stage::Ball => {
+                self.stage = Stage::Lane;
+                Sponge::Ball(Ball::new::<P>(&mut self.space.c))
+            }
+            // There is room for two masks.
+            Stage::Mask | Stage::Lane if self.masks_begun < (self.attempts + 2) * P::L::N => {
+                let n = self.masks_begun;
+                self.masks_begun += 1;
+                Sponge::Mask { n, filled: 0 }
+            }
+            _ => return None,
+        };
+        Some(Start {
+            rate: SHAKE256_RATE,
+            suffix: SHAKE_SUFFIX,
+            sponge,
+        })
+    }
+
+    fn absorb(&mut self, sponge: &mut Sponge, block: &mut [u8]) -> Absorbed {
+        match sponge {
+            // 11: y ← ExpandMask(ρ″, κ), where 31 adds ℓ to κ
+            Sponge::Mask { n, .. } => {
+                let index = (*n as u16).to_le_bytes();
+                Absorbed::End(lanes::read([self.rho_2prime, &index[..]], 0, block))
+            }
+            // 15: c̃ ← H(µ ‖ w1Encode(w₁))
+            Sponge::CTilde { absorbed } => {
+                let parts = [self.mu, &self.space.w1_encoded[..P::K::N * w1_len::<P>()]];
+                let taken = lanes::read(parts, *absorbed, block);
+                *absorbed += taken;
+                Absorbed::some(taken, block)
+            }
+            Sponge::Ball(_) => {
+                let (c_tilde, ..) = self.signature.parts_mut();
+                block[..P::LAMBDA / 4].copy_from_slice(c_tilde);
+                Absorbed::End(P::LAMBDA / 4)
+            }
+        }
+    }
+
+    fn pause(&mut self, _: Sponge, _: Midway) {
+        debug_assert!(false, "all of a message is known when it begins");
+    }
+
+    fn take(&mut self, sponge: &mut Sponge, block: &[u8]) -> Demand {
+        match sponge {
+            Sponge::Mask { n, filled } => {
+                let parity = *n / P::L::N % 2;
+                let mask = &mut self.space.masks[parity][*n % P::L::N];
+                if mask.take::<P>(block, filled) == Demand::More {
+                    return Demand::More;
+                }
+                self.complete[parity] += 1;
+                if matches!(self.stage, Stage::Mask) {
+                    self.attempt();
+                }
+            }
+            Sponge::CTilde { .. } => {
+                let (c_tilde, ..) = self.signature.parts_mut();
+                c_tilde.copy_from_slice(&block[..P::LAMBDA / 4]);
+                // public in refused attempts too, as the head of this file explains
+                declassify(c_tilde);
+                self.stage = Stage::Ball;
+            }
+            Sponge::Ball(ball) => {
+                // 16: c ← SampleInBall(c̃)
+                if ball.take(block, &mut self.space.c) == Demand::More {
+                    return Demand::More;
+                }
+                // 10: public rejection, as the head of this file explains
+                if self.space.respond(self.b, self.key, self.signature) {
+                    self.stage = Stage::Signed;
+                } else {
+                    self.attempt();
+                }
+            }
+        }
+        Demand::Done
+    }
+
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        if self.attempts == 0 {
+            MAX_LANES
+        } else {
+            self.lanes
+        }
+    }
+
+    #[inline(always)]
+    fn is_done(&self) -> bool {
+        matches!(self.stage, Stage::Signed)
+    }
 }
 
-/// What an attempt computes with; the next one writes it over, and it is wiped at
-/// last.
+/// What a signature is computed in. Each attempt writes over what the last one left, and all is
+/// wiped at last.
 #[repr(align(64))]
-struct Attempt<P: ParameterSet> {
-    /// What **y** is unpacked from, then that of the next attempt.
-    masks: Masks,
+struct Space<P: ParameterSet> {
+    /// What **y** is unpacked from, of the next attempt and of the one after it, at the number of
+    /// the attempt modulo 2.
+    masks: [Secret<P::L, Mask>; 2],
     /// **y**, then **z**.
     y: Secret<P::L, Rq>,
     y_hat: Secret<P::L, Tq>,
@@ -115,10 +289,10 @@ struct Attempt<P: ParameterSet> {
     product: Rq,
 }
 
-impl<P: ParameterSet> Attempt<P> {
-    fn new() -> Self {
+impl<P: ParameterSet> Space<P> {
+    fn zero() -> Self {
         Self {
-            masks: Masks::ZERO,
+            masks: [Secret::zero(), Secret::zero()],
             y: Secret::zero(),
             y_hat: Secret::zero(),
             w: Secret::zero(),
@@ -131,17 +305,8 @@ impl<P: ParameterSet> Attempt<P> {
         }
     }
 
-    /// Steps 11 to 30, and whether they gave a signature. If not, what is in
-    /// `signature` must not be used. The next attempt is to begin with `next_kappa`.
-    fn run<B: Backend>(
-        &mut self,
-        b: B,
-        key: &SigningKey<P>,
-        mu: &[u8; 64],
-        rho_2prime: &[u8; 64],
-        next_kappa: u16,
-        signature: &mut Signature<P>,
-    ) -> bool {
+    /// Steps 11 to 13, and w1Encode, with the mask of this parity.
+    fn commit<B: Backend>(&mut self, b: B, key: &SigningKey<P>, parity: usize) {
         let Self {
             masks,
             y,
@@ -149,20 +314,14 @@ impl<P: ParameterSet> Attempt<P> {
             w,
             w1,
             w1_encoded,
-            c,
-            challenge,
-            c_hat,
-            product,
+            ..
         } = self;
-        let (c_tilde, z_encoded, hints_encoded) = signature.parts_mut();
-
-        // 11: y ← ExpandMask(ρ″, κ), the rest of it
-        masks.decode::<P, B>(b, y);
-        // 12: w ← NTT⁻¹(Â ∘ NTT(y)); 13: w₁ ← HighBits(w)
-        for (y, y_hat) in y.iter().zip(y_hat.iter_mut()) {
+        // 11: the rest of ExpandMask; 12: w ← NTT⁻¹(Â ∘ NTT(y)); 13: w₁ ← HighBits(w)
+        let elements = masks[parity].iter().zip(y.iter_mut());
+        for ((mask, y), y_hat) in elements.zip(y_hat.iter_mut()) {
+            mask.decode::<P, B>(b, y);
             y.ntt(b, y_hat);
         }
-        let w1_encoded = &mut w1_encoded[..P::K::N * w1_len::<P>()];
         let outputs = w1_encoded.chunks_exact_mut(w1_len::<P>());
         let rows = w.iter_mut().zip(w1.iter_mut()).zip(key.rows());
         for (((w, w1), row), output) in rows.zip(outputs) {
@@ -170,17 +329,25 @@ impl<P: ParameterSet> Attempt<P> {
             w.decompose::<P, B>(b, w1);
             w1.encode_w1::<P, B>(b, output);
         }
-        // 15: c̃ ← H(µ ‖ w1Encode(w₁)), and beside it step 11 of the next attempt
-        let c_tilde_job = sampling::c_tilde(mu, w1_encoded, c_tilde);
-        let next = masks_ahead::<B>().then(|| masks.expand::<P, B>(rho_2prime, next_kappa));
-        let jobs = [c_tilde_job].into_iter().chain(next.into_iter().flatten());
-        let chain = (mu.len() + P::K::N * w1_len::<P>()) / SHAKE256_RATE + 1;
-        let blocks = z_len::<P>().div_ceil(SHAKE256_RATE);
-        lanes::run_in(b, lanes_beside(b, chain, P::L::N, blocks), jobs);
-        // public in refused attempts too, as the head of this file explains
-        declassify(c_tilde);
-        // 16: c ← SampleInBall(c̃)
-        sampling::sample_in_ball::<P, B>(b, c_tilde, c);
+    }
+
+    /// Steps 17 to 30 and 33 for the c that is there, and whether they gave a signature.
+    fn respond<B: Backend>(
+        &mut self,
+        b: B,
+        key: &SigningKey<P>,
+        signature: &mut Signature<P>,
+    ) -> bool {
+        let Self {
+            y,
+            w,
+            w1,
+            c,
+            challenge,
+            c_hat,
+            product,
+            ..
+        } = self;
         challenge.set(b, c);
 
         // 19: cs₂; 21: r₀ ← LowBits(w − cs₂), the more likely to be
@@ -229,6 +396,7 @@ impl<P: ParameterSet> Attempt<P> {
         }
 
         // 33: σ ← sigEncode(c̃, z mod± q, h), all public from here on
+        let (_, z_encoded, hints_encoded) = signature.parts_mut();
         for (z, output) in y.iter().zip(z_encoded) {
             z.encode_z::<P, B>(b, output);
         }
@@ -238,9 +406,8 @@ impl<P: ParameterSet> Attempt<P> {
     }
 }
 
-impl<P: ParameterSet> Drop for Attempt<P> {
+impl<P: ParameterSet> Drop for Space<P> {
     fn drop(&mut self) {
-        self.masks.zeroize();
         wipe(&mut self.w1_encoded);
         self.c.zeroize();
         self.challenge.zeroize();

@@ -37,8 +37,8 @@ use crate::secret::{Secret, Zero, wipe};
 /// | | size of a key | stack: `from_seed` | `from_expanded` | `sign` | `verify` |
 /// |---|---|---|---|---|---|
 /// | [`MlDsa44`](super::MlDsa44) | 28 | 48 | 52 | 40 | 32 |
-/// | [`MlDsa65`](super::MlDsa65) | 47 | 72 | 72 | 48 | 36 |
-/// | [`MlDsa87`](super::MlDsa87) | 78 | 108 | 108 | 60 | 44 |
+/// | [`MlDsa65`](super::MlDsa65) | 47 | 72 | 72 | 52 | 36 |
+/// | [`MlDsa87`](super::MlDsa87) | 78 | 108 | 108 | 64 | 44 |
 #[derive(Clone)]
 pub struct SigningKey<P: ParameterSet> {
     verifying_key: VerifyingKey<P>,

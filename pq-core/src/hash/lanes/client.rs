@@ -35,6 +35,13 @@ pub(crate) trait Client {
     fn lanes(&self) -> usize {
         MAX_LANES
     }
+
+    /// Whether nobody wants what is still on lanes: the rest is left undone. Asked before each
+    /// step.
+    #[inline(always)]
+    fn is_done(&self) -> bool {
+        false
+    }
 }
 
 /// How a sponge begins, or goes on.
@@ -140,6 +147,20 @@ pub(crate) fn lanes_beside<B: Backend>(b: B, chain: usize, sponges: usize, block
     } else {
         all
     }
+}
+
+/// In how many lanes to begin, for a [`Client`] that has a chain of so many permutations, then the
+/// next, and so on, and for each chain so many permutations `beside`, whose sponges need not end with
+/// it: in few, if a chain then takes no longer.
+pub(crate) fn lanes_beside_chains<B: Backend>(b: B, chain: usize, beside: usize) -> usize {
+    let (few, all) = (B::Few::LANES, B::U64s::LANES);
+    if few == all || few == 1 {
+        return all;
+    }
+    // Both times few · (all − 1).
+    let time_in_few = 2 * (all - 1) * (few * chain).max(chain + beside);
+    let time_in_all = few * (2 * (all - 1) * chain + (b.cost_of_all_lanes() - 2) * beside);
+    if time_in_few <= time_in_all { few } else { all }
 }
 
 /// Writes `parts`, joined, from `offset` on to `block` and returns how many bytes there

@@ -1,21 +1,11 @@
 //! Sponges whose messages are known from the first.
 
-use super::{Absorbed, Client, Demand, MAX_LANES, Midway, Start, read, serve};
+use super::{Absorbed, Client, Demand, Midway, Start, read, serve};
 use crate::arch::Backend;
 
 /// Computes all jobs.
 pub(crate) fn run<'a, B: Backend, C: Consumer>(b: B, jobs: impl IntoIterator<Item = Job<'a, C>>) {
-    run_in(b, MAX_LANES, jobs);
-}
-
-/// Computes all jobs in the first `lanes` lanes: see [`lanes_beside`](super::lanes_beside).
-pub(crate) fn run_in<'a, B: Backend, C: Consumer>(
-    b: B,
-    lanes: usize,
-    jobs: impl IntoIterator<Item = Job<'a, C>>,
-) {
-    let jobs = jobs.into_iter();
-    serve(b, &mut Jobs { jobs, lanes });
+    serve(b, &mut Jobs(jobs.into_iter()));
 }
 
 /// A sponge to compute, and who takes its output.
@@ -28,20 +18,18 @@ pub(crate) struct Job<'a, C> {
     pub(crate) consumer: C,
 }
 
-/// The message `bytes ‖ more ‖ index`, of which `index` has `index_len` bytes.
+/// The message `bytes ‖ index`, of which `index` has `index_len` bytes.
 pub(crate) struct Message<'a> {
     bytes: &'a [u8],
-    more: &'a [u8],
     index: [u8; 2],
     index_len: usize,
 }
 
 impl<'a> Message<'a> {
-    /// `bytes ‖ more`.
-    pub(crate) fn joined(bytes: &'a [u8], more: &'a [u8]) -> Self {
+    /// `bytes` alone.
+    pub(crate) fn alone(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
-            more,
             index: [0; 2],
             index_len: 0,
         }
@@ -51,7 +39,6 @@ impl<'a> Message<'a> {
     pub(crate) fn indexed2(bytes: &'a [u8], index: [u8; 2]) -> Self {
         Self {
             bytes,
-            more: &[],
             index,
             index_len: 2,
         }
@@ -60,7 +47,7 @@ impl<'a> Message<'a> {
     /// Writes the message from `offset` on to `block` and returns how many bytes
     /// there were, at most the length of `block`.
     fn read(&self, offset: usize, block: &mut [u8]) -> usize {
-        let parts = [self.bytes, self.more, &self.index[..self.index_len]];
+        let parts = [self.bytes, &self.index[..self.index_len]];
         read(parts, offset, block)
     }
 }
@@ -75,11 +62,8 @@ pub(crate) trait Consumer {
     fn take(&mut self, block: &[u8]) -> Demand;
 }
 
-/// The client that [`run_in`] serves.
-struct Jobs<I> {
-    jobs: I,
-    lanes: usize,
-}
+/// The client that [`run`] serves.
+struct Jobs<I>(I);
 
 impl<'a, C: Consumer, I: Iterator<Item = Job<'a, C>>> Client for Jobs<I> {
     /// A job and how many bytes of its message were absorbed.
@@ -87,7 +71,7 @@ impl<'a, C: Consumer, I: Iterator<Item = Job<'a, C>>> Client for Jobs<I> {
 
     #[inline(always)]
     fn next(&mut self, _: &mut Option<Midway>) -> Option<Start<Self::Sponge>> {
-        let job = self.jobs.next()?;
+        let job = self.0.next()?;
         Some(Start {
             rate: job.rate,
             suffix: job.suffix,
@@ -109,11 +93,6 @@ impl<'a, C: Consumer, I: Iterator<Item = Job<'a, C>>> Client for Jobs<I> {
     #[inline(always)]
     fn take(&mut self, (job, _): &mut Self::Sponge, block: &[u8]) -> Demand {
         job.consumer.take(block)
-    }
-
-    #[inline(always)]
-    fn lanes(&self) -> usize {
-        self.lanes
     }
 }
 
@@ -160,7 +139,7 @@ mod tests {
                     rate,
                     suffix,
                     message: match i / 2 % 2 {
-                        0 => Message::joined(&bytes[..len / 2], &bytes[len / 2..len]),
+                        0 => Message::alone(&bytes[..len]),
                         _ => Message::indexed2(&bytes[..len], [i as u8, 7]),
                     },
                     consumer: Take {

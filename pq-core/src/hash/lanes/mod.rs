@@ -6,7 +6,8 @@
 //! takes the next job when it is done. With one lane the jobs run one after another.
 //!
 //! Where all lanes in use are of one group of as many as [`Backend::Few`] has, a step takes
-//! only that group. A [`Client`] may keep to the first of them ([`lanes_beside`]).
+//! only that group. A [`Client`] may keep to the first of them ([`lanes_beside`],
+//! [`lanes_beside_chains`]).
 //!
 //! Where what a sponge takes depends on what others give, a [`Client`] says which
 //! is next, and [`serve`] has it: a sponge then begins as soon as its message does, and is
@@ -22,11 +23,11 @@ mod slot;
 mod together;
 
 pub(crate) use self::client::{
-    Absorbed, Client, Demand, Midway, Start, Waiting, lanes_beside, read,
+    Absorbed, Client, Demand, Midway, Start, Waiting, lanes_beside, lanes_beside_chains, read,
 };
-pub(crate) use self::jobs::{Consumer, Job, Message, run, run_in};
+pub(crate) use self::jobs::{Consumer, Job, Message, run};
 pub(crate) use self::scheduler::serve;
 pub(crate) use self::together::serve_together;
 
 /// The most lanes of any backend.
-const MAX_LANES: usize = 8;
+pub(crate) const MAX_LANES: usize = 8;

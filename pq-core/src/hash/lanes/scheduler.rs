@@ -48,7 +48,7 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
             new.absorb(client, &mut blocks[lane], &mut absorbed[lane]);
             debug_assert!(new.phase != Phase::Waiting, "it had nothing to absorb");
         }
-        if active == 0 {
+        if active == 0 || client.is_done() {
             break;
         }
         for lane in bits(active) {
