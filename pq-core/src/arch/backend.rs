@@ -164,7 +164,7 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
         self,
         bytes: &[u8; 136],
         limit: u32,
-        output: &mut [i32; 256],
+        output: &mut [u8; 256],
         mut filled: usize,
     ) -> usize {
         for bytes in bytes.as_chunks::<8>().0 {
@@ -239,22 +239,22 @@ pub trait Sha256Instructions: Copy + Sealed + 'static {
 
 /// What [`Backend::append_below`] makes of a number.
 ///
-/// Sealed: coefficients of 16 and of 32 bits.
+/// Sealed: bytes, and coefficients of 16 and of 32 bits.
 pub trait FromNumber: Copy + Sealed + 'static {
     /// The same number; it fits.
     fn from_number(number: u32) -> Self;
 }
 
-impl FromNumber for i16 {
-    #[inline(always)]
-    fn from_number(number: u32) -> Self {
-        number as Self
-    }
-}
+impl Sealed for u8 {}
 
-impl FromNumber for i32 {
-    #[inline(always)]
-    fn from_number(number: u32) -> Self {
-        number as Self
-    }
+macro_rules! from_numbers {
+    ($($integer:ty)*) => {$(
+        impl FromNumber for $integer {
+            #[inline(always)]
+            fn from_number(number: u32) -> Self {
+                number as Self
+            }
+        }
+    )*};
 }
+from_numbers!(u8 i16 i32);

@@ -222,7 +222,8 @@ macro_rules! numbers {
             for numbers in numbers.as_chunks().0 {
                 // SAFETY: the token proves that the CPU has the instructions.
                 let (below, count) = unsafe { keep_below(numbers, limit) };
-                filled = super::packing::append(&below, count, output, filled);
+                let elements = below.map(T::from_number);
+                filled = super::packing::append(elements, count, output, filled);
             }
             filled
         }
@@ -280,4 +281,4 @@ macro_rules! integers {
     ($($integer:ty)*) => { $(impl Integer for $integer {})* };
 }
 #[cfg(target_arch = "x86_64")]
-integers!(i16 i32 u32);
+integers!(u8 i16 i32 u32);

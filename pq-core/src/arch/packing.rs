@@ -111,17 +111,16 @@ fn append_23_bits<B: Backend, const START: usize, const SEEN: usize>(
     b.append_below(&numbers, limit, output, filled)
 }
 
-/// Appends the first `count` of `numbers` to the first `filled` elements of `output`, as
-/// far as there is room, and returns how many there are then.
+/// Appends the first `count` of `elements` to the first `filled` of `output`, as far as there
+/// is room, and returns how many there are then.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn append<T: FromNumber, const N: usize>(
-    numbers: &[u32; N],
+pub(super) fn append<T: Copy, const N: usize>(
+    elements: [T; N],
     count: usize,
     output: &mut [T; 256],
     filled: usize,
 ) -> usize {
-    let elements = numbers.map(T::from_number);
     if let Some(room) = output[filled..].first_chunk_mut() {
         // What is not to be appended is overwritten by what comes next, if anything does.
         *room = elements;

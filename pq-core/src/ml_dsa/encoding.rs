@@ -1,10 +1,12 @@
 //! Elements of R_q as bytes (FIPS 204, sections 7.1 and 7.2).
 
 use super::params::{ParameterSet, match_constant};
-use super::ring::{Rq, Tq};
+use super::ring::{Rq, Small, Tq};
 use crate::arch::Backend;
-use crate::kernel::ml_dsa::encoding::{BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack};
-use crate::kernel::ml_dsa::rounding::{Below, D, GAMMA2_44, GAMMA2_65_87};
+use crate::kernel::ml_dsa::encoding::{
+    BitPack, BitUnpack, SimpleBitPack, SimpleBitUnpack, UnpackSmall,
+};
+use crate::kernel::ml_dsa::rounding::{D, GAMMA2_44, GAMMA2_65_87};
 
 /// Length of an encoded polynomial of **t**₁ in bytes.
 pub(super) const T1_LEN: usize = 320;
@@ -33,21 +35,17 @@ pub(super) const fn w1_len<P: ParameterSet>() -> usize {
     })
 }
 
-/// f ← BitUnpack(input, η, η), for **s**₁ and **s**₂, and whether all coefficients are
-/// in −η ..= η. Runs in constant time.
-#[must_use]
-pub(super) fn decode_s<P: ParameterSet, B: Backend>(
-    b: B,
-    input: &[u8],
-    f: &mut [i32; 256],
-) -> bool {
-    let top = P::ETA;
-    match_constant!(P::ETA => {
-        2 => b.run(BitUnpack::<3> { input, top, f }),
-        4 => b.run(BitUnpack::<4> { input, top, f }),
-    });
-    let bound = P::ETA + 1;
-    b.run(Below { f, bound })
+impl Small {
+    /// BitUnpack(input, η, η), for **s**₁ and **s**₂, as [`rotate`](Self::rotate) takes it, and
+    /// whether all coefficients are in −η ..= η. Runs in constant time.
+    #[must_use]
+    pub(super) fn decode<P: ParameterSet, B: Backend>(&mut self, b: B, input: &[u8]) -> bool {
+        let (top, top_less_x) = (P::ETA as u8, self.eta_less_s_mut());
+        match_constant!(P::ETA => {
+            2 => b.run(UnpackSmall::<3> { input, top, top_less_x }),
+            4 => b.run(UnpackSmall::<4> { input, top, top_less_x }),
+        })
+    }
 }
 
 impl Tq {

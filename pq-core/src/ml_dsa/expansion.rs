@@ -27,9 +27,8 @@ pub(super) struct Parts<'a, P: ParameterSet> {
 /// What the parts of a key are computed with. Wiped when dropped.
 #[repr(align(64))]
 pub(super) struct Vectors<P: ParameterSet> {
-    /// **s**₁, then ŝ₁ in its place.
-    pub(super) s1_hat: Secret<P::L, Tq>,
-    pub(super) s2: Secret<P::K, Rq>,
+    /// ŝ₁
+    s1_hat: Secret<P::L, Tq>,
     /// An element of **t**, then of **t**₀.
     t: Zeroizing<Rq>,
 }
@@ -38,7 +37,6 @@ impl<P: ParameterSet> Vectors<P> {
     pub(super) fn zero() -> Self {
         Self {
             s1_hat: Secret::zero(),
-            s2: Secret::zero(),
             t: Zeroizing::new(Rq::ZERO),
         }
     }
@@ -79,8 +77,9 @@ pub(super) enum Sponge {
 }
 
 impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, F> {
-    /// Samples **s**₁ and **s**₂ into `vectors` with ρ′ if there is one, otherwise takes them as
-    /// they are, and computes `parts`; `inspect(i, t0)` sees the elements of **t**₀.
+    /// Samples **s**₁ and **s**₂ with ρ′ if there is one, otherwise takes η − s of each as
+    /// [`decode`](Small::decode) left it, and computes `parts`; `inspect(i, t0)` sees the elements
+    /// of **t**₀.
     #[inline(always)]
     pub(super) fn new(
         b: B,
@@ -116,10 +115,10 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
         let (b, vectors, parts) = (self.b, &mut *self.vectors, &mut self.parts);
         match r.checked_sub(P::L::N) {
             None => {
-                parts.s1[r].set::<P, B>(b, &vectors.s1_hat[r].0);
-                vectors.s1_hat[r].transform(b);
+                parts.s1[r].rotate::<P, B>(b);
+                vectors.s1_hat[r].set_transform::<P, B>(b, &parts.s1[r]);
             }
-            Some(r) => parts.s2[r].set::<P, B>(b, &vectors.s2[r].0),
+            Some(r) => parts.s2[r].rotate::<P, B>(b),
         }
         self.secrets_done += 1;
     }
@@ -133,12 +132,12 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
         while self.rows_done < P::K::N && self.complete[self.rows_done] == P::L::N {
             let i = self.rows_done;
             let parts = &mut self.parts;
-            let Vectors { s1_hat, s2, t } = &mut *self.vectors;
+            let Vectors { s1_hat, t } = &mut *self.vectors;
             // 5: t ← NTT⁻¹(Â ∘ NTT(s₁)) + s₂; 6: (t₁, t₀) ← Power2Round(t);
             // 8: pk ← pkEncode(ρ, t₁)
             t.set_inner_product(b, parts.matrix.row(i), s1_hat);
             let t1_encoded = &mut parts.verifying_key[32 + T1_LEN * i..][..T1_LEN];
-            t.add_power2round(b, &s2[i], t1_encoded);
+            t.add_power2round::<P, B>(b, &parts.s2[i], t1_encoded);
             (self.inspect)(i, t);
             t.ntt(b, &mut parts.t0_hat[i]);
             self.rows_done += 1;
@@ -231,15 +230,16 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
         match sponge {
             // RejBoundedPoly (algorithm 31)
             Sponge::Secret { r, filled } => {
-                let f = match r.checked_sub(P::L::N) {
-                    None => &mut self.vectors.s1_hat[*r].0,
-                    Some(r) => &mut self.vectors.s2[r].0,
+                let small = match r.checked_sub(P::L::N) {
+                    None => &mut self.parts.s1[*r],
+                    Some(r) => &mut self.parts.s2[r],
                 };
+                let eta_less_s = small.eta_less_s_mut();
                 let so_far = *filled;
                 let block = block.first_chunk().expect("a block of SHAKE256");
                 *filled = match_constant!(P::ETA => {
-                    2 => b.run(RejectBounded::<2> { block, f, filled: so_far }),
-                    4 => b.run(RejectBounded::<4> { block, f, filled: so_far }),
+                    2 => b.run(RejectBounded::<2> { block, eta_less_s, filled: so_far }),
+                    4 => b.run(RejectBounded::<4> { block, eta_less_s, filled: so_far }),
                 });
                 if *filled < 256 {
                     return Demand::More;

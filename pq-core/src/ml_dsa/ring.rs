@@ -83,12 +83,25 @@ impl Zeroize for Small {
 }
 
 impl Small {
-    /// self ← s
-    pub(super) fn set<P: ParameterSet, B: Backend>(&mut self, b: B, s: &[i32; 256]) {
+    /// η − s, to be written before [`rotate`](Self::rotate).
+    pub(super) fn eta_less_s_mut(&mut self) -> &mut [u8; 256] {
+        &mut self.0[1]
+    }
+
+    /// Makes an element of what [`eta_less_s_mut`](Self::eta_less_s_mut) was given.
+    pub(super) fn rotate<P: ParameterSet, B: Backend>(&mut self, b: B) {
         b.run(Rotate {
-            s,
-            eta: P::ETA,
             rotations: &mut self.0,
+            eta: P::ETA as u8,
+        });
+    }
+
+    /// output ← self
+    fn write<P: ParameterSet, B: Backend>(&self, b: B, output: &mut [i32; 256]) {
+        b.run(Unrotate {
+            rotations: &self.0,
+            eta: P::ETA as u8,
+            s: output,
         });
     }
 }
@@ -118,6 +131,12 @@ impl Tq {
     /// self ← NTT(self) (algorithm 41), of what is a polynomial until then; |x| ≤ q.
     pub(super) fn transform<B: Backend>(&mut self, b: B) {
         b.run(Ntt::<Q8380417>(&mut self.0));
+    }
+
+    /// self ← NTT(s)
+    pub(super) fn set_transform<P: ParameterSet, B: Backend>(&mut self, b: B, s: &Small) {
+        s.write::<P, B>(b, &mut self.0);
+        self.transform(b);
     }
 }
 
@@ -171,11 +190,7 @@ impl Rq {
 
     /// self ← s
     pub(super) fn set_small<P: ParameterSet, B: Backend>(&mut self, b: B, s: &Small) {
-        b.run(Unrotate {
-            rotations: &s.0,
-            eta: P::ETA,
-            s: &mut self.0,
-        });
+        s.write::<P, B>(b, &mut self.0);
     }
 
     /// self ← NTT⁻¹(f) mod± q, which must be below 2²¹ by magnitude.
@@ -186,11 +201,17 @@ impl Rq {
         b.run(Centre(&mut self.0));
     }
 
-    /// (high, self) ← Power2Round(self + g), and high as SimpleBitPack(high, 2^10 − 1) gives it.
-    pub(super) fn add_power2round<B: Backend>(&mut self, b: B, g: &Self, high: &mut [u8]) {
+    /// (high, self) ← Power2Round(self + s), and high as SimpleBitPack(high, 2^10 − 1) gives it.
+    pub(super) fn add_power2round<P: ParameterSet, B: Backend>(
+        &mut self,
+        b: B,
+        Small([s_plus_eta, ..]): &Small,
+        high: &mut [u8],
+    ) {
         b.run(AddPower2Round {
             f: &mut self.0,
-            g: &g.0,
+            g_plus_eta: s_plus_eta,
+            eta: P::ETA as u8,
             high,
         });
     }

@@ -4,7 +4,7 @@ use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::SEED_LEN;
-use super::encoding::{T0_LEN, decode_s, s_len};
+use super::encoding::{T0_LEN, s_len};
 use super::expansion::{Expansion, Parts, Vectors};
 use super::params::ParameterSet;
 use super::ring::{Matrix, Rq, Small, Tq};
@@ -36,9 +36,9 @@ use crate::secret::{Secret, Zero, wipe};
 ///
 /// | | size of a key | stack: `from_seed` | `from_expanded` | `sign` | `verify` |
 /// |---|---|---|---|---|---|
-/// | [`MlDsa44`](super::MlDsa44) | 28 | 48 | 52 | 40 | 32 |
-/// | [`MlDsa65`](super::MlDsa65) | 47 | 72 | 72 | 52 | 36 |
-/// | [`MlDsa87`](super::MlDsa87) | 78 | 108 | 108 | 64 | 44 |
+/// | [`MlDsa44`](super::MlDsa44) | 28 | 44 | 44 | 40 | 28 |
+/// | [`MlDsa65`](super::MlDsa65) | 47 | 64 | 64 | 52 | 32 |
+/// | [`MlDsa87`](super::MlDsa87) | 78 | 100 | 100 | 64 | 40 |
 #[derive(Clone)]
 pub struct SigningKey<P: ParameterSet> {
     verifying_key: VerifyingKey<P>,
@@ -150,12 +150,10 @@ impl<P: ParameterSet> SigningKey<P> {
         let (k, rest) = rest.split_first_chunk::<32>().expect("32 bytes of K");
         let (tr, rest) = rest.split_first_chunk::<64>().expect("64 bytes of tr");
         let (s_encoded, t0_encoded) = rest.split_at(s_len::<P>() * (P::L::N + P::K::N));
-        let mut vectors = Vectors::<P>::zero();
         let mut in_range = true;
-        let elements = vectors.s1_hat.iter_mut().map(|s| &mut s.0);
-        let elements = elements.chain(vectors.s2.iter_mut().map(|s| &mut s.0));
+        let elements = key.secrets.s1.iter_mut().chain(&mut *key.secrets.s2);
         for (s, encoded) in elements.zip(s_encoded.chunks_exact(s_len::<P>())) {
-            in_range &= decode_s::<P, B>(b, encoded, s);
+            in_range &= s.decode::<P, B>(b, encoded);
         }
         // whether a key is refused, and why, is public
         declassify(&mut in_range);
@@ -165,6 +163,7 @@ impl<P: ParameterSet> SigningKey<P> {
 
         key.secrets.k = *k;
         let mut consistent = subtle::Choice::from(1);
+        let mut vectors = Vectors::zero();
         let mut expansion = key.expansion(b, rho, None, &mut vectors, |i, t0| {
             let mut again = Zeroizing::new([0; T0_LEN]);
             t0.encode_t0(b, &mut *again);

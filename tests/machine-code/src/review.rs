@@ -42,13 +42,14 @@ const PUBLIC: [&str; 8] = [
 ];
 
 /// Kernels of secrets, by their types' names, which every backend has.
-const SECRET: [&str; 34] = [
+const SECRET: [&str; 35] = [
     "keccak::KeccakF1600",
     "ml_dsa::challenge::Rotate",
     "ml_dsa::challenge::Unrotate",
     "ml_dsa::encoding::BitPack",
     "ml_dsa::encoding::BitUnpack",
     "ml_dsa::encoding::SimpleBitPack",
+    "ml_dsa::encoding::UnpackSmall",
     "ml_dsa::multiplication::InnerProduct",
     "ml_dsa::multiplication::Multiply",
     "ml_dsa::rounding::AddPower2Round",

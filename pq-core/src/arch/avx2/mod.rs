@@ -9,7 +9,9 @@ use core::hint::black_box;
 use core::mem::MaybeUninit;
 
 use self::coefficients::{I16x16, I32x8};
-use self::packing::{bit_pair_differences, keep_below, pack, pack_i16s, unpack};
+use self::packing::{
+    append_4_bits_below, bit_pair_differences, keep_below, pack, pack_i16s, unpack,
+};
 pub(super) use self::words::transpose;
 use self::words::{U32x8, U64x4};
 use super::instructions::{Integer, numbers, register, run_with, token};
@@ -47,6 +49,18 @@ impl Backend for Avx2 {
     }
 
     numbers!();
+
+    #[inline(always)]
+    fn append_4_bits_below(
+        self,
+        bytes: &[u8; 136],
+        limit: u32,
+        output: &mut [u8; 256],
+        filled: usize,
+    ) -> usize {
+        // SAFETY: the token proves that the CPU has the instructions.
+        unsafe { append_4_bits_below(bytes, limit, output, filled) }
+    }
 }
 
 impl From<Avx2> for Portable {

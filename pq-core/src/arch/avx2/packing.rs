@@ -229,6 +229,39 @@ pub(super) fn keep_below(candidates: &[u32; 8], limit: u32) -> ([u32; 8], usize)
     (lanes(kept), below.count_ones() as usize)
 }
 
+/// 16 half-bytes at a time.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn append_4_bits_below(
+    bytes: &[u8; 136],
+    limit: u32,
+    output: &mut [u8; 256],
+    mut filled: usize,
+) -> usize {
+    debug_assert!(limit <= 16);
+    let (limit, four) = (_mm_set1_epi8(limit as i8), _mm_set1_epi8(15));
+    for bytes in bytes.as_chunks::<8>().0 {
+        if filled == 256 {
+            break;
+        }
+        let bytes = _mm_cvtsi64_si128(i64::from_le_bytes(*bytes));
+        let halves = _mm_unpacklo_epi8(bytes, _mm_srli_epi16::<4>(bytes));
+        let halves = _mm_and_si128(halves, four);
+        let below = _mm_cmpgt_epi8(limit, halves);
+        let mut below = _mm_movemask_epi8(below).cast_unsigned();
+        declassify(&mut below);
+        for (halves, below) in [
+            (halves, below & 0xff),
+            (_mm_srli_si128::<8>(halves), below >> 8),
+        ] {
+            let order = _mm_cvtsi64_si128(KEPT_LANES[below as usize].cast_signed());
+            let kept = _mm_cvtsi128_si64(_mm_shuffle_epi8(halves, order)).to_le_bytes();
+            filled = packing::append(kept, below.count_ones() as usize, output, filled);
+        }
+    }
+    filled
+}
+
 /// For every choice of lanes their indices, a byte each.
 static KEPT_LANES: [u64; 256] = {
     let mut lanes = [0; 256];

@@ -94,7 +94,7 @@ impl Backend for Avx512 {
         self,
         bytes: &[u8; 136],
         limit: u32,
-        output: &mut [i32; 256],
+        output: &mut [u8; 256],
         filled: usize,
     ) -> usize {
         // SAFETY: the token proves that the CPU has the instructions.

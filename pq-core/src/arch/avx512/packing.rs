@@ -318,7 +318,7 @@ const fn bytes_of_numbers(width: usize) -> [[u8; 64]; 4] {
 pub(super) fn append_4_bits_below(
     bytes: &[u8; 136],
     limit: u32,
-    output: &mut [i32; 256],
+    output: &mut [u8; 256],
     mut filled: usize,
 ) -> usize {
     debug_assert!(limit <= 16);
@@ -346,26 +346,17 @@ pub(super) fn append_4_bits_below(
         let halves = _mm512_and_si512(halves, _mm512_set1_epi8(0xf));
         let below = _mm512_mask_cmplt_epu8_mask(there, halves, limit);
         let kept = _mm512_maskz_compress_epi8(below, halves);
-        let quarters = [
-            _mm512_castsi512_si128(kept),
-            _mm512_extracti32x4_epi32::<1>(kept),
-            _mm512_extracti32x4_epi32::<2>(kept),
-            _mm512_extracti32x4_epi32::<3>(kept),
-        ];
-        let mut count = below.count_ones();
-        if let Some(room) = output[filled..].first_chunk_mut::<64>() {
+        let rest = &mut output[filled..];
+        let count = rest.len().min(below.count_ones() as usize);
+        if let Some(room) = rest.first_chunk_mut::<64>() {
             // What is not to be appended is overwritten by what comes next, if anything does.
-            for (quarter, room) in quarters.into_iter().zip(room.as_chunks_mut::<16>().0) {
-                *room = lanes(_mm512_cvtepu8_epi32(quarter));
-            }
-            filled += count as usize;
+            *room = lanes(kept);
         } else {
-            for quarter in quarters {
-                let numbers = _mm512_cvtepu8_epi32(quarter);
-                filled += store_some(numbers, count, &mut output[filled..]);
-                count = count.saturating_sub(16);
-            }
+            let mask = _bzhi_u64(u64::MAX, count as u32);
+            // SAFETY: the mask has a bit for each of at most 63 elements, which there are.
+            unsafe { _mm512_mask_storeu_epi8(rest.as_mut_ptr().cast(), mask, kept) }
         }
+        filled += count;
     }
     filled
 }

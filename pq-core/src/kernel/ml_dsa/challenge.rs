@@ -13,11 +13,10 @@ use crate::secret::wipe;
 /// (s, −s, s), with η added to each coefficient.
 pub(crate) type Rotations = [[u8; 256]; 3];
 
-/// Writes the rotations of `s`; |s| ≤ η ≤ 4.
+/// Writes the rotations of s, of which the second, η − s, is there; |s| ≤ η ≤ 4.
 pub(crate) struct Rotate<'a> {
-    pub(crate) s: &'a [i32; 256],
-    pub(crate) eta: i32,
     pub(crate) rotations: &'a mut Rotations,
+    pub(crate) eta: u8,
 }
 
 impl<B: Backend> Kernel<B> for Rotate<'_> {
@@ -25,13 +24,11 @@ impl<B: Backend> Kernel<B> for Rotate<'_> {
 
     #[inline(always)]
     fn run(self, _: B) {
-        debug_assert!(self.s.iter().all(|s| s.abs() <= self.eta) && self.eta <= 4);
         let [first, second, third] = self.rotations;
-        for (s, x) in self.s.iter().zip(first.iter_mut()) {
-            *x = (self.eta + s) as u8;
-        }
-        for (s, x) in self.s.iter().zip(second) {
-            *x = (self.eta - s) as u8;
+        let top = 2 * self.eta;
+        debug_assert!(second.iter().all(|x| *x <= top) && self.eta <= 4);
+        for (x, eta_less_s) in first.iter_mut().zip(second) {
+            *x = top - *eta_less_s;
         }
         third.copy_from_slice(first);
     }
@@ -40,7 +37,7 @@ impl<B: Backend> Kernel<B> for Rotate<'_> {
 /// Reads s from its rotations, the inverse of [`Rotate`].
 pub(crate) struct Unrotate<'a> {
     pub(crate) rotations: &'a Rotations,
-    pub(crate) eta: i32,
+    pub(crate) eta: u8,
     pub(crate) s: &'a mut [i32; 256],
 }
 
@@ -50,7 +47,7 @@ impl<B: Backend> Kernel<B> for Unrotate<'_> {
     #[inline(always)]
     fn run(self, _: B) {
         for (s, x) in self.s.iter_mut().zip(&self.rotations[0]) {
-            *s = i32::from(*x) - self.eta;
+            *s = i32::from(*x) - i32::from(self.eta);
         }
     }
 }
@@ -189,16 +186,17 @@ mod tests {
             terms: &mut terms,
         });
         let terms = &terms[..count];
+        let eta = ETA as u8;
         let mut rotations = [[0; 256]; 3];
+        rotations[1] = s.map(|s| (ETA - s) as u8);
         b.run(Rotate {
-            s,
-            eta: ETA,
             rotations: &mut rotations,
+            eta,
         });
         let mut again = [0; 256];
         b.run(Unrotate {
             rotations: &rotations,
-            eta: ETA,
+            eta,
             s: &mut again,
         });
         assert_eq!(again, *s);

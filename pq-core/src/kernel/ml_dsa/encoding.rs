@@ -93,6 +93,38 @@ impl<B: Backend, const D: usize> Kernel<B> for BitUnpack<'_, D> {
     }
 }
 
+/// BitUnpack (algorithm 19) with D bits, from 32 · D bytes, of x that are to be `top` at most by
+/// magnitude: unpacks `top` − x, and gives whether all are.
+pub(crate) struct UnpackSmall<'a, const D: usize> {
+    pub(crate) input: &'a [u8],
+    pub(crate) top: u8,
+    pub(crate) top_less_x: &'a mut [u8; 256],
+}
+
+impl<B: Backend, const D: usize> Kernel<B> for UnpackSmall<'_, D> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, b: B) -> bool {
+        let Self {
+            input,
+            top,
+            top_less_x,
+        } = self;
+        let unpack = Unpack::<D, _> {
+            input,
+            coefficient: |i, number| top_less_x[i] = number as u8,
+        };
+        unpack.run(b);
+        // by the sign of a byte, whatever the others are
+        let mut signs = 0;
+        for number in top_less_x {
+            signs |= (2 * top).wrapping_sub(*number);
+        }
+        signs >> 7 == 0
+    }
+}
+
 /// Where the ones of a hint are, ascending, as HintBitPack (algorithm 20) wants them; gives how many
 /// there are. What follows them is overwritten.
 ///
@@ -122,7 +154,7 @@ impl<B: Backend> Kernel<B> for Ones<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BitPack, BitUnpack, Ones, SimpleBitPack, SimpleBitUnpack};
+    use super::{BitPack, BitUnpack, Ones, SimpleBitPack, SimpleBitUnpack, UnpackSmall};
     use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
@@ -178,6 +210,37 @@ mod tests {
         }
 
         on_each_backend!(b => check_all(b));
+    }
+
+    /// Each number of D bits at each place, between zeros and between the greatest that do.
+    #[test]
+    fn small_coefficients_are_told_from_others() {
+        fn check<B: Backend, const D: usize>(b: B, top: u8) {
+            let mut packed = [0; 32 * 4];
+            let input = &mut packed[..32 * D];
+            for (number, i) in (0..1 << D).flat_map(|number| (0..256).map(move |i| (number, i))) {
+                for others in [0, 2 * top] {
+                    let mut numbers = [others; 256];
+                    numbers[i] = number;
+                    b.run(SimpleBitPack::<D> {
+                        f: &numbers.map(i32::from),
+                        output: input,
+                    });
+                    let mut top_less_x = [0xff; 256];
+                    let all_small = b.run(UnpackSmall::<D> {
+                        input,
+                        top,
+                        top_less_x: &mut top_less_x,
+                    });
+                    assert_eq!((top_less_x, all_small), (numbers, number <= 2 * top));
+                }
+            }
+        }
+
+        on_each_backend!(b => {
+            check::<_, 3>(b, 2);
+            check::<_, 4>(b, 4);
+        });
     }
 
     #[test]

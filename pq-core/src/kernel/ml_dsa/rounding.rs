@@ -24,7 +24,8 @@ pub(crate) const D: u32 = 13;
 /// Takes |f| ≤ q and |g| ≤ η ≤ 4; gives −2¹² < low ≤ 2¹².
 pub(crate) struct AddPower2Round<'a> {
     pub(crate) f: &'a mut [i32; 256],
-    pub(crate) g: &'a [i32; 256],
+    pub(crate) g_plus_eta: &'a [u8; 256],
+    pub(crate) eta: u8,
     pub(crate) high: &'a mut [u8],
 }
 
@@ -33,11 +34,13 @@ impl<B: Backend> Kernel<B> for AddPower2Round<'_> {
 
     #[inline(always)]
     fn run(self, b: B) {
-        debug_assert!(within::<Q8380417>(self.f, 1) && all_in(self.g, -4..=4));
+        let eta = i32::from(self.eta);
+        debug_assert!(within::<Q8380417>(self.f, 1) && eta <= 4);
+        debug_assert!(self.g_plus_eta.iter().all(|g| *g <= 2 * self.eta));
         debug_assert_eq!(self.high.len(), 32 * 10);
         // One after the other: compilers make vectors of whole loops.
-        for (f, g) in self.f.iter_mut().zip(self.g) {
-            *f = canonical(*f + g);
+        for (f, g) in self.f.iter_mut().zip(self.g_plus_eta) {
+            *f = canonical(*f + i32::from(*g) - eta);
         }
         let chunks = self.f.as_chunks::<16>().0.iter();
         for (f, bytes) in chunks.zip(self.high.chunks_exact_mut(20)) {
@@ -429,7 +432,8 @@ mod tests {
             let (mut f, mut packed) = (input, [0; 320]);
             backend.run(AddPower2Round {
                 f: &mut f,
-                g: &small,
+                g_plus_eta: &small.map(|g| (g + 4) as u8),
+                eta: 4,
                 high: &mut packed,
             });
             for (i, (x, g)) in input.iter().zip(small).enumerate() {

@@ -27,17 +27,17 @@ impl<B: Backend> Kernel<B> for RejectUniform<'_> {
 }
 
 /// One block of RejBoundedPoly (algorithm 31): appends to the first `filled` half-bytes in
-/// `f`, less than 256, those of `block` that are not refused, and returns how many there are.
-/// When there are 256, makes them coefficients.
+/// `eta_less_s`, less than 256, those of `block` that are not refused, and returns how many there
+/// are. When there are 256, makes them η − s for the coefficients s that they stand for.
 ///
-/// Gives |x| ≤ η, η = 2 or 4. Which half-bytes are refused is public, as
+/// Gives |s| ≤ η, η = 2 or 4. Which half-bytes are refused is public, as
 /// [`append_below`](Backend::append_below) has it: the half-bytes of the hash output are
 /// independent, so that where the refused ones were says nothing about the values of the
 /// others, and the order of these is all that **s**₁ and **s**₂ take from them. The accepted
 /// values don't show.
 pub(crate) struct RejectBounded<'a, const ETA: i32> {
     pub(crate) block: &'a [u8; 136],
-    pub(crate) f: &'a mut [i32; 256],
+    pub(crate) eta_less_s: &'a mut [u8; 256],
     pub(crate) filled: usize,
 }
 
@@ -46,13 +46,17 @@ impl<B: Backend, const ETA: i32> Kernel<B> for RejectBounded<'_, ETA> {
 
     #[inline(always)]
     fn run(self, b: B) -> usize {
-        let Self { block, f, filled } = self;
-        let filled = b.append_4_bits_below(block, refused_from::<ETA>(), f, filled);
+        let Self {
+            block,
+            eta_less_s,
+            filled,
+        } = self;
+        let filled = b.append_4_bits_below(block, refused_from::<ETA>(), eta_less_s, filled);
         if filled == 256 {
-            for x in f.iter_mut() {
-                *x = coefficient_from_half_byte::<ETA>(*x);
+            for x in eta_less_s.iter_mut() {
+                *x = eta_less_coefficient::<ETA>(*x);
             }
-            debug_assert!(f.iter().all(|x| x.abs() <= ETA));
+            debug_assert!(eta_less_s.iter().all(|x| i32::from(*x) <= 2 * ETA));
         }
         filled
     }
@@ -67,20 +71,20 @@ fn refused_from<const ETA: i32>() -> u32 {
     if ETA == 2 { 15 } else { 9 }
 }
 
-/// CoeffFromHalfByte (algorithm 15) of a half-byte that is not refused.
+/// η less CoeffFromHalfByte (algorithm 15) of a half-byte that is not refused.
 #[inline(always)]
-fn coefficient_from_half_byte<const ETA: i32>(half: i32) -> i32 {
+fn eta_less_coefficient<const ETA: i32>(half: u8) -> u8 {
     if ETA == 2 {
         // half mod 5, by division as multiplication
-        2 - (half - 5 * ((half * 205/* ceil(2^10 / 5) */) >> 10))
+        half - 5 * ((half * 13/* ceil(2^6 / 5) */) >> 6)
     } else {
-        4 - half
+        half
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{RejectBounded, RejectUniform, coefficient_from_half_byte, refused_from};
+    use super::{RejectBounded, RejectUniform, eta_less_coefficient, refused_from};
     use crate::arch::{Backend, on_each_backend};
     use crate::test_random::Random;
 
@@ -105,8 +109,8 @@ mod tests {
         fn check<const ETA: i32>() {
             for b in 0..16 {
                 let accepted = u32::from(b) < refused_from::<ETA>();
-                let value = coefficient_from_half_byte::<ETA>(b.into());
-                assert_eq!(accepted.then_some(value), textbook_half_byte(ETA, b));
+                let value = accepted.then(|| ETA - i32::from(eta_less_coefficient::<ETA>(b)));
+                assert_eq!(value, textbook_half_byte(ETA, b));
             }
         }
 
@@ -158,18 +162,18 @@ mod tests {
                 }
                 filled = b.run(RejectBounded::<ETA> {
                     block,
-                    f: &mut f,
+                    eta_less_s: &mut f,
                     filled,
                 });
             }
             let expected = bytes
                 .iter()
                 .flat_map(|z| [z % 16, z / 16])
-                .filter_map(|half| textbook_half_byte(ETA, half))
+                .filter_map(|half| Some(ETA - textbook_half_byte(ETA, half)?))
                 .take(256);
             assert_eq!(filled, expected.clone().count());
             for (actual, expected) in f.iter().zip(expected) {
-                assert_eq!(*actual, expected);
+                assert_eq!(i32::from(*actual), expected);
             }
         }
 
