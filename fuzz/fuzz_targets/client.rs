@@ -90,13 +90,18 @@ impl Answer<'_> {
     }
 }
 
-/// The session id in a ClientHello, in its record.
-fn session_id(record: &[u8]) -> &[u8] {
+/// The session id in a ClientHello, in its record, or what is in its place in anything else.
+fn session_id(records: &[u8]) -> &[u8] {
+    // the second ClientHello comes after a change of cipher specification
+    let record = records
+        .strip_prefix(&[20, 3, 3, 0, 1, 1])
+        .unwrap_or(records);
     // the headers of record and message, the version and the random
-    let Some((len, rest)) = record.get(5 + 4 + 2 + 32..).and_then(<[u8]>::split_first) else {
-        return &[];
-    };
-    &rest[..usize::from(*len)]
+    let session_id = record.get(5 + 4 + 2 + 32..).and_then(|rest| {
+        let (len, rest) = rest.split_first()?;
+        rest.get(..usize::from(*len))
+    });
+    session_id.unwrap_or_default()
 }
 
 /// A server's share, for whatever client: it has the right form, and no one the secret.
