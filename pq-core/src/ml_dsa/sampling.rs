@@ -89,9 +89,6 @@ pub(super) fn tr<'a, B: Backend>(pk: &'a [u8], tr: &'a mut [u8; 64]) -> Sampling
 }
 
 /// SampleInBall (algorithm 29): c with τ coefficients ±1 and no others but zeros.
-///
-/// Branches and indexes by c̃, in rejected attempts too; [`signing`](super::signing) says
-/// why that may show.
 pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], c: &mut Rq) {
     let mut ball = Ball::new::<P>(c);
     let mut sponge = Sponge::new(b, SHAKE256_RATE);
@@ -106,6 +103,9 @@ pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], 
 }
 
 /// How far SampleInBall (algorithm 29) is.
+///
+/// Branches and indexes by c̃, in rejected attempts too; [`signing`](super::signing) says
+/// why that may show.
 pub(super) struct Ball {
     /// The bits that are left of H(c̃)'s first 8 bytes, once they are there.
     signs: Option<u64>,
@@ -188,13 +188,14 @@ impl<B: Backend> Consumer for Sampler<'_, B> {
 mod tests {
     use shake::digest::{ExtendableOutput, Update, XofReader};
 
-    use super::{Mask, sample_in_ball};
+    use super::{Ball, Mask, sample_in_ball};
     use crate::arch::Portable;
     use crate::hash::lanes::Demand;
     use crate::hash::sha3::SHAKE256_RATE;
     use crate::ml_dsa::ring::Rq;
     use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
     use crate::secret::Zero;
+    use crate::test_random::Random;
 
     fn h(parts: &[&[u8]]) -> impl XofReader + use<> {
         let mut hash = shake::Shake256::default();
@@ -204,26 +205,32 @@ mod tests {
         hash.finalize_xof()
     }
 
-    /// Algorithm 29 as it stands.
+    /// Algorithm 29 as it stands, on what `next` gives of the hash output.
+    fn textbook_ball<P: ParameterSet>(mut next: impl FnMut() -> u8) -> [i32; 256] {
+        let s: [u8; 8] = core::array::from_fn(|_| next());
+        let bit = |i: usize| s[i / 8] >> (i % 8) & 1;
+        let mut c = [0; 256];
+        for i in 256 - P::TAU..256 {
+            let mut j = usize::from(next());
+            while j > i {
+                j = usize::from(next());
+            }
+            c[i] = c[j];
+            c[j] = if bit(i + P::TAU - 256) == 1 { -1 } else { 1 };
+        }
+        c
+    }
+
     #[test]
     fn sample_in_ball_matches_textbook() {
         fn check<P: ParameterSet>(seed: u8) {
             let c_tilde = &[seed; 64][..P::LAMBDA / 4];
             let mut ctx = h(&[c_tilde]);
-            let mut s = [0; 8];
-            ctx.read(&mut s);
-            let bit = |i: usize| s[i / 8] >> (i % 8) & 1;
-            let mut expected = [0; 256];
-            for i in 256 - P::TAU..256 {
-                let mut j = [0];
-                ctx.read(&mut j);
-                while usize::from(j[0]) > i {
-                    ctx.read(&mut j);
-                }
-                let j = usize::from(j[0]);
-                expected[i] = expected[j];
-                expected[j] = if bit(i + P::TAU - 256) == 1 { -1 } else { 1 };
-            }
+            let expected = textbook_ball::<P>(|| {
+                let mut byte = [0];
+                ctx.read(&mut byte);
+                byte[0]
+            });
             let mut c = Rq([5; 256]);
             sample_in_ball::<P, _>(Portable, c_tilde, &mut c);
             assert_eq!(c.0, expected);
@@ -234,6 +241,37 @@ mod tests {
             check::<MlDsa44>(seed);
             check::<MlDsa65>(seed);
             check::<MlDsa87>(seed);
+        }
+    }
+
+    /// No c̃ is known whose hash needs a second block: here most indices are too large.
+    #[test]
+    fn balls_of_several_blocks() {
+        fn check<P: ParameterSet>(random: &mut Random) {
+            let output: [u8; 20 * SHAKE256_RATE] = core::array::from_fn(|i| {
+                let byte = random.below(256) as u8;
+                let kept = i < 8 || random.below(6) == 0;
+                if kept { byte } else { 255 }
+            });
+            let mut bytes = output.iter();
+            let expected = textbook_ball::<P>(|| *bytes.next().unwrap());
+            let read = output.len() - bytes.len();
+
+            let mut c = Rq([5; 256]);
+            let mut ball = Ball::new::<P>(&mut c);
+            let mut blocks = output.chunks(SHAKE256_RATE);
+            while ball.take(blocks.next().unwrap(), &mut c) == Demand::More {}
+            assert_eq!(c.0, expected);
+            let taken = 20 - blocks.len();
+            assert_eq!(taken, read.div_ceil(SHAKE256_RATE));
+            assert!(taken > 1);
+        }
+
+        let mut random = Random::new(1);
+        for _ in 0..100 {
+            check::<MlDsa44>(&mut random);
+            check::<MlDsa65>(&mut random);
+            check::<MlDsa87>(&mut random);
         }
     }
 
