@@ -142,8 +142,10 @@ impl<B: Backend> ZeroizeOnDrop for Workspace<B> {}
 #[cfg(test)]
 mod tests {
     use super::serve;
-    use crate::arch::{Backend, on_each_backend};
+    use crate::arch::{Backend, Vector, on_each_backend};
     use crate::hash::lanes::gradual::Gradual;
+    use crate::hash::lanes::{Absorbed, Client, Demand, MAX_LANES, Midway, Start};
+    use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE};
 
     /// Sponges that wait for their message, on more lanes than there are of them and on fewer,
     /// all of the backend's and only some.
@@ -159,5 +161,54 @@ mod tests {
         }
 
         on_each_backend!(b => check(b));
+    }
+
+    /// After the step in which a client is done nobody takes anything.
+    #[test]
+    fn what_nobody_wants_is_left_undone() {
+        fn check<B: Backend>(b: B) {
+            let mut client = Sated::default();
+            serve(b, &mut client);
+            assert_eq!(client.taken, B::U64s::LANES);
+        }
+
+        on_each_backend!(b => check(b));
+    }
+
+    /// Has a sponge for each lane, which would give many blocks, and is done with the first one.
+    #[derive(Default)]
+    struct Sated {
+        begun: usize,
+        taken: usize,
+    }
+
+    impl Client for Sated {
+        type Sponge = ();
+
+        fn next(&mut self, _: &mut Option<Midway>) -> Option<Start<()>> {
+            self.begun += 1;
+            (self.begun <= MAX_LANES).then_some(Start {
+                rate: SHAKE256_RATE,
+                suffix: SHAKE_SUFFIX,
+                sponge: (),
+            })
+        }
+
+        fn absorb(&mut self, (): &mut (), _: &mut [u8]) -> Absorbed {
+            Absorbed::End(0)
+        }
+
+        fn pause(&mut self, (): (), _: Midway) {
+            unreachable!("its messages are known");
+        }
+
+        fn take(&mut self, (): &mut (), _: &[u8]) -> Demand {
+            self.taken += 1;
+            Demand::more_if(self.taken < 100)
+        }
+
+        fn is_done(&self) -> bool {
+            self.taken > 0
+        }
     }
 }
