@@ -18,15 +18,18 @@ pub(super) fn get() -> usize {
 
 #[cold]
 fn ask() -> u8 {
-    // in an enclave CPUID is no instruction
+    // in an enclave, which is Intel's, CPUID is no instruction
     let answer = if cfg!(target_env = "sgx") {
-        2
+        INTEL
     } else {
         of_this_cpu()
     };
     ANSWER.store(answer, Ordering::Relaxed);
     answer
 }
+
+/// Two units of 512 bits, or three of 256.
+const INTEL: u8 = 3;
 
 /// That of this CPU, which has AVX-512.
 fn of_this_cpu() -> u8 {
@@ -41,8 +44,7 @@ fn of_this_cpu() -> u8 {
     match vendor.as_flattened() {
         // Zen 4 executes instructions on 512 bits as two on 256.
         b"AuthenticAMD" if family + extended_family == 0x19 => 4,
-        // Two units of 512 bits, or three of 256.
-        b"GenuineIntel" => 3,
+        b"GenuineIntel" => INTEL,
         _ => 2,
     }
 }

@@ -152,6 +152,8 @@ pub(crate) fn lanes_beside<B: Backend>(b: B, chain: usize, sponges: usize, block
 /// In how many lanes to begin, for a [`Client`] that has a chain of so many permutations, then the
 /// next, and so on, and for each chain so many permutations `beside`, whose sponges need not end with
 /// it: in few, if a chain then takes no longer.
+///
+/// All lanes together have room for more beside a chain than there is.
 pub(crate) fn lanes_beside_chains<B: Backend>(b: B, chain: usize, beside: usize) -> usize {
     let (few, all) = (B::Few::LANES, B::U64s::LANES);
     if few == all || few == 1 {

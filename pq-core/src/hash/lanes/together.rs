@@ -21,7 +21,8 @@ struct Together<'a, C> {
     turn: usize,
 }
 
-/// In all lanes: what one client leaves free, another fills.
+/// In all lanes: what one client leaves free, another fills. Everything begun is done, since no
+/// client that is served together has sponges that nobody wants in the end.
 impl<C: Client> Client for Together<'_, C> {
     /// Whose it is, and the sponge.
     type Sponge = (usize, C::Sponge);
