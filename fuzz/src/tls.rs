@@ -148,8 +148,8 @@ pub const APPLICATION_DATA: u8 = 23;
 
 /// That a side which failed said so last: in the clear, or under keys that there were by then.
 ///
-/// rustls drops some peers without a word: for what it can't take apart into messages, and for
-/// too much of what it would let pass once.
+/// rustls drops some peers without a word: for what it can't take apart into messages, for too
+/// much of what it would let pass once, and for a second ClientHello with another server name.
 pub fn assert_alerted(error: &Error, sent: &[u8]) {
     use PeerMisbehaved::*;
 
@@ -162,6 +162,7 @@ pub fn assert_alerted(error: &Error, sent: &[u8]) {
                 IllegalMiddleboxChangeCipherSpec
                     | MessageInterleavedWithHandshakeMessage
                     | RejectedEarlyDataInterleavedWithHandshakeMessage
+                    | ServerNameDifferedOnRetry
                     | TooManyEmptyFragments
                     | TooManyKeyUpdateRequests
                     | TooManyRenegotiationRequests
