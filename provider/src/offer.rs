@@ -1,5 +1,6 @@
 use core::mem;
 
+use rustls::pki_types::DnsName;
 use rustls::server::ClientHello;
 use rustls::{CipherSuite, Error, InvalidMessage, NamedGroup, ProtocolVersion, SignatureScheme};
 
@@ -51,7 +52,8 @@ use crate::Group;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Offer {
-    /// The name that the client asks for.
+    /// The DNS name that the client asks for, without a dot at its end. An IP address doesn't
+    /// count, as it doesn't for rustls (RFC 6066, section 3).
     pub server_name: Option<String>,
     /// Key exchange groups, the most preferred one first.
     pub groups: Vec<Group>,
@@ -271,13 +273,14 @@ impl<'a> Reader<'a> {
         Ok(points)
     }
 
-    /// The first DNS name of a ServerNameList (RFC 6066, section 3).
+    /// The DNS name of a ServerNameList (RFC 6066, section 3), as rustls reads it.
     fn host_name(mut self) -> Result<Option<String>, InvalidMessage> {
         while !self.is_empty() {
             let name_type = self.take(1)?[0];
             let name = self.vector16()?.0;
             if name_type == 0 {
-                return Ok(str::from_utf8(name).ok().map(str::to_ascii_lowercase));
+                let name = DnsName::try_from(name).ok();
+                return Ok(name.map(|name| name.as_ref().to_ascii_lowercase()));
             }
         }
         Ok(None)

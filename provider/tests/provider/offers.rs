@@ -26,15 +26,7 @@ fn agrees_with_rustls() {
     ] {
         let hello = hello(profile, rustls::DEFAULT_VERSIONS);
         let offer = read(&hello).unwrap().unwrap();
-        let mut acceptor = Acceptor::default();
-        let mut rest = &hello[..];
-        let accepted = loop {
-            acceptor.read_tls(&mut rest).unwrap();
-            if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).unwrap() {
-                break accepted;
-            }
-        };
-        let mut expected = Offer::of(&accepted.client_hello());
+        let mut expected = read_by_rustls(&hello);
         assert_eq!(expected.server_name.as_deref(), Some("localhost"));
         assert!(!expected.groups.is_empty() && !expected.signature_schemes.is_empty());
         expected.versions = Some(match profile {
@@ -44,6 +36,27 @@ fn agrees_with_rustls() {
             _ => vec![ProtocolVersion::TLSv1_3],
         });
         assert_eq!(offer, expected);
+    }
+}
+
+/// A name with a dot at its end is the name, and an IP address is none.
+#[test]
+fn server_names() {
+    let hello = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
+    let name = b"localhost";
+    let at = hello.windows(name.len()).position(|bytes| bytes == name);
+    let at = at.unwrap();
+    for (sent, expected) in [
+        (b"LocalHost", Some("localhost")),
+        (b"dot.test.", Some("dot.test")),
+        (b"127.0.0.1", None),
+    ] {
+        let mut hello = hello.clone();
+        hello[at..at + name.len()].copy_from_slice(sent);
+        let offer = read(&hello).unwrap().unwrap();
+        assert_eq!(offer.server_name.as_deref(), expected);
+        let by_rustls = read_by_rustls(&hello).server_name;
+        assert_eq!(by_rustls.map(|name| name.to_lowercase()), offer.server_name);
     }
 }
 
@@ -213,6 +226,17 @@ proptest! {
 
 fn read(received: &[u8]) -> Result<Option<Offer>, rustls::Error> {
     OfferReader::new().read(received)
+}
+
+fn read_by_rustls(hello: &[u8]) -> Offer {
+    let mut acceptor = Acceptor::default();
+    let mut rest = hello;
+    loop {
+        acceptor.read_tls(&mut rest).unwrap();
+        if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).unwrap() {
+            return Offer::of(&accepted.client_hello());
+        }
+    }
 }
 
 fn hello(profile: Profile, versions: &[&'static SupportedProtocolVersion]) -> Vec<u8> {
