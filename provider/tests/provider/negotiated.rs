@@ -5,7 +5,6 @@ use alloc::sync::Arc;
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::quic::{self, Version};
-use rustls::server::Acceptor;
 use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, ServerConfig, SignatureScheme, version,
 };
@@ -13,7 +12,7 @@ use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Authentication, Builder, Group, KeyAlgorithm, Negotiated, Profile};
 
 use crate::peers::{
-    Ecdsa, Identity, KeyPair, Outcome, Pki, any_base, bases, client_config, connect,
+    Ecdsa, Identity, KeyPair, Outcome, Pki, accept, any_base, bases, client_config, connect,
     mutual_client_config, mutual_server_config, roots, server_config, with_groups,
 };
 
@@ -147,11 +146,8 @@ fn server_with_several_certificates() {
         let mut connection =
             ClientConnection::new(client.clone(), "localhost".try_into().unwrap()).unwrap();
         connection.write_tls(&mut hello).unwrap();
-        let mut acceptor = Acceptor::default();
-        acceptor.read_tls(&mut hello.as_slice()).unwrap();
-        let accepted = acceptor.accept().unwrap().unwrap();
         let own = identities
-            .choose(&accepted.client_hello())
+            .choose(&accept(&hello).client_hello())
             .and_then(|choice| choice.authentication());
 
         let [client_says, server_says] = both(connect(&client, &server));

@@ -5,7 +5,6 @@ use alloc::sync::Arc;
 use pq_x509::SignatureAlgorithm;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rustls::server::Acceptor;
 use rustls::{
     ClientConfig, ClientConnection, InvalidMessage, ProtocolVersion, RootCertStore,
     SignatureScheme, SupportedProtocolVersion, version,
@@ -13,7 +12,7 @@ use rustls::{
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Offer, OfferReader, Profile};
 
-use crate::peers::{Pki, any_base};
+use crate::peers::{Pki, accept, any_base};
 
 /// The same that rustls reads, and what it doesn't tell.
 #[test]
@@ -137,9 +136,7 @@ fn unreadable_certificate_schemes() {
     for data in [&[][..], &[0], &[0, 2, 4], &[0, 1, 4]] {
         let hello = with_extension(&plain, signature_algorithms_cert, data);
         assert_eq!(read(&hello), read(&plain));
-        let mut acceptor = Acceptor::default();
-        acceptor.read_tls(&mut &hello[..]).unwrap();
-        assert!(matches!(acceptor.accept(), Ok(Some(_))));
+        accept(&hello);
     }
 }
 
@@ -229,14 +226,7 @@ fn read(received: &[u8]) -> Result<Option<Offer>, rustls::Error> {
 }
 
 fn read_by_rustls(hello: &[u8]) -> Offer {
-    let mut acceptor = Acceptor::default();
-    let mut rest = hello;
-    loop {
-        acceptor.read_tls(&mut rest).unwrap();
-        if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).unwrap() {
-            return Offer::of(&accepted.client_hello());
-        }
-    }
+    Offer::of(&accept(hello).client_hello())
 }
 
 fn hello(profile: Profile, versions: &[&'static SupportedProtocolVersion]) -> Vec<u8> {

@@ -13,7 +13,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{
     CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, SubjectPublicKeyInfoDer,
 };
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{Accepted, Acceptor, WebPkiClientVerifier};
 use rustls::{
     ClientConfig, ClientConnection, Connection, Error, HandshakeKind, RootCertStore, ServerConfig,
     ServerConnection, SignatureScheme,
@@ -369,6 +369,17 @@ pub(crate) fn connect_to(
     Outcome {
         client: client.end(),
         server: server.end(),
+    }
+}
+
+/// What rustls reads in the ClientHello in `hello`.
+pub(crate) fn accept(mut hello: &[u8]) -> Accepted {
+    let mut acceptor = Acceptor::default();
+    loop {
+        acceptor.read_tls(&mut hello).unwrap();
+        if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).unwrap() {
+            return accepted;
+        }
     }
 }
 

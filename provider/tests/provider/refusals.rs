@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Validity};
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
-use rustls::server::{Accepted, Acceptor};
+use rustls::server::Accepted;
 use rustls::{
     AlertDescription, CertificateError, CipherSuite, ClientConfig, ClientConnection, Error,
     InvalidMessage, NamedGroup, PeerIncompatible, RootCertStore, ServerConfig, SignatureScheme,
@@ -20,7 +20,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::events;
 use crate::peers::{
-    Ecdsa, Identity, KeyPair, Pki, any_base, client_config, connect, connect_to,
+    Ecdsa, Identity, KeyPair, Pki, accept, any_base, client_config, connect, connect_to,
     mutual_client_config, mutual_server_config, roots, server_config, with_groups,
 };
 
@@ -542,14 +542,7 @@ impl Case {
         let mut client = ClientConnection::new(self.client.clone(), name).unwrap();
         let mut hello = Vec::new();
         client.write_tls(&mut hello).unwrap();
-        let mut acceptor = Acceptor::default();
-        let mut hello = &hello[..];
-        loop {
-            acceptor.read_tls(&mut hello).unwrap();
-            if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).unwrap() {
-                return accepted;
-            }
-        }
+        accept(&hello)
     }
 }
 

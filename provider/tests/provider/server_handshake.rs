@@ -7,7 +7,7 @@ use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls::server::danger::ClientCertVerifier;
-use rustls::server::{Accepted, Acceptor, ServerConnection, WebPkiClientVerifier};
+use rustls::server::{Accepted, ServerConnection, WebPkiClientVerifier};
 use rustls::{
     ClientConfig, ClientConnection, Connection, HandshakeKind, ProtocolVersion, RootCertStore,
     ServerConfig, version,
@@ -19,7 +19,7 @@ use rustls_pq::{
 };
 
 use crate::peers::{
-    Ecdsa, Identity, Peer, Pki, any_base, client_config, exchange, mutual_client_config,
+    Ecdsa, Identity, Peer, Pki, accept, any_base, client_config, exchange, mutual_client_config,
     mutual_server_config, roots, with_groups,
 };
 
@@ -334,9 +334,7 @@ fn begin(client: &Arc<ClientConfig>) -> (Peer, Accepted) {
     let mut client = Peer::new(ClientConnection::new(client.clone(), name).unwrap().into());
     let mut hello = Vec::new();
     client.connection.write_tls(&mut hello).unwrap();
-    let mut acceptor = Acceptor::default();
-    acceptor.read_tls(&mut hello.as_slice()).unwrap();
-    (client, acceptor.accept().unwrap().unwrap())
+    (client, accept(&hello))
 }
 
 /// The rest of the handshake.

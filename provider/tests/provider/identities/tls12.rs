@@ -5,14 +5,13 @@ use alloc::sync::Arc;
 use pq_x509::SignatureAlgorithm;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::server::Acceptor;
 use rustls::sign::SingleCertAndKey;
 use rustls::{CipherSuite, ClientConfig, ClientConnection, ServerConfig, version};
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, KeyAlgorithm, OfferReader};
 
 use super::{World, assert_is, for_both_ends, issue, server_with};
-use crate::peers::{Ecdsa, Identity, Pki, any_base, connect, roots};
+use crate::peers::{Ecdsa, Identity, Pki, accept, any_base, connect, roots};
 
 /// TLS 1.2 knows nothing of ML-DSA.
 #[test]
@@ -77,9 +76,7 @@ fn cipher_suites_of_tls12_clients() {
             .unwrap()
             .write_tls(&mut hello)
             .unwrap();
-        let mut acceptor = Acceptor::default();
-        acceptor.read_tls(&mut hello.as_slice()).unwrap();
-        let accepted = acceptor.accept().unwrap().unwrap();
+        let accepted = accept(&hello);
 
         let expected = match kinds.contains(&"TLS_ECDHE_ECDSA") {
             true => &ecdsa,
