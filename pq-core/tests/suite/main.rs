@@ -18,6 +18,8 @@ mod differential;
 mod messages;
 mod peers;
 mod properties;
+#[cfg(all(feature = "limit", target_arch = "x86_64"))]
+mod registers;
 mod stream;
 mod tally;
 mod wycheproof;
