@@ -16,7 +16,8 @@ use crate::Error;
 /// Its cipher suites can be used for QUIC where the feature `quic` is enabled. Those of TLS
 /// 1.3 have an HKDF of this crate, over RustCrypto's SHA-2, which handshakes are faster with; and
 /// ECDSA keys that chains and handshakes keep coming back to are kept with graviola's tables for
-/// them.
+/// them. Key exchanges, the keys of TLS 1.3 and of QUIC, and ECDSA verification leave the vector
+/// registers clear, as graviola's don't, which slows whatever runs next on Intel's CPUs.
 ///
 /// # Errors
 ///
@@ -124,7 +125,7 @@ mod graviola {
     use rustls::crypto::CryptoProvider;
 
     use super::Base;
-    use crate::{Error, suites, verify};
+    use crate::{Error, cleared, suites, verify};
 
     pub(super) fn detect() -> Result<Base, Error> {
         let missing = missing(&cpu_features());
@@ -140,7 +141,7 @@ mod graviola {
 
     fn provider() -> CryptoProvider {
         let provider = rustls_graviola::default_provider();
-        verify::ecdsa::in_place(suites::in_place(provider))
+        verify::ecdsa::in_place(suites::in_place(cleared::in_place(provider)))
     }
 
     fn missing(features: &[(&'static str, bool)]) -> Vec<&'static str> {

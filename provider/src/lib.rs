@@ -273,6 +273,11 @@ pub mod base;
 mod builder;
 mod cause;
 mod certificate;
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod cleared;
 mod error;
 mod group;
 #[cfg(all(

@@ -1,11 +1,11 @@
-//! graviola's cipher suites of TLS 1.3, with our HKDF, and with QUIC keys where they are
-//! wanted.
+//! graviola's cipher suites of TLS 1.3, with our HKDF, with keys that leave vector registers
+//! clear, and with QUIC keys where they are wanted.
 
-use rustls::crypto::tls13::Hkdf;
 use rustls::crypto::{CipherSuiteCommon, CryptoProvider};
-use rustls::{CipherSuite, SupportedCipherSuite, Tls13CipherSuite, quic};
+use rustls::{SupportedCipherSuite, Tls13CipherSuite};
 use rustls_graviola::suites;
 
+use crate::cleared;
 use crate::hkdf::{HKDF_SHA256, HKDF_SHA384};
 #[cfg(feature = "quic")]
 use crate::quic as quic_keys;
@@ -13,32 +13,41 @@ use crate::quic as quic_keys;
 /// `provider`, which is graviola's, with the suites of this module in place of its own.
 pub(crate) fn in_place(mut provider: CryptoProvider) -> CryptoProvider {
     for suite in &mut provider.cipher_suites {
-        *suite = match suite.suite() {
-            CipherSuite::TLS13_AES_128_GCM_SHA256 => SupportedCipherSuite::Tls13(&AES_128_GCM),
-            CipherSuite::TLS13_AES_256_GCM_SHA384 => SupportedCipherSuite::Tls13(&AES_256_GCM),
-            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256 => {
-                SupportedCipherSuite::Tls13(&CHACHA20_POLY1305)
-            }
-            _ => *suite,
-        };
+        let same = |ours: &&Tls13CipherSuite| ours.common.suite == suite.suite();
+        if let Some(ours) = OURS.iter().copied().find(same) {
+            *suite = SupportedCipherSuite::Tls13(ours);
+        }
     }
     provider
 }
 
-pub(crate) static AES_128_GCM: Tls13CipherSuite = {
-    let suite = tls13(&suites::TLS13_AES_128_GCM_SHA256);
-    with(suite, &HKDF_SHA256, quic_keys::AES_128_GCM)
-};
+static OURS: [&Tls13CipherSuite; 3] = [&AES_128_GCM, &AES_256_GCM, &CHACHA20_POLY1305];
 
-pub(crate) static AES_256_GCM: Tls13CipherSuite = {
-    let suite = tls13(&suites::TLS13_AES_256_GCM_SHA384);
-    with(suite, &HKDF_SHA384, quic_keys::AES_256_GCM)
-};
+/// Copies of graviola's suites, each with one of our HKDFs.
+macro_rules! suites {
+    ($($name:ident = $theirs:ident with $hkdf:ident;)*) => {$(
+        pub(crate) static $name: Tls13CipherSuite = {
+            static AEAD: cleared::Aead = cleared::Aead(tls13(&suites::$theirs).aead_alg);
+            let common = &tls13(&suites::$theirs).common;
+            Tls13CipherSuite {
+                common: CipherSuiteCommon {
+                    suite: common.suite,
+                    hash_provider: common.hash_provider,
+                    confidentiality_limit: common.confidentiality_limit,
+                },
+                hkdf_provider: &$hkdf,
+                aead_alg: &AEAD,
+                quic: quic_keys::$name,
+            }
+        };
+    )*};
+}
 
-pub(crate) static CHACHA20_POLY1305: Tls13CipherSuite = {
-    let suite = tls13(&suites::TLS13_CHACHA20_POLY1305_SHA256);
-    with(suite, &HKDF_SHA256, quic_keys::CHACHA20_POLY1305)
-};
+suites! {
+    AES_128_GCM = TLS13_AES_128_GCM_SHA256 with HKDF_SHA256;
+    AES_256_GCM = TLS13_AES_256_GCM_SHA384 with HKDF_SHA384;
+    CHACHA20_POLY1305 = TLS13_CHACHA20_POLY1305_SHA256 with HKDF_SHA256;
+}
 
 /// Evaluated by the compiler, panic included.
 const fn tls13(suite: &'static SupportedCipherSuite) -> &'static Tls13CipherSuite {
@@ -46,24 +55,6 @@ const fn tls13(suite: &'static SupportedCipherSuite) -> &'static Tls13CipherSuit
         panic!("these are suites of TLS 1.3");
     };
     suite
-}
-
-/// A copy of `suite` that has these.
-const fn with(
-    suite: &'static Tls13CipherSuite,
-    hkdf_provider: &'static dyn Hkdf,
-    quic: Option<&'static dyn quic::Algorithm>,
-) -> Tls13CipherSuite {
-    Tls13CipherSuite {
-        common: CipherSuiteCommon {
-            suite: suite.common.suite,
-            hash_provider: suite.common.hash_provider,
-            confidentiality_limit: suite.common.confidentiality_limit,
-        },
-        hkdf_provider,
-        aead_alg: suite.aead_alg,
-        quic,
-    }
 }
 
 #[cfg(not(feature = "quic"))]

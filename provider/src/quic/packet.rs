@@ -4,11 +4,13 @@ use rustls::crypto::cipher::{AeadKey, Iv, NONCE_LEN, Nonce};
 use rustls::quic::{PacketKey, Tag};
 
 use super::{Aead, key_bytes};
+use crate::cleared::Clearing;
 
 /// The key that protects the payloads of packets (RFC 9001, section 5.3).
 pub(super) struct PayloadKey {
     cipher: Cipher,
     iv: Iv,
+    _clearing: Clearing,
 }
 
 impl PayloadKey {
@@ -22,6 +24,7 @@ impl PayloadKey {
                 }
             },
             iv,
+            _clearing: Clearing,
         }
     }
 

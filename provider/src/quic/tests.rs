@@ -6,6 +6,7 @@ use rustls::quic::{Algorithm, DirectionalKeys, HeaderProtectionKey, Keys, Packet
 use rustls::{Error, Side, SupportedCipherSuite, Tls13CipherSuite};
 
 use super::Aead;
+use crate::cleared::left_in_use;
 use crate::suites::{AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, in_place};
 
 /// A.2
@@ -161,6 +162,14 @@ fn limits_are_those_of_ring() {
             (key.confidentiality_limit(), key.integrity_limit())
         });
         assert_eq!(limits[0], limits[1], "{:?}", ours.common.suite);
+    }
+}
+
+#[test]
+fn keys_leave_the_registers_clear() {
+    for (suite, _) in suites() {
+        let keys = initial(suite, b"id", Side::Client);
+        assert!(!left_in_use(|| drop(keys)), "{:?}", suite.common.suite);
     }
 }
 

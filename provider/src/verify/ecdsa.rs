@@ -15,6 +15,7 @@ use rustls::pki_types::{
 };
 
 use super::Algorithm;
+use crate::cleared::Clearing;
 
 /// `provider`, which is graviola's, with the algorithms of this module in place of its own.
 pub(crate) fn in_place(provider: CryptoProvider) -> CryptoProvider {
@@ -112,6 +113,7 @@ impl<C: Curve<PublicKey: Send + Sync>> SignatureVerificationAlgorithm for Ecdsa<
         message: &[u8],
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
+        let _clearing = Clearing;
         let parse =
             || VerifyingKey::<C>::from_x962_uncompressed(public_key).map_err(|_| InvalidSignature);
         match self.keys.expanded.find(public_key, parse)? {
@@ -148,6 +150,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::cleared::left_in_use;
     use crate::interned::Same;
 
     #[test]
@@ -167,6 +170,8 @@ mod tests {
         let public_key = key.public_key().as_ref();
         // Once unknown, once seen, then kept.
         for _ in 0..4 {
+            let verify = || _ = ours.verify_signature(public_key, b"message", signature);
+            assert!(!left_in_use(verify));
             assert!(
                 ours.verify_signature(public_key, b"message", signature)
                     .is_ok()
