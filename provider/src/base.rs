@@ -1,7 +1,8 @@
 //! The providers that classical algorithms can come from, one for each feature.
 //!
-//! They are as their makers have them, which need not be classical only: graviola's has a group
-//! X25519MLKEM768 of its own, in whose place [`Builder`](crate::Builder) puts this crate's.
+//! They are as their makers have them, save for what [`graviola()`] says, and need not be classical
+//! only: graviola's has a group X25519MLKEM768 of its own, in whose place
+//! [`Builder`](crate::Builder) puts this crate's.
 
 use alloc::sync::Arc;
 
@@ -16,8 +17,9 @@ use crate::Error;
 /// Its cipher suites can be used for QUIC where the feature `quic` is enabled. Those of TLS
 /// 1.3 have an HKDF of this crate, over RustCrypto's SHA-2, which handshakes are faster with; and
 /// ECDSA keys that chains and handshakes keep coming back to are kept with graviola's tables for
-/// them. Key exchanges, the keys of TLS 1.3 and of QUIC, and ECDSA verification leave the vector
-/// registers clear, as graviola's don't, which slows whatever runs next on Intel's CPUs.
+/// them. After classical key exchanges, keys of TLS 1.3 and of QUIC, and ECDSA verification the
+/// upper halves of vector registers are cleared, which graviola leaves in use: on some of Intel's
+/// CPUs that slows whatever runs next.
 ///
 /// # Errors
 ///

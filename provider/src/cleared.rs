@@ -1,9 +1,13 @@
-//! What graviola wipes, with the vector registers clear afterwards.
+//! What graviola wipes, with the upper halves of vector registers cleared afterwards.
 //!
 //! graviola wipes keys and shared secrets by registers of 256 bits, and leaves their upper halves
-//! in use (0.4.4: `_zero_bytes` ends without `vzeroupper`). On Intel's CPUs that slows every SSE
-//! instruction, SHA-2's and most others of a program, until some code clears them: on Emerald
-//! Rapids the next AES-GCM key takes 3.8 µs instead of 0.2, and a handshake a fourteenth more.
+//! in use (0.4.4: `_zero_bytes` ends without `vzeroupper`). On some of Intel's CPUs that slows the
+//! instructions of SSE, SHA-2's and most others of a program, until some code clears them: on
+//! Emerald Rapids the next AES-GCM key takes 3.8 µs instead of 0.2, and a handshake a twelfth more.
+//!
+//! Out of reach is what happens within one call of graviola: ECDSA hashes after it has wiped.
+//! Left as they are, because they are rare here: keys of TLS 1.2, of certificates and of tickets.
+//! On AArch64 there is nothing to clear, at the price of an allocation for each key.
 
 use rustls::crypto::cipher::{
     AeadKey, InboundOpaqueMessage, InboundPlainMessage, Iv, MessageDecrypter, MessageEncrypter,
@@ -18,10 +22,14 @@ use rustls_graviola::kx;
 
 /// `provider`, which is graviola's, with the classical groups of this module in place of its own.
 pub(crate) fn in_place(mut provider: CryptoProvider) -> CryptoProvider {
-    static OURS: [Group; 3] = [Group(&kx::X25519), Group(&kx::P256), Group(&kx::P384)];
+    static OURS: [Classical; 3] = [
+        Classical(&kx::X25519),
+        Classical(&kx::P256),
+        Classical(&kx::P384),
+    ];
 
     for group in &mut provider.kx_groups {
-        let same = |ours: &&Group| ours.name() == group.name();
+        let same = |ours: &&Classical| ours.name() == group.name();
         if let Some(ours) = OURS.iter().find(same) {
             *group = ours;
         }
@@ -29,11 +37,11 @@ pub(crate) fn in_place(mut provider: CryptoProvider) -> CryptoProvider {
     provider
 }
 
-/// A group whose key exchanges leave the registers clear.
+/// A classical group whose key exchanges are [`Cleared`].
 #[derive(Debug)]
-struct Group(&'static dyn SupportedKxGroup);
+struct Classical(&'static dyn SupportedKxGroup);
 
-impl SupportedKxGroup for Group {
+impl SupportedKxGroup for Classical {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
         Ok(Cleared::new(self.0.start()?))
     }
@@ -60,10 +68,10 @@ impl SupportedKxGroup for Group {
     }
 }
 
-/// An AEAD whose keys leave the registers clear.
-pub(crate) struct Aead(pub(crate) &'static dyn Tls13AeadAlgorithm);
+/// An AEAD whose keys are [`Cleared`].
+pub(crate) struct RecordProtection(pub(crate) &'static dyn Tls13AeadAlgorithm);
 
-impl Tls13AeadAlgorithm for Aead {
+impl Tls13AeadAlgorithm for RecordProtection {
     fn encrypter(&self, key: AeadKey, iv: Iv) -> Box<dyn MessageEncrypter> {
         Cleared::new(self.0.encrypter(key, iv))
     }
@@ -89,7 +97,7 @@ impl Tls13AeadAlgorithm for Aead {
     }
 }
 
-/// Something that wipes itself when dropped, which is before the registers are cleared.
+/// Something that wipes itself when dropped, after which upper halves are cleared.
 struct Cleared<T: ?Sized> {
     value: Box<T>,
     _clearing: Clearing,
@@ -147,8 +155,8 @@ impl MessageDecrypter for Cleared<dyn MessageDecrypter> {
     }
 }
 
-/// Clears the upper halves of the vector registers when dropped, and so belongs last in a struct
-/// and first in a function.
+/// Clears the upper halves of vector registers when dropped, and so belongs last in a struct and
+/// first in a function.
 pub(crate) struct Clearing;
 
 impl Drop for Clearing {

@@ -1,5 +1,5 @@
-//! graviola's cipher suites of TLS 1.3, with our HKDF, with keys that leave vector registers
-//! clear, and with QUIC keys where they are wanted.
+//! graviola's cipher suites of TLS 1.3, with our HKDF, with keys after which upper halves are
+//! [`cleared`], and with QUIC keys where they are wanted.
 
 use rustls::crypto::{CipherSuiteCommon, CryptoProvider};
 use rustls::{SupportedCipherSuite, Tls13CipherSuite};
@@ -23,11 +23,11 @@ pub(crate) fn in_place(mut provider: CryptoProvider) -> CryptoProvider {
 
 static OURS: [&Tls13CipherSuite; 3] = [&AES_128_GCM, &AES_256_GCM, &CHACHA20_POLY1305];
 
-/// Copies of graviola's suites, each with one of our HKDFs.
+/// Copies of graviola's suites, each with what is ours.
 macro_rules! suites {
     ($($name:ident = $theirs:ident with $hkdf:ident;)*) => {$(
         pub(crate) static $name: Tls13CipherSuite = {
-            static AEAD: cleared::Aead = cleared::Aead(tls13(&suites::$theirs).aead_alg);
+            static AEAD: cleared::RecordProtection = cleared::RecordProtection(tls13(&suites::$theirs).aead_alg);
             let common = &tls13(&suites::$theirs).common;
             Tls13CipherSuite {
                 common: CipherSuiteCommon {

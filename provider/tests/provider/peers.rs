@@ -376,7 +376,8 @@ pub(crate) fn connect_to(
 pub(crate) fn accept(mut hello: &[u8]) -> Accepted {
     let mut acceptor = Acceptor::default();
     loop {
-        acceptor.read_tls(&mut hello).unwrap();
+        let read = acceptor.read_tls(&mut hello).unwrap();
+        assert_ne!(read, 0, "the ClientHello isn't whole");
         if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).unwrap() {
             return accepted;
         }

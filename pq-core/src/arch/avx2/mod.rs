@@ -64,29 +64,31 @@ impl Backend for Avx2 {
 }
 
 impl Avx2 {
-    /// Clears the upper halves of the vector registers (`vzeroupper`).
+    /// Clears the upper halves of the sixteen vector registers that SSE has (`vzeroupper`).
     ///
     /// All that this crate runs leaves them clear, as the compiler sees to. This is for callers of
-    /// code that does not: while an upper half is in use, Intel's CPUs take many times as long for
-    /// instructions of SSE, which most of a program's are.
+    /// code that does not: while an upper half is in use, some of Intel's CPUs (Emerald Rapids
+    /// for one) take many times as long for the instructions of SSE in their first encoding, which
+    /// most of a program's are. It wipes nothing, since the lower halves stay.
     #[inline]
     pub fn clear_upper_halves(self) {
         // SAFETY: the token proves that the CPU has the instruction.
         unsafe { _mm256_zeroupper() }
     }
 
-    /// Whether the upper half of a vector register is in use, if the CPU says so: after
+    /// Whether an upper half of these registers is in use, if the CPU says so: after
     /// [`clear_upper_halves`](Self::clear_upper_halves) some say that they always are.
     #[cfg(feature = "limit")]
     pub fn upper_halves_in_use(self) -> Option<bool> {
-        // Intel's manual, volume 1, section 13.2: whether XGETBV says which states are in use, of
-        // which this is the second.
+        // Intel's manual, volume 1, section 13.2: whether XGETBV says which components of the
+        // state are in use. These are component 2.
         const TELLS: u32 = 1 << 2;
         const UPPER_HALVES: u64 = 1 << 2;
 
+        /// For CPUs that tell.
         #[target_feature(enable = "xsave")]
-        fn states_in_use() -> u64 {
-            // SAFETY: whoever calls this has asked CPUID for it.
+        unsafe fn components_in_use() -> u64 {
+            // SAFETY: the CPU has this register of those that XGETBV reads.
             unsafe { _xgetbv(1) }
         }
 
@@ -94,10 +96,11 @@ impl Avx2 {
             unused_unsafe,
             reason = "safe in later versions of Rust than the oldest that is supported"
         )]
-        // SAFETY: a CPU with AVX2 has CPUID, and this leaf of it.
+        // SAFETY: a CPU with AVX2 has CPUID, and this leaf of it, which is about XSAVE.
         let tells = unsafe { __cpuid_count(0xd, 1) }.eax & TELLS != 0;
-        // SAFETY: there would be no AVX2 if the operating system hadn't enabled XSAVE.
-        tells.then(|| unsafe { states_in_use() } & UPPER_HALVES != 0)
+        // SAFETY: the CPU tells, and there would be no AVX2 if the operating system hadn't enabled
+        // XSAVE.
+        tells.then(|| unsafe { components_in_use() } & UPPER_HALVES != 0)
     }
 }
 
