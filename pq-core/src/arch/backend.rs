@@ -204,6 +204,10 @@ pub trait Kernel<T> {
     /// What the kernel returns; most work in place.
     type Output;
 
+    /// Whether it is so large that it should be a function even where the others are compiled into
+    /// their users.
+    const LARGE: bool = false;
+
     /// Runs to the end.
     fn run(self, token: T) -> Self::Output;
 }

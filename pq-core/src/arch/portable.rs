@@ -25,10 +25,14 @@ impl Backend for Portable {
 
     #[inline(always)]
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
-        kernel.run(self)
+        if K::LARGE {
+            self.run_scalar(kernel)
+        } else {
+            kernel.run(self)
+        }
     }
 
-    // A function, or Keccak would be compiled into each of its users.
+    // A function, or Keccak and transforms would be compiled into each of their many users.
     #[inline(never)]
     fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         kernel.run(self)

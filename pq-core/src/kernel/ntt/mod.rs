@@ -36,6 +36,8 @@ pub(crate) struct Ntt<'a, R: Ring>(pub(crate) &'a mut [R::Element; 256]);
 impl<B: Backend, R: Ring> Kernel<B> for Ntt<'_, R> {
     type Output = ();
 
+    const LARGE: bool = true;
+
     #[inline(always)]
     fn run(self, b: B) {
         forward::<B, R>(b, None, self.0);
@@ -52,6 +54,8 @@ pub(crate) struct NttOf<'a, R: Ring> {
 
 impl<B: Backend, R: Ring> Kernel<B> for NttOf<'_, R> {
     type Output = ();
+
+    const LARGE: bool = true;
 
     #[inline(always)]
     fn run(self, b: B) {
@@ -128,6 +132,8 @@ pub(crate) struct InverseNtt<'a, R: Ring>(pub(crate) &'a mut [R::Element; 256]);
 
 impl<B: Backend, R: Ring> Kernel<B> for InverseNtt<'_, R> {
     type Output = ();
+
+    const LARGE: bool = true;
 
     #[inline(always)]
     fn run(self, b: B) {
