@@ -52,6 +52,13 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
         2
     }
 
+    /// Whether this CPU computes the step θ of Keccak in less time by sums of pairs of words,
+    /// although they are more instructions.
+    #[inline]
+    fn adds_pairs_faster(self) -> bool {
+        false
+    }
+
     /// The instructions for SHA-256, if this CPU has them beside its own.
     ///
     /// They hash a message, or a few side by side. Where they are not part of what the

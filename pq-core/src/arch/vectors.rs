@@ -76,9 +76,9 @@ pub trait U64s: Words<Element = u64> {
     /// and their sums.
     const CHI_LAST: bool = false;
 
-    /// `self ⊕ b ⊕ c ⊕ d ⊕ e`
+    /// `self ⊕ b ⊕ c ⊕ d ⊕ e`, of pairs if that makes a difference.
     #[inline(always)]
-    fn xor5(self, b: Self, c: Self, d: Self, e: Self) -> Self {
+    fn xor5<const PAIRS: bool>(self, b: Self, c: Self, d: Self, e: Self) -> Self {
         self.xor3(b, c).xor3(d, e)
     }
     /// `self ⊕ b` with each lane of `b` rotated to the left by 1.
@@ -96,13 +96,13 @@ pub trait U64s: Words<Element = u64> {
     ///
     /// Five words have the same columns beside them: what is added is computed once.
     #[inline(always)]
-    fn theta(self, left: Self, right: Self) -> Self {
+    fn theta<const PAIRS: bool>(self, left: Self, right: Self) -> Self {
         self.xor(left.xor_rotated(right))
     }
     /// The result of [`theta`](Self::theta) with each lane rotated to the left by `N` bits,
     /// 0 < `N` < 64.
     #[inline(always)]
-    fn theta_rotate<const N: i32>(self, left: Self, right: Self) -> Self {
+    fn theta_rotate<const N: i32, const PAIRS: bool>(self, left: Self, right: Self) -> Self {
         self.xor_rotate::<N>(left.xor_rotated(right))
     }
     /// `self ⊕ (¬b ∧ c)`, the step χ of Keccak.

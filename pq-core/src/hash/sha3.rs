@@ -3,7 +3,7 @@
 use zeroize::ZeroizeOnDrop;
 
 use crate::arch::Backend;
-use crate::kernel::keccak::PermuteAndAbsorb;
+use crate::kernel::keccak::{self, PermuteAndAbsorb};
 use crate::secret::wipe;
 
 /// Rate of SHAKE128 in bytes.
@@ -120,12 +120,15 @@ impl<B: Backend> Sponge<B> {
 
     /// Permutes the state, and adds and permutes each of `blocks`.
     fn permute_and_absorb(&mut self, blocks: &[u8]) {
-        self.b.run_few(PermuteAndAbsorb::<B::Few> {
-            token: From::from(self.b),
-            state: &mut self.state.0,
-            rate: self.rate,
-            blocks,
-        });
+        keccak::run_few(
+            self.b,
+            PermuteAndAbsorb::<B::Few> {
+                token: From::from(self.b),
+                state: &mut self.state.0,
+                rate: self.rate,
+                blocks,
+            },
+        );
     }
 }
 

@@ -2,6 +2,45 @@
 
 use crate::arch::{Backend, Kernel, U64s};
 
+/// A kernel that permutes: with `PAIRS`, the step θ is computed by sums of pairs of words
+/// ([`Backend::adds_pairs_faster`]).
+pub(crate) trait Permuting<B: Backend>: Sized {
+    fn run<const PAIRS: bool>(self, b: B);
+}
+
+/// Such a kernel with one of both. They are two functions: in one that chooses, the compiler
+/// finds no registers for all words of either.
+struct Chosen<K, const PAIRS: bool>(K);
+
+impl<B: Backend, K: Permuting<B>, const PAIRS: bool> Kernel<B> for Chosen<K, PAIRS> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, b: B) {
+        self.0.run::<PAIRS>(b);
+    }
+}
+
+/// Runs a kernel that permutes all lanes.
+#[inline]
+pub(crate) fn run<B: Backend>(b: B, kernel: impl Permuting<B>) {
+    if b.adds_pairs_faster() {
+        b.run(Chosen::<_, true>(kernel));
+    } else {
+        b.run(Chosen::<_, false>(kernel));
+    }
+}
+
+/// Runs a kernel that permutes [`Few`](Backend::Few) lanes.
+#[inline]
+pub(crate) fn run_few<B: Backend>(b: B, kernel: impl Permuting<B>) {
+    if b.adds_pairs_faster() {
+        b.run_few(Chosen::<_, true>(kernel));
+    } else {
+        b.run_few(Chosen::<_, false>(kernel));
+    }
+}
+
 /// Permutes `LANES` states side by side.
 ///
 /// `states[x + 5y]` holds lane (x, y) of each state.
@@ -10,17 +49,19 @@ pub(crate) struct KeccakF1600<'a, V: U64s> {
     pub(crate) states: &'a mut [V::Array; 25],
 }
 
-impl<B: Backend, V: U64s> Kernel<B> for KeccakF1600<'_, V> {
-    type Output = ();
-
+impl<B: Backend, V: U64s> Permuting<B> for KeccakF1600<'_, V> {
     #[inline(always)]
-    fn run(self, _: B) {
+    fn run<const PAIRS: bool>(self, _: B) {
         let Self { token, states } = self;
         let mut a = [[V::splat(token, 0); 5]; 5];
         for (vector, words) in a.as_flattened_mut().iter_mut().zip(states.iter()) {
             *vector = V::load(token, words);
         }
-        for (vector, array) in permute::<B, V>(token, a).as_flattened().iter().zip(states) {
+        for (vector, array) in permute::<B, V, PAIRS>(token, a)
+            .as_flattened()
+            .iter()
+            .zip(states)
+        {
             vector.store(array);
         }
     }
@@ -38,11 +79,9 @@ pub(crate) struct PermuteAndAbsorb<'a, V: U64s> {
     pub(crate) blocks: &'a [u8],
 }
 
-impl<B: Backend, V: U64s> Kernel<B> for PermuteAndAbsorb<'_, V> {
-    type Output = ();
-
+impl<B: Backend, V: U64s> Permuting<B> for PermuteAndAbsorb<'_, V> {
     #[inline(always)]
-    fn run(self, _: B) {
+    fn run<const PAIRS: bool>(self, _: B) {
         let Self {
             token,
             state,
@@ -58,7 +97,7 @@ impl<B: Backend, V: U64s> Kernel<B> for PermuteAndAbsorb<'_, V> {
         }
         let mut blocks = blocks.chunks_exact(rate);
         loop {
-            a = permute::<B, V>(token, a);
+            a = permute::<B, V, PAIRS>(token, a);
             let Some(block) = blocks.next() else { break };
             let (lanes, words) = (a.as_flattened_mut(), block.as_chunks().0);
             // Ranges that are constants, so that the words stay in registers.
@@ -101,11 +140,9 @@ pub(crate) struct Step<'a, V: U64s, A: U64s = V> {
     pub(crate) blocks: &'a mut [[u8; 192]],
 }
 
-impl<B: Backend, V: U64s, A: U64s> Kernel<B> for Step<'_, V, A> {
-    type Output = ();
-
+impl<B: Backend, V: U64s, A: U64s> Permuting<B> for Step<'_, V, A> {
     #[inline(always)]
-    fn run(self, _: B) {
+    fn run<const PAIRS: bool>(self, _: B) {
         let Self {
             token,
             states,
@@ -139,7 +176,7 @@ impl<B: Backend, V: U64s, A: U64s> Kernel<B> for Step<'_, V, A> {
                 _ => debug_assert!(false, "no sponge in lanes has a rate of {len} bytes"),
             }
         }
-        let a = permute::<B, V>(token, a);
+        let a = permute::<B, V, PAIRS>(token, a);
         for (vector, words) in a.as_flattened().iter().zip(states) {
             vector.store(&mut V::chunks_mut(words.as_mut())[group]);
         }
@@ -154,19 +191,22 @@ impl<B: Backend, V: U64s, A: U64s> Kernel<B> for Step<'_, V, A> {
 /// Keccak-f\[1600\] in registers, for kernels that make a state and use it up. Lane (x, y) is
 /// `a[y][x]`.
 #[inline(always)]
-pub(crate) fn permute<B: Backend, V: U64s>(token: V::Token, mut a: [[V; 5]; 5]) -> [[V; 5]; 5] {
+pub(crate) fn permute<B: Backend, V: U64s, const PAIRS: bool>(
+    token: V::Token,
+    mut a: [[V; 5]; 5],
+) -> [[V; 5]; 5] {
     if B::COMPLEMENTS {
         complement_kept(token, &mut a);
     }
     if V::CHI_LAST {
         for constant in &ROUND_CONSTANTS {
-            a = round::<B, V>(token, a, *constant);
+            a = round::<B, V, PAIRS>(token, a, *constant);
         }
     } else {
         // Two rounds at a time: between them no words are moved to where a loop wants them.
         for [first, second] in ROUND_CONSTANTS.as_chunks().0 {
-            a = round::<B, V>(token, a, *first);
-            a = round::<B, V>(token, a, *second);
+            a = round::<B, V, PAIRS>(token, a, *first);
+            a = round::<B, V, PAIRS>(token, a, *second);
         }
     }
     if B::COMPLEMENTS {
@@ -221,12 +261,16 @@ fn complement_kept<V: U64s>(token: V::Token, a: &mut [[V; 5]; 5]) {
 
 /// One round: θ, ρ, π, χ, ι.
 #[inline(always)]
-fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) -> [[V; 5]; 5] {
-    let c0 = a[0][0].xor5(a[1][0], a[2][0], a[3][0], a[4][0]);
-    let c1 = a[0][1].xor5(a[1][1], a[2][1], a[3][1], a[4][1]);
-    let c2 = a[0][2].xor5(a[1][2], a[2][2], a[3][2], a[4][2]);
-    let c3 = a[0][3].xor5(a[1][3], a[2][3], a[3][3], a[4][3]);
-    let c4 = a[0][4].xor5(a[1][4], a[2][4], a[3][4], a[4][4]);
+fn round<B: Backend, V: U64s, const PAIRS: bool>(
+    token: V::Token,
+    a: [[V; 5]; 5],
+    constant: u64,
+) -> [[V; 5]; 5] {
+    let c0 = a[0][0].xor5::<PAIRS>(a[1][0], a[2][0], a[3][0], a[4][0]);
+    let c1 = a[0][1].xor5::<PAIRS>(a[1][1], a[2][1], a[3][1], a[4][1]);
+    let c2 = a[0][2].xor5::<PAIRS>(a[1][2], a[2][2], a[3][2], a[4][2]);
+    let c3 = a[0][3].xor5::<PAIRS>(a[1][3], a[2][3], a[3][3], a[4][3]);
+    let c4 = a[0][4].xor5::<PAIRS>(a[1][4], a[2][4], a[3][4], a[4][4]);
 
     // Rows of the result of ρ and π, and χ over them: over each at once, or when all are there.
     let chi_if = |now, y, row| if now { chi::<B, V>(token, y, row) } else { row };
@@ -235,55 +279,55 @@ fn round<B: Backend, V: U64s>(token: V::Token, a: [[V; 5]; 5], constant: u64) ->
         early,
         0,
         [
-            a[0][0].theta(c4, c1),
-            a[1][1].theta_rotate::<44>(c0, c2),
-            a[2][2].theta_rotate::<43>(c1, c3),
-            a[3][3].theta_rotate::<21>(c2, c4),
-            a[4][4].theta_rotate::<14>(c3, c0),
+            a[0][0].theta::<PAIRS>(c4, c1),
+            a[1][1].theta_rotate::<44, PAIRS>(c0, c2),
+            a[2][2].theta_rotate::<43, PAIRS>(c1, c3),
+            a[3][3].theta_rotate::<21, PAIRS>(c2, c4),
+            a[4][4].theta_rotate::<14, PAIRS>(c3, c0),
         ],
     );
     let row1 = chi_if(
         early,
         1,
         [
-            a[0][3].theta_rotate::<28>(c2, c4),
-            a[1][4].theta_rotate::<20>(c3, c0),
-            a[2][0].theta_rotate::<3>(c4, c1),
-            a[3][1].theta_rotate::<45>(c0, c2),
-            a[4][2].theta_rotate::<61>(c1, c3),
+            a[0][3].theta_rotate::<28, PAIRS>(c2, c4),
+            a[1][4].theta_rotate::<20, PAIRS>(c3, c0),
+            a[2][0].theta_rotate::<3, PAIRS>(c4, c1),
+            a[3][1].theta_rotate::<45, PAIRS>(c0, c2),
+            a[4][2].theta_rotate::<61, PAIRS>(c1, c3),
         ],
     );
     let row2 = chi_if(
         early,
         2,
         [
-            a[0][1].theta_rotate::<1>(c0, c2),
-            a[1][2].theta_rotate::<6>(c1, c3),
-            a[2][3].theta_rotate::<25>(c2, c4),
-            a[3][4].theta_rotate::<8>(c3, c0),
-            a[4][0].theta_rotate::<18>(c4, c1),
+            a[0][1].theta_rotate::<1, PAIRS>(c0, c2),
+            a[1][2].theta_rotate::<6, PAIRS>(c1, c3),
+            a[2][3].theta_rotate::<25, PAIRS>(c2, c4),
+            a[3][4].theta_rotate::<8, PAIRS>(c3, c0),
+            a[4][0].theta_rotate::<18, PAIRS>(c4, c1),
         ],
     );
     let row3 = chi_if(
         early,
         3,
         [
-            a[0][4].theta_rotate::<27>(c3, c0),
-            a[1][0].theta_rotate::<36>(c4, c1),
-            a[2][1].theta_rotate::<10>(c0, c2),
-            a[3][2].theta_rotate::<15>(c1, c3),
-            a[4][3].theta_rotate::<56>(c2, c4),
+            a[0][4].theta_rotate::<27, PAIRS>(c3, c0),
+            a[1][0].theta_rotate::<36, PAIRS>(c4, c1),
+            a[2][1].theta_rotate::<10, PAIRS>(c0, c2),
+            a[3][2].theta_rotate::<15, PAIRS>(c1, c3),
+            a[4][3].theta_rotate::<56, PAIRS>(c2, c4),
         ],
     );
     let row4 = chi_if(
         early,
         4,
         [
-            a[0][2].theta_rotate::<62>(c1, c3),
-            a[1][3].theta_rotate::<55>(c2, c4),
-            a[2][4].theta_rotate::<39>(c3, c0),
-            a[3][0].theta_rotate::<41>(c4, c1),
-            a[4][1].theta_rotate::<2>(c0, c2),
+            a[0][2].theta_rotate::<62, PAIRS>(c1, c3),
+            a[1][3].theta_rotate::<55, PAIRS>(c2, c4),
+            a[2][4].theta_rotate::<39, PAIRS>(c3, c0),
+            a[3][0].theta_rotate::<41, PAIRS>(c4, c1),
+            a[4][1].theta_rotate::<2, PAIRS>(c0, c2),
         ],
     );
     let mut rows = [
@@ -360,7 +404,7 @@ const ROUND_CONSTANTS: [u64; 24] = {
 mod tests {
     use core::array;
 
-    use super::{KeccakF1600, PermuteAndAbsorb, Step};
+    use super::{Chosen, KeccakF1600, PermuteAndAbsorb, Step};
     use crate::arch::{Backend, Vector, on_each_backend};
     use crate::test_random::Random;
 
@@ -397,7 +441,7 @@ mod tests {
     /// beside others that nothing happens to.
     #[test]
     fn steps_match_textbook() {
-        fn check<B: Backend>(b: B) {
+        fn check<B: Backend, const PAIRS: bool>(b: B) {
             let lanes = B::U64s::LANES;
             let mut random = Random::new(1);
             let mut states = [<B::U64s as Vector>::Array::default(); 25];
@@ -410,7 +454,7 @@ mod tests {
                 let mut blocks: [[u8; 192]; 8] = array::from_fn(|_| random.bytes());
                 let before = blocks;
                 let stepped = if random.below(2) == 1 {
-                    b.run(Step::<B::U64s> {
+                    b.run(Chosen::<_, PAIRS>(Step::<B::U64s> {
                         token: b,
                         states: &mut states,
                         group: 0,
@@ -418,13 +462,13 @@ mod tests {
                         absorbed: &absorbed[..lanes],
                         squeeze,
                         blocks: &mut blocks[..lanes],
-                    });
+                    }));
                     0..lanes
                 } else {
                     let few = B::Few::LANES;
                     let group = random.below((lanes / few) as u32) as usize;
                     let stepped = group * few..(group + 1) * few;
-                    b.run_few(Step::<B::Few, B::U64s> {
+                    b.run_few(Chosen::<_, PAIRS>(Step::<B::Few, B::U64s> {
                         token: From::from(b),
                         states: &mut states,
                         group,
@@ -432,7 +476,7 @@ mod tests {
                         absorbed: &absorbed[stepped.clone()],
                         squeeze,
                         blocks: &mut blocks[stepped.clone()],
-                    });
+                    }));
                     stepped
                 };
                 for (lane, expected) in expected.iter_mut().enumerate().take(lanes) {
@@ -462,13 +506,16 @@ mod tests {
             }
         }
 
-        on_each_backend!(b => check(b));
+        on_each_backend!(b => {
+            check::<_, false>(b);
+            check::<_, true>(b);
+        });
     }
 
     /// No block, one and several, at each rate.
     #[test]
     fn absorbed_blocks_match_textbook() {
-        fn check<B: Backend>(b: B) {
+        fn check<B: Backend, const PAIRS: bool>(b: B) {
             let mut random = Random::new(1);
             let mut state = [0; 25];
             let mut expected = state;
@@ -483,23 +530,26 @@ mod tests {
                         }
                         textbook(&mut expected);
                     }
-                    b.run_few(PermuteAndAbsorb::<B::Few> {
+                    b.run_few(Chosen::<_, PAIRS>(PermuteAndAbsorb::<B::Few> {
                         token: From::from(b),
                         state: &mut state,
                         rate,
                         blocks,
-                    });
+                    }));
                     assert_eq!(state, expected);
                 }
             }
         }
 
-        on_each_backend!(b => check(b));
+        on_each_backend!(b => {
+            check::<_, false>(b);
+            check::<_, true>(b);
+        });
     }
 
     #[test]
     fn permutation_matches_textbook() {
-        fn check<B: Backend>(b: B) {
+        fn check<B: Backend, const PAIRS: bool>(b: B) {
             let lanes = B::U64s::LANES;
             let mut states = [<B::U64s as Vector>::Array::default(); 25];
             let mut expected = [[0; 25]; 8];
@@ -509,10 +559,10 @@ mod tests {
                     textbook(expected);
                     states[19].as_mut()[lane] ^= round * lane as u64;
                 }
-                b.run(KeccakF1600::<B::U64s> {
+                b.run(Chosen::<_, PAIRS>(KeccakF1600::<B::U64s> {
                     token: b,
                     states: &mut states,
-                });
+                }));
                 for (i, words) in states.iter().enumerate() {
                     for (lane, word) in words.as_ref().iter().enumerate() {
                         assert_eq!(*word, expected[lane][i]);
@@ -521,6 +571,9 @@ mod tests {
             }
         }
 
-        on_each_backend!(b => check(b));
+        on_each_backend!(b => {
+            check::<_, false>(b);
+            check::<_, true>(b);
+        });
     }
 }

@@ -9,7 +9,7 @@ use super::hash::{Hash, Lanes};
 use crate::arch::{Backend, Vector};
 use crate::dimension::Dimension;
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, shake256, shake256_joined};
-use crate::kernel::keccak::KeccakF1600;
+use crate::kernel::keccak::{self, KeccakF1600};
 use crate::kernel::slh_dsa::shake::Chain;
 use crate::secret::wipe;
 
@@ -98,10 +98,13 @@ impl<B: Backend, N: Dimension> Shake<B, N> {
     }
 
     fn permute(&self, states: &mut States<B>) {
-        self.b.run(KeccakF1600::<B::U64s> {
-            token: self.b,
-            states,
-        });
+        keccak::run(
+            self.b,
+            KeccakF1600::<B::U64s> {
+                token: self.b,
+                states,
+            },
+        );
     }
 }
 
@@ -213,14 +216,17 @@ impl<B: Backend, N: Dimension> Lanes for ShakeLanes<'_, B, N> {
 
     fn advance(&mut self, steps: usize) {
         let b = self.hash.b;
-        b.run(Chain::<B::U64s, N> {
-            token: b,
-            seed: &self.hash.seed,
-            addresses: &mut self.addresses,
-            values: &mut self.values,
-            steps,
-            n: PhantomData,
-        });
+        keccak::run(
+            b,
+            Chain::<B::U64s, N> {
+                token: b,
+                seed: &self.hash.seed,
+                addresses: &mut self.addresses,
+                values: &mut self.values,
+                steps,
+                n: PhantomData,
+            },
+        );
     }
 }
 

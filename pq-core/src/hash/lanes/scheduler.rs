@@ -7,7 +7,7 @@ use zeroize::ZeroizeOnDrop;
 use super::slot::{Phase, Slot};
 use super::{Client, MAX_LANES, Midway};
 use crate::arch::{Backend, Vector};
-use crate::kernel::keccak::Step;
+use crate::kernel::keccak::{self, Step};
 use crate::secret::wipe;
 
 /// Computes all sponges of `client`.
@@ -59,25 +59,31 @@ pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
         let lanes = group * few..(group + 1) * few;
         // always, where one lane is all
         if active >> lanes.end == 0 {
-            b.run_few(Step::<B::Few, B::U64s> {
-                token: From::from(b),
-                states,
-                group,
-                fresh: fresh >> lanes.start,
-                absorbed: &absorbed[lanes.clone()],
-                squeeze,
-                blocks: &mut blocks[lanes],
-            });
+            keccak::run_few(
+                b,
+                Step::<B::Few, B::U64s> {
+                    token: From::from(b),
+                    states,
+                    group,
+                    fresh: fresh >> lanes.start,
+                    absorbed: &absorbed[lanes.clone()],
+                    squeeze,
+                    blocks: &mut blocks[lanes],
+                },
+            );
         } else {
-            b.run(Step::<B::U64s> {
-                token: b,
-                states,
-                group: 0,
-                fresh,
-                absorbed,
-                squeeze,
-                blocks,
-            });
+            keccak::run(
+                b,
+                Step::<B::U64s> {
+                    token: b,
+                    states,
+                    group: 0,
+                    fresh,
+                    absorbed,
+                    squeeze,
+                    blocks,
+                },
+            );
         }
         for lane in bits(active) {
             let slot = &mut slots[lane];

@@ -5,9 +5,9 @@
 
 use core::marker::PhantomData;
 
-use crate::arch::{Backend, Kernel, U64s};
+use crate::arch::{Backend, U64s};
 use crate::dimension::Dimension;
-use crate::kernel::keccak::permute;
+use crate::kernel::keccak::{Permuting, permute};
 
 /// Replaces every value by F(PK.seed, ADRS, value), `steps` times, and counts up the last
 /// field of ADRS after each.
@@ -25,11 +25,9 @@ pub(crate) struct Chain<'a, V: U64s, N> {
     pub(crate) n: PhantomData<N>,
 }
 
-impl<B: Backend, V: U64s, N: Dimension> Kernel<B> for Chain<'_, V, N> {
-    type Output = ();
-
+impl<B: Backend, V: U64s, N: Dimension> Permuting<B> for Chain<'_, V, N> {
     #[inline(always)]
-    fn run(self, _: B) {
+    fn run<const PAIRS: bool>(self, _: B) {
         const {
             assert!(N::N == 16 || N::N == 24 || N::N == 32);
         }
@@ -61,7 +59,7 @@ impl<B: Backend, V: U64s, N: Dimension> Kernel<B> for Chain<'_, V, N> {
             }
             a[2 * words + 4] = V::splat(token, 0x1f);
             a[16] = V::splat(token, 1 << 63);
-            let state = permute::<B, V>(token, state);
+            let state = permute::<B, V, PAIRS>(token, state);
             value[..words].copy_from_slice(&state[0][..words]);
             // The field is big-endian, so its last byte is the most significant here. It
             // counts steps of a chain, of which there are 15, or is not used again.

@@ -1,38 +1,55 @@
-//! What a step of all lanes costs: it hangs on the widths of the CPU's execution units.
+//! Whose CPU it is, as far as time hangs on the widths and ports of its execution units.
 
 use core::arch::x86_64::__cpuid;
 use core::sync::atomic::{AtomicU8, Ordering};
+
+/// CPUs with AVX-512. Only time hangs on which it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub(super) enum Model {
+    /// Two units of 512 bits, or three of 256.
+    Intel = 1,
+    /// Instructions on 512 bits are executed as two on 256, and those that read three registers
+    /// are held up by the others' reading.
+    Zen4,
+    /// What is not known to be either.
+    Other,
+}
 
 const UNKNOWN: u8 = 0;
 
 /// Asked once: in a virtual machine CPUID can take as long as a key generation.
 static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// See [`Backend::cost_of_all_lanes`](crate::arch::Backend::cost_of_all_lanes); as far as is known.
-/// Only time hangs on it.
-#[inline]
-pub(super) fn get() -> usize {
-    let answer = ANSWER.load(Ordering::Relaxed);
-    usize::from(if answer == UNKNOWN { ask() } else { answer })
+impl Model {
+    #[inline]
+    pub(super) fn of_this_cpu() -> Self {
+        const INTEL: u8 = Model::Intel as u8;
+        const ZEN_4: u8 = Model::Zen4 as u8;
+        const OTHER: u8 = Model::Other as u8;
+        match ANSWER.load(Ordering::Relaxed) {
+            INTEL => Self::Intel,
+            ZEN_4 => Self::Zen4,
+            OTHER => Self::Other,
+            _ => ask(),
+        }
+    }
 }
 
 #[cold]
-fn ask() -> u8 {
+fn ask() -> Model {
     // in an enclave, which is Intel's, CPUID is no instruction
     let answer = if cfg!(target_env = "sgx") {
-        INTEL
+        Model::Intel
     } else {
-        of_this_cpu()
+        from_cpuid()
     };
-    ANSWER.store(answer, Ordering::Relaxed);
+    ANSWER.store(answer as u8, Ordering::Relaxed);
     answer
 }
 
-/// Two units of 512 bits, or three of 256.
-const INTEL: u8 = 3;
-
 /// That of this CPU, which has AVX-512.
-fn of_this_cpu() -> u8 {
+fn from_cpuid() -> Model {
     #[allow(
         unused_unsafe,
         reason = "safe in later versions of Rust than the oldest that is supported"
@@ -42,10 +59,9 @@ fn of_this_cpu() -> u8 {
     let vendor = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
     let (family, extended_family) = (version >> 8 & 0xf, version >> 20 & 0xff);
     match vendor.as_flattened() {
-        // Zen 4 executes instructions on 512 bits as two on 256.
-        b"AuthenticAMD" if family + extended_family == 0x19 => 4,
-        b"GenuineIntel" => INTEL,
-        _ => 2,
+        b"AuthenticAMD" if family + extended_family == 0x19 => Model::Zen4,
+        b"GenuineIntel" => Model::Intel,
+        _ => Model::Other,
     }
 }
 
@@ -57,7 +73,7 @@ mod tests {
     use alloc::string::String;
     use std::fs;
 
-    use super::get;
+    use super::Model;
 
     /// The same as the kernel says, where it does.
     #[test]
@@ -70,13 +86,13 @@ mod tests {
             cpus.lines().any(|other| squeezed(other) == squeezed(line))
         };
         let expected = if has("vendor_id: AuthenticAMD") && has("cpu family: 25") {
-            4
+            Model::Zen4
         } else if has("vendor_id: GenuineIntel") {
-            3
+            Model::Intel
         } else {
-            2
+            Model::Other
         };
-        assert_eq!(get(), expected);
-        assert_eq!(get(), expected, "asked again");
+        assert_eq!(Model::of_this_cpu(), expected);
+        assert_eq!(Model::of_this_cpu(), expected, "asked again");
     }
 }
