@@ -11,11 +11,16 @@
 //!
 //! The crate is `no_std`, allocates nothing, panics on no input, and takes its
 //! randomness by argument: fill it from the operating system's generator, for
-//! example with the `getrandom` crate. (The standards have the cryptographic module draw it:
-//! FIPS 203, section 3.3. So this crate is a part of one, and whoever calls it the other, such as
-//! pq-x509, whose keys draw it themselves.) Everything that depends on a secret runs in
+//! example with the `getrandom` crate. (FIPS 203, section 3.3, has the cryptographic module draw the
+//! randomness. Such a module is this crate together with its caller. pq-x509 is such a caller, and
+//! its keys draw it themselves.) Everything that depends on a secret runs in
 //! constant time, and every type that holds a secret wipes it when dropped. (With the feature
-//! `rayon` SLH-DSA needs the standard library and threads, and what these allocate.)
+//! `rayon` SLH-DSA needs the standard library and threads, and what these allocate; with `alloc` there
+//! are functions that make a key in a box.)
+//!
+//! Rust moves a value by copying it, and leaves the old bytes behind. Functions whose names end in
+//! `_into` or begin with `boxed_` write a secret to where it stays; those that return one by value
+//! can leave a copy of it on the stack.
 //!
 //! ```
 //! use pq_core::ml_kem::{DecapsulationKey, MlKem768};
@@ -33,6 +38,9 @@
 // `arch` is the only place that may lift this, a backend at a time.
 #![deny(unsafe_code)]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
 pub mod arch;
 mod context;
 mod dimension;
@@ -44,6 +52,7 @@ mod instances;
 mod kernel;
 pub mod ml_dsa;
 pub mod ml_kem;
+mod place;
 mod prehash;
 mod sealed;
 mod secret;

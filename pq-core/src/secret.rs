@@ -28,14 +28,31 @@ pub(crate) trait Zero: Element + Zeroize {
     const ZERO: Self;
 }
 
+/// Writes over a seed, and wipes it if there is none in `source`.
+pub(crate) fn copy_seed<const N: usize>(seed: &mut Option<[u8; N]>, source: &Option<[u8; N]>) {
+    match source {
+        Some(source) => seed.get_or_insert([0; N]).copy_from_slice(source),
+        None => {
+            if let Some(seed) = seed {
+                wipe(seed);
+            }
+            *seed = None;
+        }
+    }
+}
+
 /// An array that is wiped when dropped.
-#[derive(Clone)]
 pub(crate) struct Secret<D: Dimension, T: Zero>(Array<D, T>);
 
 impl<D: Dimension, T: Zero> Secret<D, T> {
     /// All elements zero, to be written over.
     pub(crate) fn zero() -> Self {
         Self(D::from_fn(|_| T::ZERO))
+    }
+
+    /// Copies `source`, element by element.
+    pub(crate) fn copy_from(&mut self, source: &Self) {
+        self.clone_from_slice(source);
     }
 }
 

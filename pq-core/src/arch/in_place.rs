@@ -1,11 +1,12 @@
-//! Values that are made where their caller wants them.
+//! Values that are returned, and made where their caller wants them.
 //!
 //! A function that makes a large value, works on it through references and returns it takes
 //! twice its size of stack, and leaves a copy of it there: rustc returns by copying whatever was
 //! borrowed. LLVM does better, and passes on the place that the caller provides, if
 //! nothing but a single call writes the value between its declaration and its return. That
-//! is what there is here. Nothing depends on it but stack, time, and what is left on the stack;
-//! `tests/machine-code` measures the first.
+//! is what there is here. Nothing depends on it but stack, time, and what the forms that return a
+//! key by value leave on the stack; `tests/machine-code` measures the first. What is not to be
+//! left there is written through a reference, which depends on nothing: see [`place`](crate::place).
 
 use core::mem::MaybeUninit;
 

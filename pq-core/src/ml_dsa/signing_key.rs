@@ -1,3 +1,5 @@
+#[cfg(feature = "alloc")]
+use alloc::boxed::Box;
 use core::fmt;
 
 use subtle::ConstantTimeEq;
@@ -16,8 +18,9 @@ use crate::context::Context;
 use crate::dimension::{Array, Dimension};
 use crate::hash::lanes::{self, Client};
 use crate::hash::sha3::shake256;
+use crate::place;
 use crate::prehash::{Digest, PreHash};
-use crate::secret::{Secret, Zero, wipe};
+use crate::secret::{Secret, Zero, copy_seed, wipe};
 
 /// A signing key, whose parts belong together. Wiped when dropped.
 ///
@@ -26,10 +29,13 @@ use crate::secret::{Secret, Zero, wipe};
 ///
 /// # Memory
 ///
-/// Put a key into a `Box` or an `Arc` as soon as it is made, and don't move it again. It is
-/// large, and while it wipes itself where it is dropped, a move copies it and leaves the
-/// old bytes behind: a copy can stay on the stack until it is written over. Making a key wipes its
-/// temporaries, and with optimisation writes the key to where its caller wants it.
+/// A key is large, and while it wipes itself where it is dropped, a move copies it and leaves the
+/// old bytes behind. So make it where it stays, with [`from_seed_into`](Self::from_seed_into),
+/// [`from_expanded_into`](Self::from_expanded_into) or, with the feature `alloc`,
+/// `boxed_from_seed` and `boxed_from_expanded`: they write to that place alone, and nothing of the
+/// key stays on the stack. [`from_seed`](Self::from_seed) and
+/// [`from_expanded`](Self::from_expanded) return it by value, and so do clones: the compiler may
+/// move it on its way to the caller, and a copy can stay on the stack until it is written over.
 ///
 /// In KiB, with stack use at its peak as measured on x86-64 with optimisation (without it is
 /// more), the place of the result included:
@@ -39,7 +45,6 @@ use crate::secret::{Secret, Zero, wipe};
 /// | [`MlDsa44`](super::MlDsa44) | 28 | 44 | 44 | 40 | 28 |
 /// | [`MlDsa65`](super::MlDsa65) | 47 | 64 | 64 | 52 | 32 |
 /// | [`MlDsa87`](super::MlDsa87) | 78 | 100 | 100 | 64 | 40 |
-#[derive(Clone)]
 pub struct SigningKey<P: ParameterSet> {
     verifying_key: VerifyingKey<P>,
     /// H(pk)
@@ -49,7 +54,6 @@ pub struct SigningKey<P: ParameterSet> {
 }
 
 /// What is secret in a key.
-#[derive(Clone)]
 struct Secrets<P: ParameterSet> {
     seed: Option<[u8; SEED_LEN]>,
     /// K
@@ -88,8 +92,31 @@ impl<P: ParameterSet> SigningKey<P> {
     ///
     /// To generate a key, pass 32 fresh bytes from a cryptographic random number
     /// generator; to load a stored one, pass the same bytes again.
+    ///
+    /// Returns the key by value, which can leave a copy of it on the stack.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
         Self::from_seed_with(choose(), seed)
+    }
+
+    /// [`from_seed`](Self::from_seed) to where the key stays; what was in `place` before is
+    /// dropped.
+    ///
+    /// ```
+    /// use pq_core::ml_dsa::{MlDsa65, SigningKey};
+    ///
+    /// # fn random<const N: usize>() -> [u8; N] { [7; N] }
+    /// let mut place = None;
+    /// let key = SigningKey::<MlDsa65>::from_seed_into(&random(), &mut place);
+    /// assert_eq!(key.seed(), Some(&random()));
+    /// ```
+    pub fn from_seed_into<'p>(seed: &[u8; SEED_LEN], place: &'p mut Option<Self>) -> &'p Self {
+        place::insert(place, Self::zero, |key| P::keygen(choose(), key, seed))
+    }
+
+    /// [`from_seed`](Self::from_seed) into a box, which is there before the key.
+    #[cfg(feature = "alloc")]
+    pub fn boxed_from_seed(seed: &[u8; SEED_LEN]) -> Box<Self> {
+        place::boxed(Self::zero, |key| P::keygen(choose(), key, seed))
     }
 
     /// [`from_seed`](Self::from_seed), on a backend.
@@ -110,7 +137,7 @@ impl<P: ParameterSet> SigningKey<P> {
         xi: &[u8; SEED_LEN],
         space: &'a mut Space<P>,
     ) -> impl Client + use<'a, P, B> {
-        self.secrets.seed = Some(*xi);
+        self.secrets.seed.insert([0; SEED_LEN]).copy_from_slice(xi);
         // 1: (ρ, ρ′, K) ← H(ξ ‖ k ‖ ℓ, 128)
         let dimensions = [P::K::N as u8, P::L::N as u8];
         let expanded = &mut space.expanded;
@@ -142,6 +169,33 @@ impl<P: ParameterSet> SigningKey<P> {
         })
     }
 
+    /// [`from_expanded`](Self::from_expanded) to where the key stays; what was in `place` before
+    /// is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_expanded`](Self::from_expanded); then `place` is empty.
+    pub fn from_expanded_into<'p>(
+        bytes: &[u8],
+        place: &'p mut Option<Self>,
+    ) -> Result<&'p Self, Error> {
+        place::try_insert(place, Self::zero, |key| {
+            P::decode_signing_key(choose(), key, bytes)
+        })
+    }
+
+    /// [`from_expanded`](Self::from_expanded) into a box, which is there before the key.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_expanded`](Self::from_expanded).
+    #[cfg(feature = "alloc")]
+    pub fn boxed_from_expanded(bytes: &[u8]) -> Result<Box<Self>, Error> {
+        place::try_boxed(Self::zero, |key| {
+            P::decode_signing_key(choose(), key, bytes)
+        })
+    }
+
     /// skDecode (algorithm 25) with its checks and ours, to a key of zeros.
     pub(super) fn decode<B: Backend>(b: B, key: &mut Self, bytes: &[u8]) -> Result<(), Error> {
         Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
@@ -161,7 +215,7 @@ impl<P: ParameterSet> SigningKey<P> {
             return Err(Error::SecretOutOfRange);
         }
 
-        key.secrets.k = *k;
+        key.secrets.k.copy_from_slice(k);
         let mut consistent = subtle::Choice::from(1);
         let mut vectors = Vectors::zero();
         let mut expansion = key.expansion(b, rho, None, &mut vectors, |i, t0| {
@@ -222,10 +276,27 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 
     /// The expanded key as the standard encodes it (skEncode, FIPS 204, algorithm 24).
+    ///
+    /// Returns it by value, which can leave a copy of it on the stack:
+    /// [`to_expanded_into`](Self::to_expanded_into) leaves none.
     pub fn to_expanded(&self) -> Zeroizing<Array<P::SigningKeyLen, u8>> {
-        let mut bytes = Zeroizing::new(P::SigningKeyLen::from_fn(|_| 0));
-        P::encode_signing_key(choose(), self, bytes.as_mut());
-        bytes
+        in_place(
+            || Zeroizing::new(P::SigningKeyLen::from_fn(|_| 0)),
+            |bytes| P::encode_signing_key(choose(), self, (**bytes).as_mut()),
+        )
+    }
+
+    /// [`to_expanded`](Self::to_expanded) to where the encoded key stays. Whoever passes the place
+    /// wipes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`] if `output` has not
+    /// [`P::SIGNING_KEY_LEN`](ParameterSet::SIGNING_KEY_LEN) bytes; then nothing is written.
+    pub fn to_expanded_into(&self, output: &mut [u8]) -> Result<(), Error> {
+        Error::check_length(P::SIGNING_KEY_LEN, output)?;
+        P::encode_signing_key(choose(), self, output);
+        Ok(())
     }
 
     pub(super) fn encode<B: Backend>(b: B, key: &Self, output: &mut [u8]) {
@@ -368,6 +439,38 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 }
 
+/// [`clone_from`](Clone::clone_from) writes over a key where it is; [`clone`](Clone::clone)
+/// returns one by value, which can leave a copy of it on the stack.
+impl<P: ParameterSet> Clone for SigningKey<P> {
+    fn clone(&self) -> Self {
+        in_place(Self::zero, |key| key.clone_from(self))
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            verifying_key,
+            tr,
+            matrix,
+            secrets:
+                Secrets {
+                    seed,
+                    k,
+                    s1,
+                    s2,
+                    t0_hat,
+                },
+        } = self;
+        verifying_key.clone_from(&source.verifying_key);
+        tr.copy_from_slice(&source.tr);
+        matrix.clone_from(&source.matrix);
+        copy_seed(seed, &source.secrets.seed);
+        k.copy_from_slice(&source.secrets.k);
+        s1.copy_from(&source.secrets.s1);
+        s2.copy_from(&source.secrets.s2);
+        t0_hat.copy_from(&source.secrets.t0_hat);
+    }
+}
+
 impl<P: ParameterSet> ZeroizeOnDrop for SigningKey<P> {}
 
 impl<P: ParameterSet> fmt::Debug for SigningKey<P> {
@@ -386,143 +489,4 @@ impl<P: ParameterSet> Drop for Secrets<P> {
 }
 
 #[cfg(test)]
-mod tests {
-    extern crate std;
-
-    use std::format;
-
-    use super::{SigningKey, s_len};
-    use crate::Error;
-    use crate::dimension::Dimension;
-    use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash};
-
-    fn expanded<P: ParameterSet>(key: &SigningKey<P>) -> ([u8; 4896], usize) {
-        let mut bytes = [0; 4896];
-        let expanded = key.to_expanded();
-        bytes[..P::SIGNING_KEY_LEN].copy_from_slice(expanded.as_ref());
-        (bytes, P::SIGNING_KEY_LEN)
-    }
-
-    /// Keys come back from both forms, and sign the same.
-    #[test]
-    fn keys_come_back() {
-        fn check<P: ParameterSet>() {
-            for i in 0..5 {
-                let key = SigningKey::<P>::from_seed(&[i; 32]);
-                assert_eq!(key.seed(), Some(&[i; 32]));
-                let (bytes, len) = expanded(&key);
-                let parsed = SigningKey::<P>::from_expanded(&bytes[..len]).unwrap();
-                assert_eq!(parsed.seed(), None);
-                assert_eq!(expanded(&parsed), (bytes, len));
-                assert_eq!(parsed.verifying_key(), key.verifying_key());
-                assert_eq!(
-                    parsed.sign(b"message", b"context", &[9; 32]),
-                    key.sign(b"message", b"context", &[9; 32])
-                );
-            }
-        }
-
-        check::<MlDsa44>();
-        check::<MlDsa65>();
-        check::<MlDsa87>();
-    }
-
-    /// Every part of an expanded key but K is held against the others.
-    #[test]
-    fn inconsistent_keys_are_refused() {
-        fn check<P: ParameterSet>() {
-            let (bytes, len) = expanded(&SigningKey::<P>::from_seed(&[3; 32]));
-            let parse = |bytes: &[u8]| SigningKey::<P>::from_expanded(bytes).map(|_| ());
-            let s_end = 128 + s_len::<P>() * (P::K::N + P::L::N);
-
-            for position in [0, 31, 64, 127, s_end, len - 1] {
-                let mut changed = bytes;
-                changed[position] ^= 0x10;
-                assert_eq!(parse(&changed[..len]), Err(Error::InconsistentKey));
-            }
-            // K goes into nothing else
-            let mut changed = bytes;
-            changed[40] ^= 1;
-            assert_eq!(parse(&changed[..len]), Ok(()));
-
-            for position in [128, s_end - 1] {
-                // all ones: η − (2^bits − 1) is out of range for both η
-                let mut changed = bytes;
-                changed[position] = 0xff;
-                assert_eq!(parse(&changed[..len]), Err(Error::SecretOutOfRange));
-                // zeros: η, which is in range
-                let mut changed = bytes;
-                changed[position] = if changed[position] == 0 { 0x11 } else { 0 };
-                assert_eq!(parse(&changed[..len]), Err(Error::InconsistentKey));
-            }
-
-            for wrong in [0, 1, len - 1] {
-                let expected = Error::WrongLength {
-                    expected: len,
-                    actual: wrong,
-                };
-                assert_eq!(parse(&bytes[..wrong]), Err(expected));
-            }
-        }
-
-        check::<MlDsa44>();
-        check::<MlDsa65>();
-        check::<MlDsa87>();
-    }
-
-    /// The least coefficient that is out of range, at every position of a byte.
-    #[test]
-    fn every_coefficient_out_of_range_is_refused() {
-        fn check<P: ParameterSet>() {
-            let (bytes, len) = expanded(&SigningKey::<P>::from_seed(&[4; 32]));
-            let bits = s_len::<P>() / 32;
-            for coefficient in [0, 1, 2, 3, 4, 5, 6, 7, 255, 256 * (P::K::N + P::L::N) - 1] {
-                let mut changed = bytes;
-                for bit in 0..bits {
-                    let i = coefficient * bits + bit;
-                    let value = (2 * P::ETA as u8 + 1) >> bit & 1;
-                    let byte = &mut changed[128 + i / 8];
-                    *byte = *byte & !(1 << (i % 8)) | value << (i % 8);
-                }
-                let parsed = SigningKey::<P>::from_expanded(&changed[..len]).map(|_| ());
-                assert_eq!(parsed, Err(Error::SecretOutOfRange));
-            }
-        }
-
-        check::<MlDsa44>();
-        check::<MlDsa65>();
-        check::<MlDsa87>();
-    }
-
-    #[test]
-    fn long_contexts_and_wrong_digests_are_refused() {
-        let key = SigningKey::<MlDsa44>::from_seed(&[5; 32]);
-        let context = [0; 256];
-        let too_long = Err(Error::ContextTooLong);
-        assert!(key.sign(b"", &context[1..], &[0; 32]).is_ok());
-        assert_eq!(key.sign(b"", &context, &[0; 32]), too_long);
-        assert_eq!(key.sign_deterministic(b"", &context), too_long);
-        for &hash in PreHash::ALL {
-            assert_eq!(key.hash_sign(hash, b"", &context, &[0; 32]), too_long);
-            let digest = [0; 65];
-            let len = hash.digest_len();
-            assert!(key.sign_digest(hash, &digest[..len], b"", &[0; 32]).is_ok());
-            for wrong in [0, len - 1, len + 1] {
-                let expected = Error::WrongLength {
-                    expected: len,
-                    actual: wrong,
-                };
-                assert_eq!(
-                    key.sign_digest(hash, &digest[..wrong], b"", &[0; 32]),
-                    Err(expected)
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn debug_output_tells_no_secret() {
-        let key = SigningKey::<MlDsa65>::from_seed(&[6; 32]);
-        assert_eq!(format!("{key:?}"), "SigningKey<ML-DSA-65>(..)");
-    }
-}
+mod tests;

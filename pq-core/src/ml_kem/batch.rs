@@ -49,12 +49,14 @@
 
 use core::array;
 
+use super::ciphertext::Ciphertext;
 use super::decapsulation::{self, Decapsulation};
 use super::encapsulation::{self, Encapsulation};
 use super::generation::{self, Generation};
-use super::keys::{self, Ciphertext, DecapsulationKey, SharedSecret};
+use super::keys::{self, DecapsulationKey};
 use super::params::ParameterSet;
 use super::ring::zero_t;
+use super::shared_secret::SharedSecret;
 use super::{SEED_LEN, sampling};
 use crate::Error;
 use crate::arch::{Backend, choose, dispatch};
@@ -151,7 +153,7 @@ fn encapsulate_all<P: ParameterSet, B: Backend>(
         let mut clients = group.each_mut().map(|entry| {
             let (item, place) = entry.as_mut()?;
             let (t_hat, space) =
-                place.get_or_insert_with(|| (zero_t::<P>(), encapsulation::Space::zero()));
+                place.get_or_insert_with(|| (zero_t::<P>(), encapsulation::Space::<P>::zero()));
             let checked = keys::check::<P, B>(b, item.key, t_hat.as_mut());
             *item.result = checked.err().map(Err);
             checked.ok()?;
@@ -162,9 +164,10 @@ fn encapsulate_all<P: ParameterSet, B: Backend>(
             if item.result.is_none()
                 && let Some((t_hat, space)) = place
                 && let zero = (Ciphertext::zero(), SharedSecret::zero())
-                && let Ok(result) = item.result.insert(Ok(zero))
+                && let Ok((c, secret)) = item.result.insert(Ok(zero))
             {
-                space.finish(b, t_hat.as_ref(), item.randomness, result);
+                let (c, secret) = (c.0.as_mut(), &mut secret.0);
+                space.finish(b, t_hat.as_ref(), item.randomness, c, secret);
             }
         }
     });
@@ -187,8 +190,11 @@ fn decapsulate_all<P: ParameterSet, B: Backend>(
         });
         lanes::serve_together(b, &mut clients);
         for (item, space) in group.into_iter().flatten() {
-            item.result
-                .get_or_insert_with(|| Ok(space.finish(b, item.key, item.ciphertext)));
+            if item.result.is_none()
+                && let Ok(secret) = item.result.insert(Ok(SharedSecret::zero()))
+            {
+                space.finish(b, item.key, item.ciphertext, &mut secret.0);
+            }
         }
     });
 }

@@ -3,26 +3,26 @@
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use super::k_pke;
-use super::keys::{Ciphertext, DecapsulationKey, SharedSecret};
+use super::keys::DecapsulationKey;
 use super::params::{ETA2, ParameterSet};
 use super::sampling::{self, G, Noise, Sponge};
+use super::{SHARED_SECRET_LEN, k_pke};
 use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_beside};
 use crate::hash::sha3::SHAKE256_RATE;
 
-/// ML-KEM.Decaps_internal.
+/// ML-KEM.Decaps_internal of c, of the right length; writes over `secret`.
 pub(super) fn decaps<P: ParameterSet, B: Backend>(
     b: B,
     key: &DecapsulationKey<P>,
-    c: &Ciphertext<P>,
-) -> SharedSecret {
-    let c = c.as_bytes();
+    c: &[u8],
+    secret: &mut [u8; SHARED_SECRET_LEN],
+) {
     let mut space = Space::zero();
     let mut client = Decapsulation::new(b, key, c, &mut space);
     lanes::serve(b, &mut client);
-    space.finish(b, key, c)
+    space.finish(b, key, c, secret);
 }
 
 /// What a decapsulation computes in lanes, and before. Wiped when dropped.
@@ -44,13 +44,14 @@ impl<P: ParameterSet> Space<P> {
         }
     }
 
-    /// What follows when the lanes are done with a [`Decapsulation`].
+    /// What follows when the lanes are done with a [`Decapsulation`]: writes over `secret`.
     pub(super) fn finish<B: Backend>(
         &mut self,
         b: B,
         key: &DecapsulationKey<P>,
         c: &[u8],
-    ) -> SharedSecret {
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) {
         let [k, _] = self.g.halves();
         // 8: c′ ← K-PKE.Encrypt(ekPKE, m′, r′)
         let mut difference = Zeroizing::new(0);
@@ -60,11 +61,9 @@ impl<P: ParameterSet> Space<P> {
         });
         // 9-11: the choice is secret, and so is where c′ differs
         let accept = (*difference).ct_eq(&0);
-        let mut secret = SharedSecret::zero();
-        for ((chosen, k), rejected) in secret.0.iter_mut().zip(k).zip(&*self.rejected) {
+        for ((chosen, k), rejected) in secret.iter_mut().zip(k).zip(&*self.rejected) {
             *chosen = u8::conditional_select(rejected, k, accept);
         }
-        secret
     }
 }
 

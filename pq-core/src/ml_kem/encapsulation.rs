@@ -1,31 +1,28 @@
 //! ML-KEM.Encaps_internal (FIPS 203, algorithm 17), and what it shares with reading an
 //! expanded key.
 
-use super::k_pke;
-use super::keys::{Ciphertext, EncapsulationKey, SharedSecret, rho};
+use super::keys::{EncapsulationKey, rho};
 use super::params::ParameterSet;
 use super::ring::{Matrix, Tq};
 use super::sampling::{self, ENTRY_BLOCKS, G, Noise, Sponge};
-use crate::arch::{Backend, in_place};
+use super::{SHARED_SECRET_LEN, k_pke};
+use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_beside};
 use crate::hash::sha3::SHAKE256_RATE;
 
-/// ML-KEM.Encaps_internal.
+/// ML-KEM.Encaps_internal; writes over `c`, of the right length, and `secret`.
 pub(super) fn encaps<P: ParameterSet, B: Backend>(
     b: B,
     ek: &EncapsulationKey<P>,
     m: &[u8; 32],
-) -> (Ciphertext<P>, SharedSecret) {
-    in_place(
-        || (Ciphertext::zero(), SharedSecret::zero()),
-        |result| {
-            let mut space = Space::zero();
-            let mut client = Encapsulation::new(b, ek.as_bytes(), m, &mut space);
-            lanes::serve(b, &mut client);
-            space.finish(b, ek.t_hat.as_ref(), m, result);
-        },
-    )
+    c: &mut [u8],
+    secret: &mut [u8; SHARED_SECRET_LEN],
+) {
+    let mut space = Space::<P>::zero();
+    let mut client = Encapsulation::new(b, ek.as_bytes(), m, &mut space);
+    lanes::serve(b, &mut client);
+    space.finish(b, ek.t_hat.as_ref(), m, c, secret);
 }
 
 /// What an encapsulation computes in lanes. Wiped when dropped, but for what is public.
@@ -54,15 +51,16 @@ impl<P: ParameterSet> Space<P> {
         b: B,
         t_hat: &[Tq],
         m: &[u8; 32],
-        (c, secret): &mut (Ciphertext<P>, SharedSecret),
+        c: &mut [u8],
+        secret: &mut [u8; SHARED_SECRET_LEN],
     ) {
         let [k, _] = self.g.halves();
         // 2: c ← K-PKE.Encrypt(ek, m, r)
-        let (matrix, noise, c) = (&self.matrix, &mut self.noise, c.0.as_mut());
+        let (matrix, noise) = (&self.matrix, &mut self.noise);
         k_pke::encrypt(b, matrix, t_hat, m, noise, |f, d, range| {
             f.compress_encode(b, d, &mut c[range]);
         });
-        secret.0 = *k;
+        secret.copy_from_slice(k);
     }
 }
 

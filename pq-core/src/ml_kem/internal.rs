@@ -4,8 +4,10 @@
 //! They are deterministic and take the backend to run on. Applications use
 //! [`DecapsulationKey`] and [`EncapsulationKey`], which choose the best backend.
 
-use super::keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
+use super::ciphertext::Ciphertext;
+use super::keys::{DecapsulationKey, EncapsulationKey};
 use super::params::ParameterSet;
+use super::shared_secret::SharedSecret;
 use crate::arch::{Backend, InCrate};
 
 /// ML-KEM.KeyGen_internal (algorithm 16).
@@ -14,7 +16,7 @@ pub fn keygen<P: ParameterSet, B: Backend>(
     d: &[u8; 32],
     z: &[u8; 32],
 ) -> DecapsulationKey<P> {
-    P::keygen(b.choice(InCrate), d, z)
+    DecapsulationKey::from_seed_with(b.choice(InCrate), d, z)
 }
 
 /// ML-KEM.Encaps_internal (algorithm 17).
@@ -23,7 +25,7 @@ pub fn encaps<P: ParameterSet, B: Backend>(
     encapsulation_key: &EncapsulationKey<P>,
     m: &[u8; 32],
 ) -> (Ciphertext<P>, SharedSecret) {
-    P::encaps(b.choice(InCrate), encapsulation_key, m)
+    encapsulation_key.encapsulate_with(b.choice(InCrate), m)
 }
 
 /// ML-KEM.Decaps_internal (algorithm 18).
@@ -32,7 +34,7 @@ pub fn decaps<P: ParameterSet, B: Backend>(
     decapsulation_key: &DecapsulationKey<P>,
     ciphertext: &Ciphertext<P>,
 ) -> SharedSecret {
-    P::decaps(b.choice(InCrate), decapsulation_key, ciphertext)
+    decapsulation_key.decapsulate_with(b.choice(InCrate), ciphertext)
 }
 
 #[cfg(test)]

@@ -139,7 +139,8 @@ mod tests {
                     key.s_hat.element(i, &mut s_hat_i);
                     s.set_inverse_ntt(b, &s_hat_i);
                     let change = x - centred(s.0[c]);
-                    let (mut s_hat, mut t_hat) = (key.s_hat.clone(), ek.t_hat.clone());
+                    let (mut s_hat, mut t_hat) = (Multiplier::zero(), ek.t_hat.clone());
+                    s_hat.copy_from(&key.s_hat);
                     add(b, &mut s_hat_i, change, c);
                     s_hat.set(b, i, &s_hat_i);
                     let mut change_hat = Tq::ZERO;

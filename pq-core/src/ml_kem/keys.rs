@@ -1,19 +1,23 @@
+#[cfg(feature = "alloc")]
+use alloc::boxed::Box;
 use core::fmt;
 
-use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
+use super::ciphertext::Ciphertext;
 use super::encapsulation::Expansion;
 use super::generation::{self, Generation};
 use super::params::ParameterSet;
 use super::ring::{ENCODED_LEN, Matrix, Multiplier, Tq, VectorT, decode, zero_t};
+use super::shared_secret::SharedSecret;
 use super::{SEED_LEN, SHARED_SECRET_LEN, k_pke, sampling};
 use crate::Error;
-use crate::arch::{Backend, choose, declassify, in_place, try_in_place};
+use crate::arch::{Backend, Choice, choose, declassify, in_place, try_in_place};
 use crate::dimension::{Array, Dimension, array};
 use crate::hash::lanes;
 use crate::hex::public_bytes;
-use crate::secret::{Zero, wipe};
+use crate::place;
+use crate::secret::{Zero, copy_seed, wipe};
 
 /// An encapsulation key, which passed the input checks of FIPS 203, section 7.2.
 #[derive(Clone)]
@@ -72,8 +76,60 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     ///
     /// `randomness` is the m of the standard: 32 bytes from a cryptographic
     /// random number generator, never used before or after.
+    ///
+    /// A pair is moved to be taken apart, which leaves a copy of the secret on the stack:
+    /// [`encapsulate_into`](Self::encapsulate_into) leaves none.
     pub fn encapsulate(&self, randomness: &[u8; 32]) -> (Ciphertext<P>, SharedSecret) {
-        P::encaps(choose(), self, randomness)
+        self.encapsulate_with(choose(), randomness)
+    }
+
+    /// [`encapsulate`](Self::encapsulate), on a backend.
+    pub(super) fn encapsulate_with(
+        &self,
+        backend: Choice,
+        m: &[u8; 32],
+    ) -> (Ciphertext<P>, SharedSecret) {
+        in_place(
+            || (Ciphertext::<P>::zero(), SharedSecret::zero()),
+            |(c, secret)| P::encaps(backend, self, m, c.0.as_mut(), &mut secret.0),
+        )
+    }
+
+    /// [`encapsulate`](Self::encapsulate) to where ciphertext and secret stay.
+    ///
+    /// Whoever passes the place of the secret wipes it, for example with `Zeroizing` of the
+    /// crate zeroize.
+    ///
+    /// ```
+    /// use pq_core::ml_kem::{DecapsulationKey, MlKem768, ParameterSet};
+    ///
+    /// # fn random<const N: usize>() -> [u8; N] { [7; N] }
+    /// # let mut place = None;
+    /// # let decapsulation_key = DecapsulationKey::<MlKem768>::from_seed_into(&random(), &mut place);
+    /// let encapsulation_key = decapsulation_key.encapsulation_key();
+    /// let mut ciphertext = vec![0; MlKem768::CIPHERTEXT_LEN];
+    /// let mut ours = [0; 32];
+    /// encapsulation_key.encapsulate_into(&random(), &mut ciphertext, &mut ours)?;
+    ///
+    /// let mut theirs = [0; 32];
+    /// decapsulation_key.decapsulate_into(&ciphertext, &mut theirs)?;
+    /// assert_eq!(ours, theirs);
+    /// # Ok::<(), pq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`] if `ciphertext` has not
+    /// [`P::CIPHERTEXT_LEN`](ParameterSet::CIPHERTEXT_LEN) bytes; then nothing is written.
+    pub fn encapsulate_into(
+        &self,
+        randomness: &[u8; 32],
+        ciphertext: &mut [u8],
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) -> Result<(), Error> {
+        Error::check_length(P::CIPHERTEXT_LEN, ciphertext)?;
+        P::encaps(choose(), self, randomness, ciphertext, secret);
+        Ok(())
     }
 }
 
@@ -108,11 +164,16 @@ public_bytes!(EncapsulationKey);
 ///
 /// # Memory
 ///
-/// Put a key into a `Box` or an `Arc` as soon as it is made, and don't move it again: while
-/// it wipes itself where it is dropped, a move copies it and leaves the old bytes behind.
-/// Making a key works in place and wipes its temporaries, but ends with such a move, to
-/// the caller: a copy can stay on the stack until it is written over. The same goes
-/// for a [`SharedSecret`].
+/// A key wipes itself where it is dropped, but a move copies it and leaves the old bytes behind.
+/// So make it where it stays, with [`from_seed_into`](Self::from_seed_into),
+/// [`from_expanded_into`](Self::from_expanded_into) or, with the feature `alloc`,
+/// `boxed_from_seed` and `boxed_from_expanded`: they write to that place alone, and nothing of the
+/// key stays on the stack. [`from_seed`](Self::from_seed) and
+/// [`from_expanded`](Self::from_expanded) return it by value, and so do clones: the compiler may
+/// move it on its way to the caller, and a copy can stay on the stack until it is written over. The
+/// same goes for a [`SharedSecret`], of which
+/// [`encapsulate_into`](EncapsulationKey::encapsulate_into) and
+/// [`decapsulate_into`](Self::decapsulate_into) leave no copy.
 ///
 /// In KiB, with stack use at its peak as measured on x86-64 with optimisation (without it is
 /// more), the place of the result included:
@@ -122,7 +183,6 @@ public_bytes!(EncapsulationKey);
 /// | [`MlKem512`](super::MlKem512) | 6 | 24 | 24 | 12 | 16 |
 /// | [`MlKem768`](super::MlKem768) | 10 | 32 | 36 | 16 | 16 |
 /// | [`MlKem1024`](super::MlKem1024) | 16 | 44 | 48 | 24 | 20 |
-#[derive(Clone)]
 pub struct DecapsulationKey<P: ParameterSet> {
     pub(super) encapsulation_key: EncapsulationKey<P>,
     pub(super) matrix: Matrix<P>,
@@ -138,23 +198,51 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     ///
     /// To generate a key, pass 64 fresh bytes from a cryptographic random
     /// number generator; to load a stored one, pass the same bytes again.
+    ///
+    /// Returns the key by value, which can leave a copy of it on the stack.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
         let [d, z] = sampling::halves(seed);
-        P::keygen(choose(), d, z)
+        Self::from_seed_with(choose(), d, z)
     }
 
-    /// ML-KEM.KeyGen_internal (FIPS 203, algorithm 16).
-    pub(super) fn from_seed_with<B: Backend>(b: B, d: &[u8; 32], z: &[u8; 32]) -> Self {
-        in_place(Self::zero, |key| {
-            key.set_seed(d, z);
-            let mut space = generation::Space::zero();
-            lanes::serve(b, &mut Generation::new(b, d, key, &mut space));
-        })
+    /// [`from_seed`](Self::from_seed), on a backend.
+    pub(super) fn from_seed_with(backend: Choice, d: &[u8; 32], z: &[u8; 32]) -> Self {
+        in_place(Self::zero, |key| P::keygen(backend, key, d, z))
+    }
+
+    /// [`from_seed`](Self::from_seed) to where the key stays; what was in `place` before is
+    /// dropped.
+    ///
+    /// ```
+    /// use pq_core::ml_kem::{DecapsulationKey, MlKem768};
+    ///
+    /// # fn random<const N: usize>() -> [u8; N] { [7; N] }
+    /// let mut place = None;
+    /// let key = DecapsulationKey::<MlKem768>::from_seed_into(&random(), &mut place);
+    /// assert_eq!(key.seed(), Some(&random()));
+    /// ```
+    pub fn from_seed_into<'p>(seed: &[u8; SEED_LEN], place: &'p mut Option<Self>) -> &'p Self {
+        let [d, z] = sampling::halves(seed);
+        place::insert(place, Self::zero, |key| P::keygen(choose(), key, d, z))
+    }
+
+    /// [`from_seed`](Self::from_seed) into a box, which is there before the key.
+    #[cfg(feature = "alloc")]
+    pub fn boxed_from_seed(seed: &[u8; SEED_LEN]) -> Box<Self> {
+        let [d, z] = sampling::halves(seed);
+        place::boxed(Self::zero, |key| P::keygen(choose(), key, d, z))
+    }
+
+    /// ML-KEM.KeyGen_internal (FIPS 203, algorithm 16), to a key of zeros.
+    pub(super) fn generate<B: Backend>(b: B, key: &mut Self, d: &[u8; 32], z: &[u8; 32]) {
+        key.set_seed(d, z);
+        let mut space = generation::Space::zero();
+        lanes::serve(b, &mut Generation::new(b, d, key, &mut space));
     }
 
     /// Sets z and the seed d ‖ z.
     pub(super) fn set_seed(&mut self, d: &[u8; 32], z: &[u8; 32]) {
-        self.z = *z;
+        self.z.copy_from_slice(z);
         let seed = self.seed.insert([0; SEED_LEN]);
         seed[..32].copy_from_slice(d);
         seed[32..].copy_from_slice(z);
@@ -186,44 +274,72 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// [`Error::SecretOutOfRange`] if ŝ is not reduced; [`Error::InconsistentKey`] if
     /// the secret is not that of the encapsulation key.
     pub fn from_expanded(bytes: &[u8]) -> Result<Self, Error> {
-        P::decapsulation_key(choose(), bytes)
+        try_in_place(Self::zero, |key| {
+            P::decode_decapsulation_key(choose(), key, bytes)
+        })
     }
 
-    pub(super) fn from_expanded_with<B: Backend>(b: B, bytes: &[u8]) -> Result<Self, Error> {
+    /// [`from_expanded`](Self::from_expanded) to where the key stays; what was in `place` before
+    /// is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_expanded`](Self::from_expanded); then `place` is empty.
+    pub fn from_expanded_into<'p>(
+        bytes: &[u8],
+        place: &'p mut Option<Self>,
+    ) -> Result<&'p Self, Error> {
+        place::try_insert(place, Self::zero, |key| {
+            P::decode_decapsulation_key(choose(), key, bytes)
+        })
+    }
+
+    /// [`from_expanded`](Self::from_expanded) into a box, which is there before the key.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_expanded`](Self::from_expanded).
+    #[cfg(feature = "alloc")]
+    pub fn boxed_from_expanded(bytes: &[u8]) -> Result<Box<Self>, Error> {
+        place::try_boxed(Self::zero, |key| {
+            P::decode_decapsulation_key(choose(), key, bytes)
+        })
+    }
+
+    /// Reads an expanded key with its checks, to a key of zeros.
+    pub(super) fn decode<B: Backend>(b: B, key: &mut Self, bytes: &[u8]) -> Result<(), Error> {
         Error::check_length(P::DECAPSULATION_KEY_LEN, bytes)?;
         // dk = ByteEncode₁₂(ŝ) ‖ ek ‖ H(ek) ‖ z
         let (s_hat, rest) = bytes.split_at(ENCODED_LEN * P::K::N);
         let (ek, rest) = rest.split_at(P::ENCAPSULATION_KEY_LEN);
         let (h, z) = rest.split_at(32);
 
-        try_in_place(Self::zero, |key| {
-            key.encapsulation_key = EncapsulationKey::from_bytes_with(b, ek)?;
-            key.z.copy_from_slice(z);
-            let Self {
-                encapsulation_key: ek,
-                matrix,
-                h: hash,
-                ..
-            } = key;
-            lanes::serve(b, &mut Expansion::new(b, ek.as_bytes(), hash, matrix));
-            if key.h != h {
-                return Err(Error::HashMismatch);
-            }
-            // whether a key is refused, and why, is public
-            let mut in_range = key.set_secret(b, s_hat);
-            declassify(&mut in_range);
-            if !in_range {
-                return Err(Error::SecretOutOfRange);
-            }
-            let t_hat = key.encapsulation_key.t_hat.as_ref();
-            let mut consistent = k_pke::is_consistent(b, &key.matrix, &key.s_hat, t_hat);
-            declassify(&mut consistent);
-            if consistent {
-                Ok(())
-            } else {
-                Err(Error::InconsistentKey)
-            }
-        })
+        key.encapsulation_key = EncapsulationKey::from_bytes_with(b, ek)?;
+        key.z.copy_from_slice(z);
+        let Self {
+            encapsulation_key: ek,
+            matrix,
+            h: hash,
+            ..
+        } = &mut *key;
+        lanes::serve(b, &mut Expansion::new(b, ek.as_bytes(), hash, matrix));
+        if key.h != h {
+            return Err(Error::HashMismatch);
+        }
+        // whether a key is refused, and why, is public
+        let mut in_range = key.set_secret(b, s_hat);
+        declassify(&mut in_range);
+        if !in_range {
+            return Err(Error::SecretOutOfRange);
+        }
+        let t_hat = key.encapsulation_key.t_hat.as_ref();
+        let mut consistent = k_pke::is_consistent(b, &key.matrix, &key.s_hat, t_hat);
+        declassify(&mut consistent);
+        if consistent {
+            Ok(())
+        } else {
+            Err(Error::InconsistentKey)
+        }
     }
 
     /// Sets **ŝ**, and says whether all coefficients were reduced. If not, the key must not be
@@ -245,16 +361,39 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     }
 
     /// The expanded key as the standard encodes it (FIPS 203, algorithm 16).
+    ///
+    /// Returns it by value, which can leave a copy of it on the stack:
+    /// [`to_expanded_into`](Self::to_expanded_into) leaves none.
     pub fn to_expanded(&self) -> Zeroizing<Array<P::DecapsulationKeyLen, u8>> {
-        let mut bytes = Zeroizing::new(P::DecapsulationKeyLen::from_fn(|_| 0));
-        let (s_hat, rest) = bytes.as_mut().split_at_mut(ENCODED_LEN * P::K::N);
+        in_place(
+            || Zeroizing::new(P::DecapsulationKeyLen::from_fn(|_| 0)),
+            |bytes| self.encode((**bytes).as_mut()),
+        )
+    }
+
+    /// [`to_expanded`](Self::to_expanded) to where the encoded key stays. Whoever passes the place
+    /// wipes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`] if `output` has not
+    /// [`P::DECAPSULATION_KEY_LEN`](ParameterSet::DECAPSULATION_KEY_LEN) bytes; then nothing is
+    /// written.
+    pub fn to_expanded_into(&self, output: &mut [u8]) -> Result<(), Error> {
+        Error::check_length(P::DECAPSULATION_KEY_LEN, output)?;
+        self.encode(output);
+        Ok(())
+    }
+
+    /// Writes dk = ByteEncode₁₂(ŝ) ‖ ek ‖ H(ek) ‖ z.
+    fn encode(&self, output: &mut [u8]) {
+        let (s_hat, rest) = output.split_at_mut(ENCODED_LEN * P::K::N);
         let (ek, rest) = rest.split_at_mut(P::ENCAPSULATION_KEY_LEN);
         let (h, z) = rest.split_at_mut(32);
         P::encode_secret(choose(), self, s_hat);
         ek.copy_from_slice(self.encapsulation_key.as_bytes());
         h.copy_from_slice(&self.h);
         z.copy_from_slice(&self.z);
-        bytes
     }
 
     /// ByteEncode₁₂(ŝ)
@@ -277,8 +416,65 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// A ciphertext that was not made for this key gives a secret that nobody else
     /// can know, and that is always the same for the same ciphertext (implicit
     /// rejection): whoever sent it learns from nothing here that it was rejected.
+    ///
+    /// Returns the secret by value, which can leave a copy of it on the stack:
+    /// [`decapsulate_into`](Self::decapsulate_into) leaves none.
     pub fn decapsulate(&self, ciphertext: &Ciphertext<P>) -> SharedSecret {
-        P::decaps(choose(), self, ciphertext)
+        self.decapsulate_with(choose(), ciphertext)
+    }
+
+    /// [`decapsulate`](Self::decapsulate), on a backend.
+    pub(super) fn decapsulate_with(
+        &self,
+        backend: Choice,
+        ciphertext: &Ciphertext<P>,
+    ) -> SharedSecret {
+        in_place(SharedSecret::zero, |secret| {
+            P::decaps(backend, self, ciphertext.as_bytes(), &mut secret.0)
+        })
+    }
+
+    /// [`decapsulate`](Self::decapsulate) of a ciphertext where it lies, to where the secret stays.
+    /// Whoever passes the place of the secret wipes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`] if `ciphertext` has not
+    /// [`P::CIPHERTEXT_LEN`](ParameterSet::CIPHERTEXT_LEN) bytes (the check of FIPS 203, section
+    /// 7.3); then nothing is written.
+    pub fn decapsulate_into(
+        &self,
+        ciphertext: &[u8],
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) -> Result<(), Error> {
+        Error::check_length(P::CIPHERTEXT_LEN, ciphertext)?;
+        P::decaps(choose(), self, ciphertext, secret);
+        Ok(())
+    }
+}
+
+/// [`clone_from`](Clone::clone_from) writes over a key where it is; [`clone`](Clone::clone)
+/// returns one by value, which can leave a copy of it on the stack.
+impl<P: ParameterSet> Clone for DecapsulationKey<P> {
+    fn clone(&self) -> Self {
+        in_place(Self::zero, |key| key.clone_from(self))
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            encapsulation_key,
+            matrix,
+            h,
+            s_hat,
+            z,
+            seed,
+        } = self;
+        encapsulation_key.clone_from(&source.encapsulation_key);
+        matrix.clone_from(&source.matrix);
+        h.copy_from_slice(&source.h);
+        s_hat.copy_from(&source.s_hat);
+        z.copy_from_slice(&source.z);
+        copy_seed(seed, &source.seed);
     }
 }
 
@@ -296,76 +492,5 @@ impl<P: ParameterSet> ZeroizeOnDrop for DecapsulationKey<P> {}
 impl<P: ParameterSet> fmt::Debug for DecapsulationKey<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DecapsulationKey<{}>(..)", P::NAME)
-    }
-}
-
-/// A ciphertext: any bytes of the right length.
-#[derive(Clone)]
-pub struct Ciphertext<P: ParameterSet>(pub(super) Array<P::CiphertextLen, u8>);
-
-impl<P: ParameterSet> Ciphertext<P> {
-    /// Reads a ciphertext of [`P::CIPHERTEXT_LEN`](ParameterSet::CIPHERTEXT_LEN) bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::WrongLength`] (the check of FIPS 203, section 7.3).
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        array::<P::CiphertextLen>(bytes).map(Self)
-    }
-
-    /// A ciphertext of zeros, to be written over.
-    pub(super) fn zero() -> Self {
-        Self(P::CiphertextLen::from_fn(|_| 0))
-    }
-
-    /// The ciphertext as the standard encodes it.
-    pub fn as_bytes(&self) -> &[u8] {
-        self.0.as_ref()
-    }
-}
-
-public_bytes!(Ciphertext);
-
-/// A shared secret of 32 bytes. Compared in constant time, wiped when dropped.
-#[derive(Clone)]
-pub struct SharedSecret(pub(super) [u8; SHARED_SECRET_LEN]);
-
-impl SharedSecret {
-    /// Zeros, to be written over.
-    pub(super) fn zero() -> Self {
-        Self([0; SHARED_SECRET_LEN])
-    }
-
-    /// The secret.
-    pub fn as_bytes(&self) -> &[u8; SHARED_SECRET_LEN] {
-        &self.0
-    }
-}
-
-impl Drop for SharedSecret {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
-    }
-}
-
-impl ZeroizeOnDrop for SharedSecret {}
-
-impl ConstantTimeEq for SharedSecret {
-    fn ct_eq(&self, other: &Self) -> subtle::Choice {
-        self.0.ct_eq(&other.0)
-    }
-}
-
-impl Eq for SharedSecret {}
-
-impl PartialEq for SharedSecret {
-    fn eq(&self, other: &Self) -> bool {
-        self.ct_eq(other).into()
-    }
-}
-
-impl fmt::Debug for SharedSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SharedSecret(..)")
     }
 }

@@ -30,6 +30,7 @@
 //! | [`MlKem1024`] | 1568 bytes | 3168 bytes | 1568 bytes |
 
 pub mod batch;
+mod ciphertext;
 mod decapsulation;
 mod encapsulation;
 mod generation;
@@ -40,9 +41,12 @@ mod keys;
 mod params;
 mod ring;
 mod sampling;
+mod shared_secret;
 
-pub use keys::{Ciphertext, DecapsulationKey, EncapsulationKey, SharedSecret};
+pub use ciphertext::Ciphertext;
+pub use keys::{DecapsulationKey, EncapsulationKey};
 pub use params::{MlKem512, MlKem768, MlKem1024, ParameterSet};
+pub use shared_secret::SharedSecret;
 
 /// Length of a seed d ‖ z in bytes.
 pub const SEED_LEN: usize = 64;

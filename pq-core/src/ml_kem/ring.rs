@@ -226,13 +226,17 @@ pub(super) fn decode<B: Backend>(b: B, input: &[u8], vector: &mut [Tq]) -> bool 
 }
 
 /// A vector over T_q, ready to be multiplied. Wiped when dropped.
-#[derive(Clone)]
 pub(super) struct Multiplier<P: ParameterSet>(Secret<P::K, Factor>);
 
 impl<P: ParameterSet> Multiplier<P> {
     /// All zero, to be written over.
     pub(super) fn zero() -> Self {
         Self(Secret::zero())
+    }
+
+    /// Copies `source`.
+    pub(super) fn copy_from(&mut self, source: &Self) {
+        self.0.copy_from(&source.0);
     }
 
     /// Sets element i to f, |x| ≤ q.

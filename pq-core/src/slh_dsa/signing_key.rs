@@ -1,3 +1,5 @@
+#[cfg(feature = "alloc")]
+use alloc::boxed::Box;
 use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -8,8 +10,9 @@ use super::params::{MAX_N, ParameterSet};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
-use crate::arch::{Choice, choose, try_in_place};
+use crate::arch::{Choice, choose, in_place, try_in_place};
 use crate::dimension::{Array, Dimension};
+use crate::place;
 use crate::prehash::PreHash;
 
 /// A signing key. Wiped when dropped.
@@ -23,7 +26,13 @@ use crate::prehash::PreHash;
 ///
 /// # Memory
 ///
-/// A key has 6n bytes. Making one and signing take up to 35 KiB of stack whatever the size of the
+/// A key has 6n bytes. It wipes itself where it is dropped, but a move copies it and leaves the old
+/// bytes behind: [`from_seed_into`](Self::from_seed_into),
+/// [`from_bytes_into`](Self::from_bytes_into) and, with the feature `alloc`, `boxed_from_seed` and
+/// `boxed_from_bytes` make it where it stays. Functions that return a key by value, clones among
+/// them, can leave a copy on the stack.
+///
+/// Making one and signing take up to 35 KiB of stack whatever the size of the
 /// trees, as measured on x86-64 with optimisation, and verification 12 KiB. With the feature
 /// `rayon` each thread takes that, and more if, while it waits, it takes on other work of the same
 /// pool, such as another signature: sign many at a time in a pool of their own. A [`Signature`]
@@ -42,6 +51,8 @@ impl<P: ParameterSet> SigningKey<P> {
     /// algorithm 21).
     ///
     /// To generate a key, pass 3n fresh bytes from a cryptographic random number generator.
+    ///
+    /// Returns the key by value, which can leave a copy of it on the stack.
     pub fn from_seed(seed: &Array<P::SeedLen, u8>) -> Self {
         Self::from_seed_with_progress(seed, &|_| ())
     }
@@ -55,13 +66,47 @@ impl<P: ParameterSet> SigningKey<P> {
         Self::from_seed_with(choose(), seed, progress)
     }
 
-    /// slh_keygen_internal (algorithm 18) of 3n bytes.
+    /// [`from_seed`](Self::from_seed) to where the key stays, and says how far it is; what was in
+    /// `place` before is dropped.
+    ///
+    /// ```
+    /// use pq_core::slh_dsa::{SigningKey, SlhDsaShake128f};
+    ///
+    /// # fn random<const N: usize>() -> [u8; N] { [7; N] }
+    /// let mut place = None;
+    /// let key = SigningKey::<SlhDsaShake128f>::from_seed_into(&random(), &|_| (), &mut place);
+    /// assert!(key.as_bytes().starts_with(&random::<48>()));
+    /// ```
+    pub fn from_seed_into<'p>(
+        seed: &Array<P::SeedLen, u8>,
+        progress: ProgressHook<'_>,
+        place: &'p mut Option<Self>,
+    ) -> &'p Self {
+        place::insert(place, Self::zero, |key| {
+            key.generate(choose(), seed.as_ref(), progress)
+        })
+    }
+
+    /// [`from_seed`](Self::from_seed) into a box, which is there before the key.
+    #[cfg(feature = "alloc")]
+    pub fn boxed_from_seed(seed: &Array<P::SeedLen, u8>) -> Box<Self> {
+        place::boxed(Self::zero, |key| {
+            key.generate(choose(), seed.as_ref(), &|_| ())
+        })
+    }
+
+    /// [`from_seed`](Self::from_seed), on a backend and of 3n bytes.
     pub(super) fn from_seed_with(backend: Choice, seed: &[u8], progress: ProgressHook<'_>) -> Self {
+        in_place(Self::zero, |key| key.generate(backend, seed, progress))
+    }
+
+    /// slh_keygen_internal (algorithm 18) of 3n bytes, to a key of zeros.
+    fn generate(&mut self, backend: Choice, seed: &[u8], progress: ProgressHook<'_>) {
         let n = P::N::N;
         let mut root = [0; MAX_N];
         let root = &mut root[..n];
         P::public_root(backend, &seed[..n], &seed[2 * n..], progress, root);
-        Self::from_parts(seed, root)
+        self.set_parts(seed, root);
     }
 
     /// Reads a key of [`P::SIGNING_KEY_LEN`](ParameterSet::SIGNING_KEY_LEN) bytes.
@@ -70,21 +115,59 @@ impl<P: ParameterSet> SigningKey<P> {
     /// key: [`check`](Self::check) does it. No operation gives away more for a key of which
     /// they don't, and signing with one fails.
     ///
+    /// Returns the key by value, which can leave a copy of it on the stack.
+    ///
     /// # Errors
     ///
     /// [`Error::WrongLength`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
-        let (seed, root) = bytes.split_at(3 * P::N::N);
-        Ok(Self::from_parts(seed, root))
+        try_in_place(Self::zero, |key| key.decode(bytes))
     }
 
-    /// The key of SK.seed ‖ SK.prf ‖ PK.seed and PK.root.
-    fn from_parts(seed: &[u8], root: &[u8]) -> Self {
-        let mut bytes = seed.iter().chain(root).copied();
+    /// [`from_bytes`](Self::from_bytes) to where the key stays; what was in `place` before is
+    /// dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`]; then `place` is empty.
+    pub fn from_bytes_into<'p>(
+        bytes: &[u8],
+        place: &'p mut Option<Self>,
+    ) -> Result<&'p Self, Error> {
+        place::try_insert(place, Self::zero, |key| key.decode(bytes))
+    }
+
+    /// [`from_bytes`](Self::from_bytes) into a box, which is there before the key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`].
+    #[cfg(feature = "alloc")]
+    pub fn boxed_from_bytes(bytes: &[u8]) -> Result<Box<Self>, Error> {
+        place::try_boxed(Self::zero, |key| key.decode(bytes))
+    }
+
+    /// [`from_bytes`](Self::from_bytes), to a key of zeros.
+    fn decode(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
+        let (seed, root) = bytes.split_at(3 * P::N::N);
+        self.set_parts(seed, root);
+        Ok(())
+    }
+
+    /// Sets SK.seed ‖ SK.prf ‖ PK.seed and PK.root.
+    fn set_parts(&mut self, seed: &[u8], root: &[u8]) {
+        let (seed_place, root_place) = self.bytes.as_mut().split_at_mut(seed.len());
+        seed_place.copy_from_slice(seed);
+        root_place.copy_from_slice(root);
+        self.verifying_key = VerifyingKey::from_parts(&seed[2 * P::N::N..], root);
+    }
+
+    /// A key of zeros, whose parts are written where they stay.
+    fn zero() -> Self {
         Self {
-            bytes: P::SigningKeyLen::from_fn(|_| bytes.next().expect("3n bytes and n bytes")),
-            verifying_key: VerifyingKey::from_parts(&seed[2 * P::N::N..], root),
+            bytes: P::SigningKeyLen::from_fn(|_| 0),
+            verifying_key: VerifyingKey::from_parts(&[0; MAX_N][..P::N::N], &[0; MAX_N][..P::N::N]),
         }
     }
 
@@ -259,12 +342,16 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 }
 
+/// [`clone_from`](Clone::clone_from) writes over a key where it is; [`clone`](Clone::clone)
+/// returns one by value, which can leave a copy of it on the stack.
 impl<P: ParameterSet> Clone for SigningKey<P> {
     fn clone(&self) -> Self {
-        Self {
-            bytes: self.bytes.clone(),
-            verifying_key: self.verifying_key.clone(),
-        }
+        in_place(Self::zero, |key| key.clone_from(self))
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.bytes.as_mut().copy_from_slice(source.as_bytes());
+        self.verifying_key.clone_from(&source.verifying_key);
     }
 }
 

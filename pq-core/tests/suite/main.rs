@@ -17,6 +17,7 @@ mod backend;
 mod differential;
 mod messages;
 mod peers;
+mod places;
 mod properties;
 #[cfg(all(feature = "limit", target_arch = "x86_64"))]
 mod registers;

@@ -1,0 +1,59 @@
+use core::fmt;
+
+use subtle::ConstantTimeEq;
+use zeroize::ZeroizeOnDrop;
+
+use super::SHARED_SECRET_LEN;
+use crate::arch::in_place;
+use crate::secret::wipe;
+
+/// A shared secret of 32 bytes. Compared in constant time, wiped when dropped.
+#[derive(Clone)]
+pub struct SharedSecret(pub(super) [u8; SHARED_SECRET_LEN]);
+
+impl SharedSecret {
+    /// Zeros, to be written over.
+    pub(super) fn zero() -> Self {
+        Self([0; SHARED_SECRET_LEN])
+    }
+
+    /// A copy of a secret, as
+    /// [`EncapsulationKey::encapsulate_into`](super::EncapsulationKey::encapsulate_into) and
+    /// [`DecapsulationKey::decapsulate_into`](super::DecapsulationKey::decapsulate_into) write it.
+    pub fn from_bytes(bytes: &[u8; SHARED_SECRET_LEN]) -> Self {
+        in_place(Self::zero, |secret| secret.0.copy_from_slice(bytes))
+    }
+
+    /// The secret.
+    pub fn as_bytes(&self) -> &[u8; SHARED_SECRET_LEN] {
+        &self.0
+    }
+}
+
+impl Drop for SharedSecret {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+impl ZeroizeOnDrop for SharedSecret {}
+
+impl ConstantTimeEq for SharedSecret {
+    fn ct_eq(&self, other: &Self) -> subtle::Choice {
+        self.0.ct_eq(&other.0)
+    }
+}
+
+impl Eq for SharedSecret {}
+
+impl PartialEq for SharedSecret {
+    fn eq(&self, other: &Self) -> bool {
+        self.ct_eq(other).into()
+    }
+}
+
+impl fmt::Debug for SharedSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedSecret(..)")
+    }
+}
