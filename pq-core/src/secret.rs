@@ -15,6 +15,13 @@ pub(crate) fn wipe<T: Copy + Default>(secret: &mut [T]) {
     zeroize::optimization_barrier(secret);
 }
 
+/// Overwrites what functions that the caller called before left on the stack: words of a hash's state
+/// that general registers had no room for.
+#[inline(never)]
+pub(crate) fn wipe_stack() {
+    wipe(&mut [0_u64; 128]);
+}
+
 /// [`wipe`] of values, at once.
 fn wipe_all<T: Zero>(secrets: &mut [T]) {
     for secret in &mut *secrets {

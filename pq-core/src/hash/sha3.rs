@@ -4,7 +4,7 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::arch::Backend;
 use crate::kernel::keccak::{self, PermuteAndAbsorb};
-use crate::secret::wipe;
+use crate::secret::{wipe, wipe_stack};
 
 /// Rate of SHAKE128 in bytes.
 pub(crate) const SHAKE128_RATE: usize = 168;
@@ -32,13 +32,17 @@ pub(crate) fn shake256_joined<B: Backend>(
 ) {
     let parts = head.iter().chain(message);
     hash_all(b, SHAKE256_RATE, SHAKE_SUFFIX, parts, output);
+    wipe_stack();
 }
 
 /// Any function of FIPS 202 on the concatenation of `parts`, as long as `output`.
 pub(crate) fn hash<B: Backend>(b: B, rate: usize, suffix: u8, parts: &[&[u8]], output: &mut [u8]) {
     hash_all(b, rate, suffix, parts.iter(), output);
+    wipe_stack();
 }
 
+/// A function of its own, so that what it leaves on the stack can be overwritten.
+#[inline(never)]
 fn hash_all<'a, B: Backend>(
     b: B,
     rate: usize,

@@ -198,9 +198,8 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
         match sponge {
             Sponge::Secret { r, .. } => {
                 if let Some(rho_prime) = self.rho_prime {
-                    block[..64].copy_from_slice(rho_prime);
+                    absorb_secret(rho_prime, *r as u16, block);
                 }
-                block[64..66].copy_from_slice(&(*r as u16).to_le_bytes());
                 Absorbed::End(66)
             }
             Sponge::Entry { r, s, .. } => {
@@ -264,4 +263,14 @@ impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_,
         }
         Demand::Done
     }
+}
+
+/// ρ′ ‖ r, of 16 bits.
+///
+/// A function of its own: inlined, it would have ρ′ in registers for as long as sponges begin,
+/// and so on the stack.
+#[inline(never)]
+fn absorb_secret(rho_prime: &[u8; 64], r: u16, block: &mut [u8]) {
+    block[..64].copy_from_slice(rho_prime);
+    block[64..66].copy_from_slice(&r.to_le_bytes());
 }

@@ -8,7 +8,7 @@ use super::slot::{Phase, Slot};
 use super::{Client, MAX_LANES, Midway};
 use crate::arch::{Backend, Vector};
 use crate::kernel::keccak::{self, Step};
-use crate::secret::wipe;
+use crate::secret::{wipe, wipe_stack};
 
 /// Computes all sponges of `client`.
 pub(crate) fn serve<B: Backend, C: Client>(b: B, client: &mut C) {
@@ -140,6 +140,7 @@ impl<B: Backend> Drop for Workspace<B> {
     fn drop(&mut self) {
         wipe(&mut self.states);
         wipe(self.blocks[..B::U64s::LANES].as_flattened_mut());
+        wipe_stack();
     }
 }
 
