@@ -53,13 +53,17 @@ macro_rules! backends {
 
         /// Runs `$body` with `$b` bound to the backend that `$choice` is. What it calls is
         /// compiled anew for every backend.
+        ///
+        /// It is the only way from a choice to its backend, so that all that runs on one does so
+        /// with data-independent timing (`arch::timing`).
         macro_rules! dispatch {
-            ($d choice:expr, $d b:ident => $d body:expr) => {
+            ($d choice:expr, $d b:ident => $d body:expr) => {{
+                let _timing = $crate::arch::DataIndependentTiming::begin();
                 match $d choice {
                     $($(#[$cfg])* $crate::arch::Choice::$name($d b) => $d body,)*
                     $crate::arch::Choice::Portable($d b) => $d body,
                 }
-            };
+            }};
         }
         pub(crate) use dispatch;
 

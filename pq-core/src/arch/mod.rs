@@ -22,6 +22,7 @@ pub mod memcheck;
 mod packing;
 mod pairs;
 mod portable;
+mod timing;
 mod vectors;
 
 #[cfg(target_arch = "x86_64")]
@@ -76,6 +77,9 @@ pub use neon_sha2::NeonSha2;
 pub use portable::{NoSha256, Portable};
 #[cfg(target_arch = "x86_64")]
 pub use sha_ni::ShaNi;
+pub(crate) use timing::DataIndependentTiming;
+#[cfg(test)]
+pub(crate) use timing::{is_data_independent, with_and_without};
 pub use vectors::{Coefficients, I16s, I32s, U32s, U64s, Vector, Words};
 
 /// Marks a value as public, whatever it was computed from; does nothing but in tests with

@@ -206,10 +206,11 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::{
-        Decapsulate, Encapsulate, Generate, decapsulate_all, encapsulate_all, generate_all,
+        Decapsulate, Encapsulate, Generate, decapsulate_all, encapsulate_all, generate,
+        generate_all,
     };
     use crate::Error;
-    use crate::arch::{Backend, Portable, on_each_backend};
+    use crate::arch::{Backend, Portable, is_data_independent, on_each_backend, with_and_without};
     use crate::ml_kem::internal::{decaps, encaps, keygen};
     use crate::ml_kem::{
         DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
@@ -270,6 +271,25 @@ mod tests {
         }
 
         on_each_backend_and_set!(check);
+    }
+
+    /// All of a batch runs with data-independent timing, what gives the items included, whether or
+    /// not that makes a key itself.
+    #[test]
+    fn timing_is_data_independent() {
+        let seeds = several(9, 1);
+        with_and_without(|inside| {
+            let mut results: Vec<Option<DecapsulationKey<MlKem512>>> =
+                keys(9).into_iter().map(Some).collect();
+            let items = seeds.iter().zip(&mut results).map(|(seed, result)| {
+                assert_eq!(is_data_independent(), inside);
+                drop(DecapsulationKey::<MlKem512>::from_seed(seed));
+                assert_eq!(is_data_independent(), inside);
+                Generate { seed, result }
+            });
+            generate(items);
+            assert_eq!(results[8].as_ref().unwrap().seed(), Some(&seeds[8]));
+        });
     }
 
     #[test]

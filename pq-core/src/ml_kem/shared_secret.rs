@@ -1,10 +1,11 @@
 use core::fmt;
+use core::hint::black_box;
 
 use subtle::ConstantTimeEq;
 use zeroize::ZeroizeOnDrop;
 
 use super::SHARED_SECRET_LEN;
-use crate::arch::in_place;
+use crate::arch::{DataIndependentTiming, in_place};
 use crate::secret::wipe;
 
 /// A shared secret of 32 bytes. Compared in constant time, wiped when dropped.
@@ -40,7 +41,9 @@ impl ZeroizeOnDrop for SharedSecret {}
 
 impl ConstantTimeEq for SharedSecret {
     fn ct_eq(&self, other: &Self) -> subtle::Choice {
-        self.0.ct_eq(&other.0)
+        let _timing = DataIndependentTiming::begin();
+        // hidden from the compiler, which could compare before that
+        black_box(&self.0).ct_eq(&other.0)
     }
 }
 

@@ -2,13 +2,35 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
+#[cfg(feature = "rayon")]
+use crate::arch::DataIndependentTiming;
+
+/// Starts the threads that [`join`] uses, if nobody did. A thread begins with the timing of the one
+/// that starts it, so this comes before an operation asks for data-independent timing: what else
+/// these threads do is not ours.
+#[inline]
+pub(super) fn start_threads() {
+    #[cfg(feature = "rayon")]
+    rayon::current_num_threads();
+}
+
 /// Runs both, side by side if there is another core that is idle.
 #[cfg(feature = "rayon")]
 pub(super) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    rayon::join(a, b)
+    // each thread has its own
+    rayon::join(
+        || {
+            let _timing = DataIndependentTiming::begin();
+            a()
+        },
+        || {
+            let _timing = DataIndependentTiming::begin();
+            b()
+        },
+    )
 }
 
 /// Runs both, one after the other.
@@ -75,5 +97,47 @@ impl<'a> Meter<'a> {
         let done = self.done.load(Ordering::Relaxed) + count;
         self.done.store(done, Ordering::Relaxed);
         done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+    extern crate std;
+
+    use alloc::vec;
+    use core::panic::AssertUnwindSafe;
+    use std::panic::catch_unwind;
+
+    use crate::arch::{is_data_independent, with_and_without};
+    use crate::slh_dsa::{Message, ParameterSet, SigningKey, SlhDsaShake128f};
+
+    /// On each thread that takes part, which is where progress is told, and no longer.
+    #[test]
+    fn timing_is_data_independent() {
+        with_and_without(|inside| {
+            let check = |_| assert_eq!(is_data_independent(), inside);
+            let key = SigningKey::<SlhDsaShake128f>::from_seed_with_progress(&[1; 48], &check);
+            let mut signature = vec![0; SlhDsaShake128f::SIGNATURE_LEN];
+            let signed = key.sign_into(Message::Pure(b""), b"", None, &check, &mut signature);
+            assert_eq!(signed, Ok(()));
+        });
+        #[cfg(feature = "rayon")]
+        rayon::broadcast(|_| assert_ne!(is_data_independent(), Some(true)));
+    }
+
+    /// Also if who wants to know the progress panics.
+    #[test]
+    #[cfg(panic = "unwind")]
+    fn timing_is_restored_while_unwinding() {
+        with_and_without(|_| {
+            let make = || {
+                let hook = |_| panic!("planned");
+                SigningKey::<SlhDsaShake128f>::from_seed_with_progress(&[1; 48], &hook)
+            };
+            assert!(catch_unwind(AssertUnwindSafe(make)).is_err());
+        });
+        #[cfg(feature = "rayon")]
+        rayon::broadcast(|_| assert_ne!(is_data_independent(), Some(true)));
     }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::message::Message;
-use super::parallel::ProgressHook;
+use super::parallel::{ProgressHook, start_threads};
 use super::params::{MAX_N, ParameterSet};
 use super::signature::Signature;
 use super::verifying_key::VerifyingKey;
@@ -63,6 +63,7 @@ impl<P: ParameterSet> SigningKey<P> {
         progress: ProgressHook<'_>,
     ) -> Self {
         let seed = seed.as_ref();
+        start_threads();
         Self::from_seed_with(choose(), seed, progress)
     }
 
@@ -181,6 +182,7 @@ impl<P: ParameterSet> SigningKey<P> {
         let mut root = [0; MAX_N];
         let root = &mut root[..P::N::N];
         let pk_seed = self.verifying_key.pk_seed();
+        start_threads();
         P::public_root(choose(), self.sk_seed(), pk_seed, &|_| (), root);
         if root == self.verifying_key.pk_root() {
             Ok(())
@@ -315,6 +317,7 @@ impl<P: ParameterSet> SigningKey<P> {
     ) -> Result<(), Error> {
         Error::check_length(P::SIGNATURE_LEN, signature)?;
         let randomness = randomness.map(AsRef::as_ref);
+        start_threads();
         let backend = choose();
         message.format(backend, context, |parts| {
             P::sign(backend, self, parts, randomness, progress, signature)

@@ -1,0 +1,231 @@
+//! Instructions that take the same time whatever they compute with, on CPUs that have to be told.
+//!
+//! 64-bit Arm promises that of the instructions used here while the bit DIT of the thread's state
+//! (PSTATE) is set, and of none while it is not (Arm Architecture Reference Manual, "PSTATE.DIT"). So
+//! `dispatch!` sets it around whatever runs on a backend, as do those who look at secrets
+//! elsewhere, and puts it back as it was.
+//!
+//! Elsewhere nothing is done: other CPUs have no such bit that a process could set.
+
+#[cfg(target_arch = "aarch64")]
+#[expect(unsafe_code, reason = "these read and write a register of the CPU")]
+mod dit {
+    use core::marker::PhantomData;
+
+    // Arm gives the operating system alone the right to say what the CPU has. Apple's says it for
+    // DIT in later versions only, and cpufeatures panics in earlier ones: so there it is what the
+    // target has, which is so for macOS.
+    #[cfg(not(all(target_vendor = "apple", not(target_feature = "dit"))))]
+    cpufeatures::new!(detection, "dit");
+    #[cfg(all(target_vendor = "apple", not(target_feature = "dit")))]
+    mod detection {
+        pub(super) fn get() -> bool {
+            false
+        }
+    }
+
+    /// Keeps this thread's bit set until it is dropped, which leaves it as it was.
+    ///
+    /// They nest. Dropping happens in an early return too, and while a panic unwinds.
+    #[must_use = "dropping it ends its effect"]
+    pub(crate) struct DataIndependentTiming {
+        /// Whether this one set it.
+        set: bool,
+        /// The bit is the thread's: no guard leaves it.
+        of_thread: PhantomData<*mut ()>,
+    }
+
+    impl DataIndependentTiming {
+        /// Sets the bit, where there is one.
+        #[inline]
+        pub(crate) fn begin() -> Self {
+            let set = is_set() == Some(false);
+            if set {
+                // SAFETY: the CPU has the bit, since it was read.
+                unsafe { write::<1>() };
+            }
+            Self {
+                set,
+                of_thread: PhantomData,
+            }
+        }
+    }
+
+    impl Drop for DataIndependentTiming {
+        #[inline]
+        fn drop(&mut self) {
+            if self.set {
+                // SAFETY: `begin` wrote to it.
+                unsafe { write::<0>() };
+            }
+        }
+    }
+
+    /// Whether the bit is set, on CPUs that have it.
+    #[inline]
+    pub(super) fn is_set() -> Option<bool> {
+        detection::get().then(|| {
+            // SAFETY: the CPU has the bit.
+            unsafe { read() }
+        })
+    }
+
+    #[target_feature(enable = "dit")]
+    fn read() -> bool {
+        let state: u64;
+        // SAFETY: the CPU has the register, as the feature says. Reading it changes nothing, but
+        // must not be taken out of a loop or done once for two.
+        unsafe {
+            core::arch::asm!("mrs {}, dit", out(reg) state, options(nomem, nostack, preserves_flags));
+        }
+        state >> 24 & 1 == 1
+    }
+
+    /// Writes the bit. Nothing that uses memory moves past it, as `nomem` is not among the options.
+    #[target_feature(enable = "dit")]
+    fn write<const BIT: u8>() {
+        // SAFETY: the CPU has the register, as the feature says, and the bit changes no result.
+        unsafe {
+            core::arch::asm!("msr dit, #{}", const BIT, options(nostack, preserves_flags));
+        }
+        // By Arm's manual instructions that follow see the new state without more; Apple asks for
+        // a barrier after setting it ("Writing ARM64 code for Apple platforms").
+        #[cfg(target_vendor = "apple")]
+        if BIT == 1 {
+            // SAFETY: barriers only.
+            unsafe {
+                core::arch::asm!("dsb nsh", "isb sy", options(nostack, preserves_flags));
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+pub(crate) use dit::DataIndependentTiming;
+
+/// There is nothing to keep.
+#[cfg(not(target_arch = "aarch64"))]
+#[must_use = "dropping it ends its effect"]
+pub(crate) struct DataIndependentTiming;
+
+#[cfg(not(target_arch = "aarch64"))]
+impl DataIndependentTiming {
+    /// Does nothing.
+    #[inline(always)]
+    pub(crate) fn begin() -> Self {
+        Self
+    }
+}
+
+/// Whether this thread's instructions take a time that does not depend on data, as far as the CPU
+/// has a bit for it: for tests.
+#[cfg(test)]
+pub(crate) fn is_data_independent() -> Option<bool> {
+    #[cfg(target_arch = "aarch64")]
+    return dit::is_set();
+    #[cfg(not(target_arch = "aarch64"))]
+    None
+}
+
+/// Runs a test with the bit as it is by default and with the bit set, and checks that it is
+/// afterwards as it was. The test gets what it has to find inside of operations: `None` where there
+/// is no bit.
+#[cfg(test)]
+pub(crate) fn with_and_without(test: impl Fn(Option<bool>)) {
+    let before = is_data_independent();
+    assert_ne!(before, Some(true), "something left it set");
+    let inside = before.map(|_| true);
+    test(inside);
+    assert_eq!(is_data_independent(), before);
+    let timing = DataIndependentTiming::begin();
+    test(inside);
+    assert_eq!(is_data_independent(), inside);
+    drop(timing);
+    assert_eq!(is_data_independent(), before);
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::eprintln;
+    use std::panic::catch_unwind;
+
+    use super::{is_data_independent, with_and_without};
+    use crate::arch::{Backend, InCrate, Kernel, choose, dispatch, on_each_backend};
+
+    /// Reads the bit where kernels run.
+    struct Probe;
+
+    impl<T> Kernel<T> for Probe {
+        type Output = Option<bool>;
+
+        fn run(self, _: T) -> Self::Output {
+            is_data_independent()
+        }
+    }
+
+    /// The bit is there if the operating system says so, by other code than ours.
+    #[test]
+    fn bit_is_detected() {
+        #[cfg(target_arch = "aarch64")]
+        let expected = std::arch::is_aarch64_feature_detected!("dit");
+        #[cfg(not(target_arch = "aarch64"))]
+        let expected = false;
+        assert_eq!(is_data_independent(), expected.then_some(false));
+        // CI looks for it
+        eprintln!("DIT: {}", if expected { "there" } else { "not there" });
+    }
+
+    #[test]
+    fn set_in_kernels_and_restored() {
+        with_and_without(|inside| {
+            let seen =
+                dispatch!(choose(), b => (b.run(Probe), b.run_scalar(Probe), b.run_few(Probe)));
+            assert_eq!(seen, (inside, inside, inside));
+        });
+        on_each_backend!(b => check(b));
+
+        fn check<B: Backend>(b: B) {
+            let choice = b.choice(InCrate);
+            with_and_without(|inside| {
+                assert_eq!(dispatch!(choice, b => b.run(Probe)), inside);
+            });
+        }
+    }
+
+    /// The inner one restores what the outer one set, and the outer one what was before.
+    #[test]
+    fn nested() {
+        with_and_without(|inside| {
+            dispatch!(choose(), b => {
+                assert_eq!(dispatch!(choose(), b => b.run(Probe)), inside);
+                assert_eq!(b.run(Probe), inside);
+            });
+        });
+    }
+
+    #[test]
+    fn restored_on_early_return() {
+        fn fails(inside: Option<bool>) -> Result<(), u8> {
+            dispatch!(choose(), b => {
+                assert_eq!(b.run(Probe), inside);
+                Err(7)?;
+            });
+            Ok(())
+        }
+
+        with_and_without(|inside| assert_eq!(fails(inside), Err(7)));
+    }
+
+    #[test]
+    fn restored_while_unwinding() {
+        with_and_without(|inside| {
+            let unwound = catch_unwind(|| {
+                dispatch!(choose(), b => assert_eq!(b.run(Probe), inside.map(|_| false), "planned"));
+            });
+            // where there is no bit the assertion holds
+            assert_eq!(unwound.is_err(), inside.is_some());
+        });
+    }
+}
