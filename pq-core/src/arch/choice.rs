@@ -1,5 +1,7 @@
 //! Which backend a public operation runs on.
 
+#[cfg(any(test, feature = "limit"))]
+extern crate alloc;
 #[cfg(feature = "limit")]
 extern crate std;
 
@@ -67,22 +69,21 @@ macro_rules! backends {
         }
         pub(crate) use dispatch;
 
-        /// The rank of the backend of this name, if the machine has it.
-        #[cfg(feature = "limit")]
-        fn rank_of(name: &str) -> Option<u8> {
-            if name == <Portable as super::Backend>::NAME {
-                return Some(<Portable as super::Backend>::RANK);
-            }
-            $($(#[$cfg])* {
-                if name == <$name as super::Backend>::NAME && $name::detect().is_some() {
-                    return Some(<$name as super::Backend>::RANK);
-                }
-            })*
-            None
+        /// The backends of this architecture, the best first.
+        #[cfg(any(test, feature = "limit"))]
+        pub(super) fn known() -> alloc::vec::Vec<super::required::Known> {
+            alloc::vec![
+                $($(#[$cfg])* (<$name as super::Backend>::NAME, rank_if($name::detect())),)*
+                (<Portable as super::Backend>::NAME, rank_if(Some(Portable))),
+            ]
         }
 
         /// Evaluates an expression once for each backend that the machine has, with an
         /// identifier bound to its token: for tests and benchmarks of every backend.
+        ///
+        /// With the feature `limit` it panics if the environment variable `PQ_CORE_REQUIRE` names
+        /// a backend that the machine lacks, or one that does not exist: `AVX-512,AVX2` for example,
+        /// with commas between names as [`NAME`](crate::arch::Backend::NAME) has them.
         ///
         /// Backends are types, and a closure can't be generic over them, hence a macro.
         ///
@@ -100,6 +101,7 @@ macro_rules! backends {
         #[macro_export]
         macro_rules! on_each_backend {
             ($d b:ident => $d body:expr) => {{
+                $crate::arch::require();
                 { let $d b = $crate::arch::Portable; $d body }
                 $($(#[$cfg])* {
                     if let Some($d b) = $crate::arch::$name::detect() {
@@ -123,6 +125,17 @@ backends! { $
     NeonSha3,
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     Neon,
+}
+
+#[cfg(any(test, feature = "limit"))]
+fn rank_if<B: super::Backend>(detected: Option<B>) -> Option<u8> {
+    detected.map(|_| B::RANK)
+}
+
+/// The rank of the backend of this name, if the machine has it.
+#[cfg(feature = "limit")]
+fn rank_of(name: &str) -> Option<u8> {
+    known().into_iter().find(|(known, _)| *known == name)?.1
 }
 
 impl IntoChoice for Portable {

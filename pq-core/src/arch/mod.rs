@@ -22,6 +22,8 @@ pub mod memcheck;
 mod packing;
 mod pairs;
 mod portable;
+#[cfg(any(test, feature = "limit"))]
+mod required;
 mod timing;
 mod vectors;
 
@@ -75,6 +77,8 @@ pub use neon::{Neon, NeonSha3};
 ))]
 pub use neon_sha2::NeonSha2;
 pub use portable::{NoSha256, Portable};
+#[cfg(any(test, feature = "limit"))]
+pub use required::require;
 #[cfg(target_arch = "x86_64")]
 pub use sha_ni::ShaNi;
 pub(crate) use timing::DataIndependentTiming;
@@ -89,3 +93,9 @@ pub use vectors::{Coefficients, I16s, I32s, U32s, U64s, Vector, Words};
 #[cfg(not(feature = "memcheck"))]
 #[inline(always)]
 pub(crate) fn declassify<T: ?Sized>(_: &mut T) {}
+
+/// Does nothing without the feature `limit`, with which it checks that the machine has each backend
+/// that the environment variable `PQ_CORE_REQUIRE` names.
+#[cfg(not(any(test, feature = "limit")))]
+#[inline(always)]
+pub fn require() {}

@@ -11,3 +11,13 @@ fn the_backend_is_the_one_that_the_environment_names() {
     #[cfg(not(feature = "limit"))]
     panic!("PQ_CORE_BACKEND is {name}, and pq-core is compiled without the feature `limit`");
 }
+
+/// A run that must have some backends says in the environment which, which nothing heeds without the
+/// feature `limit`.
+#[test]
+fn the_machine_has_what_the_environment_requires() {
+    if std::env::var_os("PQ_CORE_REQUIRE").is_some() && cfg!(not(feature = "limit")) {
+        panic!("PQ_CORE_REQUIRE is set, and pq-core is compiled without the feature `limit`");
+    }
+    on_each_backend!(_b => ());
+}
