@@ -1,3 +1,4 @@
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 use core::str::FromStr;
@@ -307,25 +308,25 @@ struct Facts {
     preferred_form: PrivateKeyForm,
 }
 
-type Parse<K> = fn(&[u8]) -> Result<Arc<K>, pq_core::Error>;
+type Parse<K> = fn(&[u8]) -> Result<K, pq_core::Error>;
 
 /// All there is to say about a signature algorithm. A further one is a further row.
 pub(crate) struct SignatureRow {
     facts: Facts,
     signature_len: usize,
     security_category: u8,
-    pub(crate) from_seed: Parse<dyn AnySigningKey>,
-    pub(crate) from_expanded: Parse<dyn AnySigningKey>,
-    pub(crate) verifying_key: Parse<dyn AnyVerifyingKey>,
+    pub(crate) from_seed: Parse<Box<dyn AnySigningKey>>,
+    pub(crate) from_expanded: Parse<Box<dyn AnySigningKey>>,
+    pub(crate) verifying_key: Parse<Arc<dyn AnyVerifyingKey>>,
 }
 
 /// All there is to say about a key-encapsulation mechanism.
 pub(crate) struct KemRow {
     facts: Facts,
     ciphertext_len: usize,
-    pub(crate) from_seed: Parse<dyn AnyDecapsulationKey>,
-    pub(crate) from_expanded: Parse<dyn AnyDecapsulationKey>,
-    pub(crate) encapsulation_key: Parse<dyn AnyEncapsulationKey>,
+    pub(crate) from_seed: Parse<Box<dyn AnyDecapsulationKey>>,
+    pub(crate) from_expanded: Parse<Box<dyn AnyDecapsulationKey>>,
+    pub(crate) encapsulation_key: Parse<Arc<dyn AnyEncapsulationKey>>,
 }
 
 const fn ml_dsa<P: ml_dsa::ParameterSet>(oid: &str, security_category: u8) -> SignatureRow {

@@ -1,13 +1,17 @@
 //! pq-core's keys behind object-safe traits, so that the rest of the crate needs no
 //! parameter set in its types.
+//!
+//! Private keys are made in the boxes that they stay in, and secrets are written through references:
+//! what is moved leaves a copy behind.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use pq_core::ml_dsa;
-use pq_core::ml_kem::{self, SharedSecret};
+use pq_core::ml_kem::{self, SHARED_SECRET_LEN};
 use pq_core::slh_dsa::{self, Message};
-use pq_core::{Array, Dimension, Error};
-use zeroize::{Zeroize, Zeroizing};
+use pq_core::{Dimension, Error};
+use zeroize::Zeroizing;
 
 /// What every private key can tell, whatever it is for.
 pub(crate) trait AnyPrivateKey: Send + Sync {
@@ -32,24 +36,29 @@ pub(crate) trait AnyVerifyingKey: Send + Sync {
 }
 
 pub(crate) trait AnyDecapsulationKey: AnyPrivateKey {
-    fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error>;
+    fn decapsulate(
+        &self,
+        ciphertext: &[u8],
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) -> Result<(), Error>;
 }
 
 pub(crate) trait AnyEncapsulationKey: Send + Sync {
     fn as_bytes(&self) -> &[u8];
-    fn encapsulate(&self, randomness: &[u8; 32]) -> (Vec<u8>, SharedSecret);
+    /// The ciphertext.
+    fn encapsulate(&self, randomness: &[u8; 32], secret: &mut [u8; SHARED_SECRET_LEN]) -> Vec<u8>;
 }
 
 pub(crate) fn ml_dsa_from_seed<P: ml_dsa::ParameterSet>(
     seed: &[u8],
-) -> Result<Arc<dyn AnySigningKey>, Error> {
-    Ok(Arc::new(ml_dsa::SigningKey::<P>::from_seed(fixed(seed)?)))
+) -> Result<Box<dyn AnySigningKey>, Error> {
+    Ok(ml_dsa::SigningKey::<P>::boxed_from_seed(fixed(seed)?))
 }
 
 pub(crate) fn ml_dsa_from_expanded<P: ml_dsa::ParameterSet>(
     bytes: &[u8],
-) -> Result<Arc<dyn AnySigningKey>, Error> {
-    Ok(Arc::new(ml_dsa::SigningKey::<P>::from_expanded(bytes)?))
+) -> Result<Box<dyn AnySigningKey>, Error> {
+    Ok(ml_dsa::SigningKey::<P>::boxed_from_expanded(bytes)?)
 }
 
 pub(crate) fn ml_dsa_verifying_key<P: ml_dsa::ParameterSet>(
@@ -59,16 +68,18 @@ pub(crate) fn ml_dsa_verifying_key<P: ml_dsa::ParameterSet>(
 }
 
 pub(crate) fn slh_dsa_from_seed<P: slh_dsa::ParameterSet>(
-    seed: &[u8],
-) -> Result<Arc<dyn AnySigningKey>, Error> {
-    let seed = array::<P::SeedLen>(seed)?;
-    Ok(Arc::new(slh_dsa::SigningKey::<P>::from_seed(&seed)))
+    bytes: &[u8],
+) -> Result<Box<dyn AnySigningKey>, Error> {
+    check_length(P::SeedLen::N, bytes)?;
+    let mut seed = Zeroizing::new(P::SeedLen::from_fn(|_| 0));
+    (*seed).as_mut().copy_from_slice(bytes);
+    Ok(slh_dsa::SigningKey::<P>::boxed_from_seed(&seed))
 }
 
 pub(crate) fn slh_dsa_from_bytes<P: slh_dsa::ParameterSet>(
     bytes: &[u8],
-) -> Result<Arc<dyn AnySigningKey>, Error> {
-    Ok(Arc::new(slh_dsa::SigningKey::<P>::from_bytes(bytes)?))
+) -> Result<Box<dyn AnySigningKey>, Error> {
+    Ok(slh_dsa::SigningKey::<P>::boxed_from_bytes(bytes)?)
 }
 
 pub(crate) fn slh_dsa_verifying_key<P: slh_dsa::ParameterSet>(
@@ -79,18 +90,14 @@ pub(crate) fn slh_dsa_verifying_key<P: slh_dsa::ParameterSet>(
 
 pub(crate) fn decapsulation_key_from_seed<P: ml_kem::ParameterSet>(
     seed: &[u8],
-) -> Result<Arc<dyn AnyDecapsulationKey>, Error> {
-    Ok(Arc::new(ml_kem::DecapsulationKey::<P>::from_seed(fixed(
-        seed,
-    )?)))
+) -> Result<Box<dyn AnyDecapsulationKey>, Error> {
+    Ok(ml_kem::DecapsulationKey::<P>::boxed_from_seed(fixed(seed)?))
 }
 
 pub(crate) fn decapsulation_key_from_expanded<P: ml_kem::ParameterSet>(
     bytes: &[u8],
-) -> Result<Arc<dyn AnyDecapsulationKey>, Error> {
-    Ok(Arc::new(ml_kem::DecapsulationKey::<P>::from_expanded(
-        bytes,
-    )?))
+) -> Result<Box<dyn AnyDecapsulationKey>, Error> {
+    Ok(ml_kem::DecapsulationKey::<P>::boxed_from_expanded(bytes)?)
 }
 
 pub(crate) fn encapsulation_key<P: ml_kem::ParameterSet>(
@@ -105,7 +112,10 @@ impl<P: ml_dsa::ParameterSet> AnyPrivateKey for ml_dsa::SigningKey<P> {
     }
 
     fn to_expanded(&self) -> Zeroizing<Vec<u8>> {
-        Zeroizing::new(self.to_expanded().as_ref().to_vec())
+        let mut bytes = Zeroizing::new(vec![0; P::SIGNING_KEY_LEN]);
+        self.to_expanded_into(&mut bytes)
+            .expect("of the length of the set's");
+        bytes
     }
 
     fn public_key(&self) -> &[u8] {
@@ -140,6 +150,19 @@ impl<P: ml_dsa::ParameterSet> AnyVerifyingKey for ml_dsa::VerifyingKey<P> {
     }
 }
 
+pub(crate) fn slh_dsa_sign<P: slh_dsa::ParameterSet>(
+    key: &slh_dsa::SigningKey<P>,
+    message: Message<'_>,
+    context: &[u8],
+    randomness: &[u8; 32],
+) -> Result<Vec<u8>, Error> {
+    let mut addrnd = Zeroizing::new(P::N::from_fn(|_| 0));
+    (*addrnd).as_mut().copy_from_slice(&randomness[..P::N::N]);
+    let mut signature = vec![0; P::SIGNATURE_LEN];
+    key.sign_into(message, context, Some(&addrnd), &|_| (), &mut signature)?;
+    Ok(signature)
+}
+
 impl<P: slh_dsa::ParameterSet> AnyPrivateKey for slh_dsa::SigningKey<P> {
     /// What comes before PK.root in the key.
     fn seed(&self) -> Option<&[u8]> {
@@ -162,11 +185,7 @@ impl<P: slh_dsa::ParameterSet> AnySigningKey for slh_dsa::SigningKey<P> {
         context: &[u8],
         randomness: &[u8; 32],
     ) -> Result<Vec<u8>, Error> {
-        let randomness = array::<P::N>(&randomness[..P::N::N])?;
-        let mut signature = vec![0; P::SIGNATURE_LEN];
-        let message = Message::Pure(message);
-        self.sign_into(message, context, Some(&randomness), &|_| (), &mut signature)?;
-        Ok(signature)
+        slh_dsa_sign(self, Message::Pure(message), context, randomness)
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -190,7 +209,10 @@ impl<P: ml_kem::ParameterSet> AnyPrivateKey for ml_kem::DecapsulationKey<P> {
     }
 
     fn to_expanded(&self) -> Zeroizing<Vec<u8>> {
-        Zeroizing::new(self.to_expanded().as_ref().to_vec())
+        let mut bytes = Zeroizing::new(vec![0; P::DECAPSULATION_KEY_LEN]);
+        self.to_expanded_into(&mut bytes)
+            .expect("of the length of the set's");
+        bytes
     }
 
     fn public_key(&self) -> &[u8] {
@@ -199,9 +221,12 @@ impl<P: ml_kem::ParameterSet> AnyPrivateKey for ml_kem::DecapsulationKey<P> {
 }
 
 impl<P: ml_kem::ParameterSet> AnyDecapsulationKey for ml_kem::DecapsulationKey<P> {
-    fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
-        let ciphertext = ml_kem::Ciphertext::<P>::from_bytes(ciphertext)?;
-        Ok(self.decapsulate(&ciphertext))
+    fn decapsulate(
+        &self,
+        ciphertext: &[u8],
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) -> Result<(), Error> {
+        self.decapsulate_into(ciphertext, secret)
     }
 }
 
@@ -210,20 +235,19 @@ impl<P: ml_kem::ParameterSet> AnyEncapsulationKey for ml_kem::EncapsulationKey<P
         self.as_bytes()
     }
 
-    fn encapsulate(&self, randomness: &[u8; 32]) -> (Vec<u8>, SharedSecret) {
-        let (ciphertext, secret) = self.encapsulate(randomness);
-        (ciphertext.as_bytes().to_vec(), secret)
+    fn encapsulate(&self, randomness: &[u8; 32], secret: &mut [u8; SHARED_SECRET_LEN]) -> Vec<u8> {
+        let mut ciphertext = vec![0; P::CIPHERTEXT_LEN];
+        self.encapsulate_into(randomness, &mut ciphertext, secret)
+            .expect("of the length of the set's");
+        ciphertext
     }
 }
 
-fn array<D: Dimension<Of<u8>: Zeroize>>(bytes: &[u8]) -> Result<Zeroizing<Array<D, u8>>, Error> {
-    if bytes.len() != D::N {
-        return Err(Error::WrongLength {
-            expected: D::N,
-            actual: bytes.len(),
-        });
+fn check_length(expected: usize, bytes: &[u8]) -> Result<(), Error> {
+    match bytes.len() {
+        actual if actual == expected => Ok(()),
+        actual => Err(Error::WrongLength { expected, actual }),
     }
-    Ok(Zeroizing::new(D::from_fn(|i| bytes[i])))
 }
 
 fn fixed<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Error> {

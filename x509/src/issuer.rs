@@ -358,7 +358,8 @@ pub(crate) fn serial_number(bytes: &[u8]) -> Result<SerialNumber, IssueError> {
 /// 158 random bits under a first byte of 0x40 to 0x7f: positive, and always 20 bytes, the
 /// most that RFC 5280 section 4.1.2.2 allows.
 fn random_serial_number() -> Result<SerialNumber, IssueError> {
-    let mut bytes = *random::array::<20>()?;
+    let mut bytes = [0; 20];
+    random::fill(&mut bytes)?;
     bytes[0] = bytes[0] & 0x3f | 0x40;
     serial_number(&bytes)
 }

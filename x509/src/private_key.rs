@@ -1,8 +1,10 @@
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 
 use der::asn1::OctetStringRef;
 use pki_types::SubjectPublicKeyInfoDer;
+use pq_core::ml_kem::SHARED_SECRET_LEN;
 use spki::AlgorithmIdentifierOwned;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -22,7 +24,7 @@ use crate::signer::{SignError, Signer, SubjectKey};
 /// Clones share one key, which is wiped when the last of them is dropped.
 ///
 /// It signs as certificates and TLS do. A context, a pre-hash or an external µ takes a key of
-/// pq-core, which is made of the same bytes:
+/// pq-core, which is made of the same bytes, with pq-core's feature `alloc` in a box:
 ///
 /// ```
 /// use pq_core::ml_dsa::{self, MlDsa65};
@@ -34,15 +36,15 @@ use crate::signer::{SignError, Signer, SubjectKey};
 ///     if key.algorithm() != SignatureAlgorithm::MlDsa65 {
 ///         return Err(format!("{} instead of ML-DSA-65", key.algorithm()).into());
 ///     }
-///     Ok(Box::new(match key.seed() {
-///         Some(seed) => ml_dsa::SigningKey::from_seed(seed.try_into()?),
-///         None => ml_dsa::SigningKey::from_expanded(&key.to_expanded())?,
-///     }))
+///     Ok(match key.seed() {
+///         Some(seed) => ml_dsa::SigningKey::boxed_from_seed(seed.try_into()?),
+///         None => ml_dsa::SigningKey::boxed_from_expanded(&key.to_expanded())?,
+///     })
 /// }
 ///
 /// # let seed = [7; 32];
 /// // 32 random bytes make a new key, and its file.
-/// let key = Box::new(ml_dsa::SigningKey::<MlDsa65>::from_seed(&seed));
+/// let key = ml_dsa::SigningKey::<MlDsa65>::boxed_from_seed(&seed);
 /// let pem = SigningKey::from_seed(SignatureAlgorithm::MlDsa65, &seed)?.to_pkcs8_pem()?;
 /// # assert_eq!(load(&pem)?.seed(), Some(&seed));
 /// # let read = SigningKey::from_pkcs8_pem(&pem)?;
@@ -54,7 +56,8 @@ use crate::signer::{SignError, Signer, SubjectKey};
 /// ```
 #[derive(Clone)]
 pub struct SigningKey {
-    key: Arc<dyn AnySigningKey>,
+    /// In its box, since to move it into the `Arc` would leave a copy of it behind.
+    key: Arc<Box<dyn AnySigningKey>>,
     verifying_key: VerifyingKey,
 }
 
@@ -110,7 +113,9 @@ impl SigningKey {
     /// [`KeyError::Randomness`] if the operating system gives none to hedge with, and those of
     /// [`sign_with_randomness`](Self::sign_with_randomness).
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
-        self.sign_with_randomness(message, &*random::array()?)
+        let mut randomness = Zeroizing::new([0; 32]);
+        random::fill(&mut *randomness)?;
+        self.sign_with_randomness(message, &randomness)
     }
 
     /// Signs as [`sign`](Self::sign) does, hedged with the caller's randomness instead of
@@ -135,9 +140,12 @@ impl SigningKey {
             })
     }
 
-    fn new(algorithm: SignatureAlgorithm, key: Arc<dyn AnySigningKey>) -> Result<Self, KeyError> {
+    fn new(algorithm: SignatureAlgorithm, key: Box<dyn AnySigningKey>) -> Result<Self, KeyError> {
         let verifying_key = VerifyingKey::from_bytes(algorithm, key.public_key())?;
-        Ok(Self { key, verifying_key })
+        Ok(Self {
+            key: Arc::new(key),
+            verifying_key,
+        })
     }
 
     fn from_fields(
@@ -149,7 +157,7 @@ impl SigningKey {
     }
 
     fn any(&self) -> &dyn AnyPrivateKey {
-        &*self.key
+        &**self.key
     }
 }
 
@@ -177,7 +185,8 @@ impl SubjectKey for SigningKey {
 /// Clones share one key, which is wiped when the last of them is dropped.
 #[derive(Clone)]
 pub struct DecapsulationKey {
-    key: Arc<dyn AnyDecapsulationKey>,
+    /// In its box, since to move it into the `Arc` would leave a copy of it behind.
+    key: Arc<Box<dyn AnyDecapsulationKey>>,
     encapsulation_key: EncapsulationKey,
 }
 
@@ -214,22 +223,41 @@ impl DecapsulationKey {
     /// Recovers the shared secret from a ciphertext. A ciphertext that was not made
     /// for this key gives a secret that nobody else has (implicit rejection).
     ///
+    /// Returns the secret by value, which can leave a copy of it on the stack:
+    /// [`decapsulate_into`](Self::decapsulate_into) leaves none.
+    ///
     /// # Errors
     ///
     /// [`KeyError::Operation`] if the ciphertext has a wrong length.
     pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, KeyError> {
+        let mut secret = Zeroizing::new([0; SHARED_SECRET_LEN]);
+        self.decapsulate_into(ciphertext, &mut secret)?;
+        Ok(SharedSecret::from_bytes(&secret))
+    }
+
+    /// [`decapsulate`](Self::decapsulate) to where the secret stays. Whoever passes the place wipes
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Operation`] if the ciphertext has a wrong length; then nothing is written.
+    pub fn decapsulate_into(
+        &self,
+        ciphertext: &[u8],
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) -> Result<(), KeyError> {
         self.key
-            .decapsulate(ciphertext)
+            .decapsulate(ciphertext, secret)
             .map_err(|source| KeyError::Operation {
                 algorithm: self.algorithm().into(),
                 source,
             })
     }
 
-    fn new(algorithm: KemAlgorithm, key: Arc<dyn AnyDecapsulationKey>) -> Result<Self, KeyError> {
+    fn new(algorithm: KemAlgorithm, key: Box<dyn AnyDecapsulationKey>) -> Result<Self, KeyError> {
         let encapsulation_key = EncapsulationKey::from_bytes(algorithm, key.public_key())?;
         Ok(Self {
-            key,
+            key: Arc::new(key),
             encapsulation_key,
         })
     }
@@ -243,7 +271,7 @@ impl DecapsulationKey {
     }
 
     fn any(&self) -> &dyn AnyPrivateKey {
-        &*self.key
+        &**self.key
     }
 }
 
@@ -452,9 +480,9 @@ fn parse(der: &[u8]) -> Result<PrivateKey, KeyError> {
 
 fn load<K: AnyPrivateKey + ?Sized>(
     fields: &PrivateKeyFields<'_>,
-    from_seed: fn(&[u8]) -> Result<Arc<K>, pq_core::Error>,
-    from_expanded: fn(&[u8]) -> Result<Arc<K>, pq_core::Error>,
-) -> Result<Arc<K>, KeyError> {
+    from_seed: impl Fn(&[u8]) -> Result<Box<K>, pq_core::Error>,
+    from_expanded: impl Fn(&[u8]) -> Result<Box<K>, pq_core::Error>,
+) -> Result<Box<K>, KeyError> {
     let algorithm = fields.algorithm;
     let key = match &fields.material {
         KeyMaterial::Seed(seed) => from_seed(seed.as_bytes()),

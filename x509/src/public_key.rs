@@ -4,7 +4,9 @@ use core::fmt;
 use der::asn1::BitStringRef;
 use der::{Decode, Encode};
 use pki_types::SubjectPublicKeyInfoDer;
+use pq_core::ml_kem::SHARED_SECRET_LEN;
 use spki::SubjectPublicKeyInfoRef;
+use zeroize::Zeroizing;
 
 use crate::SharedSecret;
 use crate::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
@@ -86,11 +88,31 @@ impl EncapsulationKey {
     /// Makes a shared secret and the ciphertext that carries it to the key's owner,
     /// with the operating system's randomness.
     ///
+    /// Returns the secret by value, which can leave a copy of it on the stack:
+    /// [`encapsulate_into`](Self::encapsulate_into) leaves none.
+    ///
     /// # Errors
     ///
     /// [`KeyError::Randomness`] if there is none.
     pub fn encapsulate(&self) -> Result<(Vec<u8>, SharedSecret), KeyError> {
-        Ok(self.key.encapsulate(&*random::array()?))
+        let mut secret = Zeroizing::new([0; SHARED_SECRET_LEN]);
+        let ciphertext = self.encapsulate_into(&mut secret)?;
+        Ok((ciphertext, SharedSecret::from_bytes(&secret)))
+    }
+
+    /// [`encapsulate`](Self::encapsulate) to where the secret stays, which returns the ciphertext.
+    /// Whoever passes the place wipes it.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Randomness`] if there is none; then nothing is written.
+    pub fn encapsulate_into(
+        &self,
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) -> Result<Vec<u8>, KeyError> {
+        let mut m = Zeroizing::new([0; 32]);
+        random::fill(&mut *m)?;
+        Ok(self.key.encapsulate(&m, secret))
     }
 }
 

@@ -15,11 +15,9 @@ pub(crate) fn secret(len: usize) -> Result<Zeroizing<Vec<u8>>, RandomnessError> 
     Ok(bytes)
 }
 
-/// An array of fresh random bytes, wiped when dropped.
-pub(crate) fn array<const N: usize>() -> Result<Zeroizing<[u8; N]>, RandomnessError> {
-    let mut bytes = Zeroizing::new([0; N]);
-    source::fill(bytes.as_mut_slice())?;
-    Ok(bytes)
+/// Fills a place with fresh random bytes, which a return by value would leave copies of.
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), RandomnessError> {
+    Ok(source::fill(bytes)?)
 }
 
 #[cfg(any(
