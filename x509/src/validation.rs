@@ -189,13 +189,7 @@ impl ChainValidator {
                 Some(&check),
             )
             .map(|_| ());
-        let certificates = match (found, outcome.into_inner()) {
-            // A path with sound signatures that our rules refuse says more than whatever
-            // kept webpki from finding another.
-            (_, Some(result)) => result?,
-            (Err(error), None) => return Err(explain(error)),
-            (Ok(()), None) => return Err(ValidationError::Other(webpki::Error::UnknownIssuer)),
-        };
+        let certificates = verdict(found, outcome.into_inner(), explain)?;
         if let Some(name) = name {
             end_entity.verify_is_valid_for_subject_name(name)?;
         }
@@ -329,6 +323,23 @@ fn check_root(
     }
 }
 
+/// What webpki's verdict and ours on the latest path, if it came to that, make together: a path is
+/// valid that both accept.
+fn verdict<T>(
+    webpki: Result<(), webpki::Error>,
+    ours: Option<Result<T, ValidationError>>,
+    explain: impl FnOnce(webpki::Error) -> ValidationError,
+) -> Result<T, ValidationError> {
+    match (webpki, ours) {
+        // A path with sound signatures that our rules refuse says more than whatever
+        // kept webpki from finding another.
+        (_, Some(Err(error))) => Err(error),
+        (Err(error), _) => Err(explain(error)),
+        (Ok(()), Some(Ok(path))) => Ok(path),
+        (Ok(()), None) => Err(ValidationError::Other(webpki::Error::UnknownIssuer)),
+    }
+}
+
 /// An end entity's key must be as its standard asks, where it is known here. webpki has no use for
 /// that key; those of CAs it verifies with.
 fn check_key(leaf: &Certificate) -> Result<(), ValidationError> {
@@ -377,5 +388,26 @@ fn of(certificate: &Certificate) -> impl Fn(KeyUsageError) -> ValidationError {
     move |source| ValidationError::KeyUsage {
         subject: certificate.describe_subject(),
         source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_valid_that_both_accept() {
+        let judge = |webpki, ours| verdict::<u8>(webpki, ours, ValidationError::from);
+        let refused = || Err(webpki::Error::UnknownIssuer);
+        let ours = || Some(Err(ValidationError::WrongPurpose));
+        assert_eq!(judge(Ok(()), Some(Ok(1))), Ok(1));
+        // webpki asks us last, and might one day not.
+        let unknown_issuer = Err(ValidationError::UnknownIssuer);
+        assert_eq!(judge(refused(), Some(Ok(1))), unknown_issuer);
+        assert_eq!(judge(refused(), None), unknown_issuer);
+        assert_eq!(judge(refused(), ours()), Err(ValidationError::WrongPurpose));
+        assert_eq!(judge(Ok(()), ours()), Err(ValidationError::WrongPurpose));
+        let other = ValidationError::Other(webpki::Error::UnknownIssuer);
+        assert_eq!(judge(Ok(()), None), Err(other));
     }
 }
