@@ -9,9 +9,9 @@ use pq_core::Dimension;
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
 use pq_core::slh_dsa::{
-    self, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f, SlhDsaSha2_192s, SlhDsaSha2_256f,
-    SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f, SlhDsaShake192s,
-    SlhDsaShake256f, SlhDsaShake256s,
+    self, PreHash, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f, SlhDsaSha2_192s,
+    SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f,
+    SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
 };
 use spki::AlgorithmIdentifierRef;
 
@@ -19,6 +19,7 @@ use crate::backend::{
     self, AnyDecapsulationKey, AnyEncapsulationKey, AnySigningKey, AnyVerifyingKey,
 };
 use crate::error::KeyError;
+use crate::hash_slh_dsa;
 use crate::private_key::PrivateKeyForm;
 
 /// The algorithms, each with its row. A further one is a further line here.
@@ -81,29 +82,29 @@ algorithms! {
         /// ML-DSA-87 (FIPS 204, security category 5; RFC 9881).
         MlDsa87 = ml_dsa::<MlDsa87>("2.16.840.1.101.3.4.3.19", 5);
         /// SLH-DSA-SHA2-128s, small signatures (FIPS 205, security category 1; RFC 9909).
-        SlhDsaSha2_128s = slh_dsa::<SlhDsaSha2_128s>("2.16.840.1.101.3.4.3.20");
+        SlhDsaSha2_128s = slh_dsa::<SlhDsaSha2_128s>("2.16.840.1.101.3.4.3.20", "2.16.840.1.101.3.4.3.35", PreHash::Sha256);
         /// SLH-DSA-SHA2-128f, fast (FIPS 205, security category 1; RFC 9909).
-        SlhDsaSha2_128f = slh_dsa::<SlhDsaSha2_128f>("2.16.840.1.101.3.4.3.21");
+        SlhDsaSha2_128f = slh_dsa::<SlhDsaSha2_128f>("2.16.840.1.101.3.4.3.21", "2.16.840.1.101.3.4.3.36", PreHash::Sha256);
         /// SLH-DSA-SHA2-192s, small signatures (FIPS 205, security category 3; RFC 9909).
-        SlhDsaSha2_192s = slh_dsa::<SlhDsaSha2_192s>("2.16.840.1.101.3.4.3.22");
+        SlhDsaSha2_192s = slh_dsa::<SlhDsaSha2_192s>("2.16.840.1.101.3.4.3.22", "2.16.840.1.101.3.4.3.37", PreHash::Sha512);
         /// SLH-DSA-SHA2-192f, fast (FIPS 205, security category 3; RFC 9909).
-        SlhDsaSha2_192f = slh_dsa::<SlhDsaSha2_192f>("2.16.840.1.101.3.4.3.23");
+        SlhDsaSha2_192f = slh_dsa::<SlhDsaSha2_192f>("2.16.840.1.101.3.4.3.23", "2.16.840.1.101.3.4.3.38", PreHash::Sha512);
         /// SLH-DSA-SHA2-256s, small signatures (FIPS 205, security category 5; RFC 9909).
-        SlhDsaSha2_256s = slh_dsa::<SlhDsaSha2_256s>("2.16.840.1.101.3.4.3.24");
+        SlhDsaSha2_256s = slh_dsa::<SlhDsaSha2_256s>("2.16.840.1.101.3.4.3.24", "2.16.840.1.101.3.4.3.39", PreHash::Sha512);
         /// SLH-DSA-SHA2-256f, fast (FIPS 205, security category 5; RFC 9909).
-        SlhDsaSha2_256f = slh_dsa::<SlhDsaSha2_256f>("2.16.840.1.101.3.4.3.25");
+        SlhDsaSha2_256f = slh_dsa::<SlhDsaSha2_256f>("2.16.840.1.101.3.4.3.25", "2.16.840.1.101.3.4.3.40", PreHash::Sha512);
         /// SLH-DSA-SHAKE-128s, small signatures (FIPS 205, security category 1; RFC 9909).
-        SlhDsaShake128s = slh_dsa::<SlhDsaShake128s>("2.16.840.1.101.3.4.3.26");
+        SlhDsaShake128s = slh_dsa::<SlhDsaShake128s>("2.16.840.1.101.3.4.3.26", "2.16.840.1.101.3.4.3.41", PreHash::Shake128);
         /// SLH-DSA-SHAKE-128f, fast (FIPS 205, security category 1; RFC 9909).
-        SlhDsaShake128f = slh_dsa::<SlhDsaShake128f>("2.16.840.1.101.3.4.3.27");
+        SlhDsaShake128f = slh_dsa::<SlhDsaShake128f>("2.16.840.1.101.3.4.3.27", "2.16.840.1.101.3.4.3.42", PreHash::Shake128);
         /// SLH-DSA-SHAKE-192s, small signatures (FIPS 205, security category 3; RFC 9909).
-        SlhDsaShake192s = slh_dsa::<SlhDsaShake192s>("2.16.840.1.101.3.4.3.28");
+        SlhDsaShake192s = slh_dsa::<SlhDsaShake192s>("2.16.840.1.101.3.4.3.28", "2.16.840.1.101.3.4.3.43", PreHash::Shake256);
         /// SLH-DSA-SHAKE-192f, fast (FIPS 205, security category 3; RFC 9909).
-        SlhDsaShake192f = slh_dsa::<SlhDsaShake192f>("2.16.840.1.101.3.4.3.29");
+        SlhDsaShake192f = slh_dsa::<SlhDsaShake192f>("2.16.840.1.101.3.4.3.29", "2.16.840.1.101.3.4.3.44", PreHash::Shake256);
         /// SLH-DSA-SHAKE-256s, small signatures (FIPS 205, security category 5; RFC 9909).
-        SlhDsaShake256s = slh_dsa::<SlhDsaShake256s>("2.16.840.1.101.3.4.3.30");
+        SlhDsaShake256s = slh_dsa::<SlhDsaShake256s>("2.16.840.1.101.3.4.3.30", "2.16.840.1.101.3.4.3.45", PreHash::Shake256);
         /// SLH-DSA-SHAKE-256f, fast (FIPS 205, security category 5; RFC 9909).
-        SlhDsaShake256f = slh_dsa::<SlhDsaShake256f>("2.16.840.1.101.3.4.3.31");
+        SlhDsaShake256f = slh_dsa::<SlhDsaShake256f>("2.16.840.1.101.3.4.3.31", "2.16.840.1.101.3.4.3.46", PreHash::Shake256);
     }
 
     /// A post-quantum key-encapsulation mechanism: a parameter set with its X.509 identifier.
@@ -119,11 +120,19 @@ algorithms! {
 
 /// Whether this is one of HashML-DSA's three identifiers, with SHA-512, which RFC 9881 section 8.3
 /// keeps out of certificates. (RFC 9909 lets HashSLH-DSA's in.)
-pub(crate) fn is_hash_ml_dsa(oid: ObjectIdentifier) -> bool {
+fn is_hash_ml_dsa(oid: ObjectIdentifier) -> bool {
     matches!(
         oid.as_bytes(),
         [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, 32..=34]
     )
+}
+
+/// The set of SLH-DSA whose pre-hash variant has this identifier (RFC 9909), and that variant's row.
+fn pre_hash(oid: ObjectIdentifier) -> Option<(SignatureAlgorithm, &'static PreHashRow)> {
+    SignatureAlgorithm::ALL.iter().find_map(|set| {
+        let row = set.row().pre_hash.as_ref()?;
+        (row.oid == oid).then_some((*set, row))
+    })
 }
 
 impl SignatureAlgorithm {
@@ -175,20 +184,40 @@ impl Algorithm {
     ///
     /// # Errors
     ///
-    /// [`KeyError::UnsupportedAlgorithm`] for an unknown object identifier and
+    /// [`KeyError::UnsupportedAlgorithm`] for an unknown object identifier, such as those of
+    /// HashSLH-DSA, [`KeyError::HashMlDsa`] for HashML-DSA's, and
     /// [`KeyError::ParametersPresent`] if there are parameters: all algorithms here
     /// demand that they be absent, and NULL is not absent (RFC 9881, RFC 9909,
     /// RFC 9935).
     pub fn from_identifier(identifier: &AlgorithmIdentifierRef<'_>) -> Result<Self, KeyError> {
-        let algorithm =
-            Self::from_oid(identifier.oid).ok_or(KeyError::UnsupportedAlgorithm(identifier.oid))?;
-        match identifier.parameters {
-            None => Ok(algorithm),
-            Some(_) => Err(KeyError::ParametersPresent(algorithm)),
+        match Self::of_key(identifier)? {
+            (algorithm, None) => Ok(algorithm),
+            (_, Some(_)) => Err(KeyError::UnsupportedAlgorithm(identifier.oid)),
         }
     }
 
-    /// The algorithm that a PKCS#8 private key claims, if it is one of ours.
+    /// The algorithm that the AlgorithmIdentifier of a key names, and for a key of HashSLH-DSA
+    /// the row of that beside the parameter set.
+    pub(crate) fn of_key(
+        identifier: &AlgorithmIdentifierRef<'_>,
+    ) -> Result<(Self, Option<&'static PreHashRow>), KeyError> {
+        let oid = identifier.oid;
+        let found = match Self::from_oid(oid) {
+            Some(algorithm) => (algorithm, None),
+            None if is_hash_ml_dsa(oid) => return Err(KeyError::HashMlDsa(oid)),
+            None => {
+                let (set, row) = pre_hash(oid).ok_or(KeyError::UnsupportedAlgorithm(oid))?;
+                (set.into(), Some(row))
+            }
+        };
+        match identifier.parameters {
+            None => Ok(found),
+            Some(_) => Err(KeyError::ParametersPresent(found.0)),
+        }
+    }
+
+    /// The algorithm that a PKCS#8 private key claims, if it is one of ours: for HashSLH-DSA its
+    /// parameter set.
     ///
     /// This looks at the start alone: the headers of the two outer SEQUENCEs, the version
     /// and the object identifier. It has no opinion on parameters, on what follows, or on
@@ -203,7 +232,8 @@ impl Algorithm {
         enter_sequence(&mut reader)?;
         u8::decode(&mut reader).ok()?;
         enter_sequence(&mut reader)?;
-        Self::from_oid(ObjectIdentifier::decode(&mut reader).ok()?)
+        let oid = ObjectIdentifier::decode(&mut reader).ok()?;
+        Self::from_oid(oid).or_else(|| Some(pre_hash(oid)?.0.into()))
     }
 
     /// Whether a PKCS#8 private key holds the key itself (RFC 9909, section 6) and not the
@@ -318,6 +348,18 @@ pub(crate) struct SignatureRow {
     pub(crate) from_seed: Parse<Box<dyn AnySigningKey>>,
     pub(crate) from_expanded: Parse<Box<dyn AnySigningKey>>,
     pub(crate) verifying_key: Parse<Arc<dyn AnyVerifyingKey>>,
+    /// What RFC 9909 lets keys of the same set sign under another identifier.
+    pre_hash: Option<PreHashRow>,
+}
+
+type ParsePreHash<K> = fn(PreHash, &[u8]) -> Result<K, pq_core::Error>;
+
+/// All there is to say about a set's HashSLH-DSA.
+pub(crate) struct PreHashRow {
+    pub(crate) oid: ObjectIdentifier,
+    pub(crate) hash: PreHash,
+    pub(crate) signing_key: ParsePreHash<Box<dyn AnySigningKey>>,
+    pub(crate) verifying_key: ParsePreHash<Arc<dyn AnyVerifyingKey>>,
 }
 
 /// All there is to say about a key-encapsulation mechanism.
@@ -344,10 +386,15 @@ const fn ml_dsa<P: ml_dsa::ParameterSet>(oid: &str, security_category: u8) -> Si
         from_seed: backend::ml_dsa_from_seed::<P>,
         from_expanded: backend::ml_dsa_from_expanded::<P>,
         verifying_key: backend::ml_dsa_verifying_key::<P>,
+        pre_hash: None,
     }
 }
 
-const fn slh_dsa<P: slh_dsa::ParameterSet>(oid: &str) -> SignatureRow {
+const fn slh_dsa<P: slh_dsa::ParameterSet>(
+    oid: &str,
+    pre_hash_oid: &str,
+    hash: PreHash,
+) -> SignatureRow {
     SignatureRow {
         facts: Facts {
             name: P::NAME,
@@ -367,6 +414,12 @@ const fn slh_dsa<P: slh_dsa::ParameterSet>(oid: &str) -> SignatureRow {
         from_seed: backend::slh_dsa_from_seed::<P>,
         from_expanded: backend::slh_dsa_from_bytes::<P>,
         verifying_key: backend::slh_dsa_verifying_key::<P>,
+        pre_hash: Some(PreHashRow {
+            oid: ObjectIdentifier::new_unwrap(pre_hash_oid),
+            hash,
+            signing_key: hash_slh_dsa::signing_key::<P>,
+            verifying_key: hash_slh_dsa::verifying_key::<P>,
+        }),
     }
 }
 

@@ -23,7 +23,8 @@ pub(crate) trait AnyPrivateKey: Send + Sync {
 }
 
 pub(crate) trait AnySigningKey: AnyPrivateKey {
-    /// Pure signing, hedged by `randomness`, or by as much of its start as the algorithm takes.
+    /// Pure signing, or HashSLH-DSA's by a key that is for that, hedged by `randomness`, or by as
+    /// much of its start as the algorithm takes.
     fn sign(&self, message: &[u8], context: &[u8], randomness: &[u8; 32])
     -> Result<Vec<u8>, Error>;
     /// What reading the key left unchecked because it takes long.

@@ -23,6 +23,12 @@ pub enum KeyError {
          the traits Signer and SubjectKey"
     )]
     UnsupportedAlgorithm(ObjectIdentifier),
+    /// The key is for HashML-DSA, which RFC 9881 section 8.3 keeps out of certificates.
+    #[error(
+        "{0} is HashML-DSA, which is not for certificates (RFC 9881 section 8.3); use a key of \
+         pure ML-DSA, which can sign a hash computed elsewhere, too (external µ)"
+    )]
+    HashMlDsa(ObjectIdentifier),
     /// The AlgorithmIdentifier carries parameters, which must be absent.
     #[error(
         "the AlgorithmIdentifier of {0} carries parameters; they must be absent, and \

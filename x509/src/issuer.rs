@@ -7,7 +7,7 @@ use x509_cert::ext::pkix::{AuthorityKeyIdentifier, KeyUsage, SubjectKeyIdentifie
 use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
 
-use crate::algorithm::{Algorithm, is_hash_ml_dsa};
+use crate::algorithm::Algorithm;
 use crate::builder::{Ca, CertificateBuilder};
 use crate::certificate::{Certificate, CertificateError};
 use crate::error::KeyError;
@@ -21,7 +21,6 @@ use crate::signed::{self, SealError};
 use crate::signer::{SignError, Signer, SubjectKey};
 use crate::tbs::{TbsCertificate, encode_extension};
 use crate::validity::{Validity, ValidityError};
-use crate::verification::parameter_set;
 
 /// A CA: a certificate and the key that belongs to it.
 ///
@@ -273,14 +272,12 @@ impl SubjectInfo {
     fn read(key: &(impl SubjectKey + ?Sized)) -> Result<Self, IssueError> {
         let der = key.spki();
         let spki = SubjectPublicKeyInfoRef::from_der(&der).map_err(KeyError::from)?;
-        if is_hash_ml_dsa(spki.algorithm.oid) {
-            return Err(IssueError::HashMlDsa);
-        }
-        let algorithm = match Algorithm::from_oid(spki.algorithm.oid) {
-            // Never certify a key that its standard refuses.
-            Some(_) => Some(PublicKey::from_spki_der(&der)?.algorithm()),
-            // HashSLH-DSA, or one of others.
-            None => parameter_set(spki.algorithm.oid).map(|(set, _)| set.into()),
+        // Never certify a key that its standard refuses.
+        let algorithm = match PublicKey::from_spki_der(&der) {
+            Ok(key) => Some(key.algorithm()),
+            Err(KeyError::UnsupportedAlgorithm(_)) => None,
+            Err(KeyError::HashMlDsa(_)) => return Err(IssueError::HashMlDsa),
+            Err(error) => return Err(error.into()),
         };
         // RFC 7093 section 2, method 1: the left 160 bits of the SHA-256 of the key's bits.
         let hash = Sha256::digest(spki.subject_public_key.raw_bytes());

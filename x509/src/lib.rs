@@ -120,6 +120,7 @@ mod certificate;
 mod diagnosis;
 mod error;
 mod expanded_keys;
+mod hash_slh_dsa;
 mod issuer;
 mod key_usage;
 mod names;

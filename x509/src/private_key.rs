@@ -5,7 +5,7 @@ use core::fmt;
 use der::asn1::OctetStringRef;
 use pki_types::SubjectPublicKeyInfoDer;
 use pq_core::ml_kem::SHARED_SECRET_LEN;
-use spki::AlgorithmIdentifierOwned;
+use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -106,7 +106,9 @@ impl SigningKey {
         &self.verifying_key
     }
 
-    /// Signs a message as certificates and TLS do: pure, hedged, with an empty context.
+    /// Signs a message as certificates and TLS do: pure, hedged, with an empty context. A key that
+    /// was read with an identifier of HashSLH-DSA (RFC 9909) makes its signatures instead: see
+    /// [`VerifyingKey::mode`].
     ///
     /// # Errors
     ///
@@ -148,12 +150,26 @@ impl SigningKey {
         })
     }
 
+    fn oid(&self) -> ObjectIdentifier {
+        self.verifying_key.oid()
+    }
+
     fn from_fields(
         algorithm: SignatureAlgorithm,
         fields: &PrivateKeyFields<'_>,
     ) -> Result<Self, KeyError> {
         let row = algorithm.row();
-        Self::new(algorithm, load(fields, row.from_seed, row.from_expanded)?)
+        let key = match fields.pre_hash {
+            None => load(fields, row.from_seed, row.from_expanded)?,
+            Some(pre_hash) => load(fields, row.from_seed, |bytes| {
+                (pre_hash.signing_key)(pre_hash.hash, bytes)
+            })?,
+        };
+        let verifying_key = VerifyingKey::new(algorithm, fields.pre_hash, key.public_key())?;
+        Ok(Self {
+            key: Arc::new(key),
+            verifying_key,
+        })
     }
 
     fn any(&self) -> &dyn AnyPrivateKey {
@@ -164,7 +180,7 @@ impl SigningKey {
 impl Signer for SigningKey {
     fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
         AlgorithmIdentifierOwned {
-            oid: self.algorithm().oid(),
+            oid: self.oid(),
             parameters: None,
         }
     }
@@ -270,6 +286,10 @@ impl DecapsulationKey {
         Self::new(algorithm, load(fields, row.from_seed, row.from_expanded)?)
     }
 
+    fn oid(&self) -> ObjectIdentifier {
+        self.algorithm().oid()
+    }
+
     fn any(&self) -> &dyn AnyPrivateKey {
         &**self.key
     }
@@ -297,6 +317,13 @@ impl PrivateKey {
         match self {
             Self::Signing(key) => key.algorithm().into(),
             Self::Decapsulation(key) => key.algorithm().into(),
+        }
+    }
+
+    fn oid(&self) -> ObjectIdentifier {
+        match self {
+            Self::Signing(key) => key.oid(),
+            Self::Decapsulation(key) => key.oid(),
         }
     }
 
@@ -403,7 +430,7 @@ macro_rules! pkcs8_methods {
                 &self,
                 form: PrivateKeyForm,
             ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-                write(self.algorithm().into(), self.any(), form)
+                write(self.algorithm().into(), self.oid(), self.any(), form)
             }
 
             /// Writes the key as PKCS#8 PEM, as [`to_pkcs8_der`](Self::to_pkcs8_der) does.
@@ -509,6 +536,7 @@ fn load<K: AnyPrivateKey + ?Sized>(
 
 fn write(
     algorithm: Algorithm,
+    oid: ObjectIdentifier,
     key: &dyn AnyPrivateKey,
     form: PrivateKeyForm,
 ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
@@ -519,12 +547,12 @@ fn write(
     match form {
         PrivateKeyForm::Seed => {
             let seed = OctetStringRef::new(seed()?)?;
-            private_key_info::write(algorithm, &KeyMaterial::Seed(seed))
+            private_key_info::write(algorithm, oid, &KeyMaterial::Seed(seed))
         }
         PrivateKeyForm::Expanded => {
             let expanded = key.to_expanded();
             let expanded = OctetStringRef::new(&expanded)?;
-            private_key_info::write(algorithm, &KeyMaterial::Expanded(expanded))
+            private_key_info::write(algorithm, oid, &KeyMaterial::Expanded(expanded))
         }
         PrivateKeyForm::Both => {
             let expanded = key.to_expanded();
@@ -532,7 +560,7 @@ fn write(
                 seed: OctetStringRef::new(seed()?)?,
                 expanded: OctetStringRef::new(&expanded)?,
             };
-            private_key_info::write(algorithm, &KeyMaterial::Both(both))
+            private_key_info::write(algorithm, oid, &KeyMaterial::Both(both))
         }
     }
 }

@@ -3,17 +3,19 @@
 
 use der::asn1::{BitStringRef, OctetStringRef};
 use der::{Choice, Decode, Encode, Sequence, Tag};
-use spki::AlgorithmIdentifierRef;
+use spki::{AlgorithmIdentifierRef, ObjectIdentifier};
 use x509_cert::attr::Attributes;
 use zeroize::Zeroizing;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, PreHashRow};
 use crate::error::KeyError;
 use crate::public_key::whole_octets;
 
 /// A private key's fields as they stand in the DER; lengths unchecked.
 pub(crate) struct PrivateKeyFields<'a> {
     pub(crate) algorithm: Algorithm,
+    /// Of HashSLH-DSA.
+    pub(crate) pre_hash: Option<&'static PreHashRow>,
     pub(crate) material: KeyMaterial<'a>,
     /// From version 2 keys.
     pub(crate) public_key: Option<&'a [u8]>,
@@ -83,13 +85,14 @@ pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
         return Err(der::Error::from(Tag::Integer.value_error()).into());
     }
     let public_key = info.public_key.map(whole_octets).transpose()?;
-    let algorithm = Algorithm::from_identifier(&info.algorithm)?;
+    let (algorithm, pre_hash) = Algorithm::of_key(&info.algorithm)?;
     let material = match algorithm.private_key_is_bare() {
         true => KeyMaterial::Expanded(info.private_key),
         false => KeyMaterial::from_der(info.private_key.as_bytes())?,
     };
     Ok(PrivateKeyFields {
         algorithm,
+        pre_hash,
         material,
         public_key,
     })
@@ -98,6 +101,7 @@ pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
 /// Writes a OneAsymmetricKey of version 1, which is what all importers accept.
 pub(crate) fn write(
     algorithm: Algorithm,
+    oid: ObjectIdentifier,
     material: &KeyMaterial<'_>,
 ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let material = match material {
@@ -108,7 +112,10 @@ pub(crate) fn write(
     };
     Ok(encode_secret(&OneAsymmetricKey {
         version: VERSIONS[0],
-        algorithm: algorithm.identifier(),
+        algorithm: AlgorithmIdentifierRef {
+            oid,
+            parameters: None,
+        },
         private_key: OctetStringRef::new(&material)?,
         attributes: None,
         public_key: None,

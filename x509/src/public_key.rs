@@ -5,23 +5,27 @@ use der::asn1::BitStringRef;
 use der::{Decode, Encode};
 use pki_types::SubjectPublicKeyInfoDer;
 use pq_core::ml_kem::SHARED_SECRET_LEN;
-use spki::SubjectPublicKeyInfoRef;
+use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use zeroize::Zeroizing;
 
 use crate::SharedSecret;
-use crate::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::algorithm::{Algorithm, KemAlgorithm, PreHashRow, SignatureAlgorithm};
 use crate::backend::{AnyEncapsulationKey, AnyVerifyingKey};
 use crate::error::KeyError;
 use crate::pem;
 use crate::random;
 use crate::signer::SubjectKey;
+use crate::verification::Mode;
 
-/// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set.
+/// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set, pure or, where it
+/// was read from a SubjectPublicKeyInfo that says so, HashSLH-DSA's.
 ///
 /// Clones share one key.
 #[derive(Clone)]
 pub struct VerifyingKey {
     algorithm: SignatureAlgorithm,
+    /// Of HashSLH-DSA.
+    pre_hash: Option<&'static PreHashRow>,
     key: Arc<dyn AnyVerifyingKey>,
     spki: Arc<[u8]>,
 }
@@ -33,18 +37,49 @@ impl VerifyingKey {
     ///
     /// [`KeyError::Malformed`] if the length is wrong.
     pub fn from_bytes(algorithm: SignatureAlgorithm, bytes: &[u8]) -> Result<Self, KeyError> {
-        let key = (algorithm.row().verifying_key)(bytes).map_err(|source| KeyError::Malformed {
+        Self::new(algorithm, None, bytes)
+    }
+
+    pub(crate) fn new(
+        algorithm: SignatureAlgorithm,
+        pre_hash: Option<&'static PreHashRow>,
+        bytes: &[u8],
+    ) -> Result<Self, KeyError> {
+        let key = match pre_hash {
+            None => (algorithm.row().verifying_key)(bytes),
+            Some(row) => (row.verifying_key)(row.hash, bytes),
+        }
+        .map_err(|source| KeyError::Malformed {
             algorithm: algorithm.into(),
             source,
         })?;
+        let oid = pre_hash.map_or_else(|| algorithm.oid(), |row| row.oid);
         Ok(Self {
             algorithm,
+            pre_hash,
             key,
-            spki: encode_spki(algorithm.into(), bytes)?,
+            spki: encode_spki(oid, bytes)?,
         })
     }
 
-    /// Checks a signature as certificates and TLS do: pure, with an empty context.
+    /// Whether the key is for messages or for hashes of them (HashSLH-DSA, RFC 9909). Only a key
+    /// that was read can be for hashes.
+    pub fn mode(&self) -> Mode {
+        match self.pre_hash {
+            None => Mode::Pure,
+            Some(_) => Mode::PreHash,
+        }
+    }
+
+    /// The object identifier of the key and of its signatures, which is not that of
+    /// [`algorithm`](Self::algorithm) if the [`mode`](Self::mode) is [`Mode::PreHash`].
+    pub fn oid(&self) -> ObjectIdentifier {
+        self.pre_hash
+            .map_or_else(|| self.algorithm.oid(), |row| row.oid)
+    }
+
+    /// Checks a signature as certificates and TLS do: in the key's [`mode`](Self::mode), with an
+    /// empty context.
     ///
     /// # Errors
     ///
@@ -81,7 +116,7 @@ impl EncapsulationKey {
         Ok(Self {
             algorithm,
             key,
-            spki: encode_spki(algorithm.into(), bytes)?,
+            spki: encode_spki(algorithm.oid(), bytes)?,
         })
     }
 
@@ -276,8 +311,15 @@ const PEM_LABEL: &str = "PUBLIC KEY";
 
 fn parse(der: &[u8]) -> Result<PublicKey, KeyError> {
     let spki = SubjectPublicKeyInfoRef::from_der(der)?;
-    let algorithm = Algorithm::from_identifier(&spki.algorithm)?;
-    PublicKey::from_bytes(algorithm, whole_octets(spki.subject_public_key)?)
+    let bytes = whole_octets(spki.subject_public_key)?;
+    match Algorithm::of_key(&spki.algorithm)? {
+        (Algorithm::Signature(algorithm), pre_hash) => {
+            VerifyingKey::new(algorithm, pre_hash, bytes).map(PublicKey::Verifying)
+        }
+        (Algorithm::Kem(algorithm), _) => {
+            EncapsulationKey::from_bytes(algorithm, bytes).map(PublicKey::Encapsulation)
+        }
+    }
 }
 
 /// The contents of a BIT STRING that has no unused bits.
@@ -288,9 +330,12 @@ pub(crate) fn whole_octets(bits: BitStringRef<'_>) -> der::Result<&[u8]> {
     Ok(bits.raw_bytes())
 }
 
-fn encode_spki(algorithm: Algorithm, bytes: &[u8]) -> Result<Arc<[u8]>, der::Error> {
+fn encode_spki(oid: ObjectIdentifier, bytes: &[u8]) -> Result<Arc<[u8]>, der::Error> {
     let spki = SubjectPublicKeyInfoRef {
-        algorithm: algorithm.identifier(),
+        algorithm: AlgorithmIdentifierRef {
+            oid,
+            parameters: None,
+        },
         subject_public_key: BitStringRef::from_bytes(bytes)?,
     };
     Ok(spki.to_der()?.into())

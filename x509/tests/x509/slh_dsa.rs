@@ -1,8 +1,9 @@
 //! What only SLH-DSA has: a public part that is checked late, and pre-hash signatures in
 //! certificates.
 
-use der::asn1::BitStringRef;
+use der::asn1::{BitString, BitStringRef, OctetStringRef};
 use der::{Decode, Encode};
+use pkcs8::PrivateKeyInfoRef;
 use pq_core::slh_dsa::{
     self, Message, ParameterSet, PreHash, SlhDsaSha2_128f, SlhDsaShake128f, SlhDsaShake192f,
 };
@@ -10,9 +11,9 @@ use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::verification::{self, Mode, parameter_set};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
 use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, IssueError, Issuer, KemAlgorithm, KeyError,
-    KeyUsageError, KeyUsages, SignError, SignatureAlgorithm, SignatureError, Signer, SigningKey,
-    SubjectKey, ValidationError,
+    Certificate, CertificateBuilder, CertificateRequest, ChainValidator, IssueError, Issuer,
+    KemAlgorithm, KeyError, KeyUsageError, KeyUsages, PublicKey, SignError, SignatureAlgorithm,
+    SignatureError, Signer, SigningKey, SubjectKey, ValidationError, VerifyingKey,
 };
 use spki::{
     AlgorithmIdentifierOwned, AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef,
@@ -39,7 +40,7 @@ fn a_foreign_public_part_is_noticed_before_anything_is_signed() {
     );
 }
 
-/// A key for HashSLH-DSA, which this crate verifies and does not make.
+/// A key for HashSLH-DSA that says of itself what it is told to.
 struct Hashing<P: ParameterSet> {
     key: slh_dsa::SigningKey<P>,
     hash: PreHash,
@@ -180,6 +181,136 @@ fn pure_and_pre_hash_do_not_mix() {
         })
     );
     assert!(validated.is_err());
+}
+
+/// RFC 9909: keys of HashSLH-DSA are those of SLH-DSA under other identifiers, public and private.
+#[test]
+fn pre_hash_keys_are_read() {
+    let mut algorithms = Vec::new();
+    for algorithm in verification::ALL {
+        let oid = ObjectIdentifier::from_der(&algorithm.signature_alg_id()).unwrap();
+        if let Some((set, Mode::PreHash)) = parameter_set(oid) {
+            algorithms.push((oid, set, algorithm));
+        }
+    }
+    assert_eq!(algorithms.len(), 12);
+    for (oid, set, verification) in algorithms {
+        // The last arc is where they differ from the pure ones.
+        let renamed = |der: &[u8]| {
+            let pure = set.oid().to_der().unwrap();
+            let at = der
+                .windows(pure.len())
+                .position(|bytes| bytes == pure)
+                .unwrap();
+            let mut der = der.to_vec();
+            der[at..at + pure.len()].copy_from_slice(&oid.to_der().unwrap());
+            der
+        };
+        // Its public part is made up: none of the sets takes its time to check it.
+        let pure = SigningKey::from_pkcs8_der(&pkcs8_of(set)).unwrap();
+        let der = renamed(&pure.to_pkcs8_der().unwrap());
+        let key = SigningKey::from_pkcs8_der(&der).unwrap();
+        assert_eq!(*key.to_pkcs8_der().unwrap(), der);
+        assert_eq!(pq_x509::Algorithm::of_pkcs8_der(&der), Some(set.into()));
+        let public = key.verifying_key();
+        assert_eq!(
+            (public.algorithm(), public.mode(), public.oid()),
+            (set, Mode::PreHash, oid)
+        );
+        assert_eq!(pure.verifying_key().mode(), Mode::Pure);
+        assert_eq!(public.to_spki_der(), renamed(&pure.spki()));
+        assert_eq!(
+            VerifyingKey::from_spki_der(public.to_spki_der()).as_ref(),
+            Ok(public)
+        );
+        assert_ne!(public, pure.verifying_key());
+        assert_eq!(Signer::signature_algorithm(&key).oid, oid);
+
+        let malformed = [&der[..der.len() - 1], &[0, 0]].concat();
+        assert!(SigningKey::from_pkcs8_der(&malformed).is_err());
+        let mut spki = SubjectPublicKeyInfoRef::from_der(public.to_spki_der()).unwrap();
+        spki.subject_public_key = BitStringRef::from_bytes(&public.as_bytes()[1..]).unwrap();
+        assert!(matches!(
+            VerifyingKey::from_spki_der(&spki.to_der().unwrap()),
+            Err(KeyError::Malformed { .. })
+        ));
+
+        if set.name().ends_with('f') {
+            let key = SigningKey::from_pkcs8_der(&renamed(&pkcs8_of_generated(set))).unwrap();
+            let signature = key.sign(b"message").unwrap();
+            let public = key.verifying_key();
+            assert_eq!(public.verify(b"message", &signature), Ok(()));
+            assert_eq!(
+                public.verify(b"Message", &signature),
+                Err(KeyError::InvalidSignature(set))
+            );
+            // As webpki verifies it, and not as a pure one.
+            let verified = verification.verify_signature(public.as_bytes(), b"message", &signature);
+            assert!(verified.is_ok());
+            let pure = VerifyingKey::from_bytes(set, public.as_bytes()).unwrap();
+            assert!(pure.verify(b"message", &signature).is_err());
+        }
+    }
+}
+
+/// A root, a CA and a leaf, each with a key of HashSLH-DSA from a file.
+#[test]
+fn chains_of_pre_hash_keys() {
+    let key = || {
+        let mut der = pkcs8_of_generated(SignatureAlgorithm::SlhDsaSha2_128f);
+        // In 30 len, 02 01 00, 30 0b 06 09 and eight bytes.
+        assert_eq!(der[17], 21);
+        der[17] = 36;
+        SigningKey::from_pkcs8_der(&der).unwrap()
+    };
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key()).unwrap();
+    let ca = root.issue_ca(CertificateBuilder::ca("CA"), key()).unwrap();
+    let leaf_key = key();
+    let leaf = ca.issue(server(), &leaf_key).unwrap();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let chain = [leaf.clone(), ca.certificate().clone()];
+    assert_eq!(validate_with(&validator, "example.org", &chain), Ok(3));
+    assert_eq!(
+        leaf.public_key(),
+        Ok(PublicKey::Verifying(leaf_key.verifying_key().clone()))
+    );
+
+    let request = CertificateRequest::builder()
+        .dns_name("example.org")
+        .sign(&leaf_key)
+        .unwrap();
+    let request = request.verify().unwrap();
+    assert!(root.issue(request.certificate(), &request).is_ok());
+
+    // A key that is too short is no key, in a leaf either.
+    let mut tbs = ca.prepare(server(), &leaf_key).unwrap();
+    let bits = &mut tbs.subject_public_key_info.subject_public_key;
+    *bits = BitString::from_bytes(&bits.raw_bytes()[1..]).unwrap();
+    let chain = [tbs.sign(ca.signer()).unwrap(), ca.certificate().clone()];
+    assert!(matches!(
+        validate_with(&validator, "example.org", &chain),
+        Err(ValidationError::Key {
+            source: KeyError::Malformed { .. },
+            ..
+        })
+    ));
+}
+
+/// A private key of 4n bytes that are no one's.
+fn pkcs8_of(set: SignatureAlgorithm) -> Vec<u8> {
+    let key: Vec<u8> = (0..).take(set.expanded_len()).collect();
+    let contents = OctetStringRef::new(&key).unwrap();
+    PrivateKeyInfoRef::new(set.identifier(), contents)
+        .to_der()
+        .unwrap()
+}
+
+fn pkcs8_of_generated(set: SignatureAlgorithm) -> Vec<u8> {
+    SigningKey::generate(set)
+        .unwrap()
+        .to_pkcs8_der()
+        .unwrap()
+        .to_vec()
 }
 
 /// Every identifier that verifies has the set and the mode that its name says, and no other

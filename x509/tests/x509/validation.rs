@@ -2,8 +2,8 @@
 
 use core::net::IpAddr;
 
-use const_oid::AssociatedOid;
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_SERVER_AUTH};
+use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{Any, BitString, Ia5String, OctetString};
 use der::{Decode, Encode};
 use pq_x509::pki_types::{ServerName, UnixTime};
@@ -212,6 +212,12 @@ fn malformed_keys_of_leaves_are_refused() {
         spki.subject_public_key = BitString::from_bytes(&key).unwrap();
     });
     assert!(matches!(unreduced, KeyError::Malformed { .. }));
+    // RFC 9881 section 8.3 keeps HashML-DSA out of certificates.
+    for arc in 32..=34 {
+        let oid = ObjectIdentifier::new_unwrap(&format!("2.16.840.1.101.3.4.3.{arc}"));
+        let hash_ml_dsa = refused(&|spki| spki.algorithm.oid = oid);
+        assert_eq!(hash_ml_dsa, KeyError::HashMlDsa(oid));
+    }
 }
 
 #[test]
@@ -710,8 +716,7 @@ fn unknown_critical_extensions_are_refused() {
     struct Unknown(OctetString);
     impl AssociatedOid for Unknown {
         // An arc for examples (RFC 5612).
-        const OID: der::asn1::ObjectIdentifier =
-            der::asn1::ObjectIdentifier::new_unwrap("1.3.6.1.4.1.32473.1");
+        const OID: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.32473.1");
     }
     impl Encode for Unknown {
         fn encoded_len(&self) -> der::Result<der::Length> {
