@@ -11,7 +11,8 @@ use pki_types::{
 use spki::SubjectPublicKeyInfoRef;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{
-    BasicConstraints, ExtendedKeyUsage, KeyUsage, KeyUsages, SubjectAltName, SubjectKeyIdentifier,
+    AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsage, KeyUsages,
+    SubjectAltName, SubjectKeyIdentifier,
 };
 use x509_cert::name::Name;
 
@@ -22,6 +23,7 @@ use crate::pem;
 use crate::public_key::PublicKey;
 use crate::signed::{self, SignatureError};
 use crate::signer::SubjectKey;
+use crate::syntax::{self, SyntaxError};
 use crate::tbs::repeated;
 use crate::validity::unix_time;
 use crate::verification::parameter_set;
@@ -42,8 +44,9 @@ impl Certificate {
     ///
     /// # Errors
     ///
-    /// [`CertificateError::Der`] if the certificate or one of the extensions that this
-    /// type gives access to is malformed, [`CertificateError::AlgorithmsDiffer`] if the
+    /// [`CertificateError::Der`] or [`CertificateError::Syntax`] if the certificate or one of the
+    /// extensions that this type gives access to is malformed,
+    /// [`CertificateError::AlgorithmsDiffer`] if the
     /// two places that name the signature algorithm do not agree,
     /// [`CertificateError::RepeatedExtension`] if there are two extensions of a kind.
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
@@ -60,9 +63,12 @@ impl Certificate {
             });
         }
         let extensions = parsed.tbs_certificate().extensions();
-        if let Some(oid) = extensions.and_then(|extensions| repeated(extensions)) {
+        let extensions = extensions.map(Vec::as_slice).unwrap_or_default();
+        if let Some(oid) = repeated(extensions) {
             return Err(CertificateError::RepeatedExtension(oid));
         }
+        syntax::check(der)?;
+        syntax::check_extensions(extensions)?;
         Ok(Self {
             facts: Facts::read(&parsed)?,
             der: CertificateDer::from(der).into_owned(),
@@ -287,6 +293,9 @@ pub enum CertificateError {
     /// The bytes are not the DER of a certificate.
     #[error("the certificate is not valid DER: {0}")]
     Der(#[from] der::Error),
+    /// A value in the DER is not as its type asks.
+    #[error("the certificate {0}")]
+    Syntax(#[from] SyntaxError),
     /// The signature algorithm inside of the signed part is not the one outside of it.
     #[error(
         "the signed part names signature algorithm {inner} and the signature is of {outer}, \
@@ -333,6 +342,8 @@ impl Facts {
             Ok(found.map(|(_critical, extension)| extension))
         }
 
+        // Nothing here uses it, but who reads the certificate by other means may.
+        let _: Option<AuthorityKeyIdentifier> = extension(certificate)?;
         let names: Option<SubjectAltName> = extension(certificate)?;
         let names: &[GeneralName] = names.as_ref().map_or(&[], |names| &names.0);
         Ok(Self {

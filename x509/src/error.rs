@@ -5,6 +5,7 @@ use crate::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
 use crate::names;
 use crate::private_key::PrivateKeyForm;
 use crate::random::RandomnessError;
+use crate::syntax::SyntaxError;
 
 /// Why a key could not be made, read, written or used.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -13,6 +14,9 @@ pub enum KeyError {
     /// The bytes are not the DER of a PKCS#8 private key or of a SubjectPublicKeyInfo.
     #[error("the key is not valid DER: {0}")]
     Der(#[from] der::Error),
+    /// A value in the DER is not as its type asks.
+    #[error("the key {0}")]
+    Syntax(#[from] SyntaxError),
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),

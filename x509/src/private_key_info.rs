@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use crate::algorithm::{Algorithm, PreHashRow};
 use crate::error::KeyError;
 use crate::public_key::whole_octets;
+use crate::syntax;
 
 /// A private key's fields as they stand in the DER; lengths unchecked.
 pub(crate) struct PrivateKeyFields<'a> {
@@ -81,6 +82,7 @@ const VERSIONS: [u8; 2] = [0, 1];
 /// Reads a OneAsymmetricKey, version 1 or 2, without copying what is secret.
 pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
     let info = OneAsymmetricKey::from_der(der)?;
+    syntax::check(der)?;
     if info.version != VERSIONS[usize::from(info.public_key.is_some())] {
         return Err(der::Error::from(Tag::Integer.value_error()).into());
     }

@@ -15,6 +15,7 @@ use crate::error::KeyError;
 use crate::pem;
 use crate::random;
 use crate::signer::SubjectKey;
+use crate::syntax;
 use crate::verification::Mode;
 
 /// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set, pure or, where it
@@ -311,6 +312,7 @@ const PEM_LABEL: &str = "PUBLIC KEY";
 
 fn parse(der: &[u8]) -> Result<PublicKey, KeyError> {
     let spki = SubjectPublicKeyInfoRef::from_der(der)?;
+    syntax::check(der)?;
     let bytes = whole_octets(spki.subject_public_key)?;
     match Algorithm::of_key(&spki.algorithm)? {
         (Algorithm::Signature(algorithm), pre_hash) => {

@@ -21,6 +21,7 @@ use crate::pem;
 use crate::public_key::{PublicKey, VerifyingKey};
 use crate::signed::{self, SealError, SignatureError};
 use crate::signer::{SignError, Signer, SubjectKey};
+use crate::syntax::{self, SyntaxError};
 use crate::tbs::encode_extension;
 use crate::verification;
 
@@ -45,10 +46,12 @@ impl CertificateRequest {
     ///
     /// # Errors
     ///
-    /// [`RequestError::Der`] if it is malformed.
+    /// [`RequestError::Der`] or [`RequestError::Syntax`] if it is malformed.
     pub fn from_der(der: &[u8]) -> Result<Self, RequestError> {
+        let parsed = CertReq::from_der(der)?;
+        syntax::check(der)?;
         Ok(Self {
-            parsed: CertReq::from_der(der)?,
+            parsed,
             der: der.to_vec(),
         })
     }
@@ -215,6 +218,9 @@ pub enum RequestError {
     /// The bytes are not the DER of a request.
     #[error("the request is not valid DER: {0}")]
     Der(#[from] der::Error),
+    /// A value in the DER is not as its type asks.
+    #[error("the request {0}")]
+    Syntax(#[from] SyntaxError),
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),
@@ -258,6 +264,7 @@ fn requested_names(info: &CertReqInfo) -> Result<AlternativeNames, RequestError>
         return Ok(AlternativeNames::default());
     };
     let extensions: ExtensionReq = value.decode_as()?;
+    syntax::check_extensions(&extensions.0)?;
     let names = extensions
         .0
         .iter()

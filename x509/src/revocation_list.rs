@@ -14,6 +14,7 @@ use crate::error::PemError;
 use crate::names;
 use crate::pem;
 use crate::signed::{self, SignatureError};
+use crate::syntax::{self, SyntaxError};
 use crate::tbs::repeated;
 use crate::validity::unix_time;
 
@@ -59,6 +60,8 @@ impl CertificateRevocationList {
         if let Some(oid) = repeated(&extensions) {
             return Err(RevocationListError::RepeatedExtension(oid));
         }
+        syntax::check(der)?;
+        syntax::check_extensions(&extensions)?;
         let number: Option<CrlNumber> = extension(&extensions)?;
         let authority: Option<AuthorityKeyIdentifier> = extension(&extensions)?;
         Ok(Self {
@@ -267,6 +270,9 @@ pub enum RevocationListError {
     /// The bytes are not the DER of a revocation list of version 2.
     #[error("the revocation list is not valid DER: {0}")]
     Der(#[from] der::Error),
+    /// A value in the DER is not as its type asks.
+    #[error("the revocation list {0}")]
+    Syntax(#[from] SyntaxError),
     /// The signature algorithm inside of the signed part is not the one outside of it.
     #[error(
         "the signed part of the revocation list names signature algorithm {inner} and the \

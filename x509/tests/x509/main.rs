@@ -11,4 +11,5 @@ mod requests;
 mod revocation;
 mod rfc_vectors;
 mod slh_dsa;
+mod syntax;
 mod validation;

@@ -3,11 +3,13 @@
 use core::time::Duration;
 use std::time::SystemTime;
 
+use der::asn1::{Any, BitString};
+use der::{Encode, Tag};
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
 use pq_x509::{
     Ca, Certificate, CertificateBuilder, ChainValidator, EndEntity, Issuer, SignatureAlgorithm,
-    SigningKey, TbsCertificate, ValidationError,
+    Signer, SigningKey, TbsCertificate, ValidationError,
 };
 
 /// All algorithms but the *s* sets of SLH-DSA, a signature of which may take a second.
@@ -110,6 +112,20 @@ pub(crate) fn server() -> CertificateBuilder<EndEntity> {
     CertificateBuilder::server()
         .dns_name("example.org")
         .ip_address("192.0.2.1".parse().unwrap())
+}
+
+/// A document that a key of ML-DSA-44 signed.
+pub(crate) fn sign(body: &[u8], key: &SigningKey) -> Vec<u8> {
+    let signature = Signer::sign(key, body).unwrap();
+    let parts = [
+        body.to_vec(),
+        SignatureAlgorithm::MlDsa44.identifier().to_der().unwrap(),
+        BitString::from_bytes(&signature).unwrap().to_der().unwrap(),
+    ];
+    Any::new(Tag::Sequence, parts.concat())
+        .unwrap()
+        .to_der()
+        .unwrap()
 }
 
 /// The length of the path found.
