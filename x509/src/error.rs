@@ -65,7 +65,21 @@ pub enum KeyError {
          one of the two is damaged or forged, so neither can be used"
     )]
     SeedMismatch(Algorithm),
-    /// A version 2 private key whose public key is not its own.
+    /// What is in the private key's OCTET STRING is in no form that is known for the algorithm.
+    #[error(
+        "the private key of {algorithm} is in no known form: {len} bytes that are neither the \
+         standards' CHOICE of seed, expanded key and both (RFC 9881 and RFC 9935, section 6), nor \
+         bare a seed of {} or an expanded key of {} bytes; have it exported again, best as its seed",
+        .algorithm.seed_len(),
+        .algorithm.expanded_len()
+    )]
+    UnknownForm {
+        /// What the key claims to be.
+        algorithm: Algorithm,
+        /// How many bytes there are.
+        len: usize,
+    },
+    /// A private key whose file has a public key beside it that is not its own.
     #[error("malformed {0} key: the public key beside the private key belongs to another key")]
     PublicKeyMismatch(Algorithm),
     /// The seed was asked for, and the key was read from its expanded form.

@@ -18,7 +18,7 @@ pub(crate) struct PrivateKeyFields<'a> {
     /// Of HashSLH-DSA.
     pub(crate) pre_hash: Option<&'static PreHashRow>,
     pub(crate) material: KeyMaterial<'a>,
-    /// From version 2 keys.
+    /// What keys of version 2 have, and those of OQS.
     pub(crate) public_key: Option<&'a [u8]>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct PrivateKeyFields<'a> {
 ///     expandedKey OCTET STRING (SIZE (2560)) } }
 /// ```
 ///
-/// The tag alone decides which it is, never the length.
+/// The tag decides which it is, unless the key stands bare: see [`read_material`].
 ///
 /// An SLH-DSA key is `Expanded` here. In the DER it stands bare, without a tag of its own.
 #[derive(Choice)]
@@ -88,19 +88,55 @@ pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
     }
     let public_key = info.public_key.map(whole_octets).transpose()?;
     let (algorithm, pre_hash) = Algorithm::of_key(&info.algorithm)?;
-    let material = match algorithm.private_key_is_bare() {
-        true => KeyMaterial::Expanded(info.private_key),
-        false => KeyMaterial::from_der(info.private_key.as_bytes())?,
-    };
+    let (material, paired) = read_material(algorithm, info.private_key)?;
+    if public_key.is_some() && paired.is_some() && public_key != paired {
+        return Err(KeyError::PublicKeyMismatch(algorithm));
+    }
     Ok(PrivateKeyFields {
         algorithm,
         pre_hash,
         material,
-        public_key,
+        public_key: public_key.or(paired),
     })
 }
 
-/// Writes a OneAsymmetricKey of version 1, which is what all importers accept.
+/// The key in the OCTET STRING of a OneAsymmetricKey, and a public key if there is one behind it.
+///
+/// Beside the standards' CHOICE there are two older forms, which OpenSSL reads, too. A seed or
+/// expanded key may stand bare, as Botan writes it. The lengths tell: no member of the CHOICE is in
+/// all as long as a seed or an expanded key without a tag, whatever byte that begins with. And
+/// liboqs's OpenSSL provider writes the public key behind the expanded one.
+fn read_material<'a>(
+    algorithm: Algorithm,
+    contents: Octets<'a>,
+) -> Result<(KeyMaterial<'a>, Option<&'a [u8]>), KeyError> {
+    let expanded_len = algorithm.expanded_len();
+    let bytes = contents.as_bytes();
+    if algorithm.private_key_is_bare() || bytes.len() == expanded_len {
+        return Ok((KeyMaterial::Expanded(contents), None));
+    }
+    if bytes.len() == algorithm.seed_len() {
+        return Ok((KeyMaterial::Seed(contents), None));
+    }
+    match KeyMaterial::from_der(bytes) {
+        Ok(KeyMaterial::Expanded(pair))
+            if pair.as_bytes().len() == expanded_len + algorithm.public_key_len() =>
+        {
+            let (expanded, public_key) = pair.as_bytes().split_at(expanded_len);
+            let expanded = KeyMaterial::Expanded(OctetStringRef::new(expanded)?);
+            Ok((expanded, Some(public_key)))
+        }
+        Ok(material) => Ok((material, None)),
+        // What `der` expected instead helps nobody: there is no telling what was meant.
+        Err(_) => Err(KeyError::UnknownForm {
+            algorithm,
+            len: bytes.len(),
+        }),
+    }
+}
+
+/// Writes a OneAsymmetricKey of version 1, which is what all importers accept. Its identifier is the
+/// algorithm's own or that of its HashSLH-DSA.
 pub(crate) fn write(
     algorithm: Algorithm,
     oid: ObjectIdentifier,

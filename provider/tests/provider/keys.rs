@@ -149,7 +149,7 @@ fn malformed_keys() {
             ("truncated", truncated, "DER"),
             ("trailing byte", trailing, "DER"),
             ("seed of 31 bytes", short_seed, "31"),
-            ("unknown form", wrong_tag, "DER"),
+            ("unknown form", wrong_tag, "no known form"),
             ("NULL parameters", with_null, "parameters"),
             ("seed of another key", other_seed, "seed"),
             ("contradicts itself", inconsistent, "match"),

@@ -5,6 +5,8 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use interop::openssl::Workdir;
 use interop::pki::{NAME, Pki, generate};
+use pq_x509::x509_cert::der::asn1::Any;
+use pq_x509::x509_cert::der::{Encode, Tag};
 use pq_x509::{
     Algorithm, Certificate, CertificateRequest, DecapsulationKey, EncapsulationKey, KemAlgorithm,
     PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SubjectKey, VerifyingKey,
@@ -80,6 +82,54 @@ fn we_read_private_keys_of_openssl() {
         let key = PrivateKey::from_pkcs8_pem(&pem).expect("the default form can be read");
         let both = key.to_pkcs8_pem_as(PrivateKeyForm::Both);
         assert_eq!(*both.expect("the key has a seed"), pem);
+    }
+}
+
+/// Files of other tools, in which a key stands bare or has its public key behind it; and such as
+/// nobody reads.
+#[test]
+fn forms_beside_the_standards() {
+    let Some(work) = Workdir::new() else { return };
+    for key in one_key_of_each() {
+        let algorithm = key.algorithm();
+        let seed = key.seed().expect("the key was made from a seed");
+        let expanded = key.to_expanded();
+        let public = PublicKey::from_spki_der(&key.spki()).expect("our own key");
+        let pair = [&expanded, public.as_bytes()].concat();
+        let rest = u8::try_from(seed.len() - 2).expect("a short seed");
+        let starting = |start: u8| [&[start, rest], &seed[2..]].concat();
+        let octets = |contents: &[u8]| der(Tag::OctetString, contents);
+        for (what, contents, is_read) in [
+            ("bare seed", seed.to_vec(), true),
+            ("bare seed, as if tagged as one", starting(0x80), true),
+            ("bare seed, as if an OCTET STRING", starting(0x04), true),
+            ("bare seed, as if a SEQUENCE", starting(0x30), true),
+            ("bare expanded key", expanded.to_vec(), true),
+            ("pair of OQS", octets(&pair), true),
+            ("bare pair", pair.clone(), false),
+            ("seed in an OCTET STRING", octets(seed), false),
+            ("short seed", seed[1..].to_vec(), false),
+            ("long seed", [seed, &[0]].concat(), false),
+            ("short expanded key", expanded[1..].to_vec(), false),
+            ("long expanded key", [&expanded[..], &[0]].concat(), false),
+            ("short pair", octets(&pair[1..]), false),
+            ("nothing", Vec::new(), false),
+        ] {
+            let identifier = algorithm.identifier().to_der().expect("an identifier");
+            let fields = [der(Tag::Integer, &[0]), identifier, octets(&contents)];
+            let der = der(Tag::Sequence, &fields.concat());
+            let ours = PrivateKey::from_pkcs8_der(&der);
+            assert_eq!(ours.is_ok(), is_read, "{algorithm}, {what}");
+            work.write("key.der", &der);
+            let read = "pkey -in key.der -inform DER";
+            match ours {
+                Ok(ours) => {
+                    work.run(&format!("{read} -pubout -outform DER -out public.der"));
+                    assert_eq!(work.read("public.der"), ours.spki().as_ref(), "{what}");
+                }
+                Err(_) => drop(work.run_failing(&format!("{read} -noout"))),
+            }
+        }
     }
 }
 
@@ -219,6 +269,11 @@ fn tampered_requests_are_refused_by_both() {
             .verify()
             .expect_err("its signature is wrong");
     }
+}
+
+fn der(tag: Tag, contents: &[u8]) -> Vec<u8> {
+    let value = Any::new(tag, contents).and_then(|value| value.to_der());
+    value.expect("a short value")
 }
 
 fn algorithms() -> impl Iterator<Item = Algorithm> {

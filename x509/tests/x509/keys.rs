@@ -446,7 +446,7 @@ fn fields_behind_the_key() {
 }
 
 /// Every key material under every algorithm's identifier: only its own is accepted, and
-/// nothing is guessed from a length.
+/// nothing is guessed from a length but whether a key stands bare.
 #[test]
 fn identifiers_and_lengths_must_agree() {
     for key in keys() {
@@ -458,10 +458,16 @@ fn identifiers_and_lengths_must_agree() {
                 let same_len = claimed.expanded_len() == key.algorithm().expanded_len();
                 match form {
                     _ if *claimed == key.algorithm() => assert!(read.is_ok()),
+                    // A bare seed, for all that can be seen.
+                    _ if inner.len() == claimed.seed_len() && !is_slh_dsa(*claimed) => {
+                        assert_eq!(read.unwrap().seed(), Some(&*inner));
+                    }
                     _ if is_slh_dsa(key.algorithm()) != is_slh_dsa(*claimed) => {
                         assert!(matches!(
                             read,
-                            Err(KeyError::Der(_) | KeyError::Malformed { .. })
+                            Err(KeyError::UnknownForm { .. }
+                                | KeyError::Der(_)
+                                | KeyError::Malformed { .. })
                         ));
                     }
                     // Bare keys of one length are keys of all sets of that length.
@@ -514,7 +520,6 @@ fn the_tag_decides_the_form() {
         wrong_length(&tagged(0x04, &expanded[1..]));
         wrong_length(&tagged(0x80, &[]));
         // Other tags, and no tag at all.
-        let raw = seed.to_vec();
         let others = [
             tagged(0xa0, &tagged(0x04, seed)),
             tagged(0x81, seed),
@@ -535,17 +540,83 @@ fn the_tag_decides_the_form() {
             ),
             Vec::new(),
         ];
-        for other in others.into_iter().chain([raw]) {
-            assert!(
-                matches!(
-                    PrivateKey::from_pkcs8_der(&pkcs8(identifier, &other)),
-                    Err(KeyError::Der(_))
-                ),
+        for other in others {
+            let unknown = KeyError::UnknownForm {
+                algorithm: key.algorithm(),
+                len: other.len(),
+            };
+            assert_eq!(
+                PrivateKey::from_pkcs8_der(&pkcs8(identifier, &other)).unwrap_err(),
+                unknown,
                 "{}",
                 hex::encode(&other[..other.len().min(8)])
             );
         }
     }
+}
+
+/// As Botan writes them; and liboqs, with the public key behind the expanded one.
+#[test]
+fn bare_keys_are_read() {
+    for key in ml_keys() {
+        let algorithm = key.algorithm();
+        let read =
+            |contents: &[u8]| PrivateKey::from_pkcs8_der(&pkcs8(algorithm.identifier(), contents));
+        let seed = key.seed().unwrap();
+        let expanded = key.to_expanded();
+
+        let bare = read(seed).unwrap();
+        assert_eq!(bare.spki(), key.spki());
+        // It is written as the standards ask.
+        assert_eq!(bare.to_pkcs8_der().unwrap(), key.to_pkcs8_der().unwrap());
+        let bare = read(&expanded).unwrap();
+        assert_eq!((bare.spki(), bare.seed()), (key.spki(), None));
+        let form = PrivateKeyForm::Expanded;
+        let tagged = key.to_pkcs8_der_as(form).unwrap();
+        assert_eq!(bare.to_pkcs8_der_as(form).unwrap(), tagged);
+
+        // Whatever they begin with, a member of the CHOICE that is too short included.
+        let rest = u8::try_from(seed.len() - 2).unwrap();
+        for start in [[0x80, rest], [0x04, rest], [0x30, rest], [0, 0]] {
+            let mut seed = seed.to_vec();
+            seed[..2].copy_from_slice(&start);
+            assert_eq!(read(&seed).unwrap().seed(), Some(&seed[..]));
+        }
+        for len in [seed.len() - 1, seed.len() + 1, expanded.len() - 1] {
+            let error = read(&expanded[..len]).unwrap_err();
+            assert_eq!(error, KeyError::UnknownForm { algorithm, len });
+        }
+        let mut damaged = expanded.to_vec();
+        // In the hash of the public key, which both standards check.
+        let at = match algorithm {
+            Algorithm::Kem(_) => damaged.len() - 64,
+            _ => 64,
+        };
+        damaged[at] ^= 1;
+        assert!(matches!(read(&damaged), Err(KeyError::Malformed { .. })));
+
+        let public = PublicKey::from_spki_der(&key.spki()).unwrap();
+        let mut pair = [&expanded, public.as_bytes()].concat();
+        let octets = |contents: &[u8]| OctetStringRef::new(contents).unwrap().to_der().unwrap();
+        assert_eq!(read(&octets(&pair)).unwrap().spki(), key.spki());
+        assert!(read(&pair).is_err());
+        *pair.last_mut().unwrap() ^= 1;
+        assert_eq!(
+            read(&octets(&pair)).unwrap_err(),
+            KeyError::PublicKeyMismatch(algorithm)
+        );
+    }
+    let error = PrivateKey::from_pkcs8_der(&pkcs8(
+        SignatureAlgorithm::MlDsa65.identifier(),
+        &[0x18; 31],
+    ));
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "the private key of ML-DSA-65 is in no known form: 31 bytes that are neither the \
+         standards' CHOICE of seed, expanded key and both (RFC 9881 and RFC 9935, section 6), nor \
+         bare a seed of 32 or an expanded key of 4032 bytes; have it exported again, best as its \
+         seed"
+    );
 }
 
 #[test]
