@@ -10,6 +10,7 @@ use crate::certificate::Certificate;
 use crate::key_usage::{self, KeyUsageError};
 use crate::names;
 use crate::revocation::RevocationPolicy;
+use crate::roots::Roots;
 use crate::signed::SignatureError;
 use crate::validation_error::ValidationError;
 
@@ -19,7 +20,7 @@ use crate::validation_error::ValidationError;
 pub(crate) fn explain(
     error: webpki::Error,
     chain: &[CertificateDer<'_>],
-    roots: &[Certificate],
+    roots: &Roots,
     algorithms: &[&dyn SignatureVerificationAlgorithm],
     revocation: Option<&RevocationPolicy>,
 ) -> ValidationError {
@@ -59,7 +60,7 @@ pub(crate) fn explain(
                 .into_iter()
                 .find(|certificate| {
                     let issuers: Vec<&Certificate> = roots
-                        .iter()
+                        .with_subject(certificate.issuer())
                         .chain(&sent)
                         .filter(|issuer| issued(issuer, certificate))
                         .take(MAX_ISSUERS + 1)

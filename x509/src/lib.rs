@@ -133,6 +133,7 @@ mod request;
 mod revocation;
 mod revocation_list;
 mod revocation_list_builder;
+mod roots;
 mod signed;
 mod signer;
 mod sizes;

@@ -1,19 +1,19 @@
+use alloc::sync::Arc;
 use core::cell::RefCell;
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
-use pki_types::{
-    CertificateDer, ServerName, SignatureVerificationAlgorithm, TrustAnchor, UnixTime,
-};
+use pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, UnixTime};
 use webpki::{EndEntityCert, VerifiedPath};
 use x509_cert::ext::pkix::KeyUsages;
 
 use crate::algorithm::Algorithm;
 use crate::certificate::Certificate;
-use crate::diagnosis::{self, unprocessed_critical_extension};
+use crate::diagnosis;
 use crate::error::KeyError;
 use crate::key_usage::{self, KeyUsageError, Role};
 use crate::revocation::RevocationPolicy;
+use crate::roots::{Candidates, Roots};
 use crate::validation_error::ValidationError;
 use crate::verification;
 
@@ -32,9 +32,7 @@ use crate::verification;
 /// overlong serial number, for example, is refused.
 #[derive(Clone, Debug)]
 pub struct ChainValidator {
-    roots: Vec<Certificate>,
-    /// The roots as webpki has them, in the same order.
-    anchors: Vec<TrustAnchor<'static>>,
+    roots: Arc<Roots>,
     algorithms: Vec<&'static dyn SignatureVerificationAlgorithm>,
     check_key_usage: bool,
     revocation: Option<RevocationPolicy>,
@@ -49,29 +47,8 @@ impl ChainValidator {
     /// one is not a CA certificate, [`ValidationError::UnsupportedCriticalExtension`] if
     /// one has a critical extension that is not processed here.
     pub fn new(roots: impl IntoIterator<Item = Certificate>) -> Result<Self, ValidationError> {
-        let roots: Vec<Certificate> = roots.into_iter().collect();
-        if roots.is_empty() {
-            return Err(ValidationError::NoRoots);
-        }
-        let anchors = roots
-            .iter()
-            .map(|root| {
-                if !root.is_ca() {
-                    return Err(ValidationError::RootNotACa(root.describe_subject()));
-                }
-                // webpki ignores them in roots.
-                if let Some(oid) = unprocessed_critical_extension(root) {
-                    return Err(ValidationError::UnsupportedCriticalExtension {
-                        subject: Some(root.describe_subject()),
-                        oid: Some(oid),
-                    });
-                }
-                Ok(webpki::anchor_from_trusted_cert(root.der())?.to_owned())
-            })
-            .collect::<Result<_, _>>()?;
         Ok(Self {
-            roots,
-            anchors,
+            roots: Arc::new(Roots::new(roots.into_iter().collect())?),
             algorithms: verification::ALL.to_vec(),
             check_key_usage: true,
             revocation: None,
@@ -165,12 +142,13 @@ impl ChainValidator {
             )
         };
         let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
+        let roots = self.roots.of_chain(&chain);
 
         // webpki's errors have no room for ours, so the outcome of our own checks on the
         // latest path goes beside them.
         let outcome = RefCell::new(None);
         let check = |path: &VerifiedPath<'_>| {
-            let result = self.check_path(path, purpose, time);
+            let result = self.check_path(path, &roots, purpose, time);
             let ok = result.is_ok();
             outcome.replace(Some(result));
             // Any error that is not fatal has webpki try the next path.
@@ -181,7 +159,7 @@ impl ChainValidator {
         let found = end_entity
             .verify_for_usage(
                 &self.algorithms,
-                &self.anchors,
+                &roots.anchors,
                 intermediates,
                 time,
                 purpose.to_webpki(),
@@ -200,15 +178,12 @@ impl ChainValidator {
     fn check_path(
         &self,
         path: &VerifiedPath<'_>,
+        roots: &Candidates<'_>,
         purpose: Purpose,
         time: UnixTime,
     ) -> Result<Vec<Certificate>, ValidationError> {
-        // Two roots may have the same name and key, so tell them apart by their place.
-        let root = self
-            .anchors
-            .iter()
-            .position(|anchor| core::ptr::eq(anchor, path.anchor()))
-            .and_then(|index| self.roots.get(index))
+        let root = roots
+            .certificate(path.anchor())
             .ok_or(webpki::Error::UnknownIssuer)?;
         let leaf = Certificate::from_der(&path.end_entity().der())?;
         let intermediates = path
