@@ -1,3 +1,4 @@
+use alloc::sync::Arc;
 use core::fmt;
 use core::net::IpAddr;
 
@@ -21,6 +22,7 @@ use crate::error::{KeyError, PemError};
 use crate::names::{self, AlternativeNames};
 use crate::pem;
 use crate::public_key::PublicKey;
+use crate::readable::{Readable, readable};
 use crate::signed::{self, SignatureError};
 use crate::signer::SubjectKey;
 use crate::syntax::{self, SyntaxError};
@@ -35,6 +37,8 @@ use crate::verification::parameter_set;
 #[derive(Clone)]
 pub struct Certificate {
     der: CertificateDer<'static>,
+    /// What `parsed` was read from, if that is not the certificate itself.
+    readable: Option<Arc<Readable>>,
     parsed: x509_cert::Certificate,
     facts: Facts,
 }
@@ -50,6 +54,20 @@ impl Certificate {
     /// two places that name the signature algorithm do not agree,
     /// [`CertificateError::RepeatedExtension`] if there are two extensions of a kind.
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
+        match Self::read(der) {
+            Err(CertificateError::Der(error)) => {
+                // Perhaps only for a value that is sound and beyond what `x509-cert` reads.
+                let readable = readable(der).ok_or(error)?;
+                let mut certificate = Self::read(&readable.der)?;
+                certificate.der = CertificateDer::from(der).into_owned();
+                certificate.readable = Some(Arc::new(readable));
+                Ok(certificate)
+            }
+            result => result,
+        }
+    }
+
+    fn read(der: &[u8]) -> Result<Self, CertificateError> {
         let parsed = x509_cert::Certificate::from_der(der)?;
         // RFC 5280 section 4.1.1.2. Only the inner one is signed.
         let (inner, outer) = (
@@ -72,6 +90,7 @@ impl Certificate {
         Ok(Self {
             facts: Facts::read(&parsed)?,
             der: CertificateDer::from(der).into_owned(),
+            readable: None,
             parsed,
         })
     }
@@ -118,7 +137,8 @@ impl Certificate {
         self.der
     }
 
-    /// All fields, as `x509-cert` has them.
+    /// All fields, as `x509-cert` has them, which knows no dates before 1970 and no path lengths
+    /// above 255: in their place are 1970 and 255.
     pub fn parsed(&self) -> &x509_cert::Certificate {
         &self.parsed
     }
@@ -139,12 +159,14 @@ impl Certificate {
         self.parsed.tbs_certificate().serial_number().as_bytes()
     }
 
-    /// The first second in which the certificate is valid.
+    /// The first second in which the certificate is valid: 1970, if it is before that, which
+    /// `UnixTime` has no values for.
     pub fn not_before(&self) -> UnixTime {
         unix_time(self.parsed.tbs_certificate().validity().not_before)
     }
 
-    /// The last second in which the certificate is valid.
+    /// The last second in which the certificate is valid: 1970, if it is before that. No
+    /// [`ChainValidator`](crate::ChainValidator) accepts such a certificate at any time.
     pub fn not_after(&self) -> UnixTime {
         unix_time(self.parsed.tbs_certificate().validity().not_after)
     }
@@ -165,7 +187,8 @@ impl Certificate {
     }
 
     /// How many further CAs may stand between this one and an end entity; `None` if
-    /// there is no limit, or if this is not a CA.
+    /// there is no limit, or if this is not a CA. A limit above 255, which no chain comes near, is
+    /// given as 255.
     pub fn path_len(&self) -> Option<u8> {
         self.facts
             .constraints
@@ -226,6 +249,11 @@ impl Certificate {
         algorithms: &[&dyn SignatureVerificationAlgorithm],
     ) -> Result<(), SignatureError> {
         signed::verify(&self.der, &issuer.spki_ref(), algorithms)
+    }
+
+    /// What is shown to webpki in the certificate's place.
+    pub(crate) fn readable(&self) -> Option<&Readable> {
+        self.readable.as_deref()
     }
 
     /// The public key, for [`signed::verify`].

@@ -142,7 +142,7 @@ pub(crate) fn unprocessed_critical_extension(
 }
 
 /// webpki gives up beyond six intermediates.
-const MAX_CERTIFICATES: usize = 8;
+pub(crate) const MAX_CERTIFICATES: usize = 8;
 
 /// With more issuers of one name than this, nothing is said: trying one costs a
 /// verification, and only when all were tried is it the certificate that is bad.

@@ -129,6 +129,7 @@ mod private_key;
 mod private_key_info;
 mod public_key;
 mod random;
+mod readable;
 mod request;
 mod revocation;
 mod revocation_list;

@@ -12,6 +12,7 @@ use crate::certificate::Certificate;
 use crate::diagnosis;
 use crate::error::KeyError;
 use crate::key_usage::{self, KeyUsageError, Role};
+use crate::readable::StandIns;
 use crate::revocation::RevocationPolicy;
 use crate::roots::{Candidates, Roots};
 use crate::validation_error::ValidationError;
@@ -29,7 +30,15 @@ use crate::verification;
 ///
 /// Every certificate on a path must also be read by [`Certificate::from_der`], which holds
 /// to the RFC 5280 profile of `x509-cert`. That is stricter than webpki: a negative or
-/// overlong serial number, for example, is refused.
+/// overlong serial number, for example, is refused. It is also wider: dates before 1970 and path
+/// lengths above 255, which webpki alone takes for malformed, as rustls's verifiers then do, are
+/// what they say.
+///
+/// # Cost
+///
+/// What a validation costs does not depend on how many roots there are, which are found by their
+/// names. In memory a root takes
+/// up to three times its certificate's length and half a kilobyte; copies of a validator share them.
 #[derive(Clone, Debug)]
 pub struct ChainValidator {
     roots: Arc<Roots>,
@@ -131,34 +140,57 @@ impl ChainValidator {
             .iter()
             .map(|certificate| CertificateDer::from(certificate.as_ref()))
             .collect();
+        match self.find_path(&chain, None, purpose, name, time) {
+            Err(error) => match StandIns::of(&chain) {
+                Some(stand_ins) => self.find_path(&chain, Some(&stand_ins), purpose, name, time),
+                None => Err(error),
+            },
+            valid => valid,
+        }
+    }
+
+    /// Finds a path, with stand-ins for what webpki can't read, if there are any.
+    fn find_path(
+        &self,
+        sent: &[CertificateDer<'_>],
+        stand_ins: Option<&StandIns>,
+        purpose: Purpose,
+        name: Option<&ServerName<'_>>,
+        time: UnixTime,
+    ) -> Result<ValidatedChain, ValidationError> {
+        let revocation = self.revocation.as_ref();
+        let explain =
+            |error| diagnosis::explain(error, sent, &self.roots, &self.algorithms, revocation);
+        let chain: &[CertificateDer<'_>] = stand_ins.map_or(sent, |stand_ins| &stand_ins.chain);
         let (leaf, intermediates) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
-        let explain = |error| {
-            diagnosis::explain(
-                error,
-                &chain,
-                &self.roots,
-                &self.algorithms,
-                self.revocation.as_ref(),
-            )
-        };
         let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
-        let roots = self.roots.of_chain(&chain);
+        let over_originals: Vec<_> = stand_ins
+            .into_iter()
+            .flat_map(|stand_ins| {
+                let algorithms = self.algorithms.iter();
+                algorithms.map(|algorithm| stand_ins.over_originals(*algorithm))
+            })
+            .collect();
+        let algorithms: Vec<&dyn SignatureVerificationAlgorithm> = match stand_ins {
+            None => self.algorithms.iter().map(|a| *a as _).collect(),
+            Some(_) => over_originals.iter().map(|a| a as _).collect(),
+        };
+        let roots = self.roots.of_chain(chain);
 
         // webpki's errors have no room for ours, so the outcome of our own checks on the
         // latest path goes beside them.
         let outcome = RefCell::new(None);
         let check = |path: &VerifiedPath<'_>| {
-            let result = self.check_path(path, &roots, purpose, time);
+            let result = self.check_path(path, &roots, stand_ins, purpose, time);
             let ok = result.is_ok();
             outcome.replace(Some(result));
             // Any error that is not fatal has webpki try the next path.
             ok.then_some(()).ok_or(webpki::Error::UnknownIssuer)
         };
-        let revocation = self.revocation.as_ref();
         let lists = revocation.map(RevocationPolicy::lists).unwrap_or_default();
         let found = end_entity
             .verify_for_usage(
-                &self.algorithms,
+                &algorithms,
                 &roots.anchors,
                 intermediates,
                 time,
@@ -179,20 +211,33 @@ impl ChainValidator {
         &self,
         path: &VerifiedPath<'_>,
         roots: &Candidates<'_>,
+        stand_ins: Option<&StandIns>,
         purpose: Purpose,
         time: UnixTime,
     ) -> Result<Vec<Certificate>, ValidationError> {
         let root = roots
             .certificate(path.anchor())
             .ok_or(webpki::Error::UnknownIssuer)?;
-        let leaf = Certificate::from_der(&path.end_entity().der())?;
-        let intermediates = path
-            .intermediate_certificates()
-            .map(|certificate| Certificate::from_der(&certificate.der()))
-            .collect::<Result<Vec<_>, _>>()?;
+        let read = |der: CertificateDer<'_>| match stand_ins
+            .and_then(|stand_ins| stand_ins.original(&der))
+        {
+            Some(original) => Ok(original.clone()),
+            None => Certificate::from_der(&der),
+        };
+        let mut certificates = vec![read(path.end_entity().der())?];
+        for intermediate in path.intermediate_certificates() {
+            certificates.push(read(intermediate.der())?);
+        }
+        certificates.push(root.clone());
+        let [leaf, intermediates @ .., _] = &*certificates else {
+            return Err(ValidationError::EmptyChain);
+        };
 
-        check_key(&leaf)?;
-        check_root(root, &intermediates, purpose, time)?;
+        for certificate in &certificates {
+            check_end(certificate, time)?;
+        }
+        check_key(leaf)?;
+        check_root(root, intermediates, purpose, time)?;
         if let Some(policy) = &self.revocation {
             policy.check_root(root, intermediates.is_empty())?;
         }
@@ -201,11 +246,6 @@ impl ChainValidator {
                 key_usage::check_role(Role::Ca, usages).map_err(of(ca))?;
             }
         }
-        let certificates: Vec<Certificate> = [leaf]
-            .into_iter()
-            .chain(intermediates)
-            .chain([root.clone()])
-            .collect();
         if self.check_key_usage {
             check_key_usage(&certificates)?;
         }
@@ -251,6 +291,18 @@ impl ValidatedChain {
     /// sent and are not on it are not here.
     pub fn certificates(&self) -> &[Certificate] {
         &self.certificates
+    }
+}
+
+/// What ended before 1970 is shown to webpki as if it ended then.
+fn check_end(certificate: &Certificate, time: UnixTime) -> Result<(), ValidationError> {
+    match certificate.readable() {
+        Some(readable) if readable.ends_before_1970 => Err(ValidationError::Expired {
+            subject: Some(certificate.describe_subject()),
+            not_after: certificate.not_after(),
+            time,
+        }),
+        _ => Ok(()),
     }
 }
 

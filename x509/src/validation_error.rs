@@ -337,6 +337,8 @@ fn whose(subject: &Option<String>) -> String {
 
 fn date(time: &UnixTime) -> String {
     match DateTime::from_unix_duration(core::time::Duration::from_secs(time.as_secs())) {
+        // What certificates and lists say of times before that is read as this one.
+        Ok(date) if time.as_secs() == 0 => format!("{date} or before"),
         Ok(date) => date.to_string(),
         Err(_) => format!("{} seconds after 1970", time.as_secs()),
     }

@@ -1,0 +1,249 @@
+//! Certificates with values that X.509 has and neither `x509-cert` nor webpki: dates before 1970, and
+//! path lengths above 255.
+//!
+//! Both libraries are shown a stand-in, the certificate with the nearest values that they know.
+//! No time that can be asked about is before 1970, and no path has so many CAs, so the stand-in
+//! is valid when and where the certificate is, save one that ended before 1970
+//! ([`Readable::ends_before_1970`]). Signatures are verified over the certificate itself.
+
+use const_oid::AssociatedOid;
+use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
+use der::{Decode, Encode, Sequence, Tag, Tagged};
+use pki_types::{
+    AlgorithmIdentifier, CertificateDer, InvalidSignature, SignatureVerificationAlgorithm,
+};
+use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::BasicConstraints;
+
+use crate::certificate::Certificate;
+use crate::diagnosis::MAX_CERTIFICATES;
+
+/// What is shown of a certificate that can't be read as it is.
+pub(crate) struct Readable {
+    pub(crate) der: Vec<u8>,
+    /// Whether the certificate ended before any time that there is a `UnixTime` for.
+    pub(crate) ends_before_1970: bool,
+    /// The signed parts of the stand-in and of the certificate.
+    bodies: [Vec<u8>; 2],
+}
+
+/// The stand-in for a certificate, if it has such values and is otherwise of the right form.
+pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
+    let parts = Parts::from_der(der).ok()?;
+    let original = parts.body.to_der().ok()?;
+    let mut body: Body<'_> = Body::from_der(&original).ok()?;
+    let validity = &mut body.validity;
+    let starts = stand_in_for_time(&mut validity.not_before);
+    let ends = stand_in_for_time(&mut validity.not_after);
+    let limits = body.extensions.iter_mut().flatten().any(stand_in_for_limit);
+    if !(starts || ends || limits) {
+        return None;
+    }
+    let body = body.to_der().ok()?;
+    let stand_in = Parts {
+        body: AnyRef::from_der(&body).ok()?,
+        ..parts
+    };
+    Some(Readable {
+        der: stand_in.to_der().ok()?,
+        ends_before_1970: ends,
+        bodies: [body.clone(), original],
+    })
+}
+
+/// A Certificate (RFC 5280 section 4.1).
+#[derive(Sequence)]
+struct Parts<'a> {
+    body: AnyRef<'a>,
+    algorithm: AnyRef<'a>,
+    signature: BitStringRef<'a>,
+}
+
+/// Its TBSCertificate, as far as it matters here.
+#[derive(Sequence)]
+struct Body<'a> {
+    #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
+    version: Option<u8>,
+    serial_number: AnyRef<'a>,
+    signature: AnyRef<'a>,
+    issuer: AnyRef<'a>,
+    validity: Validity<'a>,
+    subject: AnyRef<'a>,
+    subject_public_key_info: AnyRef<'a>,
+    #[asn1(context_specific = "1", tag_mode = "IMPLICIT", optional = "true")]
+    issuer_unique_id: Option<BitStringRef<'a>>,
+    #[asn1(context_specific = "2", tag_mode = "IMPLICIT", optional = "true")]
+    subject_unique_id: Option<BitStringRef<'a>>,
+    #[asn1(context_specific = "3", tag_mode = "EXPLICIT", optional = "true")]
+    extensions: Option<Vec<Extension>>,
+}
+
+#[derive(Sequence)]
+struct Validity<'a> {
+    not_before: AnyRef<'a>,
+    not_after: AnyRef<'a>,
+}
+
+/// BasicConstraints with a limit of any size.
+#[derive(Sequence)]
+struct Constraints<'a> {
+    #[asn1(default = "Default::default")]
+    ca: bool,
+    path_len: Option<UintRef<'a>>,
+}
+
+/// Puts 1970 in the place of a time before that (RFC 5280 section 4.1.2.5); whether it was one.
+pub(crate) fn stand_in_for_time(time: &mut AnyRef<'_>) -> bool {
+    let (tag, stand_in) = match time.tag() {
+        Tag::UtcTime => (Tag::UtcTime, &b"700101000000Z"[..]),
+        Tag::GeneralizedTime => (Tag::GeneralizedTime, &b"19700101000000Z"[..]),
+        _ => return false,
+    };
+    if !is_before_1970(tag, time.value()) {
+        return false;
+    }
+    *time = AnyRef::new(tag, stand_in).expect("a short value");
+    true
+}
+
+fn is_before_1970(tag: Tag, value: &[u8]) -> bool {
+    let (year, rest) = match (tag, value) {
+        // 50 and above is 19xx.
+        (Tag::UtcTime, [b'5'..=b'6', b'0'..=b'9', rest @ ..]) => {
+            (1900 + decimal(&value[..2]), rest)
+        }
+        (Tag::GeneralizedTime, [year @ .., _, _, _, _, _, _, _, _, _, _, b'Z'])
+            if year.len() == 4 && year.iter().all(u8::is_ascii_digit) =>
+        {
+            (decimal(year), &value[4..])
+        }
+        _ => return false,
+    };
+    // The calendar repeats every 400 years, so `der` can say whether there is such a day.
+    let later = [format!("{:04}", year + 2000).as_bytes(), rest].concat();
+    let later = AnyRef::new(Tag::GeneralizedTime, &later).and_then(GeneralizedTime::try_from);
+    year < 1970 && later.is_ok()
+}
+
+fn decimal(digits: &[u8]) -> u16 {
+    (digits.iter()).fold(0, |value, digit| 10 * value + u16::from(digit - b'0'))
+}
+
+/// Puts 255 in the place of a path length above that; whether there was one.
+fn stand_in_for_limit(extension: &mut Extension) -> bool {
+    if extension.extn_id != BasicConstraints::OID {
+        return false;
+    }
+    let stand_in = Constraints::from_der(extension.extn_value.as_bytes())
+        .ok()
+        .filter(|constraints| {
+            constraints
+                .path_len
+                .is_some_and(|len| len.as_bytes().len() > 1)
+        })
+        .and_then(|constraints| {
+            let constraints = BasicConstraints {
+                ca: constraints.ca,
+                path_len_constraint: Some(u8::MAX),
+            };
+            OctetString::new(constraints.to_der().ok()?).ok()
+        });
+    match stand_in {
+        Some(stand_in) => {
+            extension.extn_value = stand_in;
+            true
+        }
+        None => false,
+    }
+}
+
+/// A chain as webpki can read it.
+#[derive(Debug)]
+pub(crate) struct StandIns {
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    originals: Vec<Certificate>,
+}
+
+impl StandIns {
+    /// The chain with stand-ins, unless it needs none among the certificates that a path can have:
+    /// whoever sent it chose how many there are.
+    pub(crate) fn of(chain: &[CertificateDer<'_>]) -> Option<Self> {
+        let mut originals = Vec::new();
+        let chain: Vec<CertificateDer<'static>> = chain
+            .iter()
+            .enumerate()
+            .map(|(index, der)| {
+                let original = (index < MAX_CERTIFICATES)
+                    .then(|| Certificate::from_der(der).ok())
+                    .flatten();
+                let stand_in = original.as_ref().and_then(|original| {
+                    let stand_in = &original.readable()?.der;
+                    // One that was sent is what it is, and its signature is wrong.
+                    let was_sent = chain.iter().any(|sent| **sent == **stand_in);
+                    (!was_sent).then(|| CertificateDer::from(stand_in.clone()))
+                });
+                match (original, stand_in) {
+                    (Some(original), Some(stand_in)) => {
+                        originals.push(original);
+                        stand_in
+                    }
+                    _ => der.clone().into_owned(),
+                }
+            })
+            .collect();
+        (!originals.is_empty()).then_some(Self { chain, originals })
+    }
+
+    /// The certificate that webpki has seen as this one.
+    pub(crate) fn original(&self, der: &[u8]) -> Option<&Certificate> {
+        let is_of = |original: &&Certificate| original.readable().is_some_and(|r| r.der == der);
+        self.originals.iter().find(is_of)
+    }
+
+    /// An algorithm that verifies the originals' signatures.
+    pub(crate) fn over_originals<'a>(
+        &'a self,
+        algorithm: &'static dyn SignatureVerificationAlgorithm,
+    ) -> impl SignatureVerificationAlgorithm + 'a {
+        OverOriginals {
+            algorithm,
+            stand_ins: self,
+        }
+    }
+
+    fn original_body<'a>(&'a self, body: &'a [u8]) -> &'a [u8] {
+        let bodies = self
+            .originals
+            .iter()
+            .filter_map(|original| Some(&original.readable()?.bodies));
+        let original = bodies.into_iter().find(|[stand_in, _]| stand_in == body);
+        original.map_or(body, |[_, original]| original)
+    }
+}
+
+#[derive(Debug)]
+struct OverOriginals<'a> {
+    algorithm: &'static dyn SignatureVerificationAlgorithm,
+    stand_ins: &'a StandIns,
+}
+
+impl SignatureVerificationAlgorithm for OverOriginals<'_> {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let message = self.stand_ins.original_body(message);
+        self.algorithm
+            .verify_signature(public_key, message, signature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        self.algorithm.public_key_alg_id()
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        self.algorithm.signature_alg_id()
+    }
+}

@@ -1,0 +1,243 @@
+//! Certificates with values that are sound and that neither `x509-cert` nor webpki reads: dates before
+//! 1970, and path lengths above 255.
+
+use core::time::Duration;
+use std::time::SystemTime;
+
+use const_oid::AssociatedOid;
+use der::asn1::OctetString;
+use der::{Encode, Sequence};
+use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::x509_cert::ext::Extension;
+use pq_x509::x509_cert::ext::pkix::BasicConstraints;
+use pq_x509::{
+    Certificate, CertificateBuilder, CertificateError, ChainValidator, IssueError, Issuer,
+    SigningKey, TbsCertificate, ValidationError, Validity,
+};
+
+use crate::pki::{Pki, bad_signature, key, server, sign, validate_with};
+
+/// A leaf, an intermediate or a root, from the date in the first place on, to that in the second.
+/// The two are those of a TBSCertificate before they are replaced.
+struct Dates([(&'static str, &'static str); 2]);
+
+impl Dates {
+    /// Both UTCTimes or both GeneralizedTimes.
+    fn of(not_before: &'static str, not_after: &'static str) -> Self {
+        let place = |date: &str, [short, long]: [&'static str; 2]| match date.len() {
+            13 => short,
+            _ => long,
+        };
+        Self([
+            (
+                place(not_before, ["800101000000Z", "20510101000000Z"]),
+                not_before,
+            ),
+            (
+                place(not_after, ["480101000000Z", "20520101000000Z"]),
+                not_after,
+            ),
+        ])
+    }
+
+    fn validity(&self) -> Validity {
+        let seconds = |date: &str| match date {
+            "800101000000Z" => 315_532_800,
+            "480101000000Z" => 2_461_449_600,
+            "20510101000000Z" => 2_556_144_000,
+            "20520101000000Z" => 2_587_680_000,
+            other => panic!("{other}"),
+        };
+        let at = |date| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(date));
+        Validity::new(at(self.0[0].0), at(self.0[1].0))
+    }
+
+    fn sign(&self, tbs: &TbsCertificate, signer: &SigningKey) -> Vec<u8> {
+        let mut der = tbs.to_der().unwrap();
+        for (from, to) in self.0 {
+            replace(&mut der, from, to);
+        }
+        sign(&der, signer)
+    }
+}
+
+fn replace(der: &mut [u8], from: &str, to: &str) {
+    let found = der
+        .windows(from.len())
+        .position(|bytes| bytes == from.as_bytes());
+    let at = found.unwrap_or_else(|| panic!("{from}"));
+    der[at..at + to.len()].copy_from_slice(to.as_bytes());
+}
+
+/// A chain of a leaf, a CA and a root with these dates.
+struct Chain {
+    leaf: Vec<u8>,
+    ca: Vec<u8>,
+    root: Vec<u8>,
+}
+
+impl Chain {
+    fn of(dates: &Dates) -> Self {
+        let pki = Pki::new();
+        let ca = |name, issuer: &Issuer<SigningKey>, subject: &SigningKey| {
+            let builder = CertificateBuilder::ca(name).validity(dates.validity());
+            let mut tbs = issuer.prepare(builder, subject).unwrap();
+            tbs.signature = pq_x509::Signer::signature_algorithm(issuer.signer());
+            dates.sign(&tbs, issuer.signer())
+        };
+        let leaf = server().validity(dates.validity());
+        let mut leaf = pki.ca.prepare(leaf, &pki.leaf_key).unwrap();
+        leaf.signature = pq_x509::Signer::signature_algorithm(pki.ca.signer());
+        Self {
+            leaf: dates.sign(&leaf, pki.ca.signer()),
+            ca: ca("CA", &pki.root, pki.ca.signer()),
+            root: ca("Root", &pki.root, pki.root.signer()),
+        }
+    }
+
+    fn validate(&self, chain: &[&[u8]], time: u64) -> Result<Vec<Certificate>, ValidationError> {
+        let validator = ChainValidator::new([Certificate::from_der(&self.root).unwrap()]).unwrap();
+        let name = ServerName::try_from("example.org").unwrap();
+        let time = UnixTime::since_unix_epoch(Duration::from_secs(time));
+        let path = validator.validate_server(chain, &name, time)?;
+        Ok(path.certificates().to_vec())
+    }
+}
+
+/// As NIST's test suite PKITS has it (4.2.3), and further back.
+#[test]
+fn dates_before_1970() {
+    let utc = ("700101000000Z", "480101000000Z", 2_461_449_600);
+    let generalized = ("19700101000000Z", "20520101000000Z", 2_587_680_000);
+    for (not_before, (stand_in, not_after, end)) in [
+        ("500101120100Z", utc),
+        ("691231235959Z", utc),
+        ("19500101120100Z", generalized),
+        ("18000228000000Z", generalized),
+        ("00000229000000Z", generalized),
+    ] {
+        let chain = Chain::of(&Dates::of(not_before, not_after));
+        let (leaf, ca) = (&chain.leaf[..], &chain.ca[..]);
+        let read = Certificate::from_der(leaf).unwrap();
+        assert_eq!(read.not_before().as_secs(), 0);
+        assert_eq!(read.not_after().as_secs(), end);
+        assert_eq!(&read.der()[..], leaf);
+        assert_eq!(Certificate::from_pem(&read.to_pem()).unwrap(), read);
+
+        for time in [0, 1, end] {
+            let path = chain.validate(&[leaf, ca], time).unwrap();
+            let path: Vec<&[u8]> = path.iter().map(|c| &c.der()[..]).collect();
+            assert_eq!(path, [leaf, ca, &chain.root], "{not_before}");
+        }
+        assert!(matches!(
+            chain.validate(&[leaf, ca], end + 1),
+            Err(ValidationError::Expired { .. })
+        ));
+
+        // The signatures are over what was sent, and over nothing else.
+        for (index, subject) in [(0, "example.org, 192.0.2.1"), (1, "CN=CA")] {
+            let mut altered = [leaf.to_vec(), ca.to_vec()];
+            *altered[index].last_mut().unwrap() ^= 1;
+            let altered = [&altered[0][..], &altered[1][..]];
+            assert_eq!(chain.validate(&altered, 1), Err(bad_signature(subject)));
+        }
+        let mut forged = leaf.to_vec();
+        replace(&mut forged, not_before, stand_in);
+        assert_eq!(
+            chain.validate(&[&forged, ca], 1),
+            Err(bad_signature("example.org, 192.0.2.1"))
+        );
+        // Nor does the original lend its signature.
+        assert!(chain.validate(&[&forged, ca, leaf], 1).is_err());
+    }
+    for (no_date, (_, not_after, _)) in [
+        ("690229000000Z", utc),
+        ("501301000000Z", utc),
+        ("50010100000Z0", utc),
+        ("00000230000000Z", generalized),
+        ("19690101240000Z", generalized),
+        ("196901010000 0Z", generalized),
+    ] {
+        let chain = Chain::of(&Dates::of(no_date, not_after));
+        let read = Certificate::from_der(&chain.leaf);
+        assert!(matches!(read, Err(CertificateError::Der(_))), "{no_date}");
+    }
+}
+
+/// At no time, and there is no earlier time to ask about than the start of 1970.
+#[test]
+fn what_ended_before_1970_has_expired() {
+    for (not_before, not_after) in [
+        ("500101000000Z", "691231235959Z"),
+        ("00000101000000Z", "19491231235959Z"),
+    ] {
+        let chain = Chain::of(&Dates::of(not_before, not_after));
+        for time in [0, 1, 2_000_000_000] {
+            let refused = chain.validate(&[&chain.leaf, &chain.ca], time).unwrap_err();
+            let message = refused.to_string();
+            assert!(
+                message.contains("1970-01-01T00:00:00Z or before"),
+                "{message}"
+            );
+            let ValidationError::Expired {
+                subject: Some(_),
+                not_after,
+                ..
+            } = refused
+            else {
+                panic!("{refused:?}");
+            };
+            assert_eq!(not_after.as_secs(), 0);
+        }
+    }
+}
+
+/// BasicConstraints with any limit.
+#[derive(Sequence)]
+struct Limit {
+    ca: bool,
+    path_len: i64,
+}
+
+fn limited(tbs: &mut TbsCertificate, path_len: i64) {
+    tbs.remove_extension(BasicConstraints::OID);
+    let limit = Limit { ca: true, path_len };
+    tbs.extensions.push(Extension {
+        extn_id: BasicConstraints::OID,
+        critical: true,
+        extn_value: OctetString::new(limit.to_der().unwrap()).unwrap(),
+    });
+}
+
+#[test]
+fn path_lengths_above_255() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    for path_len in [0, 255, 256, 300, 40_000, i64::MAX] {
+        let ca = pki.altered_ca(|tbs| limited(tbs, path_len));
+        let root = pki.altered_root(|tbs| limited(tbs, path_len));
+        let expected = u8::try_from(path_len).unwrap_or(u8::MAX);
+        assert_eq!(ca.path_len(), Some(expected));
+        let validator = ChainValidator::new([root.clone()]).unwrap();
+        let chain = [leaf.clone(), ca.clone()];
+        let validated = validate_with(&validator, "example.org", &chain);
+        assert_eq!(validated.is_ok(), path_len > 0, "{path_len}");
+        // It issues as any other.
+        let issuer = Issuer::new(root, pki.root.signer()).unwrap();
+        assert_eq!(
+            issuer
+                .issue_ca(CertificateBuilder::ca("Other"), key())
+                .is_ok(),
+            path_len > 0
+        );
+    }
+    let mut tbs = pki
+        .root
+        .prepare(CertificateBuilder::ca("CA"), pki.ca.signer())
+        .unwrap();
+    limited(&mut tbs, -1);
+    assert!(matches!(
+        tbs.sign(pki.root.signer()),
+        Err(IssueError::Certificate(CertificateError::Der(_)))
+    ));
+}
