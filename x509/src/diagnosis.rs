@@ -7,9 +7,6 @@ use x509_cert::ext::pkix::{
 };
 
 use crate::certificate::Certificate;
-use crate::key_usage::{self, KeyUsageError};
-use crate::names;
-use crate::revocation::RevocationPolicy;
 use crate::roots::Roots;
 use crate::signed::SignatureError;
 use crate::validation_error::ValidationError;
@@ -22,7 +19,6 @@ pub(crate) fn explain(
     chain: &[CertificateDer<'_>],
     roots: &Roots,
     algorithms: &[&dyn SignatureVerificationAlgorithm],
-    revocation: Option<&RevocationPolicy>,
 ) -> ValidationError {
     let mut verdict = ValidationError::from(error);
     let sent: Vec<Certificate> = chain
@@ -79,43 +75,6 @@ pub(crate) fn explain(
             });
             *subject = found.map(|(certificate, _)| certificate.describe_subject());
             *oid = found.map(|(_, oid)| oid);
-        }
-        ValidationError::Revoked { subject, entry } => {
-            let found = sent.iter().find_map(|certificate| {
-                let entry = revocation?.entry_for(certificate)?;
-                Some((certificate.describe_subject(), entry))
-            });
-            (*subject, *entry) = found.unzip();
-        }
-        ValidationError::UnknownRevocationStatus { subject } => {
-            *subject = path(&sent)
-                .into_iter()
-                .find(|certificate| {
-                    revocation.is_some_and(|policy| !policy.has_list_of(certificate.issuer()))
-                })
-                .map(Certificate::describe_subject);
-        }
-        ValidationError::RevocationListExpired {
-            issuer,
-            next_update,
-            ..
-        } => {
-            *issuer = revocation
-                .and_then(|policy| policy.issuer_with_next_update(*next_update))
-                .map(names::describe);
-        }
-        ValidationError::Other(webpki::Error::IssuerNotCrlSigner) => {
-            let may_not = |ca: &&Certificate| {
-                let has_list = revocation.is_some_and(|policy| policy.has_list_of(ca.subject()));
-                let usages = ca.key_usage().filter(|_| has_list);
-                usages.is_some_and(|usages| key_usage::check_list_issuer(usages).is_err())
-            };
-            if let Some(ca) = sent.iter().find(may_not) {
-                verdict = ValidationError::KeyUsage {
-                    subject: ca.describe_subject(),
-                    source: KeyUsageError::CaWithoutCrlSign,
-                };
-            }
         }
         _ => {}
     }

@@ -3,22 +3,23 @@ use core::fmt;
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::{Decode, ErrorKind};
 use pki_types::{CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime};
-use webpki::{BorrowedRevokedCert, RevocationReason};
-use x509_cert::crl::{CertificateList, RevokedCert};
+use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, CrlReason};
 use x509_cert::name::Name;
 
 use crate::certificate::Certificate;
 use crate::error::PemError;
+use crate::list_scope::{self, Scope, UnusableList};
+use crate::list_syntax::{CertificateList, RevokedCert};
 use crate::names;
 use crate::pem;
+use crate::public_key::whole_octets;
 use crate::signed::{self, SignatureError};
 use crate::syntax::{self, SyntaxError};
 use crate::tbs::repeated;
-use crate::validity::unix_time;
 
-/// A certificate revocation list (RFC 5280 section 5), version 2, of any algorithm.
+/// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
 ///
 /// That a value exists says that the DER is well-formed, not that anyone should believe
 /// it. A [`RevocationPolicy`](crate::RevocationPolicy) has a
@@ -34,6 +35,10 @@ pub struct CertificateRevocationList {
     number: Option<Vec<u8>>,
     authority_key_id: Option<Vec<u8>>,
     entries: Vec<RevokedCertificate>,
+    /// The places of the entries, in the order of their serial numbers.
+    by_serial_number: Vec<u32>,
+    /// What the list is about, if it can be used.
+    scope: Result<Scope, UnusableList>,
 }
 
 impl CertificateRevocationList {
@@ -41,14 +46,16 @@ impl CertificateRevocationList {
     ///
     /// # Errors
     ///
-    /// [`RevocationListError::Der`] if the list, or one of the extensions that this type
-    /// gives access to, is malformed, or the list is of version 1;
-    /// [`RevocationListError::AlgorithmsDiffer`] if the two places that name the signature
-    /// algorithm do not agree; [`RevocationListError::RepeatedExtension`] if the list has two
-    /// extensions of a kind.
+    /// [`RevocationListError::Der`] or [`RevocationListError::Syntax`] if the list, or one of the
+    /// extensions that this type gives access to, is malformed; [`RevocationListError::Version`] or
+    /// [`RevocationListError::ExtensionsInVersion1`] if the version is none that there is, or not
+    /// that of the contents; [`RevocationListError::AlgorithmsDiffer`] if the two places that name
+    /// the signature algorithm do not agree; [`RevocationListError::RepeatedExtension`] if the list
+    /// has two extensions of a kind.
     pub fn from_der(der: &[u8]) -> Result<Self, RevocationListError> {
-        let parsed: CertificateList = CertificateList::from_der(der)?;
-        let tbs = parsed.tbs_cert_list;
+        let parsed = CertificateList::from_der(der)?;
+        whole_octets(parsed.signature)?;
+        let tbs = parsed.body;
         // RFC 5280 section 5.1.1.2. Only the inner one is signed.
         if tbs.signature != parsed.signature_algorithm {
             return Err(RevocationListError::AlgorithmsDiffer {
@@ -56,7 +63,14 @@ impl CertificateRevocationList {
                 outer: parsed.signature_algorithm.oid,
             });
         }
-        let extensions = tbs.crl_extensions.unwrap_or_default();
+        let has_extensions = tbs.extensions.is_some();
+        let is_version_1 = match tbs.version {
+            None if has_extensions => return Err(RevocationListError::ExtensionsInVersion1),
+            None => true,
+            Some(Version::V2) => false,
+            Some(other) => return Err(RevocationListError::Version(other as u8 + 1)),
+        };
+        let extensions = tbs.extensions.unwrap_or_default();
         if let Some(oid) = repeated(&extensions) {
             return Err(RevocationListError::RepeatedExtension(oid));
         }
@@ -64,21 +78,34 @@ impl CertificateRevocationList {
         syntax::check_extensions(&extensions)?;
         let number: Option<CrlNumber> = extension(&extensions)?;
         let authority: Option<AuthorityKeyIdentifier> = extension(&extensions)?;
+        let revoked = tbs.revoked_certificates.unwrap_or_default();
+        let mut scope = Scope::read(&extensions)?;
+        if !(is_version_1 || has_extensions) {
+            scope = Err(UnusableList::NoExtensions);
+        }
+        for entry in &revoked {
+            let extensions = entry.extensions.as_deref().unwrap_or_default();
+            if is_version_1 && !extensions.is_empty() {
+                return Err(RevocationListError::ExtensionsInVersion1);
+            }
+            scope = scope.and_then(|scope| list_scope::check_entry(extensions).map(|()| scope));
+        }
+        let entries: Vec<RevokedCertificate> = revoked
+            .into_iter()
+            .map(RevokedCertificate::read)
+            .collect::<Result<_, _>>()?;
         Ok(Self {
             der: CertificateRevocationListDer::from(der.to_vec()),
             issuer: tbs.issuer,
-            this_update: unix_time(tbs.this_update),
-            next_update: tbs.next_update.map(unix_time),
+            this_update: tbs.this_update.0,
+            next_update: tbs.next_update.map(|time| time.0),
             number: number.map(|number| number.0.as_bytes().to_vec()),
             authority_key_id: authority
                 .and_then(|id| id.key_identifier)
                 .map(|id| id.into_bytes().into()),
-            entries: tbs
-                .revoked_certificates
-                .unwrap_or_default()
-                .into_iter()
-                .map(RevokedCertificate::read)
-                .collect::<Result<_, _>>()?,
+            by_serial_number: by_serial_number(&entries),
+            entries,
+            scope,
         })
     }
 
@@ -110,7 +137,7 @@ impl CertificateRevocationList {
     }
 
     /// The list's DER, as rustls takes it. Fields without an accessor are read from it by
-    /// [`x509_cert::crl::CertificateList`].
+    /// [`x509_cert::crl::CertificateList`], if the list is of version 2.
     pub fn der(&self) -> &CertificateRevocationListDer<'static> {
         &self.der
     }
@@ -125,7 +152,7 @@ impl CertificateRevocationList {
         &self.issuer
     }
 
-    /// When the list was issued.
+    /// When the list was issued: 1970, if it is before that, which `UnixTime` has no values for.
     pub fn this_update(&self) -> UnixTime {
         self.this_update
     }
@@ -152,15 +179,24 @@ impl CertificateRevocationList {
     }
 
     /// The entry for a certificate: the first with its serial number, if the list is by its
-    /// issuer's name. This looks at each entry in turn; who made the list, and when, is not
-    /// checked.
+    /// issuer's name. It is found by binary search; who made the list, and when, is not checked.
     pub fn entry_for(&self, certificate: &Certificate) -> Option<&RevokedCertificate> {
         if self.issuer != *certificate.issuer() {
             return None;
         }
-        self.entries
-            .iter()
-            .find(|entry| entry.serial_number() == certificate.serial_number())
+        let serial_number = certificate.serial_number();
+        let entry = |place: u32| self.entries.get(place as usize);
+        let is_before =
+            |place: &u32| entry(*place).is_some_and(|e| e.serial_number() < serial_number);
+        let first = self.by_serial_number.partition_point(is_before);
+        entry(*self.by_serial_number.get(first)?).filter(|e| e.serial_number() == serial_number)
+    }
+
+    /// What it is about and how long it is to be used, if it can be.
+    pub(crate) fn to_use(&self) -> Result<(Scope, UnixTime), UnusableList> {
+        let scope = self.scope.clone()?;
+        let next_update = self.next_update.ok_or(UnusableList::NoNextUpdate)?;
+        Ok((scope, next_update))
     }
 
     /// Checks only that the key of `issuer` made this list's signature: not that it is the
@@ -211,7 +247,7 @@ impl fmt::Debug for CertificateRevocationList {
 /// An entry of a [`CertificateRevocationList`]: a certificate that is not to be relied on.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RevokedCertificate {
-    serial_number: Vec<u8>,
+    serial_number: Box<[u8]>,
     date: UnixTime,
     reason: CrlReason,
 }
@@ -222,7 +258,7 @@ impl RevokedCertificate {
         &self.serial_number
     }
 
-    /// When the certificate was revoked.
+    /// When the certificate was revoked: 1970, if it is before that.
     pub fn date(&self) -> UnixTime {
         self.date
     }
@@ -232,32 +268,11 @@ impl RevokedCertificate {
         self.reason
     }
 
-    /// An entry as webpki has it.
-    pub(crate) fn from_webpki(entry: &BorrowedRevokedCert<'_>) -> Self {
-        let reason = entry.reason_code.map(|reason| match reason {
-            RevocationReason::Unspecified => CrlReason::Unspecified,
-            RevocationReason::KeyCompromise => CrlReason::KeyCompromise,
-            RevocationReason::CaCompromise => CrlReason::CaCompromise,
-            RevocationReason::AffiliationChanged => CrlReason::AffiliationChanged,
-            RevocationReason::Superseded => CrlReason::Superseded,
-            RevocationReason::CessationOfOperation => CrlReason::CessationOfOperation,
-            RevocationReason::CertificateHold => CrlReason::CertificateHold,
-            RevocationReason::RemoveFromCrl => CrlReason::RemoveFromCRL,
-            RevocationReason::PrivilegeWithdrawn => CrlReason::PrivilegeWithdrawn,
-            RevocationReason::AaCompromise => CrlReason::AaCompromise,
-        });
-        Self {
-            serial_number: entry.serial_number.to_vec(),
-            date: entry.revocation_date,
-            reason: reason.unwrap_or(CrlReason::Unspecified),
-        }
-    }
-
     fn read(entry: RevokedCert) -> der::Result<Self> {
-        let extensions = entry.crl_entry_extensions.unwrap_or_default();
+        let extensions = entry.extensions.unwrap_or_default();
         Ok(Self {
-            serial_number: entry.serial_number.as_bytes().to_vec(),
-            date: unix_time(entry.revocation_date),
+            serial_number: entry.serial_number.as_bytes().into(),
+            date: entry.date.0,
             reason: extension(&extensions)?.unwrap_or(CrlReason::Unspecified),
         })
     }
@@ -267,12 +282,24 @@ impl RevokedCertificate {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RevocationListError {
-    /// The bytes are not the DER of a revocation list of version 2.
+    /// The bytes are not the DER of a revocation list.
     #[error("the revocation list is not valid DER: {0}")]
     Der(#[from] der::Error),
     /// A value in the DER is not as its type asks.
     #[error("the revocation list {0}")]
     Syntax(#[from] SyntaxError),
+    /// The list names a version that there is not.
+    #[error(
+        "the revocation list names version {0}, and lists are of version 2 if they name one (RFC \
+         5280 section 5.1.2.1); have it issued again"
+    )]
+    Version(u8),
+    /// The list has extensions, or an entry has, and is of version 1, which has none.
+    #[error(
+        "the revocation list is of version 1 and has extensions, which only version 2 has (RFC 5280 \
+         section 5.1.2.1); have it issued again"
+    )]
+    ExtensionsInVersion1,
     /// The signature algorithm inside of the signed part is not the one outside of it.
     #[error(
         "the signed part of the revocation list names signature algorithm {inner} and the \
@@ -297,6 +324,14 @@ pub enum RevocationListError {
 }
 
 const PEM_LABEL: &str = "X509 CRL";
+
+/// The places of entries in the order of their serial numbers, and for one number in the list's.
+fn by_serial_number(entries: &[RevokedCertificate]) -> Vec<u32> {
+    // A list has less than 2^32 bytes, which is where DER's lengths end here.
+    let mut places: Vec<u32> = (0..).take(entries.len()).collect();
+    places.sort_by_key(|place| entries[*place as usize].serial_number());
+    places
+}
 
 /// The one extension of a kind, if it is there.
 fn extension<'a, E>(extensions: &'a [Extension]) -> der::Result<Option<E>>

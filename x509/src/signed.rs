@@ -3,7 +3,7 @@
 
 use der::asn1::{AnyRef, BitStringRef};
 use der::referenced::OwnedToRef;
-use der::{Decode, Encode, EncodeValue, Sequence};
+use der::{Decode, Encode, EncodeValue, Header, Reader, Sequence, SliceReader};
 use pki_types::SignatureVerificationAlgorithm;
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 
@@ -61,11 +61,11 @@ pub(crate) enum SealError {
 
 /// Verifies the signature of an envelope under a key.
 pub(crate) fn verify(
-    envelope: &[u8],
+    der: &[u8],
     key: &SubjectPublicKeyInfoRef<'_>,
     algorithms: &[&dyn SignatureVerificationAlgorithm],
 ) -> Result<(), SignatureError> {
-    let envelope = Envelope::from_der(envelope)?;
+    let envelope = Envelope::from_der(der)?;
     let signature = whole_octets(envelope.signature)?;
     let signature_algorithm = contents(&envelope.algorithm)?;
     let mut candidates = algorithms
@@ -83,10 +83,16 @@ pub(crate) fn verify(
             key: key.algorithm.oid,
         })?;
     let key = whole_octets(key.subject_public_key)?;
-    // DER has one encoding, so encoding the body again gives the bytes that were signed.
     algorithm
-        .verify_signature(key, &envelope.body.to_der()?, signature)
+        .verify_signature(key, body(der)?, signature)
         .map_err(|_| SignatureError::Invalid)
+}
+
+/// What is signed, as it stands: a revocation list's is too long to copy.
+fn body(envelope: &[u8]) -> der::Result<&[u8]> {
+    let mut reader = SliceReader::new(envelope)?;
+    Header::decode(&mut reader)?;
+    reader.tlv_bytes()
 }
 
 #[derive(Sequence)]

@@ -13,7 +13,7 @@ use crate::diagnosis;
 use crate::error::KeyError;
 use crate::key_usage::{self, KeyUsageError, Role};
 use crate::readable::StandIns;
-use crate::revocation::RevocationPolicy;
+use crate::revocation::{Revocation, RevocationPolicy};
 use crate::roots::{Candidates, Roots};
 use crate::validation_error::ValidationError;
 use crate::verification;
@@ -37,14 +37,14 @@ use crate::verification;
 /// # Cost
 ///
 /// What a validation costs does not depend on how many roots there are, which are found by their
-/// names. In memory a root takes
+/// names, nor on how many certificates are revoked (see [`RevocationPolicy`]). In memory a root takes
 /// up to three times its certificate's length and half a kilobyte; copies of a validator share them.
 #[derive(Clone, Debug)]
 pub struct ChainValidator {
     roots: Arc<Roots>,
     algorithms: Vec<&'static dyn SignatureVerificationAlgorithm>,
     check_key_usage: bool,
-    revocation: Option<RevocationPolicy>,
+    revocation: Option<Revocation>,
 }
 
 impl ChainValidator {
@@ -86,7 +86,7 @@ impl ChainValidator {
     /// Refuses revoked certificates, as this policy says.
     #[must_use]
     pub fn with_revocation(mut self, policy: RevocationPolicy) -> Self {
-        self.revocation = Some(policy);
+        self.revocation = Some(Revocation::new(policy));
         self
     }
 
@@ -158,9 +158,7 @@ impl ChainValidator {
         name: Option<&ServerName<'_>>,
         time: UnixTime,
     ) -> Result<ValidatedChain, ValidationError> {
-        let revocation = self.revocation.as_ref();
-        let explain =
-            |error| diagnosis::explain(error, sent, &self.roots, &self.algorithms, revocation);
+        let explain = |error| diagnosis::explain(error, sent, &self.roots, &self.algorithms);
         let chain: &[CertificateDer<'_>] = stand_ins.map_or(sent, |stand_ins| &stand_ins.chain);
         let (leaf, intermediates) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
         let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
@@ -187,7 +185,6 @@ impl ChainValidator {
             // Any error that is not fatal has webpki try the next path.
             ok.then_some(()).ok_or(webpki::Error::UnknownIssuer)
         };
-        let lists = revocation.map(RevocationPolicy::lists).unwrap_or_default();
         let found = end_entity
             .verify_for_usage(
                 &algorithms,
@@ -195,7 +192,7 @@ impl ChainValidator {
                 intermediates,
                 time,
                 purpose.to_webpki(),
-                revocation.map(|policy| policy.options(&lists)),
+                None,
                 Some(&check),
             )
             .map(|_| ());
@@ -236,11 +233,11 @@ impl ChainValidator {
         for certificate in &certificates {
             check_end(certificate, time)?;
         }
+        if let Some(revocation) = &self.revocation {
+            revocation.check(&certificates, time, &self.algorithms)?;
+        }
         check_key(leaf)?;
         check_root(root, intermediates, purpose, time)?;
-        if let Some(policy) = &self.revocation {
-            policy.check_root(root, intermediates.is_empty())?;
-        }
         for ca in intermediates.iter().chain([root]) {
             if let Some(usages) = ca.key_usage() {
                 key_usage::check_role(Role::Ca, usages).map_err(of(ca))?;

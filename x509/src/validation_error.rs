@@ -6,6 +6,7 @@ use crate::algorithm::KemAlgorithm;
 use crate::certificate::CertificateError;
 use crate::error::KeyError;
 use crate::key_usage::KeyUsageError;
+use crate::list_scope::UnusableList;
 use crate::revocation_list::RevokedCertificate;
 use crate::signed::SignatureError;
 
@@ -173,15 +174,12 @@ pub enum ValidationError {
     #[error("no revocation lists were given; load at least one, or set no revocation policy")]
     NoRevocationLists,
     /// A revocation list is of a kind that is not supported.
-    #[error(
-        "the revocation list of {issuer} cannot be used ({source}); lists must be complete, with \
-         nextUpdate and a number, and without critical extensions that are not supported"
-    )]
+    #[error("the revocation list of {issuer} cannot be used: {source}")]
     UnusableRevocationList {
         /// The issuer of the list.
         issuer: String,
-        /// What webpki says.
-        source: webpki::Error,
+        /// What is not supported.
+        source: UnusableList,
     },
     /// A certificate has been revoked.
     #[error(
@@ -277,41 +275,6 @@ impl From<webpki::Error> for ValidationError {
                 Self::AlgorithmMismatch {
                     signature: oid(&context.signature_algorithm_id),
                     key: oid(&context.public_key_algorithm_id),
-                }
-            }
-            Error::CertRevoked => Self::Revoked {
-                subject: None,
-                entry: None,
-            },
-            Error::UnknownRevocationStatus => Self::UnknownRevocationStatus { subject: None },
-            Error::CrlExpired { time, next_update } => Self::RevocationListExpired {
-                issuer: None,
-                next_update,
-                time,
-            },
-            Error::InvalidCrlSignatureForPublicKey => {
-                Self::RevocationListSignature(SignatureError::Invalid)
-            }
-            Error::UnsupportedCrlSignatureAlgorithmContext(ref context) => {
-                match oid(&context.signature_algorithm_id) {
-                    Some(algorithm) => Self::RevocationListSignature(
-                        SignatureError::UnsupportedAlgorithm(algorithm),
-                    ),
-                    None => Self::Other(error),
-                }
-            }
-            Error::UnsupportedCrlSignatureAlgorithmForPublicKeyContext(ref context) => {
-                match (
-                    oid(&context.signature_algorithm_id),
-                    oid(&context.public_key_algorithm_id),
-                ) {
-                    (Some(signature), Some(key)) => {
-                        Self::RevocationListSignature(SignatureError::AlgorithmMismatch {
-                            signature,
-                            key,
-                        })
-                    }
-                    _ => Self::Other(error),
                 }
             }
             other => Self::Other(other),

@@ -10,6 +10,7 @@ mod parsers;
 mod pki;
 mod requests;
 mod revocation;
+mod revocation_kinds;
 mod rfc_vectors;
 mod slh_dsa;
 mod syntax;

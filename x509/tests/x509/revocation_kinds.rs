@@ -1,0 +1,463 @@
+//! Revocation lists of version 1, with dates before 1970, about some certificates only, and of kinds
+//! that can't be used; and how often one is verified.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
+use std::time::SystemTime;
+
+use const_oid::ObjectIdentifier;
+use der::asn1::{Ia5String, OctetString};
+use der::flagset::FlagSet;
+use der::{Decode, Encode, Sequence};
+use pq_x509::pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
+use pq_x509::x509_cert::certificate::Version;
+use pq_x509::x509_cert::crl::{CertificateList, RevokedCert, TbsCertList};
+use pq_x509::x509_cert::ext::Extension;
+use pq_x509::x509_cert::ext::pkix::crl::dp::{IssuingDistributionPoint, Reasons};
+use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
+use pq_x509::x509_cert::name::{Name, RelativeDistinguishedName};
+use pq_x509::x509_cert::time::Time;
+use pq_x509::{
+    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
+    ChainValidator, CrlReason, Issuer, RevocationListError, RevocationPolicy, SignatureError,
+    SigningKey, UnusableList, ValidationError, Validity,
+};
+use spki::AlgorithmIdentifierOwned;
+
+use crate::classical::{ECDSA_P256_SHA256, P256Key};
+use crate::pki::{Pki, days_from_now, server, sign, validate_with};
+
+type Builder = CertificateRevocationListBuilder;
+
+/// What is to be signed of a list of these certificates.
+fn body(ca: &Issuer<SigningKey>, revoked: &[&Certificate]) -> TbsCertList {
+    let list = revoked
+        .iter()
+        .fold(Builder::new(&[1]), |list, certificate| {
+            let reason = CrlReason::Unspecified;
+            list.revoke(certificate.serial_number(), days_from_now(-1), reason)
+        });
+    let list = ca.issue_revocation_list(list).unwrap();
+    let list: CertificateList = CertificateList::from_der(list.der()).unwrap();
+    list.tbs_cert_list
+}
+
+fn read(
+    ca: &Issuer<SigningKey>,
+    body: &impl Encode,
+) -> Result<CertificateRevocationList, RevocationListError> {
+    CertificateRevocationList::from_der(&sign(&body.to_der().unwrap(), ca.signer()))
+}
+
+/// A TBSCertList without a version, which is version 1.
+#[derive(Sequence)]
+struct Version1 {
+    signature: AlgorithmIdentifierOwned,
+    issuer: Name,
+    this_update: Time,
+    next_update: Option<Time>,
+    revoked_certificates: Option<Vec<RevokedCert>>,
+    #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
+    extensions: Option<Vec<Extension>>,
+}
+
+impl From<TbsCertList> for Version1 {
+    fn from(body: TbsCertList) -> Self {
+        Self {
+            signature: body.signature,
+            issuer: body.issuer,
+            this_update: body.this_update,
+            next_update: body.next_update,
+            revoked_certificates: body.revoked_certificates,
+            extensions: None,
+        }
+    }
+}
+
+/// RFC 5280 section 5: whoever checks lists must take those of version 1.
+#[test]
+fn lists_of_version_1() {
+    let pki = Pki::new();
+    let [good, bad] = [pki.leaf(), pki.leaf()];
+    let of_root = read(&pki.root, &Version1::from(body(&pki.root, &[]))).unwrap();
+    let of_ca = read(&pki.ca, &Version1::from(body(&pki.ca, &[&bad]))).unwrap();
+    assert_eq!((of_ca.number(), of_ca.authority_key_id()), (None, None));
+    assert_eq!(of_ca.issuer(), pki.ca.certificate().subject());
+    assert!(of_ca.next_update().is_some());
+    assert_eq!(of_ca.entries().len(), 1);
+    assert_eq!(of_ca.verify_signature(pki.ca.certificate(), &[]), Ok(()));
+
+    let policy = RevocationPolicy::new([of_root, of_ca.clone()]).unwrap();
+    let validator = pki.validator().with_revocation(policy);
+    let validate = |leaf| validate_with(&validator, "example.org", &pki.chain(leaf));
+    assert_eq!(validate(good), Ok(3));
+    let entry = of_ca.entry_for(&bad).cloned();
+    assert!(entry.is_some());
+    assert!(matches!(
+        validate(bad.clone()),
+        Err(ValidationError::Revoked { entry: of, .. }) if of == entry
+    ));
+
+    // Extensions are of version 2, which is the one that is named.
+    let extension = || Some(vec![extension("2.5.29.21", false, &[0x0a, 1, 1])]);
+    let mut with_extensions = Version1::from(body(&pki.ca, &[]));
+    with_extensions.extensions = extension();
+    let mut with_reason = Version1::from(body(&pki.ca, &[&bad]));
+    with_reason.revoked_certificates.as_mut().unwrap()[0].crl_entry_extensions = extension();
+    for odd in [with_extensions, with_reason] {
+        let error = read(&pki.ca, &odd).unwrap_err();
+        assert_eq!(error, RevocationListError::ExtensionsInVersion1);
+    }
+    for (version, number) in [(Version::V1, 1), (Version::V3, 3)] {
+        let mut odd = body(&pki.ca, &[]);
+        odd.version = version;
+        assert_eq!(
+            read(&pki.ca, &odd),
+            Err(RevocationListError::Version(number))
+        );
+    }
+    let mut endless = Version1::from(body(&pki.ca, &[]));
+    endless.next_update = None;
+    assert_eq!(
+        unusable(read(&pki.ca, &endless).unwrap()),
+        Some(UnusableList::NoNextUpdate)
+    );
+}
+
+#[test]
+fn lists_with_dates_before_1970() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    // 1980, 1990 and 2048.
+    let validity = |to| Validity::new(at(315_532_800), at(to));
+    let list = |validity, replaced: &[(&str, &str)]| {
+        let reason = CrlReason::KeyCompromise;
+        let list = Builder::new(&[1]).validity(validity).revoke(
+            leaf.serial_number(),
+            at(631_152_000),
+            reason,
+        );
+        let list = pki.ca.issue_revocation_list(list).unwrap();
+        let list: CertificateList = CertificateList::from_der(list.der()).unwrap();
+        let mut body = list.tbs_cert_list.to_der().unwrap();
+        for (from, to) in replaced {
+            let at = body
+                .windows(13)
+                .position(|bytes| bytes == from.as_bytes())
+                .unwrap();
+            body[at..at + 13].copy_from_slice(to.as_bytes());
+        }
+        CertificateRevocationList::from_der(&sign(&body, pki.ca.signer())).unwrap()
+    };
+    let old = [
+        ("800101000000Z", "500101000000Z"),
+        ("900101000000Z", "691231235959Z"),
+    ];
+    let read = list(validity(2_461_449_600), &old);
+    assert_eq!(read.this_update().as_secs(), 0);
+    assert_eq!(read.entries()[0].date().as_secs(), 0);
+    assert_eq!(read.verify_signature(pki.ca.certificate(), &[]), Ok(()));
+
+    let verdict = |list| {
+        let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+        let validator = pki.validator().with_revocation(policy);
+        validate_with(&validator, "example.org", &pki.chain(leaf.clone())).unwrap_err()
+    };
+    assert!(matches!(verdict(read), ValidationError::Revoked { .. }));
+    let ended = list(
+        validity(946_684_800),
+        &[old[0], ("000101000000Z", "690101000000Z")],
+    );
+    assert!(matches!(
+        verdict(ended),
+        ValidationError::RevocationListExpired { .. }
+    ));
+}
+
+const IDP: &str = "2.5.29.28";
+
+fn extension(oid: &str, critical: bool, contents: &[u8]) -> Extension {
+    Extension {
+        extn_id: ObjectIdentifier::new_unwrap(oid),
+        critical,
+        extn_value: OctetString::new(contents).unwrap(),
+    }
+}
+
+fn point() -> IssuingDistributionPoint {
+    IssuingDistributionPoint {
+        distribution_point: None,
+        only_contains_user_certs: false,
+        only_contains_ca_certs: false,
+        only_some_reasons: None,
+        indirect_crl: false,
+        only_contains_attribute_certs: false,
+    }
+}
+
+fn at_url(url: &str) -> IssuingDistributionPoint {
+    let url = GeneralName::UniformResourceIdentifier(Ia5String::new(url).unwrap());
+    IssuingDistributionPoint {
+        distribution_point: Some(DistributionPointName::FullName(vec![url])),
+        ..point()
+    }
+}
+
+fn with(body: &TbsCertList, extension: Extension) -> TbsCertList {
+    let mut body = body.clone();
+    body.crl_extensions.as_mut().unwrap().push(extension);
+    body
+}
+
+/// RFC 5280 section 5.2.5: a list says which certificates of its issuer it is about.
+#[test]
+fn lists_about_some_certificates() {
+    let pki = Pki::new();
+    let url = "http://ca.example/1.crl";
+    let plain = pki.leaf();
+    let with_url = pki.issue(server().revocation_list_url(url));
+    let with_other = pki.issue(server().revocation_list_url("http://ca.example/2.crl"));
+    let body = body(&pki.ca, &[]);
+    let scoped = |point: IssuingDistributionPoint| {
+        let extension = extension(IDP, true, &point.to_der().unwrap());
+        read(&pki.ca, &with(&body, extension)).unwrap()
+    };
+    let end_entities = IssuingDistributionPoint {
+        only_contains_user_certs: true,
+        ..point()
+    };
+    let cas = IssuingDistributionPoint {
+        only_contains_ca_certs: true,
+        ..point()
+    };
+    for (point, covered) in [
+        (point(), [true; 3]),
+        (end_entities, [true; 3]),
+        (cas, [false; 3]),
+        // One that has no URL may be on any list.
+        (at_url(url), [true, true, false]),
+    ] {
+        let policy = RevocationPolicy::new([scoped(point)]).unwrap();
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        for (leaf, covered) in [&plain, &with_url, &with_other].into_iter().zip(covered) {
+            let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+            match covered {
+                true => assert_eq!(result, Ok(3)),
+                false => assert!(matches!(
+                    result,
+                    Err(ValidationError::UnknownRevocationStatus { .. })
+                )),
+            }
+        }
+    }
+    // Of two lists each has its part; what one doesn't cover, the other does.
+    let other = scoped(at_url("http://ca.example/2.crl"));
+    let policy = RevocationPolicy::new([scoped(at_url(url)), other]).unwrap();
+    let validator = pki.validator().with_revocation(policy.end_entity_only());
+    for leaf in [&plain, &with_url, &with_other] {
+        assert_eq!(
+            validate_with(&validator, "example.org", &pki.chain(leaf.clone())),
+            Ok(3)
+        );
+    }
+    let malformed = with(&body, extension(IDP, true, &[0x30, 2, 0x81, 1]));
+    assert!(matches!(
+        read(&pki.ca, &malformed),
+        Err(RevocationListError::Der(_) | RevocationListError::Syntax(_))
+    ));
+}
+
+fn unusable(list: CertificateRevocationList) -> Option<UnusableList> {
+    match RevocationPolicy::new([list]) {
+        Ok(_) => None,
+        Err(ValidationError::UnusableRevocationList { issuer, source }) => {
+            assert_eq!(issuer, "CN=CA");
+            Some(source)
+        }
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn lists_that_cannot_be_used() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let body = body(&pki.ca, &[&leaf]);
+    let usable = |body: &TbsCertList| unusable(read(&pki.ca, body).unwrap());
+    assert_eq!(usable(&body), None);
+
+    let unknown = ObjectIdentifier::new_unwrap("1.2.3.4");
+    let critical = Some(UnusableList::CriticalExtension(unknown));
+    let delta = extension("2.5.29.27", false, &[2, 1, 1]);
+    assert_eq!(usable(&with(&body, delta)), Some(UnusableList::Delta));
+    assert_eq!(
+        usable(&with(&body, extension("1.2.3.4", false, &[5, 0]))),
+        None
+    );
+    assert_eq!(
+        usable(&with(&body, extension("1.2.3.4", true, &[5, 0]))),
+        critical
+    );
+
+    let reasons = FlagSet::from(Reasons::KeyCompromise);
+    let relative =
+        DistributionPointName::NameRelativeToCRLIssuer(RelativeDistinguishedName::default());
+    for (point, expected) in [
+        (
+            IssuingDistributionPoint {
+                indirect_crl: true,
+                ..point()
+            },
+            UnusableList::Indirect,
+        ),
+        (
+            IssuingDistributionPoint {
+                only_some_reasons: Some(reasons),
+                ..point()
+            },
+            UnusableList::SomeReasons,
+        ),
+        (
+            IssuingDistributionPoint {
+                only_contains_attribute_certs: true,
+                ..point()
+            },
+            UnusableList::AttributeCertificates,
+        ),
+        (
+            IssuingDistributionPoint {
+                distribution_point: Some(relative),
+                ..point()
+            },
+            UnusableList::RelativeName,
+        ),
+    ] {
+        let extension = extension(IDP, true, &point.to_der().unwrap());
+        assert_eq!(usable(&with(&body, extension)), Some(expected));
+    }
+
+    let entry = |oid: &str, critical| {
+        let mut body = body.clone();
+        let entry = &mut body.revoked_certificates.as_mut().unwrap()[0];
+        entry.crl_entry_extensions = Some(vec![extension(oid, critical, &[5, 0])]);
+        body
+    };
+    assert_eq!(usable(&entry("1.2.3.4", true)), critical);
+    assert_eq!(usable(&entry("1.2.3.4", false)), None);
+    assert_eq!(usable(&entry("2.5.29.24", true)), None);
+    assert_eq!(
+        usable(&entry("2.5.29.29", true)),
+        Some(UnusableList::Indirect)
+    );
+
+    let mut bare = body.clone();
+    bare.crl_extensions = None;
+    assert_eq!(usable(&bare), Some(UnusableList::NoExtensions));
+    let mut endless = body;
+    endless.next_update = None;
+    assert_eq!(usable(&endless), Some(UnusableList::NoNextUpdate));
+}
+
+/// Serial numbers that are prefixes of each other or of other lengths, and one twice.
+#[test]
+fn entries_are_found_whatever_their_order() {
+    let pki = Pki::new();
+    let numbers: [&[u8]; 6] = [&[9], &[1], &[1, 2, 3], &[0x7f; 20], &[1, 2], &[2]];
+    let list = numbers.iter().fold(Builder::new(&[1]), |list, number| {
+        list.revoke(number, days_from_now(-1), CrlReason::Superseded)
+    });
+    let list = pki.ca.issue_revocation_list(list).unwrap();
+    let mut body: CertificateList = CertificateList::from_der(list.der()).unwrap();
+    let entries = body.tbs_cert_list.revoked_certificates.as_mut().unwrap();
+    // The first counts.
+    let mut again = entries[1].clone();
+    again.crl_entry_extensions = None;
+    entries.push(again);
+    let list = read(&pki.ca, &body.tbs_cert_list).unwrap();
+    let find = |number: &[u8]| {
+        let certificate = pki.issue(server().serial_number(number));
+        list.entry_for(&certificate).cloned()
+    };
+    for number in numbers {
+        let entry = find(number).unwrap();
+        assert_eq!(entry.serial_number(), number);
+        assert_eq!(entry.reason(), CrlReason::Superseded);
+    }
+    for number in [&[3][..], &[1, 1], &[1, 2, 4], &[0x7f; 19], &[10]] {
+        assert_eq!(find(number), None);
+    }
+}
+
+/// ECDSA on P-256, and how many long messages it verified.
+#[derive(Debug)]
+struct Counting(AtomicUsize);
+
+impl SignatureVerificationAlgorithm for Counting {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        if message.len() > LONG {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        ECDSA_P256_SHA256.verify_signature(public_key, message, signature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        ECDSA_P256_SHA256.public_key_alg_id()
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        ECDSA_P256_SHA256.signature_alg_id()
+    }
+}
+
+/// Longer than a certificate with keys of ECDSA.
+const LONG: usize = 2000;
+
+/// A list's signature is over all of it, so it is verified once.
+#[test]
+fn a_list_is_verified_once() {
+    static COUNTING: Counting = Counting(AtomicUsize::new(0));
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(1)).unwrap();
+    let chain = [root.issue(server(), &P256Key::new(2)).unwrap()];
+    let list = (1..200_u64).fold(Builder::new(&[1]), |list, number| {
+        let reason = CrlReason::Unspecified;
+        list.revoke(&number.to_be_bytes(), days_from_now(-1), reason)
+    });
+    let other = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(3)).unwrap();
+    for (issuer, expected) in [
+        (&root, Ok(2)),
+        (
+            &other,
+            Err(ValidationError::RevocationListSignature(
+                SignatureError::Invalid,
+            )),
+        ),
+    ] {
+        let list = issuer.issue_revocation_list(list.clone()).unwrap();
+        assert!(list.der().len() > LONG);
+        let policy = RevocationPolicy::new([list]).unwrap();
+        let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+        // It has no verdict without an algorithm, so that it has one later.
+        let without = validator.clone().with_revocation(policy.clone());
+        assert!(validate_with(&without, "example.org", &chain).is_err());
+        COUNTING.0.store(0, Ordering::Relaxed);
+        for validator in [
+            without.with_algorithms(&[&COUNTING]),
+            validator
+                .with_algorithms(&[&COUNTING])
+                .with_revocation(policy),
+        ] {
+            COUNTING.0.store(0, Ordering::Relaxed);
+            for _ in 0..3 {
+                let validated = validate_with(&validator.clone(), "example.org", &chain);
+                assert_eq!(validated, expected);
+            }
+            assert_eq!(COUNTING.0.load(Ordering::Relaxed), 1);
+        }
+    }
+}
