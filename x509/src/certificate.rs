@@ -240,6 +240,9 @@ impl Certificate {
     /// everything else that makes a chain valid, use a
     /// [`ChainValidator`](crate::ChainValidator).
     ///
+    /// The algorithms are those of this crate ([`verification::ALL`](crate::verification::ALL)),
+    /// and beside them those given, such as a classical provider's: `&[]` adds none.
+    ///
     /// # Errors
     ///
     /// A [`SignatureError`] that says what failed.

@@ -23,7 +23,6 @@ use crate::signed::{self, SealError, SignatureError};
 use crate::signer::{SignError, Signer, SubjectKey};
 use crate::syntax::{self, SyntaxError};
 use crate::tbs::encode_extension;
-use crate::verification;
 
 /// A certification request (PKCS#10, RFC 2986): names and a public key, signed by the
 /// private key that belongs to it.
@@ -91,7 +90,7 @@ impl CertificateRequest {
         self.verify_with(&[])
     }
 
-    /// As [`verify`](Self::verify), for keys of these algorithms too.
+    /// As [`verify`](Self::verify), for keys of these algorithms too: `&[]` adds none.
     ///
     /// # Errors
     ///
@@ -107,8 +106,7 @@ impl CertificateRequest {
             Ok(_) | Err(KeyError::UnsupportedAlgorithm(_)) => {}
             Err(error) => return Err(error.into()),
         }
-        let algorithms = [verification::ALL, algorithms].concat();
-        signed::verify(&self.der, &key.owned_to_ref(), &algorithms)?;
+        signed::verify(&self.der, &key.owned_to_ref(), algorithms)?;
         Ok(VerifiedRequest {
             names: requested_names(&self.parsed.info)?,
             spki,

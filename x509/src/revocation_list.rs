@@ -202,6 +202,9 @@ impl CertificateRevocationList {
     /// Checks only that the key of `issuer` made this list's signature: not that it is the
     /// CA that the list names, that it may sign lists, or what time it is.
     ///
+    /// The algorithms are those of this crate ([`verification::ALL`](crate::verification::ALL)),
+    /// and beside them those given, such as a classical provider's: `&[]` adds none.
+    ///
     /// # Errors
     ///
     /// A [`SignatureError`] that says what failed.

@@ -9,6 +9,7 @@ use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 
 use crate::public_key::whole_octets;
 use crate::signer::{SignError, Signer};
+use crate::verification;
 
 /// Why the signature of a certificate, request or revocation list was not accepted.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -17,7 +18,7 @@ pub enum SignatureError {
     /// The structure around the signature, or the key, is malformed.
     #[error("malformed DER: {0}")]
     Der(#[from] der::Error),
-    /// None of the algorithms given verifies this kind of signature.
+    /// Neither this crate nor an algorithm given verifies this kind of signature.
     #[error(
         "no verification algorithm for signatures of algorithm {0}; pass one for it, or sign \
          with ML-DSA"
@@ -59,7 +60,8 @@ pub(crate) enum SealError {
     Sign(#[from] SignError),
 }
 
-/// Verifies the signature of an envelope under a key.
+/// Verifies the signature of an envelope under a key, by the algorithms of this crate and those
+/// given.
 pub(crate) fn verify(
     der: &[u8],
     key: &SubjectPublicKeyInfoRef<'_>,
@@ -68,8 +70,9 @@ pub(crate) fn verify(
     let envelope = Envelope::from_der(der)?;
     let signature = whole_octets(envelope.signature)?;
     let signature_algorithm = contents(&envelope.algorithm)?;
-    let mut candidates = algorithms
+    let mut candidates = verification::ALL
         .iter()
+        .chain(algorithms)
         .filter(|candidate| *candidate.signature_alg_id() == *signature_algorithm)
         .peekable();
     if candidates.peek().is_none() {

@@ -64,7 +64,8 @@ impl ChainValidator {
         })
     }
 
-    /// Accepts signatures by these algorithms too, such as those of a classical provider.
+    /// Accepts signatures by these algorithms too, such as those of a classical provider. `&[]` adds
+    /// none.
     #[must_use]
     pub fn with_algorithms(
         mut self,

@@ -8,8 +8,9 @@ use pq_x509::pki_types::{
     SubjectPublicKeyInfoDer, UnixTime, alg_id,
 };
 use pq_x509::{
-    CertificateBuilder, CertificateRequest, ChainValidator, Issuer, KeyError, RequestError,
-    SignError, SignatureAlgorithm, Signer, SubjectKey, ValidationError,
+    CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, ChainValidator,
+    Issuer, KeyError, RequestError, SignError, SignatureAlgorithm, SignatureError, Signer,
+    SubjectKey, ValidationError,
 };
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 
@@ -147,6 +148,46 @@ fn classical_requests() {
     let request = request.verify_with(&[ECDSA_P256_SHA256]).unwrap();
     let leaf = root.issue(request.certificate(), &request).unwrap();
     assert_eq!(leaf.spki(), key.spki());
+}
+
+/// Wherever algorithms are passed, they are beside those of this crate, and `&[]` adds none.
+#[test]
+fn algorithms_given_are_beside_our_own() {
+    let classical = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(6)).unwrap();
+    let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), &key).unwrap();
+    let request = CertificateRequest::builder().dns_name("example.org");
+    let list = CertificateRevocationListBuilder::new(&[1]);
+    let unsupported = Err(SignatureError::UnsupportedAlgorithm(ECDSA_WITH_SHA256));
+    for algorithms in [&[][..], &[ECDSA_P256_SHA256]] {
+        let certificate = root.certificate();
+        assert_eq!(
+            certificate.verify_signature(certificate, algorithms),
+            Ok(())
+        );
+        let list = root.issue_revocation_list(list.clone()).unwrap();
+        assert_eq!(list.verify_signature(certificate, algorithms), Ok(()));
+        let request = request.clone().sign(&key).unwrap();
+        assert!(request.verify_with(algorithms).is_ok());
+        let leaf = root.issue(CertificateBuilder::server().dns_name("example.org"), &key);
+        let validator = ChainValidator::new([certificate.clone()]).unwrap();
+        let validator = validator.with_algorithms(algorithms);
+        let validated = validator.validate_server(&[leaf.unwrap()], &name(), UnixTime::now());
+        assert!(validated.is_ok());
+    }
+    let certificate = classical.certificate();
+    assert_eq!(certificate.verify_signature(certificate, &[]), unsupported);
+    let list = classical.issue_revocation_list(list).unwrap();
+    assert_eq!(list.verify_signature(certificate, &[]), unsupported);
+    assert_eq!(
+        list.verify_signature(certificate, &[ECDSA_P256_SHA256]),
+        Ok(())
+    );
+    let request = request.sign(&P256Key::new(6)).unwrap();
+    assert!(matches!(
+        request.verify_with(&[]),
+        Err(RequestError::Signature(error)) if Err(error.clone()) == unsupported
+    ));
 }
 
 #[test]
