@@ -5,6 +5,10 @@
 //! instructions of SSE, SHA-2's and most others of a program, until some code clears them: on
 //! Emerald Rapids the next AES-GCM key takes 3.8 µs instead of 0.2, and a handshake a twelfth more.
 //!
+//! CPUs that are not slowed get the instruction too: it takes a few cycles, as would asking whether
+//! it is needed. It does nothing where nothing is in use, which AMD's Zen 3 says of registers that
+//! graviola has wiped with.
+//!
 //! Out of reach is what happens within one call of graviola: ECDSA hashes after it has wiped.
 //! Left as they are, because they are rare here: keys of TLS 1.2, of certificates and of tickets.
 //! On AArch64 there is nothing to clear, at the price of an allocation for each key.
@@ -168,7 +172,8 @@ impl Drop for Clearing {
     }
 }
 
-/// Whether the upper halves are in use after `what`, as far as this CPU says.
+/// Whether the upper halves are in use after `what`, as far as this CPU says. Where it does not, a
+/// line says that nothing was checked.
 #[cfg(test)]
 pub(crate) fn left_in_use(what: impl FnOnce()) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -177,7 +182,11 @@ pub(crate) fn left_in_use(what: impl FnOnce()) -> bool {
         // Some CPUs say that they always are.
         let tells = cpu.upper_halves_in_use() == Some(false);
         what();
-        return tells && cpu.upper_halves_in_use() == Some(true);
+        if tells {
+            return cpu.upper_halves_in_use() == Some(true);
+        }
+        eprintln!("not checked: this CPU does not say whether upper halves are in use");
+        return false;
     }
     what();
     false
@@ -226,7 +235,8 @@ mod tests {
         }
     }
 
-    /// Were it not so, this module could go.
+    /// Were it not so, this module could go. It is so for Intel's CPUs, which are those that are
+    /// slowed; others may count a register that was wiped as unused.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn graviola_leaves_them_in_use() {
@@ -237,6 +247,12 @@ mod tests {
             return;
         }
         let key = graviola::aead::AesGcm::new(&[0; 16]);
-        assert!(left_in_use(|| drop(key)));
+        let left = left_in_use(|| drop(key));
+        let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        if !cpus.contains("GenuineIntel") {
+            eprintln!("skipped: not a CPU of Intel's; this one says in use: {left}");
+            return;
+        }
+        assert!(left);
     }
 }
