@@ -1,31 +1,28 @@
 //! ML-KEM as a key exchange, in terms that rustls 0.23 and 0.24 have alike.
 
-use pq_core::ml_kem::{Ciphertext, DecapsulationKey, EncapsulationKey, ParameterSet, SEED_LEN};
+use pq_core::ml_kem::{
+    DecapsulationKey, EncapsulationKey, ParameterSet, SEED_LEN, SHARED_SECRET_LEN,
+};
 use zeroize::Zeroizing;
 
 use crate::tls::{Error, PeerMisbehaved, SecureRandom, SharedSecret};
 
 /// The client between its ClientHello and the ServerHello.
 pub(crate) struct Encapsulation<P: ParameterSet> {
-    decapsulation_key: DecapsulationKey<P>,
+    /// It has some kilobytes, which each move would leave behind.
+    decapsulation_key: Box<DecapsulationKey<P>>,
 }
 
 impl<P: ParameterSet> Encapsulation<P> {
     /// Makes a key.
-    ///
-    /// It has some kilobytes, which each move would leave behind: so it is boxed, and the box
-    /// is there before it.
     pub(crate) fn start(random: &dyn SecureRandom) -> Result<Box<Self>, Error> {
         // d ‖ z (FIPS 203, algorithm 19)
         let mut seed = Zeroizing::new([0; SEED_LEN]);
         random.fill(&mut *seed)?;
 
-        Ok(Box::write(
-            Box::new_uninit(),
-            Self {
-                decapsulation_key: DecapsulationKey::from_seed(&seed),
-            },
-        ))
+        Ok(Box::new(Self {
+            decapsulation_key: DecapsulationKey::boxed_from_seed(&seed),
+        }))
     }
 
     /// What the client sends.
@@ -37,9 +34,11 @@ impl<P: ParameterSet> Encapsulation<P> {
     pub(crate) fn complete(&self, server_share: &[u8]) -> Result<SharedSecret, Error> {
         // The length is all that can be wrong with a ciphertext; any other damage
         // ends in implicit rejection, thus in secrets that differ.
-        let ciphertext = Ciphertext::from_bytes(server_share).map_err(|_| INVALID_KEY_SHARE)?;
-        let secret = self.decapsulation_key.decapsulate(&ciphertext);
-        Ok(SharedSecret::from(secret.as_bytes().as_slice()))
+        shared_secret(|secret| {
+            self.decapsulation_key
+                .decapsulate_into(server_share, secret)
+                .map_err(|_| INVALID_KEY_SHARE)
+        })
     }
 }
 
@@ -55,11 +54,22 @@ pub(crate) fn answer<P: ParameterSet>(
 
     let mut m = Zeroizing::new([0; 32]);
     random.fill(&mut *m)?;
-    let (ciphertext, secret) = encapsulation_key.encapsulate(&m);
-    Ok((
-        ciphertext.as_bytes().to_vec(),
-        SharedSecret::from(secret.as_bytes().as_slice()),
-    ))
+    let mut ciphertext = vec![0; P::CIPHERTEXT_LEN];
+    let secret = shared_secret(|secret| {
+        encapsulation_key
+            .encapsulate_into(&m, &mut ciphertext, secret)
+            .map_err(|_| INVALID_KEY_SHARE)
+    })?;
+    Ok((ciphertext, secret))
+}
+
+/// A secret that `write` writes to the allocation in which rustls keeps and wipes it.
+fn shared_secret(
+    write: impl FnOnce(&mut [u8; SHARED_SECRET_LEN]) -> Result<(), Error>,
+) -> Result<SharedSecret, Error> {
+    let mut secret = vec![0; SHARED_SECRET_LEN];
+    write((&mut secret[..]).try_into().expect("of this length"))?;
+    Ok(SharedSecret::from(secret))
 }
 
 const INVALID_KEY_SHARE: Error = Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare);
