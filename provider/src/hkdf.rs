@@ -24,7 +24,7 @@ pub(crate) static HKDF_SHA384: HkdfSha2<Sha384> = HkdfSha2::new();
 pub(crate) struct HkdfSha2<H: Sha2> {
     /// The key for the early secret of every handshake without a pre-shared key
     /// (RFC 9846, section 7.1), which is no secret.
-    early: LazyLock<Hmac<H>>,
+    early: LazyLock<Box<Hmac<H>>>,
 }
 
 impl<H: Sha2> HkdfSha2<H> {
@@ -34,31 +34,38 @@ impl<H: Sha2> HkdfSha2<H> {
         }
     }
 
-    fn extract(salt: Option<&[u8]>, secret: &[u8]) -> Hmac<H> {
+    fn extract(salt: Option<&[u8]>, secret: &[u8]) -> Box<Hmac<H>> {
+        let mut prk = Wiped(H::Digest::ZEROS);
         // No salt is one of zeros, and HMAC fills any key up with zeros.
-        let prk = Hmac::<H>::new(salt.unwrap_or_default()).sign([secret]);
-        Hmac::new(prk.0.as_ref())
+        let mut extractor = Hmac::<H>::UNKEYED;
+        extractor.set_key(salt.unwrap_or_default());
+        extractor.sign([secret], &mut prk.0);
+        Hmac::boxed(prk.0.as_ref())
     }
 }
 
 impl<H: Sha2> Hkdf for HkdfSha2<H> {
     fn extract_from_zero_ikm(&self, salt: Option<&[u8]>) -> Box<dyn HkdfExpander> {
-        Box::new(match salt {
+        match salt {
             Some(salt) => Self::extract(Some(salt), H::Digest::ZEROS.as_ref()),
-            None => Hmac::clone(&self.early),
-        })
+            None => self.early.clone(),
+        }
     }
 
     fn extract_from_secret(&self, salt: Option<&[u8]>, secret: &[u8]) -> Box<dyn HkdfExpander> {
-        Box::new(Self::extract(salt, secret))
+        Self::extract(salt, secret)
     }
 
     fn expander_for_okm(&self, okm: &OkmBlock) -> Box<dyn HkdfExpander> {
-        Box::new(Hmac::<H>::new(okm.as_ref()))
+        Hmac::<H>::boxed(okm.as_ref())
     }
 
     fn hmac_sign(&self, key: &OkmBlock, message: &[u8]) -> Tag {
-        Tag::new(Hmac::<H>::new(key.as_ref()).sign([message]).0.as_ref())
+        let mut tag = H::Digest::ZEROS;
+        let mut hmac = Hmac::<H>::UNKEYED;
+        hmac.set_key(key.as_ref());
+        hmac.sign([message], &mut tag);
+        Tag::new(tag.as_ref())
     }
 }
 
@@ -74,44 +81,53 @@ struct Hmac<H: Sha2> {
 }
 
 impl<H: Sha2> Hmac<H> {
-    fn new(key: &[u8]) -> Self {
-        let mut block = Wiped(H::Block::ZEROS);
-        match block.0.as_mut().get_mut(..key.len()) {
-            Some(start) => start.copy_from_slice(key),
-            None => {
-                let digest = Hash::<H>::digest(&H::INITIAL, 0, [key]);
-                block.0.as_mut()[..H::Digest::LEN].copy_from_slice(digest.0.as_ref());
-            }
-        }
-        let [inner, outer] = [0x36, 0x5c].map(|padding| {
-            let mut padded = Wiped(block.0);
-            padded
-                .0
-                .as_mut()
-                .iter_mut()
-                .for_each(|byte| *byte ^= padding);
-            padded
-        });
-        let mut hmac = Self {
-            inner: H::INITIAL,
-            outer: H::INITIAL,
-        };
-        // With nothing between them, so that the CPU can overlap them.
-        H::compress(&mut hmac.inner, &inner.0);
-        H::compress(&mut hmac.outer, &outer.0);
+    /// Without a key yet.
+    const UNKEYED: Self = Self {
+        inner: H::INITIAL,
+        outer: H::INITIAL,
+    };
+
+    /// In the box where it stays: a move would leave a copy behind.
+    fn boxed(key: &[u8]) -> Box<Self> {
+        let mut hmac = Box::new(Self::UNKEYED);
+        hmac.set_key(key);
         hmac
     }
 
-    /// The tag of the concatenated parts.
-    fn sign<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>) -> Wiped<H::Digest> {
-        let inner = Hash::<H>::digest(&self.inner, 1, parts);
-        Hash::<H>::digest(&self.outer, 1, [inner.0.as_ref()])
+    /// Takes the key, once.
+    fn set_key(&mut self, key: &[u8]) {
+        let mut inner = Wiped(H::Block::ZEROS);
+        match inner.0.as_mut().get_mut(..key.len()) {
+            Some(start) => start.copy_from_slice(key),
+            None => {
+                let mut digest = Wiped(H::Digest::ZEROS);
+                Hash::<H>::digest(&H::INITIAL, 0, [key], &mut digest.0);
+                inner.0.as_mut()[..H::Digest::LEN].copy_from_slice(digest.0.as_ref());
+            }
+        }
+        let mut outer = Wiped(H::Block::ZEROS);
+        for (outer, inner) in outer.0.as_mut().iter_mut().zip(inner.0.as_mut()) {
+            *outer = *inner ^ 0x5c;
+            *inner ^= 0x36;
+        }
+        // With nothing between them, so that the CPU can overlap them.
+        H::compress(&mut self.inner, &inner.0);
+        H::compress(&mut self.outer, &outer.0);
     }
 
-    /// T(`counter`) of RFC 5869, section 2.3, after `previous`.
-    fn block(&self, previous: &[u8], info: &[&[u8]], counter: u8) -> Wiped<H::Digest> {
+    /// Writes the tag of the concatenated parts.
+    fn sign<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>, tag: &mut H::Digest) {
+        let mut inner = Wiped(H::Digest::ZEROS);
+        Hash::<H>::digest(&self.inner, 1, parts, &mut inner.0);
+        Hash::<H>::digest(&self.outer, 1, [inner.0.as_ref()], tag);
+    }
+
+    /// Writes T(`counter`) of RFC 5869, section 2.3, after `previous`.
+    fn block(&self, previous: &[u8], info: &[&[u8]], counter: u8, block: &mut H::Digest) {
         let info = info.iter().copied();
-        self.sign([previous].into_iter().chain(info).chain([&[counter][..]]))
+        let counter = [counter];
+        let parts = [previous].into_iter().chain(info).chain([&counter[..]]);
+        self.sign(parts, block);
     }
 }
 
@@ -130,18 +146,23 @@ impl<H: Sha2> HkdfExpander for Hmac<H> {
         if output.len() > usize::from(u8::MAX) * H::Digest::LEN {
             return Err(OutputLengthError);
         }
-        let mut previous = None::<Wiped<H::Digest>>;
+        let mut block = Wiped(H::Digest::ZEROS);
+        let mut previous = Wiped(H::Digest::ZEROS);
         for (output, counter) in output.chunks_mut(H::Digest::LEN).zip(1..=u8::MAX) {
-            let previous_block = previous.as_ref().map_or(&[][..], |block| block.0.as_ref());
-            let block = self.block(previous_block, info, counter);
+            // there is none before the first
+            let previous_len = if counter == 1 { 0 } else { H::Digest::LEN };
+            let previous_block = &previous.0.as_ref()[..previous_len];
+            self.block(previous_block, info, counter, &mut block.0);
             output.copy_from_slice(&block.0.as_ref()[..output.len()]);
-            previous = Some(block);
+            previous.0.as_mut().copy_from_slice(block.0.as_ref());
         }
         Ok(())
     }
 
     fn expand_block(&self, info: &[&[u8]]) -> OkmBlock {
-        OkmBlock::new(self.block(&[], info, 1).0.as_ref())
+        let mut block = Wiped(H::Digest::ZEROS);
+        self.block(&[], info, 1, &mut block.0);
+        OkmBlock::new(block.0.as_ref())
     }
 
     fn hash_len(&self) -> usize {
@@ -163,12 +184,13 @@ struct Hash<H: Sha2> {
 }
 
 impl<H: Sha2> Hash<H> {
-    /// The digest of so many blocks, which have led to `state`, and then the parts.
+    /// Writes the digest of so many blocks, which have led to `state`, and then the parts.
     fn digest<'a>(
         state: &H::State,
         blocks: usize,
         parts: impl IntoIterator<Item = &'a [u8]>,
-    ) -> Wiped<H::Digest> {
+        digest: &mut H::Digest,
+    ) {
         let mut hash = Self {
             state: *state,
             block: H::Block::ZEROS,
@@ -177,10 +199,7 @@ impl<H: Sha2> Hash<H> {
         };
         parts.into_iter().for_each(|part| hash.update(part));
         hash.pad();
-
-        let mut digest = Wiped(H::Digest::ZEROS);
-        H::write(&hash.state, &mut digest.0);
-        digest
+        H::write(&hash.state, digest);
     }
 
     fn update(&mut self, mut bytes: &[u8]) {

@@ -16,7 +16,8 @@ use zeroize::Zeroizing;
 /// nonce.
 pub(crate) struct Ticketer {
     aead: &'static dyn Tls13AeadAlgorithm,
-    key: Zeroizing<[u8; KEY_LEN]>,
+    /// In a box, so that it is not moved.
+    key: Box<Zeroizing<[u8; KEY_LEN]>>,
     random: &'static dyn SecureRandom,
 }
 
@@ -47,13 +48,13 @@ impl Ticketer {
         aead: &'static dyn Tls13AeadAlgorithm,
         random: &'static dyn SecureRandom,
     ) -> Result<Self, rustls::Error> {
-        let mut key = Zeroizing::new([0; KEY_LEN]);
-        random.fill(&mut *key)?;
+        let mut key = Box::new(Zeroizing::new([0; KEY_LEN]));
+        random.fill(&mut **key)?;
         Ok(Self { aead, key, random })
     }
 
     fn key(&self) -> AeadKey {
-        AeadKey::from(*self.key)
+        AeadKey::from(**self.key)
     }
 }
 
