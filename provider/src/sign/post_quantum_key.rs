@@ -3,6 +3,7 @@
 use core::fmt;
 
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::verification::Mode;
 use pq_x509::{SignatureAlgorithm, SubjectKey};
 use zeroize::Zeroizing;
 
@@ -26,8 +27,12 @@ impl PostQuantumKey {
         random: &'static dyn SecureRandom,
     ) -> Result<Self, Error> {
         let algorithm = key.algorithm();
+        let (scheme, name) = match key.verifying_key().mode() {
+            Mode::Pure => (scheme_of(algorithm), algorithm.to_string()),
+            Mode::PreHash => (None, format!("Hash{algorithm}")),
+        };
         Ok(Self {
-            scheme: scheme_of(algorithm).ok_or_else(|| other(NoScheme { algorithm }))?,
+            scheme: scheme.ok_or_else(|| other(NoScheme { name }))?,
             key,
             random,
         })
@@ -74,7 +79,7 @@ pub(crate) fn scheme_of(algorithm: SignatureAlgorithm) -> Option<SignatureScheme
 
 /// A private key of an algorithm that signs certificates but has no place in TLS.
 #[derive(Debug, thiserror::Error)]
-#[error("no TLS signature scheme is known for {algorithm}; use an ML-DSA key")]
+#[error("no TLS signature scheme is known for {name}; use an ML-DSA key")]
 struct NoScheme {
-    algorithm: SignatureAlgorithm,
+    name: String,
 }

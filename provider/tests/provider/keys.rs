@@ -70,6 +70,27 @@ fn no_scheme_in_common() {
     }
 }
 
+/// TLS has schemes for pure signatures only (draft-reddy-tls-slhdsa).
+#[test]
+fn keys_of_hash_slh_dsa_do_not_sign() {
+    let provider = Builder::new(any_base())
+        .experimental_slh_dsa()
+        .build()
+        .unwrap();
+    let key = SigningKey::generate(SignatureAlgorithm::SlhDsaSha2_128f).unwrap();
+    let mut der = key.to_pkcs8_der().unwrap().to_vec();
+    assert!(load(&provider, &der).is_ok());
+    // The last arc of the identifier: HashSLH-DSA-SHA2-128f-with-SHA256.
+    assert_eq!(der[17], 21);
+    der[17] = 36;
+    assert!(SigningKey::from_pkcs8_der(&der).is_ok());
+    let error = load(&provider, &der).unwrap_err().to_string();
+    assert!(
+        error.contains("HashSLH-DSA-SHA2-128f; use an ML-DSA key"),
+        "{error}"
+    );
+}
+
 /// The randomness is the base's, and the context is empty.
 #[test]
 fn hedged_with_the_randomness_of_the_base() {
