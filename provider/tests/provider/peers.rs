@@ -399,7 +399,7 @@ pub(crate) fn exchange(client: &mut Peer, server: &mut Peer) {
 
 pub(crate) struct Peer {
     pub(crate) connection: Connection,
-    result: Result<(), Error>,
+    pub(crate) result: Result<(), Error>,
     sent: Vec<u8>,
 }
 
@@ -412,7 +412,7 @@ impl Peer {
         }
     }
 
-    fn send(&mut self) -> Vec<u8> {
+    pub(crate) fn send(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         while self.connection.wants_write() {
             self.connection.write_tls(&mut bytes).unwrap();
@@ -421,7 +421,7 @@ impl Peer {
         bytes
     }
 
-    fn receive(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn receive(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.result.is_ok() {
             self.result = match self.connection.read_tls(&mut bytes) {
                 Ok(_) => self.connection.process_new_packets().map(|_| ()),
