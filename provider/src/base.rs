@@ -14,12 +14,13 @@ use crate::Error;
 /// [graviola](https://docs.rs/graviola): pure Rust and inline assembly, so that it
 /// builds without a C compiler, cmake or an assembler.
 ///
-/// Its cipher suites can be used for QUIC where the feature `quic` is enabled. Those of TLS
-/// 1.3 have an HKDF of this crate, over RustCrypto's SHA-2, which handshakes are faster with; and
-/// ECDSA keys that chains and handshakes keep coming back to are kept with graviola's tables for
-/// them. After classical key exchanges, keys of TLS 1.3 and of QUIC, and ECDSA verification the
-/// upper halves of vector registers are cleared, which graviola leaves in use: on some of Intel's
-/// CPUs that slows whatever runs next.
+/// Its cipher suites can be used for QUIC where the feature `quic` is enabled. Those of TLS 1.3 have
+/// an HKDF of this crate, over RustCrypto's SHA-2, which handshakes are faster with, and those of TLS
+/// 1.2 for ECDSA take Ed25519 keys, as those of the other bases do. In chains RSA signatures are
+/// accepted whose algorithm identifier lacks its NULL. ECDSA keys that chains and handshakes keep
+/// coming back to are kept with graviola's tables for them. After classical key exchanges, keys of
+/// TLS 1.3 and of QUIC, and ECDSA verification the upper halves of vector registers are cleared,
+/// which graviola leaves in use: on some of Intel's CPUs that slows whatever runs next.
 ///
 /// # Errors
 ///
@@ -143,7 +144,8 @@ mod graviola {
 
     fn provider() -> CryptoProvider {
         let provider = rustls_graviola::default_provider();
-        verify::ecdsa::in_place(suites::in_place(cleared::in_place(provider)))
+        let provider = suites::in_place(cleared::in_place(provider));
+        verify::rsa::in_place(verify::ecdsa::in_place(provider))
     }
 
     fn missing(features: &[(&'static str, bool)]) -> Vec<&'static str> {

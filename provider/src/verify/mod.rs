@@ -8,6 +8,11 @@
 pub(crate) mod ecdsa;
 mod key_usage;
 mod ml_dsa;
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) mod rsa;
 pub mod slh_dsa;
 
 pub use key_usage::EnforceKeyUsage;
