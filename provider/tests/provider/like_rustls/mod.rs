@@ -2,6 +2,8 @@
 //! same errors and alerts for the same bad input, or a reason why not.
 
 mod ed25519;
+mod lists;
+mod tampered;
 
 use rustls::crypto::CryptoProvider;
 use rustls_pq::Builder;

@@ -1,0 +1,412 @@
+//! Bytes that are changed on the way: what the honest side says, and what it sends.
+//!
+//! One side is the provider under test, the other one rustls's own over ring.
+
+use alloc::sync::Arc;
+
+use pq_x509::CertificateBuilder;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::ServerName;
+use rustls::version::{TLS12, TLS13};
+use rustls::{
+    AlertDescription, CipherSuite, ClientConfig, ClientConnection, NamedGroup, ProtocolVersion,
+    ServerConfig, ServerConnection, SupportedProtocolVersion,
+};
+
+use super::{ours, rustls_own};
+use crate::peers::{Ecdsa, Identity, Peer, any_base, roots};
+
+/// Whatever the base, the same error as by every provider of rustls, and the same alert.
+#[test]
+fn same_errors_and_alerts() {
+    let pki = Pki::new();
+    for case in cases() {
+        let observed = |provider: &CryptoProvider| Verdict::of(&case, provider, &pki);
+        let (name, theirs) = &rustls_own()[0];
+        let expected = observed(theirs);
+        println!("{}: {name}: {expected:?}", case.name);
+        let alert = format!("Err(AlertReceived({:?}))", case.alert);
+        assert_eq!(expected.told, alert, "{}", case.name);
+        for (name, provider) in rustls_own().into_iter().skip(1).chain(ours()) {
+            assert_eq!(observed(&provider), expected, "{}: {name}", case.name);
+        }
+    }
+}
+
+#[derive(Debug, Eq, PartialEq)]
+struct Verdict {
+    /// Of the side under test.
+    error: String,
+    /// What the other side was told, if it could read it.
+    told: String,
+}
+
+impl Verdict {
+    fn of(case: &Case, provider: &CryptoProvider, pki: &Pki) -> Self {
+        let [tested, other] = [provider.clone(), any_base()].map(|provider| case.narrow(provider));
+        let (client, server) = match case.tested {
+            Side::Client => (tested, other),
+            Side::Server => (other, tested),
+        };
+        let client = pki.client(client, case.version);
+        let server = pki.server(server, case.version);
+        let name = ServerName::try_from("localhost").unwrap();
+        let mut client = Peer::new(ClientConnection::new(client, name).unwrap().into());
+        let mut server = Peer::new(ServerConnection::new(server).unwrap().into());
+        let mut tampering = Tampering {
+            what: case.what,
+            is_encrypted: false,
+            is_done: false,
+        };
+        loop {
+            let mut from_client = client.send();
+            if case.tested == Side::Server {
+                tampering.apply(&mut from_client);
+            }
+            server.receive(&from_client);
+            let mut from_server = server.send();
+            if case.tested == Side::Client {
+                tampering.apply(&mut from_server);
+            }
+            client.receive(&from_server);
+            if from_client.is_empty() && from_server.is_empty() {
+                break;
+            }
+        }
+        assert!(tampering.is_done, "{}: nothing to change", case.name);
+        let (tested, other) = match case.tested {
+            Side::Client => (client, server),
+            Side::Server => (server, client),
+        };
+        Self {
+            error: format!("{:?}", tested.result),
+            told: format!("{:?}", other.result),
+        }
+    }
+}
+
+struct Case {
+    name: String,
+    tested: Side,
+    version: &'static SupportedProtocolVersion,
+    suite: CipherSuite,
+    group: NamedGroup,
+    what: Change,
+    alert: AlertDescription,
+}
+
+impl Case {
+    fn narrow(&self, mut provider: CryptoProvider) -> CryptoProvider {
+        provider.cipher_suites.retain(|it| it.suite() == self.suite);
+        provider.kx_groups.retain(|it| it.name() == self.group);
+        provider
+    }
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Side {
+    Client,
+    Server,
+}
+
+/// What is done to a record; `false` if it isn't the one.
+type Change = fn(&mut Record) -> bool;
+
+struct Record {
+    /// With the header.
+    bytes: Vec<u8>,
+    is_encrypted: bool,
+}
+
+struct Tampering {
+    what: Change,
+    is_encrypted: bool,
+    is_done: bool,
+}
+
+impl Tampering {
+    fn apply(&mut self, sent: &mut Vec<u8>) {
+        let mut records = Vec::new();
+        let mut rest = &sent[..];
+        while let Some((header, _)) = rest.split_first_chunk::<5>() {
+            let len = 5 + usize::from(u16::from_be_bytes([header[3], header[4]]));
+            let (bytes, after) = rest.split_at(len);
+            let mut record = Record {
+                bytes: bytes.to_vec(),
+                is_encrypted: self.is_encrypted,
+            };
+            if !self.is_done && (self.what)(&mut record) {
+                self.is_done = true;
+                let len = u16::try_from(record.bytes.len() - 5).unwrap();
+                record.bytes[3..5].copy_from_slice(&len.to_be_bytes());
+            }
+            // In TLS 1.3 rustls sends one for middleboxes.
+            self.is_encrypted |= record.bytes[0] == CHANGE_CIPHER_SPEC;
+            records.extend(record.bytes);
+            rest = after;
+        }
+        *sent = records;
+    }
+}
+
+fn cases() -> Vec<Case> {
+    use AlertDescription as Alert;
+    use Side::{Client, Server};
+    let mut cases = Vec::new();
+    for tested in [Client, Server] {
+        for (version, suite) in SUITES {
+            for (what, change) in [
+                ("a flipped bit", flip_encrypted as Change),
+                ("no room for a tag", shorten_encrypted),
+                ("an empty record", empty_encrypted),
+            ] {
+                cases.push(Case {
+                    name: format!("{tested:?}, {suite:?}, {what}"),
+                    tested,
+                    version,
+                    suite,
+                    group: NamedGroup::X25519,
+                    what: change,
+                    alert: match (what, version.version) {
+                        ("an empty record", ProtocolVersion::TLSv1_2) => Alert::DecodeError,
+                        _ => Alert::BadRecordMac,
+                    },
+                });
+            }
+        }
+        for (version, suite) in [SUITES[0], SUITES[3]] {
+            for (group, what, change) in SHARES {
+                cases.push(Case {
+                    name: format!("{tested:?}, {:?}, {group:?}, {what}", version.version),
+                    tested,
+                    version,
+                    suite,
+                    group,
+                    what: change,
+                    alert: match (tested, version.version) {
+                        // The signature over it comes first.
+                        (Client, ProtocolVersion::TLSv1_2) => Alert::DecryptError,
+                        _ => Alert::IllegalParameter,
+                    },
+                });
+            }
+        }
+    }
+    for (what, change, alert) in [
+        (
+            "signature of the key exchange",
+            flip_signature_of_key_exchange as Change,
+            Alert::DecryptError,
+        ),
+        (
+            "scheme of its key's kind, not this one",
+            other_scheme,
+            Alert::DecryptError,
+        ),
+        (
+            "scheme that nobody has",
+            unknown_scheme,
+            Alert::IllegalParameter,
+        ),
+        (
+            "signature of the leaf",
+            flip_certificate,
+            Alert::DecryptError,
+        ),
+    ] {
+        cases.push(Case {
+            name: format!("TLS 1.2, {what}"),
+            tested: Client,
+            version: &TLS12,
+            suite: SUITES[3].1,
+            group: NamedGroup::X25519,
+            what: change,
+            alert,
+        });
+    }
+    cases
+}
+
+const SUITES: [(&SupportedProtocolVersion, CipherSuite); 6] = [
+    (&TLS13, CipherSuite::TLS13_AES_128_GCM_SHA256),
+    (&TLS13, CipherSuite::TLS13_AES_256_GCM_SHA384),
+    (&TLS13, CipherSuite::TLS13_CHACHA20_POLY1305_SHA256),
+    (&TLS12, CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256),
+    (&TLS12, CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384),
+    (
+        &TLS12,
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+    ),
+];
+
+const SHARES: [(NamedGroup, &str, Change); 7] = [
+    (NamedGroup::X25519, "all zero", |record| {
+        change_share(record, |share| share.fill(0))
+    }),
+    (NamedGroup::X25519, "of small order", |record| {
+        change_share(record, |share| {
+            share.fill(0);
+            share[0] = 1;
+        })
+    }),
+    (NamedGroup::secp256r1, "off the curve", |record| {
+        change_share(record, |share| share[64] ^= 1)
+    }),
+    (NamedGroup::secp256r1, "infinity, padded", |record| {
+        change_share(record, |share| share.fill(0))
+    }),
+    (NamedGroup::secp256r1, "compressed form", |record| {
+        change_share(record, |share| share[0] = 2)
+    }),
+    (NamedGroup::secp384r1, "off the curve", |record| {
+        change_share(record, |share| share[96] ^= 1)
+    }),
+    (NamedGroup::secp384r1, "coordinates too large", |record| {
+        change_share(record, |share| share[1..].fill(0xff))
+    }),
+];
+
+const CHANGE_CIPHER_SPEC: u8 = 20;
+const HANDSHAKE: u8 = 22;
+
+/// Changes the share in a ClientHello or ServerHello of TLS 1.3, or in a ServerKeyExchange or
+/// ClientKeyExchange of TLS 1.2.
+fn change_share(record: &mut Record, change: fn(&mut [u8])) -> bool {
+    let record = &mut record.bytes;
+    if record[0] != HANDSHAKE {
+        return false;
+    }
+    // KeyShareEntry, ServerECDHParams, ECPoint right after a message's header
+    let starts: [(&[u8], usize); 9] = [
+        (&[0x00, 0x1d, 0x00, 0x20], 32),
+        (&[0x00, 0x17, 0x00, 0x41], 65),
+        (&[0x00, 0x18, 0x00, 0x61], 97),
+        (&[0x03, 0x00, 0x1d, 0x20], 32),
+        (&[0x03, 0x00, 0x17, 0x41], 65),
+        (&[0x03, 0x00, 0x18, 0x61], 97),
+        (&[0x10, 0x00, 0x00, 0x21, 0x20], 32),
+        (&[0x10, 0x00, 0x00, 0x42, 0x41], 65),
+        (&[0x10, 0x00, 0x00, 0x62, 0x61], 97),
+    ];
+    for (start, len) in starts {
+        let mut windows = record.windows(start.len());
+        if let Some(at) = windows.position(|window| window == start) {
+            let at = at + start.len();
+            if record.len() < at + len {
+                continue;
+            }
+            change(&mut record[at..at + len]);
+            return true;
+        }
+    }
+    false
+}
+
+fn flip_encrypted(record: &mut Record) -> bool {
+    if record.is_encrypted {
+        *record.bytes.last_mut().unwrap() ^= 1;
+    }
+    record.is_encrypted
+}
+
+fn shorten_encrypted(record: &mut Record) -> bool {
+    if record.is_encrypted {
+        record.bytes.truncate(5 + 7);
+    }
+    record.is_encrypted
+}
+
+fn empty_encrypted(record: &mut Record) -> bool {
+    if record.is_encrypted {
+        record.bytes.truncate(5);
+    }
+    record.is_encrypted
+}
+
+fn flip_signature_of_key_exchange(record: &mut Record) -> bool {
+    change_signature(record, |_, signature| *signature.last_mut().unwrap() ^= 1)
+}
+
+fn other_scheme(record: &mut Record) -> bool {
+    // ecdsa_secp384r1_sha384
+    change_signature(record, |scheme, _| scheme.copy_from_slice(&[5, 3]))
+}
+
+fn unknown_scheme(record: &mut Record) -> bool {
+    change_signature(record, |scheme, _| scheme.copy_from_slice(&[0xfe, 0xfe]))
+}
+
+/// That of a ServerKeyExchange for x25519: scheme, length and signature follow the share.
+fn change_signature(record: &mut Record, change: fn(&mut [u8], &mut [u8])) -> bool {
+    let record = &mut record.bytes;
+    let start = [0x03, 0x00, 0x1d, 0x20];
+    let mut windows = record.windows(start.len());
+    let Some(at) = windows.position(|window| window == start) else {
+        return false;
+    };
+    let (scheme, rest) = record[at + start.len() + 32..].split_at_mut(2);
+    let len = usize::from(u16::from_be_bytes([rest[0], rest[1]]));
+    change(scheme, &mut rest[2..2 + len]);
+    true
+}
+
+/// The last byte of the Certificate message is one of the leaf's signature.
+fn flip_certificate(record: &mut Record) -> bool {
+    let record = &mut record.bytes;
+    let certificate = 11;
+    let mut at = 5;
+    while record[0] == HANDSHAKE && at + 4 <= record.len() {
+        let len = u32::from_be_bytes([0, record[at + 1], record[at + 2], record[at + 3]]);
+        let end = at + 4 + usize::try_from(len).unwrap();
+        if record[at] == certificate {
+            record[end - 1] ^= 1;
+            return true;
+        }
+        at = end;
+    }
+    false
+}
+
+struct Pki {
+    root: rustls::pki_types::CertificateDer<'static>,
+    identity: Identity,
+}
+
+impl Pki {
+    fn new() -> Self {
+        let root = Ecdsa::root();
+        let leaf = CertificateBuilder::server().dns_name("localhost");
+        Self {
+            identity: Identity::issued_by(&root, leaf, &Ecdsa::generate()),
+            root: root.certificate().der().clone(),
+        }
+    }
+
+    fn client(
+        &self,
+        provider: CryptoProvider,
+        version: &'static SupportedProtocolVersion,
+    ) -> Arc<ClientConfig> {
+        ClientConfig::builder_with_provider(provider.into())
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_root_certificates(roots([self.root.clone()]))
+            .with_no_client_auth()
+            .into()
+    }
+
+    fn server(
+        &self,
+        provider: CryptoProvider,
+        version: &'static SupportedProtocolVersion,
+    ) -> Arc<ServerConfig> {
+        let Identity { chain, key } = self.identity.clone();
+        ServerConfig::builder_with_provider(provider.into())
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .unwrap()
+            .into()
+    }
+}
