@@ -278,6 +278,7 @@ mod certificate;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod cleared;
+mod clock;
 mod error;
 mod group;
 #[cfg(all(

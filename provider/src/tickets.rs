@@ -3,13 +3,13 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use core::{fmt, mem};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use rustls::crypto::{CryptoProvider, SecureRandom};
 use rustls::server::ProducesTickets;
 use tracing::{debug, warn};
 use zeroize::Zeroizing;
 
+use crate::clock::Clock;
 use crate::stored_sessions::{StoredSessions, Ticket};
 use crate::ticketer::Ticketer;
 use crate::{Error, base};
@@ -52,7 +52,9 @@ use crate::{Error, base};
 /// when they take more than [`stored_bytes`](TicketOptions::stored_bytes); their clients do a full
 /// handshake.
 ///
-/// Either way a ticket is good for its [`lifetime`](TicketOptions::lifetime) and no longer.
+/// Either way a ticket is good for its [`lifetime`](TicketOptions::lifetime) and no longer. The time
+/// that a machine sleeps counts, as far as its time of day shows it. A clock that is set back
+/// prolongs nothing, and one that is set forward has the tickets expire that are out by then.
 ///
 /// # Keys
 ///
@@ -76,7 +78,7 @@ pub struct Tickets {
     keys: Mutex<Keys>,
     stored: Mutex<StoredSessions>,
     random: &'static dyn SecureRandom,
-    start: Instant,
+    clock: Clock,
 }
 
 type MakeKey = dyn Fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error> + Send + Sync;
@@ -207,7 +209,7 @@ impl Tickets {
         options.lifetime = options.lifetime.min(longest);
         let shortest = options.lifetime / MAX_RETIRED;
         options.rotation = options.rotation.clamp(shortest, options.lifetime);
-        let start = Instant::now();
+        let start = Duration::ZERO;
         Ok(Self {
             options,
             make_key: Box::new(make_key),
@@ -222,7 +224,7 @@ impl Tickets {
             }),
             stored: Mutex::new(StoredSessions::new(options.stored_bytes)),
             random,
-            start,
+            clock: Clock::new(),
         })
     }
 
@@ -232,17 +234,17 @@ impl Tickets {
     ///
     /// [`Error::Rustls`] if there can't be a new key; then the current one stays.
     pub fn rotate(&self) -> Result<(), Error> {
-        self.rotate_at(Instant::now())
+        self.rotate_at(self.clock.elapsed())
     }
 
-    fn rotate_at(&self, now: Instant) -> Result<(), Error> {
+    fn rotate_at(&self, now: Duration) -> Result<(), Error> {
         let ticketer = (self.make_key)()?;
         self.keys().rotate(ticketer, now, self.options.lifetime);
         debug!("new ticket key");
         Ok(())
     }
 
-    fn rotate_if_due(&self, now: Instant) {
+    fn rotate_if_due(&self, now: Duration) {
         let TicketOptions {
             lifetime, rotation, ..
         } = self.options;
@@ -263,9 +265,9 @@ impl Tickets {
         }
     }
 
-    fn encrypt_at(&self, session: &[u8], now: Instant) -> Option<Vec<u8>> {
+    fn encrypt_at(&self, session: &[u8], now: Duration) -> Option<Vec<u8>> {
         // rustls looks at the age of a session for early data only.
-        let dated = Zeroizing::new([&self.seconds(now).to_be_bytes(), session].concat());
+        let dated = Zeroizing::new([&now.as_secs().to_be_bytes(), session].concat());
         if session.len() > Self::MAX_STATELESS_LEN {
             let mut ticket = Ticket::default();
             self.random.fill(&mut ticket).ok()?;
@@ -279,7 +281,7 @@ impl Tickets {
         Some(ticket)
     }
 
-    fn decrypt_at(&self, ticket: &[u8], now: Instant) -> Option<Vec<u8>> {
+    fn decrypt_at(&self, ticket: &[u8], now: Duration) -> Option<Vec<u8>> {
         // Encrypted tickets are longer, by the identifier of the key and what their encryption
         // adds.
         let dated = if let Ok(ticket) = ticket.try_into() {
@@ -292,12 +294,8 @@ impl Tickets {
             ticketer.decrypt(ticket)?.into()
         };
         let (then, session) = dated.split_first_chunk()?;
-        let age = self.seconds(now).checked_sub(u64::from_be_bytes(*then))?;
+        let age = now.as_secs().checked_sub(u64::from_be_bytes(*then))?;
         (age <= self.options.lifetime.as_secs()).then(|| session.to_vec())
-    }
-
-    fn seconds(&self, now: Instant) -> u64 {
-        now.saturating_duration_since(self.start).as_secs()
     }
 
     fn keys(&self) -> MutexGuard<'_, Keys> {
@@ -326,11 +324,11 @@ impl ProducesTickets for Tickets {
     }
 
     fn encrypt(&self, session: &[u8]) -> Option<Vec<u8>> {
-        self.encrypt_at(session, Instant::now())
+        self.encrypt_at(session, self.clock.elapsed())
     }
 
     fn decrypt(&self, ticket: &[u8]) -> Option<Vec<u8>> {
-        self.decrypt_at(ticket, Instant::now())
+        self.decrypt_at(ticket, self.clock.elapsed())
     }
 }
 
@@ -355,24 +353,24 @@ struct Key {
     /// Counts up, and is the start of a ticket.
     id: u64,
     ticketer: Arc<dyn ProducesTickets>,
-    /// Since when it has been in use.
-    since: Instant,
+    /// Since when it has been in use, by the clock of the tickets.
+    since: Duration,
     /// When it made its latest ticket, or could have.
-    latest: Instant,
+    latest: Duration,
 }
 
 impl Keys {
     /// The key to make a ticket with.
-    fn current(&mut self, now: Instant) -> (u64, Arc<dyn ProducesTickets>) {
+    fn current(&mut self, now: Duration) -> (u64, Arc<dyn ProducesTickets>) {
         self.current.latest = self.current.latest.max(now);
         (self.current.id, Arc::clone(&self.current.ticketer))
     }
 
-    fn is_due(&self, now: Instant, rotation: Duration) -> bool {
-        now.saturating_duration_since(self.current.since) >= rotation
+    fn is_due(&self, now: Duration, rotation: Duration) -> bool {
+        now.saturating_sub(self.current.since) >= rotation
     }
 
-    fn rotate(&mut self, ticketer: Arc<dyn ProducesTickets>, now: Instant, lifetime: Duration) {
+    fn rotate(&mut self, ticketer: Arc<dyn ProducesTickets>, now: Duration, lifetime: Duration) {
         let new = Key {
             id: self.current.id + 1,
             ticketer,
@@ -387,7 +385,7 @@ impl Keys {
     fn find(
         &mut self,
         id: u64,
-        now: Instant,
+        now: Duration,
         lifetime: Duration,
     ) -> Option<Arc<dyn ProducesTickets>> {
         self.forget(now, lifetime);
@@ -402,8 +400,8 @@ impl Keys {
     }
 
     /// Drops the keys none of whose tickets is valid any more.
-    fn forget(&mut self, now: Instant, lifetime: Duration) {
-        let is_over = |key: &Key| now.saturating_duration_since(key.latest) > lifetime;
+    fn forget(&mut self, now: Duration, lifetime: Duration) {
+        let is_over = |key: &Key| now.saturating_sub(key.latest) > lifetime;
         while self.retired.front().is_some_and(is_over) {
             self.retired.pop_front();
         }
@@ -417,11 +415,12 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::clock::tests::TwoClocks;
 
     #[test]
     fn tickets_are_good_for_their_lifetime() {
         let tickets = tickets(0);
-        let at = |seconds| tickets.start + Duration::from_secs(seconds);
+        let at = Duration::from_secs;
         let first = tickets.encrypt_at(b"one", at(0)).unwrap();
         // Within the rotation period, by the same key; then by others.
         let same = tickets.encrypt_at(b"two", at(99)).unwrap();
@@ -455,10 +454,40 @@ mod tests {
         }
     }
 
+    /// Of either kind, and keys as well.
+    #[test]
+    fn tickets_age_while_the_machine_sleeps() {
+        let clocks = TwoClocks::new();
+        let mut tickets = tickets(10_000);
+        tickets.clock = clocks.clock();
+        let large = vec![2; Tickets::MAX_STATELESS_LEN + 1];
+        let issue = || [&b"small"[..], &large].map(|it| tickets.encrypt(it).unwrap());
+        let good = |issued: [Vec<u8>; 2]| issued.map(|it| tickets.decrypt(&it).is_some());
+
+        let issued = issue();
+        clocks.sleep(299.0);
+        assert_eq!(good(issued), [true, true]);
+        let issued = issue();
+        clocks.sleep(302.0);
+        assert_eq!(good(issued), [false, false]);
+        assert_eq!(tickets.keys().retired.len(), 0);
+
+        // Set back, and then by as much as they may be old.
+        let issued = issue();
+        clocks.set(-1000.0);
+        clocks.run(302.0);
+        assert_eq!(good(issued), [false, false]);
+        // Set forward: new ones live as long as ever.
+        clocks.set(1000.0);
+        let issued = issue();
+        clocks.run(299.0);
+        assert_eq!(good(issued), [true, true]);
+    }
+
     #[test]
     fn large_sessions_stay_here() {
         let tickets = tickets(2 * (Tickets::MAX_STATELESS_LEN + 9));
-        let at = |seconds| tickets.start + Duration::from_secs(seconds);
+        let at = Duration::from_secs;
         let small = [1; Tickets::MAX_STATELESS_LEN];
         let large = [2; Tickets::MAX_STATELESS_LEN + 1];
         let ticket = tickets.encrypt_at(&small, at(0)).unwrap();
@@ -553,7 +582,7 @@ mod tests {
         let random = rustls::crypto::ring::default_provider().secure_random;
         let tickets = Tickets::over(rustls::crypto::ring::Ticketer::new, random, options).unwrap();
         for seconds in 0..=300 {
-            let at = tickets.start + Duration::from_secs(seconds);
+            let at = Duration::from_secs(seconds);
             for _ in 0..3 {
                 assert_eq!(tickets.decrypt_at(&[0; 64], at), None);
             }
@@ -578,7 +607,7 @@ mod tests {
             options(0),
         )
         .unwrap();
-        let late = tickets.start + Duration::from_secs(100);
+        let late = Duration::from_secs(100);
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| tickets.encrypt_at(b"session", late).unwrap());
@@ -636,7 +665,7 @@ mod tests {
         )
         .unwrap();
         assert!(tickets.rotate().is_err());
-        let late = tickets.start + Duration::from_secs(100);
+        let late = Duration::from_secs(100);
         let ticket = tickets.encrypt_at(b"session", late).unwrap();
         assert_eq!(tickets.decrypt_at(&ticket, late).unwrap(), b"session");
     }
