@@ -63,6 +63,14 @@ use crate::{Error, base};
 /// [`rotate`](Self::rotate) at any time; the old one goes on decrypting for as long as one of its
 /// tickets is good, and is then forgotten.
 ///
+/// # wolfSSL
+///
+/// rustls gives each ticket of TLS 1.3 a nonce of 32 bytes, whatever makes the tickets. wolfSSL takes 8
+/// unless it is built with `--enable-ticket-nonce-malloc` (or for curl), and ends the connection when it reads the
+/// first one: 5.5.4 of Debian with error -425, "The security parameter is invalid". For such clients
+/// set `send_tls13_tickets` of the [`ServerConfig`](rustls::ServerConfig) to 0. They resume nothing
+/// then in TLS 1.3; in TLS 1.2 they do.
+///
 /// # Client certificates
 ///
 /// A resumed session has the client's certificates of the full handshake, and rustls shows them to

@@ -36,6 +36,31 @@ fn over_every_group() {
     }
 }
 
+/// For clients that can't read rustls's tickets of TLS 1.3: none are sent, and TLS 1.2 has its own.
+#[test]
+fn tickets_of_tls12_alone() {
+    let root = Ecdsa::root();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let identity = Identity::issued_by(&root, leaf, &Ecdsa::generate());
+    let mut server = server_config(provider(), &identity);
+    server.ticketer = tickets();
+    server.send_tls13_tickets = 0;
+    let server = Arc::new(server);
+    for (version, second) in [(&version::TLS13, Full), (&version::TLS12, Resumed)] {
+        let client = ClientConfig::builder_with_provider(provider().into())
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_root_certificates(roots([root.certificate().der().clone()]))
+            .with_no_client_auth();
+        let client = Arc::new(client);
+        for kind in [Full, second] {
+            let outcome = connect(&client, &server);
+            assert_eq!(outcome.client.result, Ok(()));
+            assert_eq!(outcome.client.kind, Some(kind), "{:?}", version.version);
+        }
+    }
+}
+
 /// The ticket is one for a session in memory: the second ClientHello is as small as
 /// if there were no client certificate, and the server knows the client.
 #[test]
