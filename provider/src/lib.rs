@@ -312,6 +312,7 @@ mod suites;
 mod ticketer;
 mod tickets;
 mod tls;
+mod trust_anchor;
 pub mod verify;
 
 pub use builder::Builder;
@@ -325,6 +326,7 @@ pub use refusal::Refusal;
 pub use server_handshake::ServerHandshake;
 pub use small_hello::SmallHello;
 pub use tickets::{TicketOptions, Tickets};
+pub use trust_anchor::{InvalidTrustAnchorId, TrustAnchorId};
 
 /// Keys, certificates and their algorithms, which are part of this crate's interface:
 /// [`KeyAlgorithm`], [`identity::IdentityError`].

@@ -1,17 +1,18 @@
+use alloc::collections::BTreeSet;
 use core::mem;
 
 use rustls::pki_types::DnsName;
 use rustls::server::ClientHello;
 use rustls::{CipherSuite, Error, InvalidMessage, NamedGroup, ProtocolVersion, SignatureScheme};
 
-use crate::Group;
+use crate::{Group, TrustAnchorId};
 
 /// What a ClientHello offers.
 ///
 /// From [rustls](Self::of), or, with everything, [from the bytes](OfferReader) that a client
-/// sends: rustls 0.23 keeps two things to itself that matter for the choice of a
-/// certificate, the versions and `signature_algorithms_cert`. A server that wants them
-/// reads the ClientHello before rustls does:
+/// sends: rustls 0.23 keeps some things to itself. The versions, `signature_algorithms_cert` and
+/// `trust_anchors` matter for the choice of a certificate, and which groups there are shares for
+/// matters for that of a group. A server that wants them reads the ClientHello before rustls does:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,6 +58,8 @@ pub struct Offer {
     pub server_name: Option<String>,
     /// Key exchange groups, the most preferred one first.
     pub groups: Vec<Group>,
+    /// The groups that it has sent a share for, in its order; `None` where they are not known.
+    pub key_shares: Option<Vec<Group>>,
     /// Signature schemes that it accepts, the most preferred one first.
     pub signature_schemes: Vec<SignatureScheme>,
     /// Schemes that it accepts in certificates, where it says so; `None` stands for
@@ -67,7 +70,20 @@ pub struct Offer {
     /// Versions (supported_versions); `None` where they are not known. A client that doesn't
     /// send the extension speaks TLS 1.2 at most.
     pub versions: Option<Vec<ProtocolVersion>>,
+    /// Application protocols (ALPN, RFC 7301), the most preferred one first; no more than 1024.
+    pub protocols: Vec<Vec<u8>>,
+    /// CAs that the client trusts (`certificate_authorities`), each a Name in DER; no more than
+    /// 1024 of them.
+    pub certificate_authorities: BTreeSet<Vec<u8>>,
+    /// CAs that the client trusts, by the IDs in `trust_anchors`
+    /// (draft-ietf-tls-trust-anchor-ids, section 5.1); no more than 1024 of them. What isn't a
+    /// valid ID is left out.
+    pub trust_anchors: BTreeSet<TrustAnchorId>,
 }
+
+/// How much of a list is kept that decides nothing but which certificate a client gets: more than
+/// the root programs have, and so little that no ClientHello takes more than some 100 kB for it.
+const MAX_HINTS: usize = 1024;
 
 impl Offer {
     /// What rustls tells.
@@ -79,7 +95,23 @@ impl Offer {
             signature_schemes: hello.signature_schemes().to_vec(),
             cipher_suites: hello.cipher_suites().to_vec(),
             certificate_schemes: None,
+            key_shares: None,
             versions: None,
+            protocols: hello
+                .alpn()
+                .into_iter()
+                .flatten()
+                .take(MAX_HINTS)
+                .map(<[u8]>::to_vec)
+                .collect(),
+            certificate_authorities: hello
+                .certificate_authorities()
+                .into_iter()
+                .flatten()
+                .take(MAX_HINTS)
+                .map(|name| name.as_ref().to_vec())
+                .collect(),
+            trust_anchors: BTreeSet::new(),
         }
     }
 
@@ -90,6 +122,7 @@ impl Offer {
         hello.vector8()?; // legacy_session_id
         let mut offer = Self {
             cipher_suites: hello.vector16()?.code_points()?,
+            key_shares: Some(Vec::new()),
             versions: Some(Vec::new()),
             ..Self::default()
         };
@@ -115,7 +148,22 @@ impl Offer {
                 SIGNATURE_ALGORITHMS_CERT => {
                     offer.certificate_schemes = data.vector16().and_then(Reader::code_points).ok();
                 }
+                KEY_SHARE => offer.key_shares = Some(data.vector16()?.groups_of_shares()?),
                 SUPPORTED_VERSIONS => offer.versions = Some(data.vector8()?.code_points()?),
+                PROTOCOLS => offer.protocols = data.vector16()?.hints(Reader::vector8)?,
+                CERTIFICATE_AUTHORITIES => {
+                    let names = data.vector16()?.hints(Reader::vector16)?;
+                    offer.certificate_authorities = names.into_iter().collect();
+                }
+                // rustls doesn't read it either.
+                TRUST_ANCHORS => {
+                    let ids = data.vector16().and_then(|ids| ids.hints(Reader::vector8));
+                    offer.trust_anchors = ids
+                        .unwrap_or_default()
+                        .iter()
+                        .filter_map(|id| TrustAnchorId::from_bytes(id).ok())
+                        .collect();
+                }
                 _ => {}
             }
         }
@@ -217,8 +265,14 @@ fn len_of_client_hello(message: &[u8]) -> Result<Option<usize>, InvalidMessage> 
 const SERVER_NAME: u16 = 0;
 const SUPPORTED_GROUPS: u16 = 10;
 const SIGNATURE_ALGORITHMS: u16 = 13;
+/// application_layer_protocol_negotiation
+const PROTOCOLS: u16 = 16;
 const SUPPORTED_VERSIONS: u16 = 43;
+const CERTIFICATE_AUTHORITIES: u16 = 47;
 const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
+const KEY_SHARE: u16 = 51;
+/// IANA has assigned none yet; this is what BoringSSL, and with it Chromium, uses.
+const TRUST_ANCHORS: u16 = 0xca34;
 
 /// Type, version and length of a record.
 const RECORD_HEADER: usize = 5;
@@ -271,6 +325,28 @@ impl<'a> Reader<'a> {
             points.push(self.u16()?.into());
         }
         Ok(points)
+    }
+
+    /// Of KeyShareEntries (RFC 9846, section 4.2.8).
+    fn groups_of_shares(mut self) -> Result<Vec<Group>, InvalidMessage> {
+        let mut groups = Vec::new();
+        while !self.is_empty() {
+            groups.push(NamedGroup::from(self.u16()?).into());
+            self.vector16()?;
+        }
+        Ok(groups)
+    }
+
+    /// The vectors that `next` reads one after the other.
+    fn hints(
+        mut self,
+        next: fn(&mut Self) -> Result<Self, InvalidMessage>,
+    ) -> Result<Vec<Vec<u8>>, InvalidMessage> {
+        let mut hints = Vec::new();
+        while !self.is_empty() && hints.len() < MAX_HINTS {
+            hints.push(next(&mut self)?.0.to_vec());
+        }
+        Ok(hints)
     }
 
     /// The DNS name of a ServerNameList (RFC 6066, section 3), as rustls reads it.

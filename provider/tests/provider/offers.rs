@@ -1,5 +1,6 @@
 //! What a ClientHello offers, read from its bytes.
 
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 
 use pq_x509::SignatureAlgorithm;
@@ -10,9 +11,15 @@ use rustls::{
     SignatureScheme, SupportedProtocolVersion, version,
 };
 use rustls_pq::identity::{Identities, IdentitySet};
-use rustls_pq::{Builder, Offer, OfferReader, Profile};
+use rustls_pq::{Builder, Group, Offer, OfferReader, Profile, TrustAnchorId};
 
 use crate::peers::{Pki, accept, any_base};
+
+/// A ClientHello of Chromium 156.0.8078.79 on Linux, captured on 127.0.0.1: started with
+/// `--headless --no-sandbox --disable-quic --no-first-run --disable-background-networking`, for
+/// `https://localhost.example`, which it was told is there. That it sends `trust_anchors` took no
+/// flag.
+const CHROMIUM: &str = include_str!("chromium-156.hex");
 
 /// The same that rustls reads, and what it doesn't tell.
 #[test]
@@ -28,6 +35,12 @@ fn agrees_with_rustls() {
         let mut expected = read_by_rustls(&hello);
         assert_eq!(expected.server_name.as_deref(), Some("localhost"));
         assert!(!expected.groups.is_empty() && !expected.signature_schemes.is_empty());
+        // Which rustls doesn't tell either.
+        expected.key_shares = Some(match profile {
+            Profile::Default | Profile::All => vec![Group::X25519MLKEM768, Group::X25519],
+            Profile::Cnsa2 => vec![Group::SECP384R1MLKEM1024],
+            _ => vec![Group::X25519MLKEM768],
+        });
         expected.versions = Some(match profile {
             Profile::Default | Profile::All => {
                 vec![ProtocolVersion::TLSv1_3, ProtocolVersion::TLSv1_2]
@@ -140,6 +153,85 @@ fn unreadable_certificate_schemes() {
     }
 }
 
+/// What the draft's extension has in it, beside what rustls tells.
+#[test]
+fn offer_of_a_browser() {
+    let hello = chromium();
+    let offer = read(&hello).unwrap().unwrap();
+    assert_eq!(offer.server_name.as_deref(), Some("localhost.example"));
+    assert_eq!(offer.protocols, [&b"h2"[..], b"http/1.1"]);
+    assert!(offer.groups.contains(&Group::X25519MLKEM768));
+    // GREASE, and a share of each of the first two
+    let shares = offer.key_shares.as_deref().unwrap();
+    assert_eq!(shares, &offer.groups[..3]);
+    assert!(
+        offer
+            .signature_schemes
+            .contains(&SignatureScheme::ML_DSA_65)
+    );
+    assert!(offer.certificate_authorities.is_empty());
+    let expected = [1, 6, 13, 14, 15, 18, 19, 20].map(|root| format!("44947.2.{root}"));
+    let expected = expected
+        .into_iter()
+        .chain([7, 8, 9, 10, 11, 12, 13, 18, 19].map(|root| format!("52580.200109.1.{root}")))
+        .chain([1, 4, 5, 6, 7, 8, 10, 11, 12, 13, 15].map(|root| format!("11129.9.{root}")));
+    let expected: BTreeSet<TrustAnchorId> = expected.map(|id| id.parse().unwrap()).collect();
+    assert_eq!(offer.trust_anchors, expected);
+
+    // rustls reads the rest in the same way.
+    let mut by_rustls = Offer::of(&accept(&hello).client_hello());
+    assert!(by_rustls.key_shares.is_none());
+    by_rustls.key_shares = offer.key_shares.clone();
+    assert!(by_rustls.trust_anchors.is_empty());
+    by_rustls.trust_anchors = offer.trust_anchors.clone();
+    by_rustls.versions = offer.versions.clone();
+    assert_eq!(by_rustls, offer);
+}
+
+/// Of what a client lists without end, a part counts.
+#[test]
+fn long_lists() {
+    let mut ids = Vec::new();
+    let mut names = Vec::new();
+    for number in 0..1_100_u16 {
+        let [high, low] = number.to_be_bytes();
+        ids.extend([4, 1, high, low >> 1, low & 1]);
+        names.extend([0, 4, 0x30, 2, high, low]);
+    }
+    let list = |list: &[u8]| [&u16::try_from(list.len()).unwrap().to_be_bytes(), list].concat();
+    let hello = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
+    let hello = with_extension(&hello, 47, &list(&names));
+    let offer = read(&with_extension(&hello, 0xca34, &list(&ids)));
+    let offer = offer.unwrap().unwrap();
+    assert_eq!(offer.certificate_authorities.len(), 1024);
+    let by_rustls = read_by_rustls(&hello).certificate_authorities;
+    assert_eq!(by_rustls, offer.certificate_authorities);
+    assert_eq!(offer.trust_anchors.len(), 1024);
+}
+
+/// What isn't an ID is none, and the others count; what isn't even a list is no reason to refuse a
+/// client that rustls accepts.
+#[test]
+fn unreadable_trust_anchors() {
+    let one = &trust_anchors(&["32473.1"]);
+    for (data, expected) in [
+        (&[0, 5, 4, 0x81, 0xfd, 0x59, 1][..], one),
+        (&[0, 8, 4, 0x81, 0xfd, 0x59, 1, 0, 1, 0x80], one),
+        (&[0, 8, 2, 0x80, 1, 4, 0x81, 0xfd, 0x59, 1], one),
+        (&[0, 0], &BTreeSet::new()),
+        (&[], &BTreeSet::new()),
+        (&[0], &BTreeSet::new()),
+        (&[0, 9, 4, 0x81], &BTreeSet::new()),
+        (&[0, 2, 4, 0x81], &BTreeSet::new()),
+    ] {
+        let hello = hello(Profile::Default, rustls::DEFAULT_VERSIONS);
+        let hello = with_extension(&hello, 0xca34, data);
+        let offer = read(&hello).unwrap().unwrap();
+        assert_eq!(&offer.trust_anchors, expected, "{data:?}");
+        accept(&hello);
+    }
+}
+
 /// A rustls client of TLS 1.2 lists ML-DSA and suites of TLS 1.3, and one of TLS 1.3
 /// may list no post-quantum group: the versions tell.
 #[test]
@@ -221,6 +313,16 @@ proptest! {
     }
 }
 
+pub(crate) fn chromium() -> Vec<u8> {
+    let digits: String = CHROMIUM.split_whitespace().collect();
+    let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
+
+pub(crate) fn trust_anchors(ids: &[&str]) -> BTreeSet<TrustAnchorId> {
+    ids.iter().map(|id| id.parse().unwrap()).collect()
+}
+
 fn read(received: &[u8]) -> Result<Option<Offer>, rustls::Error> {
     OfferReader::new().read(received)
 }
@@ -229,7 +331,7 @@ fn read_by_rustls(hello: &[u8]) -> Offer {
     Offer::of(&accept(hello).client_hello())
 }
 
-fn hello(profile: Profile, versions: &[&'static SupportedProtocolVersion]) -> Vec<u8> {
+pub(crate) fn hello(profile: Profile, versions: &[&'static SupportedProtocolVersion]) -> Vec<u8> {
     let provider = Builder::new(any_base()).profile(profile).build().unwrap();
     let config = ClientConfig::builder_with_provider(provider.into())
         .with_protocol_versions(versions)
@@ -245,7 +347,7 @@ fn hello(profile: Profile, versions: &[&'static SupportedProtocolVersion]) -> Ve
 
 /// Adds an extension to a ClientHello in one record, and corrects all lengths, if only that of the
 /// message may be too large for one record.
-fn with_extension(hello: &[u8], extension: u16, data: &[u8]) -> Vec<u8> {
+pub(crate) fn with_extension(hello: &[u8], extension: u16, data: &[u8]) -> Vec<u8> {
     let mut more = extension.to_be_bytes().to_vec();
     more.extend(u16::try_from(data.len()).unwrap().to_be_bytes());
     more.extend(data);
