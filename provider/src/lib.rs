@@ -76,8 +76,10 @@
 //!
 //! * [`Profile`] states a policy in one word, such as that no handshake may do without a
 //!   post-quantum key exchange, and tells what happens with which kind of peer.
-//! * [`identity`] serves several certificates from one port, each client the strongest one
-//!   that it can verify, and replaces them while the server runs.
+//! * [`identity`] serves several certificates from one port, each client the first one that it can
+//!   verify, or one whose root it says it trusts, and replaces them while the server runs. That a
+//!   client lists ML-DSA doesn't say that it trusts an ML-DSA root: add the chain that everybody
+//!   trusts first.
 //! * [`Tickets`] resumes sessions, with client certificates too.
 //! * [`Negotiated`] says what protects a connection, and [`Refusal`] why there is none; on a
 //!   server, [`ServerHandshake`] has both.

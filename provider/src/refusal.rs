@@ -367,11 +367,9 @@ impl Refusal {
             Error::PeerIncompatible(PeerIncompatible::NoSignatureSchemesInCommon) => {
                 Self::NoSharedSignatureScheme {
                     client: offer.signature_schemes.clone(),
-                    server: identities
-                        .into_iter()
-                        .flat_map(IdentitySet::identities)
-                        .map(|identity| identity.key_algorithm())
-                        .collect(),
+                    server: identities.map_or_else(Vec::new, |identities| {
+                        identities.keys_for(offer.server_name.as_deref())
+                    }),
                 }
             }
             Error::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon) => {

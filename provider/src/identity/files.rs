@@ -375,7 +375,7 @@ impl FilePair {
         let read = |path: &Path| {
             fs::read(path).map_err(|source| IdentityError::File {
                 path: path.into(),
-                source,
+                error: source,
             })
         };
         Ok(Content {
@@ -396,7 +396,7 @@ impl FilePair {
             .map_err(|source| IdentityError::InFiles {
                 chain: self.chain.clone(),
                 key: self.key.clone(),
-                source: source.into(),
+                error: source.into(),
             })?;
         self.warn_of_expiry(&identity);
         Ok(identity)

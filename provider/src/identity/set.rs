@@ -1,393 +1,401 @@
+use alloc::borrow::Cow;
 use alloc::sync::Arc;
-use core::cmp::Reverse;
-use core::mem;
-use std::sync::{PoisonError, RwLock};
-
-use rustls::client::ResolvesClientCert;
-use rustls::server::{ClientHello, ResolvesServerCert};
-use rustls::sign::CertifiedKey;
-use rustls::{CipherSuite, ProtocolVersion, SignatureScheme};
-use tracing::{debug, info, warn};
+use core::cmp::{Ordering, Reverse};
+use core::{fmt, ptr, slice};
 
 use super::Identity;
-use crate::start::Start;
-use crate::{Authentication, Offer};
+use super::sharded::Sharded;
+use crate::KeyAlgorithm;
 
-/// The identities of a server, or of a client.
+/// The identities of a server, or of a client, in the order in which they are preferred: what is
+/// added first comes first.
 ///
 /// A server picks by name; a client has no use for names and picks among all.
-#[derive(Clone, Debug, Default)]
+/// [The module](crate::identity) says which one a peer gets.
+///
+/// # Many names
+///
+/// Names are found by their hash, and to copy a set costs nothing: a copy shares with the original
+/// all that doesn't change. So 100,000 names cost a handshake what ten do, but for what the CPU
+/// doesn't have in its caches, and one identity is added, replaced or removed without a look at the
+/// others, in a few microseconds. Beside the [`Identity`] itself, which [says](Identity#memory) what
+/// it takes, that is 200 to 400 bytes for each name. What does cost more is many identities for one
+/// name, or many [default](Self::with_default) ones: they are gone through in their order.
+#[derive(Clone)]
 pub struct IdentitySet {
-    /// The best first.
-    entries: Vec<Entry>,
+    order: Order,
+    /// By what [`key`] makes of a name.
+    by_name: Sharded<Arc<str>, Ranking>,
+    /// Each identity may have been added several times.
+    by_identity: Sharded<Address, Vec<Entry>>,
+    defaults: Arc<Ranking>,
+    /// How often something was added.
+    added: u64,
+    origin: Origin,
 }
 
+/// Which [`IdentitySet::new`] a set was made from: copies share it, however they differ.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Origin(Arc<()>);
+
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    AsAdded,
+    StrongestFirst,
+}
+
+/// One addition.
 #[derive(Clone, Debug)]
 struct Entry {
-    identity: Arc<Identity>,
-    /// In lower case, without a dot at the end; `*.example.org` is a wildcard.
-    names: Vec<String>,
-    is_default: bool,
+    ranked: Ranked,
+    serves: Serves,
 }
+
+/// An identity in its place.
+#[derive(Clone, Debug)]
+struct Ranked {
+    identity: Arc<Identity>,
+    /// How much was added before it.
+    added: u64,
+}
+
+/// Identities for one name, the most preferred first: nearly always it is just one, which is then
+/// found without one more step through memory.
+#[derive(Clone, Debug)]
+enum Ranking {
+    One(Ranked),
+    Several(Vec<Ranked>),
+}
+
+/// Whom an identity is for.
+#[derive(Clone, Debug)]
+pub(super) enum Serves {
+    /// The names in the certificate.
+    ItsNames,
+    /// Also those who ask for no name, or for one that isn't there.
+    Everybody,
+    /// This name only.
+    Name(Arc<str>),
+}
+
+impl Serves {
+    pub(super) fn for_name(name: &str) -> Self {
+        Self::Name(normalized(name).into())
+    }
+}
+
+/// Of an [`Identity`] that the set holds, and so of no other one.
+type Address = usize;
 
 impl IdentitySet {
     /// A set with nothing in it.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            order: Order::AsAdded,
+            by_name: Sharded::new(),
+            by_identity: Sharded::new(),
+            defaults: Arc::default(),
+            added: 0,
+            origin: Origin::default(),
+        }
+    }
+
+    /// Has the strongest identity come first, whatever the order in which they are added: by the
+    /// weakest link of its chain, post-quantum before classical and the higher security category
+    /// first, and among equals the smaller one, counted in bytes of the certificates and of the
+    /// signature in the handshake.
+    ///
+    /// This is for a closed world, where every client that lists ML-DSA in `signature_algorithms`
+    /// trusts the root of the ML-DSA chain, too. On the internet it **refuses service** to most
+    /// clients: Chromium 156, Go 1.27, Node 26, curl with OpenSSL 3.6, NSS, s2n, wolfSSL and clients
+    /// with this crate list ML-DSA by default and have no ML-DSA root, and so fail at a server that
+    /// gives them an ML-DSA chain, though it has one for P-256 that they would accept.
+    pub fn strongest_first(self) -> Self {
+        let mut set = Self {
+            order: Order::StrongestFirst,
+            origin: self.origin.clone(),
+            ..Self::new()
+        };
+        for entry in self.entries() {
+            set.insert(entry.clone());
+        }
+        set.added = self.added;
+        set
     }
 
     /// Adds an identity for the names in its certificate.
     pub fn with(self, identity: impl Into<Arc<Identity>>) -> Self {
-        let identity = identity.into();
-        let names = identity.dns_names().to_vec();
-        self.insert(identity, names, false)
+        self.serving(identity, Serves::ItsNames)
     }
 
     /// Adds an identity for the names in its certificate, and for clients that ask for no
     /// name or for one that isn't in the set. There can be several.
     pub fn with_default(self, identity: impl Into<Arc<Identity>>) -> Self {
-        let identity = identity.into();
-        let names = identity.dns_names().to_vec();
-        self.insert(identity, names, true)
+        self.serving(identity, Serves::Everybody)
     }
 
     /// Adds an identity for one name, whatever its certificate says: a DNS name, or a
     /// wildcard such as `*.example.org`.
     pub fn with_name(self, name: &str, identity: impl Into<Arc<Identity>>) -> Self {
-        self.insert(identity.into(), vec![normalized(name)], false)
+        self.serving(identity, Serves::for_name(name))
     }
 
-    /// All identities, the strongest first.
-    pub fn identities(&self) -> impl Iterator<Item = &Arc<Identity>> + Clone {
-        self.entries.iter().map(|entry| &entry.identity)
-    }
-
-    fn insert(mut self, identity: Arc<Identity>, names: Vec<String>, is_default: bool) -> Self {
-        self.entries.push(Entry {
-            identity,
-            names,
-            is_default,
-        });
-        // Stable: what came first stays first among equals.
-        self.entries.sort_by_key(|Entry { identity, .. }| {
-            (Reverse(identity.strength()), identity.weight())
-        });
+    /// Puts `new` in the place of `old`, such as a renewed certificate in that of the one before:
+    /// in the same position of the order, and for the same names where it was added
+    /// [for one](Self::with_name), else for those in its own certificate. If `old` isn't in the
+    /// set, nothing changes.
+    pub fn with_replaced(mut self, old: &Arc<Identity>, new: impl Into<Arc<Identity>>) -> Self {
+        let new = new.into();
+        for mut entry in self.remove(old) {
+            entry.ranked.identity = new.clone();
+            self.insert(entry);
+        }
         self
     }
 
-    /// What a client with this offer gets.
-    fn choose(&self, offer: &Offer) -> Option<Choice> {
-        let schemes = &offer.signature_schemes;
-        let cert_schemes = offer.certificate_schemes.as_ref().unwrap_or(schemes);
-        let candidates = self.for_name(offer.server_name.as_deref());
-        let identities = || candidates.iter().map(|entry| &entry.identity);
-        let suites = &offer.cipher_suites;
-        let for_tls12 = || identities().filter(|identity| identity.suits_tls12(suites));
-        let tls13 = for_tls13(schemes);
-        match MayBe::of(offer) {
-            MayBe::Tls13 => choose(identities(), &tls13, cert_schemes),
-            MayBe::Tls12 => {
-                choose(for_tls12(), schemes, cert_schemes).or_else(|| without_scheme(identities()))
-            }
-            MayBe::Either => verifiable(for_tls12(), &tls13, cert_schemes)
-                .or_else(|| choose(identities(), &tls13, cert_schemes)),
-        }
+    /// Removes an identity, from all names and from the default ones. If it isn't in the set,
+    /// nothing changes.
+    pub fn without(mut self, identity: &Arc<Identity>) -> Self {
+        self.remove(identity);
+        self
     }
 
-    /// What a client with this offer gets that is shaking hands, which the log tells.
-    pub(crate) fn resolve(&self, offer: &Offer) -> Option<Choice> {
-        let server_name = offer.server_name.as_deref();
-        let Some(choice) = self.choose(offer) else {
-            info!(
-                server_name,
-                "no certificate for this name, and no default one; add one, or the client is \
-                 refused"
-            );
-            return None;
-        };
-        match choice.scheme {
-            Some(scheme) => debug!(
-                server_name,
-                key = %choice.identity.key_algorithm(),
-                ?scheme,
-                "certificate chosen"
-            ),
-            None => info!(
-                server_name,
-                client_accepts = ?Start(&offer.signature_schemes),
-                server_has = ?keys(self),
-                "no signature scheme shared with this client; add a certificate with a key that it \
-                 accepts"
-            ),
-        }
-        Some(choice)
+    /// Whether there is nothing in the set.
+    pub fn is_empty(&self) -> bool {
+        self.entries().next().is_none()
     }
 
-    /// The entries for a name, the most specific first and then the best.
-    fn for_name(&self, name: Option<&str>) -> Vec<&Entry> {
-        let mut matches = Vec::new();
+    /// Whether this very identity is in the set.
+    pub fn contains(&self, identity: &Arc<Identity>) -> bool {
+        self.by_identity.get(&address(identity)).is_some()
+    }
+
+    /// Those for this name, the most preferred first: a DNS name or a wildcard, which is a name of
+    /// its own.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = &Arc<Identity>> + Clone {
+        let ranked = self.ranked_for(key(&normalized(name)));
+        ranked.iter().map(|ranked| &ranked.identity)
+    }
+
+    /// All identities, the most preferred first. It sorts them: a server with many of them asks
+    /// for those that are [`named`](Self::named).
+    pub fn identities(&self) -> impl Iterator<Item = &Arc<Identity>> + Clone {
+        let entries = self.by_identity.values();
+        let firsts = entries.filter_map(|of_one| {
+            of_one
+                .iter()
+                .map(|entry| &entry.ranked)
+                .min_by_key(|ranked| ranked.added)
+        });
+        let mut firsts = firsts.collect::<Vec<_>>();
+        firsts.sort_unstable_by(|a, b| self.order.compare(a, b));
+        firsts.into_iter().map(|ranked| &ranked.identity)
+    }
+
+    /// What there is for a client that asks for this name, the most specific first and then the
+    /// most preferred.
+    pub(super) fn candidates(
+        &self,
+        name: Option<&str>,
+    ) -> impl Iterator<Item = &Arc<Identity>> + Clone {
+        let mut exact = [].as_slice();
+        let mut wildcard = [].as_slice();
         if let Some(name) = name.map(normalized) {
-            let is_exact = |entry: &&Entry| entry.names.contains(&name);
-            let wildcard = name
-                .split_once('.')
-                .map(|(_, parent)| format!("*.{parent}"));
-            let is_wildcard = |entry: &&Entry| {
-                wildcard
-                    .as_ref()
-                    .is_some_and(|wildcard| entry.names.contains(wildcard))
-            };
-            matches.extend(self.entries.iter().filter(is_exact));
-            matches.extend(
-                self.entries
-                    .iter()
-                    .filter(|entry| !is_exact(entry) && is_wildcard(entry)),
-            );
+            exact = self.ranked_for(key(&name));
+            // That of a wildcard without its asterisk, as `key` has it.
+            if let Some(dot) = name.find('.') {
+                wildcard = self.ranked_for(&name[dot..]);
+            }
         }
-        match matches.is_empty() {
-            true => self.entries.iter().filter(|e| e.is_default).collect(),
-            false => matches,
+        if exact.is_empty() && wildcard.is_empty() {
+            exact = self.defaults.as_slice();
         }
+        exact.iter().chain(wildcard).map(|ranked| &ranked.identity)
     }
-}
 
-/// Gives rustls the identity that suits the peer best, and takes a new set at any
-/// time: the resolver of a [`ServerConfig`](rustls::ServerConfig) or a
-/// [`ClientConfig`](rustls::ClientConfig).
-///
-/// [The module](crate::identity) says which identity a client gets. Servers get the
-/// strongest one that they can verify, preferably issued by a CA that they name in the
-/// request.
-#[derive(Debug)]
-pub struct Identities {
-    // Locked only to copy or to exchange the pointer.
-    current: RwLock<Arc<IdentitySet>>,
-}
-
-/// An identity and what it signs with.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Choice {
-    /// The identity.
-    pub identity: Arc<Identity>,
-    /// What it signs the handshake with; `None` if the peer accepts nothing that the
-    /// key is able to, or in TLS 1.2 offers no cipher suite for any of the keys, and the
-    /// handshake is going to fail.
-    pub scheme: Option<SignatureScheme>,
-}
-
-impl Choice {
-    /// How the handshake proves who this side is, for
-    /// [`Negotiated::with_own`](crate::Negotiated::with_own); `None` if it is going to fail.
-    pub fn authentication(&self) -> Option<Authentication> {
-        let scheme = self.scheme?;
-        Some(Authentication {
-            scheme: Some(scheme),
-            ..Authentication::by(&self.identity.algorithms)?
-        })
+    /// The algorithms of the keys that there are for a client that asks for this name, for a
+    /// message: as many as anybody wants to read.
+    pub(crate) fn keys_for(&self, name: Option<&str>) -> Vec<KeyAlgorithm> {
+        let mut keys = Vec::new();
+        for identity in self.candidates(name).take(100) {
+            let key = identity.key_algorithm();
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        keys
     }
-}
 
-impl Identities {
-    /// Starts with `set`.
-    pub fn new(set: IdentitySet) -> Self {
+    /// A set with nothing in it that passes for a copy.
+    pub(super) fn from_origin(origin: &Origin) -> Self {
         Self {
-            current: RwLock::new(Arc::new(set)),
+            origin: origin.clone(),
+            ..Self::new()
         }
     }
 
-    /// Puts `set` in the place of the current one, for all handshakes that start from
-    /// now on. Handshakes that are under way and connections keep what they have.
-    ///
-    /// Where [files are watched](super::IdentityFiles::watch), it is replaced in turn when one
-    /// of them changes: then change the files instead.
-    pub fn replace(&self, set: IdentitySet) {
-        let mut set = Arc::new(set);
-        mem::swap(
-            &mut *self.current.write().unwrap_or_else(PoisonError::into_inner),
-            &mut set,
-        );
-        // What was the current set goes here, after the lock.
+    pub(super) fn is_from(&self, origin: &Origin) -> bool {
+        Arc::ptr_eq(&self.origin.0, &origin.0)
     }
 
-    /// The current set.
-    pub fn current(&self) -> Arc<IdentitySet> {
-        // A pointer is whole whenever the lock is free.
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn serving(mut self, identity: impl Into<Arc<Identity>>, serves: Serves) -> Self {
+        let ranked = Ranked {
+            identity: identity.into(),
+            added: self.added,
+        };
+        self.added += 1;
+        self.insert(Entry { ranked, serves });
+        self
     }
 
-    /// What a client with this ClientHello gets, which is what rustls is told, too:
-    /// `None` if the set has nothing for the name, and no default.
-    pub fn choose(&self, hello: &ClientHello<'_>) -> Option<Choice> {
-        self.choose_offered(&Offer::of(hello))
+    fn insert(&mut self, entry: Entry) {
+        let order = self.order;
+        for name in entry.names() {
+            self.by_name
+                .get_or_default(name)
+                .insert(&entry.ranked, order);
+        }
+        if let Serves::Everybody = entry.serves {
+            Arc::make_mut(&mut self.defaults).insert(&entry.ranked, order);
+        }
+        let of_one = address(&entry.ranked.identity);
+        self.by_identity.get_or_default(of_one).push(entry);
     }
 
-    /// What a client with this offer gets.
-    pub fn choose_offered(&self, offer: &Offer) -> Option<Choice> {
-        self.current().choose(offer)
-    }
-
-    /// What a client gets that asks for `server_name` and accepts `schemes` in the
-    /// handshake (signature_algorithms) and `cert_schemes` in certificates
-    /// (signature_algorithms_cert, or the same where the client doesn't send it).
-    pub fn choose_for(
-        &self,
-        server_name: Option<&str>,
-        schemes: &[SignatureScheme],
-        cert_schemes: &[SignatureScheme],
-    ) -> Option<Choice> {
-        let set = self.current();
-        let candidates = set.for_name(server_name);
-        let identities = candidates.iter().map(|entry| &entry.identity);
-        choose(identities, schemes, cert_schemes)
-    }
-}
-
-impl ResolvesServerCert for Identities {
-    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let choice = self.current().resolve(&Offer::of(&hello))?;
-        Some(Arc::clone(choice.identity.certified_key()))
-    }
-}
-
-impl ResolvesClientCert for Identities {
-    fn resolve(
-        &self,
-        root_hint_subjects: &[&[u8]],
-        schemes: &[SignatureScheme],
-    ) -> Option<Arc<CertifiedKey>> {
-        let set = self.current();
-        let hinted = set
-            .identities()
-            .filter(|identity| identity.is_issued_by(root_hint_subjects))
-            .collect::<Vec<_>>();
-        let choice = choose(hinted.iter().copied(), schemes, schemes)
-            .filter(|choice| choice.scheme.is_some())
-            .or_else(|| choose(set.identities(), schemes, schemes));
-        match choice {
-            Some(Choice {
-                identity,
-                scheme: Some(scheme),
-            }) => {
-                debug!(key = %identity.key_algorithm(), ?scheme, "client certificate chosen");
-                Some(Arc::clone(identity.certified_key()))
+    /// Removes an identity, and says how it was there.
+    fn remove(&mut self, identity: &Arc<Identity>) -> Vec<Entry> {
+        if !self.contains(identity) {
+            // Nothing is copied for it.
+            return Vec::new();
+        }
+        let removed = self.by_identity.remove(&address(identity));
+        let removed = removed.unwrap_or_default();
+        for entry in &removed {
+            for name in entry.names() {
+                let named = self.by_name.get_or_default(name.clone());
+                named.remove(identity);
+                if named.as_slice().is_empty() {
+                    self.by_name.remove(&name);
+                }
             }
-            // Then rustls sends an empty chain, and the server decides.
-            _ => {
-                warn!(
-                    server_accepts = ?Start(schemes),
-                    client_has = ?keys(&set),
-                    "no client certificate that this server accepts the signatures of"
-                );
-                None
+            if let Serves::Everybody = entry.serves {
+                Arc::make_mut(&mut self.defaults).remove(identity);
             }
         }
+        removed
     }
 
-    fn has_certs(&self) -> bool {
-        self.current().identities().next().is_some()
+    /// All additions, in no order.
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.by_identity.values().flatten()
+    }
+
+    fn ranked_for(&self, key: &str) -> &[Ranked] {
+        self.by_name.get(key).map_or(&[], Ranking::as_slice)
     }
 }
 
-/// The first one that the peer can verify; else, one that it may.
-fn choose<'a>(
-    candidates: impl Iterator<Item = &'a Arc<Identity>> + Clone,
-    schemes: &[SignatureScheme],
-    cert_schemes: &[SignatureScheme],
-) -> Option<Choice> {
-    verifiable(candidates.clone(), schemes, cert_schemes)
-        // The chain may be one that the peer trusts for other reasons.
-        .or_else(|| find(candidates.clone(), |identity| identity.signs_with(schemes)))
-        .or_else(|| without_scheme(candidates))
+impl Default for IdentitySet {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
-/// The first one, which this peer is going to refuse.
-fn without_scheme<'a>(mut candidates: impl Iterator<Item = &'a Arc<Identity>>) -> Option<Choice> {
-    Some(Choice {
-        identity: Arc::clone(candidates.next()?),
-        scheme: None,
-    })
+impl fmt::Debug for IdentitySet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IdentitySet")
+            .field("order", &self.order)
+            .field("identities", &self.by_identity.values().count())
+            .field("names", &self.by_name.values().count())
+            .field("defaults", &self.defaults.as_slice().len())
+            .finish_non_exhaustive()
+    }
 }
 
-fn verifiable<'a>(
-    candidates: impl Iterator<Item = &'a Arc<Identity>>,
-    schemes: &[SignatureScheme],
-    cert_schemes: &[SignatureScheme],
-) -> Option<Choice> {
-    find(candidates, |identity| {
-        identity.scheme_for(schemes, cert_schemes)
-    })
+impl Order {
+    fn compare(self, a: &Ranked, b: &Ranked) -> Ordering {
+        let strength = |ranked: &Ranked| {
+            let Ranked { identity, .. } = ranked;
+            (Reverse(identity.strength()), identity.weight())
+        };
+        let by_strength = match self {
+            Self::AsAdded => Ordering::Equal,
+            Self::StrongestFirst => strength(a).cmp(&strength(b)),
+        };
+        by_strength.then(a.added.cmp(&b.added))
+    }
 }
 
-fn find<'a>(
-    mut candidates: impl Iterator<Item = &'a Arc<Identity>>,
-    scheme_of: impl Fn(&Identity) -> Option<SignatureScheme>,
-) -> Option<Choice> {
-    candidates.find_map(|identity| {
-        Some(Choice {
-            scheme: Some(scheme_of(identity)?),
-            identity: Arc::clone(identity),
-        })
-    })
-}
-
-/// The version that a handshake is going to be of, which rustls doesn't tell its
-/// resolvers.
-enum MayBe {
-    Tls12,
-    Tls13,
-    /// The client lists cipher suites of TLS 1.3 and no post-quantum group. It may be a
-    /// rustls client that is limited to TLS 1.2: those list all suites
-    /// and all schemes of their provider, and groups of the versions that they speak.
-    Either,
-}
-
-impl MayBe {
-    fn of(offer: &Offer) -> Self {
-        if let Some(versions) = &offer.versions {
-            return match versions.contains(&ProtocolVersion::TLSv1_3) {
-                true => Self::Tls13,
-                false => Self::Tls12,
-            };
-        }
-        let has_tls13_suite = offer.cipher_suites.iter().any(|&suite| is_tls13(suite));
-        let has_pq_group = offer.groups.iter().any(|group| group.is_post_quantum());
-        match (has_tls13_suite, has_pq_group) {
-            (false, _) => Self::Tls12,
-            (true, true) => Self::Tls13,
-            (true, false) => Self::Either,
+impl Ranking {
+    fn as_slice(&self) -> &[Ranked] {
+        match self {
+            Self::One(ranked) => slice::from_ref(ranked),
+            Self::Several(ranked) => ranked,
         }
     }
+
+    fn insert(&mut self, new: &Ranked, order: Order) {
+        match self {
+            Self::Several(all) if all.is_empty() => *self = Self::One(new.clone()),
+            Self::One(one) => {
+                let mut both = vec![one.clone(), new.clone()];
+                both.sort_by(|a, b| order.compare(a, b));
+                *self = Self::Several(both);
+            }
+            Self::Several(all) => {
+                let at = all.partition_point(|before| order.compare(before, new).is_le());
+                all.insert(at, new.clone());
+            }
+        }
+    }
+
+    /// In whatever places it is.
+    fn remove(&mut self, identity: &Arc<Identity>) {
+        let is_other = |ranked: &Ranked| !Arc::ptr_eq(&ranked.identity, identity);
+        match self {
+            Self::One(one) if is_other(one) => {}
+            Self::One(_) => *self = Self::default(),
+            Self::Several(all) => all.retain(is_other),
+        }
+    }
 }
 
-fn keys(set: &IdentitySet) -> Vec<String> {
-    set.identities()
-        .map(|identity| identity.key_algorithm().to_string())
-        .collect()
+impl Default for Ranking {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
 }
 
-/// The schemes that may sign a handshake of TLS 1.3: not PKCS#1 v1.5 and not SHA-1
-/// (RFC 9846, section 4.2.3).
-fn for_tls13(schemes: &[SignatureScheme]) -> Vec<SignatureScheme> {
-    use SignatureScheme as Scheme;
-    let mut schemes = schemes.to_vec();
-    schemes.retain(|scheme| {
-        !matches!(
-            scheme,
-            Scheme::RSA_PKCS1_SHA1
-                | Scheme::RSA_PKCS1_SHA256
-                | Scheme::RSA_PKCS1_SHA384
-                | Scheme::RSA_PKCS1_SHA512
-                | Scheme::ECDSA_SHA1_Legacy
-        )
-    });
-    schemes
+impl Entry {
+    /// The keys of its names.
+    fn names(&self) -> impl Iterator<Item = Arc<str>> {
+        let (one, several) = match &self.serves {
+            Serves::Name(name) => (Some(&**name), &[][..]),
+            Serves::ItsNames | Serves::Everybody => (None, self.ranked.identity.dns_names()),
+        };
+        let names = one.into_iter().chain(several.iter().map(String::as_str));
+        names.map(|name| key(name).into())
+    }
 }
 
-/// The suites of TLS 1.3 have the first byte 0x13 (RFC 9846, appendix B.4).
-fn is_tls13(suite: CipherSuite) -> bool {
-    u16::from(suite) >> 8 == 0x13
+fn address(identity: &Arc<Identity>) -> Address {
+    ptr::from_ref(&**identity).addr()
 }
 
-fn normalized(name: &str) -> String {
-    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+/// What a name is found by: a wildcard by what comes after its asterisk, which a name that it is
+/// for ends with. No name itself starts with a dot.
+fn key(name: &str) -> &str {
+    match name.strip_prefix('*') {
+        Some(parent) if parent.starts_with('.') => parent,
+        _ => name,
+    }
+}
+
+/// In lower case, without a dot at the end.
+fn normalized(name: &str) -> Cow<'_, str> {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => name.to_ascii_lowercase().into(),
+        false => name.into(),
+    }
 }

@@ -13,6 +13,7 @@ mod key_usage;
 mod keys;
 mod like_rustls;
 mod manifest;
+mod named_roots;
 mod negotiated;
 mod offers;
 mod peers;

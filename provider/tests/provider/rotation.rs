@@ -188,11 +188,16 @@ fn files_that_are_no_good_at_the_start() {
     files.write(&one);
     fs::write(&files.key, &other.key).unwrap();
     let error = watch();
-    let IdentityError::InFiles { chain, key, source } = &error else {
+    let IdentityError::InFiles {
+        chain,
+        key,
+        error: cause,
+    } = &error
+    else {
         panic!("{error}");
     };
     assert_eq!((chain, key), (&files.chain, &files.key));
-    assert!(matches!(**source, IdentityError::Mismatch { .. }));
+    assert!(matches!(**cause, IdentityError::Mismatch { .. }));
     assert!(error.to_string().contains(&files.name()), "{error}");
 }
 

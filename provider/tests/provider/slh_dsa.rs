@@ -216,6 +216,7 @@ fn pre_hash_signatures_count() {
     let root = Ecdsa::root();
     let ecdsa = Identity::issued_by(&root, leaf(), &Ecdsa::generate());
     let set = IdentitySet::new()
+        .strongest_first()
         .with_default(ecdsa.checked())
         .with_default(pre_hash.checked());
     let strongest = set.identities().next().unwrap();

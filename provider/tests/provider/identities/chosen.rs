@@ -1,19 +1,16 @@
-//! Who gets what.
+//! Who gets what by name and by signatures, and the strongest where that is asked for.
 
 use alloc::sync::Arc;
 
 use pq_x509::{CertificateBuilder, SignatureAlgorithm, SigningKey};
 use rustls::SignatureScheme as Scheme;
-use rustls::pki_types::CertificateDer;
-use rustls::{AlertDescription, ClientConfig, Error, PeerIncompatible};
+use rustls::{AlertDescription, Error, PeerIncompatible};
 use rustls_pq::identity::{self, Identities, IdentitySet};
 use rustls_pq::verify::slh_dsa::SLHDSA_SHA2_192F;
 use rustls_pq::{Builder, KeyAlgorithm};
 
 use super::{ML_DSA_65, World, assert_is, issue, provider_client, root, server_over, server_with};
-use crate::peers::{
-    Ecdsa, Identity, Outcome, Pki, any_base, connect, connect_to, mutual_server_config, roots,
-};
+use crate::peers::{Ecdsa, Identity, Outcome, any_base, connect, connect_to};
 
 const ML_DSA_44: KeyAlgorithm = KeyAlgorithm::PostQuantum(SignatureAlgorithm::MlDsa44);
 const ML_DSA_87: KeyAlgorithm = KeyAlgorithm::PostQuantum(SignatureAlgorithm::MlDsa87);
@@ -35,7 +32,8 @@ fn strongest_that_the_client_can_verify() {
         let set = set.fold(IdentitySet::new(), |set, at| {
             set.with_default(ranking[at].0.checked())
         });
-        let identities = Identities::new(set);
+        // Said at last, it is for those that are there.
+        let identities = Identities::new(set.strongest_first());
 
         for accepted in 0..16 {
             let accepted = |at: usize| accepted & (1 << at) != 0;
@@ -64,7 +62,7 @@ fn strongest_that_the_client_can_verify() {
 #[test]
 fn in_handshakes() {
     let world = World::new();
-    let server = server_with(world.all());
+    let server = server_with(world.all().strongest_first());
     for (accepted, expected) in [
         (None, ML_DSA_87),
         (Some(vec![Scheme::ML_DSA_65]), ML_DSA_65),
@@ -105,6 +103,7 @@ fn signatures_in_the_chain_count() {
     let under_ecdsa = issue(&ecdsa_root, &key());
     let identities = Identities::new(
         IdentitySet::new()
+            .strongest_first()
             .with_default(under_ecdsa.checked())
             .with_default(under_87.checked()),
     );
@@ -149,6 +148,7 @@ fn signatures_in_the_chain_count() {
         .push(renewed.certificate().der().clone());
     let identities = Identities::new(
         IdentitySet::new()
+            .strongest_first()
             .with_default(under_renewed.checked())
             .with_default(under_87.checked()),
     );
@@ -174,9 +174,11 @@ fn smaller_on_a_tie() {
     let all = [Scheme::ML_DSA_65];
     for set in [
         IdentitySet::new()
+            .strongest_first()
             .with_default(short.checked())
             .with_default(long.checked()),
         IdentitySet::new()
+            .strongest_first()
             .with_default(long.checked())
             .with_default(short.checked()),
     ] {
@@ -209,9 +211,11 @@ fn smaller_with_the_signature_on_a_tie() {
     let all = [SLHDSA_SHA2_192F, Scheme::ML_DSA_65];
     for set in [
         IdentitySet::new()
+            .strongest_first()
             .with_default(checked(&ml_dsa))
             .with_default(checked(&slh_dsa)),
         IdentitySet::new()
+            .strongest_first()
             .with_default(checked(&slh_dsa))
             .with_default(checked(&ml_dsa)),
     ] {
@@ -332,47 +336,4 @@ fn replaced_by_call() {
     let client = world.client(None);
     assert_eq!(key(connect(&client, &server)), KeyAlgorithm::EcdsaP256);
     assert_eq!(before.identities().count(), 1);
-}
-
-#[test]
-fn clients_choose_by_what_servers_accept() {
-    let world = World::new();
-    let server_pki = Pki::new(SignatureAlgorithm::MlDsa44);
-    let identities = Arc::new(Identities::new(world.all()));
-    let provider = Arc::new(Builder::new(any_base()).build().unwrap());
-    let client = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(server_pki.roots())
-        .with_client_cert_resolver(identities);
-    let client = Arc::new(client);
-
-    let accepts = |schemes: &[Scheme], trusted: &[CertificateDer<'static>]| {
-        let provider = Builder::new(any_base())
-            .signature_schemes(schemes.iter().copied())
-            .build()
-            .unwrap();
-        let server =
-            mutual_server_config(provider, &server_pki.server, roots(trusted.iter().cloned()));
-        connect(&client, &Arc::new(server))
-    };
-    let key = |outcome: Outcome| {
-        assert_eq!(outcome.server.result, Ok(()));
-        outcome.server.negotiated.unwrap().peer.unwrap().key
-    };
-    let both = [Scheme::ML_DSA_65, Scheme::ECDSA_NISTP256_SHA256];
-    assert_eq!(key(accepts(&both, &world.roots)), ML_DSA_65);
-    assert_eq!(key(accepts(&both[..1], &world.roots)), ML_DSA_65);
-    let classical = key(accepts(&both[1..], &world.roots));
-    assert_eq!(classical, KeyAlgorithm::EcdsaP256);
-    // The server says which CAs it trusts.
-    let hinted = key(accepts(&both, &world.roots[3..]));
-    assert_eq!(hinted, KeyAlgorithm::EcdsaP256);
-
-    let nothing = accepts(&[Scheme::ED25519], &world.roots);
-    assert_eq!(nothing.server.result, Err(Error::NoCertificatesPresented));
-    assert_eq!(
-        nothing.client.result,
-        Err(Error::AlertReceived(AlertDescription::CertificateRequired))
-    );
 }

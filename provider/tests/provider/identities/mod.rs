@@ -1,17 +1,22 @@
 //! Several certificates on one port, and which of them a peer gets.
 
 mod chosen;
+mod in_order;
+mod of_clients;
 mod refused;
+mod tenants;
 mod tls12;
+mod trusted;
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey};
+use pq_x509::x509_cert::der::Encode;
+use pq_x509::{Certificate, CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey};
 use rustls::SignatureScheme as Scheme;
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ServerConfig};
 use rustls_pq::identity::{Choice, Identities, IdentitySet};
-use rustls_pq::{Builder, KeyAlgorithm};
+use rustls_pq::{Builder, KeyAlgorithm, Offer};
 
 use crate::peers::{Ecdsa, Identity, KeyPair, any_base, client_config, roots};
 
@@ -108,7 +113,19 @@ fn for_both_ends() -> CertificateBuilder<pq_x509::EndEntity> {
         .dns_name("localhost")
 }
 
+/// The name of whom a certificate is for, in DER.
+fn subject_of(certificate: &CertificateDer<'_>) -> Vec<u8> {
+    let certificate = Certificate::from_der(certificate).unwrap();
+    certificate.subject().to_der().unwrap()
+}
+
 #[track_caller]
 fn assert_is(choice: &Choice, identity: &Identity) {
     assert_eq!(choice.identity.certified_key().cert, identity.chain);
+}
+
+/// An offer that differs from `offer`.
+fn with(mut offer: Offer, change: impl FnOnce(&mut Offer)) -> Offer {
+    change(&mut offer);
+    offer
 }

@@ -50,6 +50,8 @@ fn pairs_that_are_refused() {
     let error = new(chain.clone(), no_key).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("the private key can't be used: "));
+    // Nobody who prints an error with its causes says it twice.
+    assert!(core::error::Error::source(&error).is_none());
     assert!(text.contains("it should be ML-DSA in PKCS#8"), "{text}");
     let mut damaged = key.secret_der().to_vec();
     damaged.pop();

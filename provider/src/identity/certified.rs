@@ -1,0 +1,352 @@
+use alloc::sync::Arc;
+use core::fmt;
+
+use pq_x509::x509_cert::der::Encode;
+use pq_x509::{Certificate, SignatureAlgorithm, SigningKey};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::sign::CertifiedKey;
+use rustls::{
+    CipherSuite, InconsistentKeys, ProtocolVersion, SignatureScheme, SupportedCipherSuite,
+};
+use zeroize::Zeroizing;
+
+use super::IdentityError;
+use crate::certificate::{Algorithms, Signature, Strength};
+use crate::{KeyAlgorithm, Offer, TrustAnchorId};
+
+/// A certificate chain with the private key of its leaf.
+///
+/// One that exists is a pair, its certificates can be read, and the handshake messages with
+/// it fit what peers accept.
+///
+/// # Memory
+///
+/// The chain as it is sent, the key in the form that signs quickly, and little else: with one
+/// certificate in the chain some 60 kB for ML-DSA-65, of which the expanded key is the most, and
+/// 4 kB for ECDSA on P-256 below an ML-DSA-65 root. 100,000 of them take 5.9 GB and 0.4 GB. An
+/// [`IdentitySet`](super::IdentitySet) holds them by reference, under as many names as need be.
+pub struct Identity {
+    certified: Arc<CertifiedKey>,
+    key_algorithm: KeyAlgorithm,
+    /// The provider's cipher suites of TLS 1.2 that the key can sign a handshake with.
+    tls12_suites: Vec<CipherSuite>,
+    /// Of each certificate.
+    algorithms: Vec<Algorithms>,
+    names: Vec<String>,
+    /// The issuer of each certificate, a Name in DER.
+    issuers: Vec<Vec<u8>>,
+    not_after: UnixTime,
+    size: usize,
+    trust_anchors: Vec<TrustAnchorId>,
+    /// Application protocols whose clients trust the chain.
+    protocols: Vec<Vec<u8>>,
+}
+
+impl Identity {
+    /// Checks a chain, leaf first, and the key of the leaf. The root needs not be sent.
+    /// `provider` is that of the configuration that it is for.
+    ///
+    /// # Errors
+    ///
+    /// [`IdentityError`] says what is wrong and what to do.
+    pub fn new(
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+        provider: &CryptoProvider,
+    ) -> Result<Self, IdentityError> {
+        // Wiped whatever comes; who loads the key has a copy to take care of.
+        let key = Zeroizing::new(key);
+        let certificates = chain
+            .iter()
+            .enumerate()
+            .map(|(index, certificate)| {
+                Certificate::from_der(certificate)
+                    .map_err(|error| IdentityError::Certificate { index, error })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let leaf = certificates.first().ok_or(IdentityError::NoCertificate)?;
+        let key_algorithm = Algorithms::in_certificate(leaf.parsed()).key;
+        let not_after =
+            (certificates.iter().map(Certificate::not_after)).fold(leaf.not_after(), UnixTime::min);
+        let size = chain.iter().map(|certificate| certificate.len()).sum();
+        check_flight(&chain, 0, key_algorithm.max_signature_len())?;
+
+        let key = provider
+            .key_provider
+            .load_private_key(key.clone_key())
+            .map_err(|error| match post_quantum(&key) {
+                // Ours says why it refuses a key that it can read.
+                Some(algorithm) if !matches!(error, rustls::Error::Other(_)) => {
+                    IdentityError::ClassicalProvider { algorithm }
+                }
+                _ => IdentityError::Key(error),
+            })?;
+        let certified = CertifiedKey::new(chain, key);
+        match certified.keys_match() {
+            // A key that can't say what its public half is has to be taken at its word,
+            // as rustls does.
+            Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => {}
+            Err(rustls::Error::InconsistentKeys(_)) => {
+                return Err(IdentityError::Mismatch {
+                    certificate: leaf.describe_subject(),
+                    algorithm: key_algorithm,
+                });
+            }
+            Err(error) => return Err(IdentityError::Key(error)),
+        }
+
+        let tls12_suites = (provider.cipher_suites.iter())
+            .filter(|suite| suite.version().version == ProtocolVersion::TLSv1_2)
+            .filter(|suite| suite.usable_for_signature_algorithm(certified.key.algorithm()))
+            .map(SupportedCipherSuite::suite)
+            .collect();
+        Ok(Self {
+            certified: Arc::new(certified),
+            key_algorithm,
+            tls12_suites,
+            algorithms: certificates
+                .iter()
+                .map(|certificate| Algorithms::in_certificate(certificate.parsed()))
+                .collect(),
+            names: leaf
+                .dns_names()
+                .iter()
+                .map(|name| name.to_ascii_lowercase())
+                .collect(),
+            issuers: certificates
+                .iter()
+                .filter_map(|certificate| certificate.issuer().to_der().ok())
+                .collect(),
+            not_after,
+            size,
+            trust_anchors: Vec::new(),
+            protocols: Vec::new(),
+        })
+    }
+
+    /// Reads the chain and the key from PEM texts, and checks them.
+    ///
+    /// # Errors
+    ///
+    /// [`IdentityError`] says what is wrong and what to do.
+    pub fn from_pem(
+        chain: &[u8],
+        key: &[u8],
+        provider: &CryptoProvider,
+    ) -> Result<Self, IdentityError> {
+        let certificates = CertificateDer::pem_slice_iter(chain)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(IdentityError::ChainPem)?;
+        if certificates.is_empty() {
+            return Err(IdentityError::NoCertificateBlock {
+                found: labels(chain),
+            });
+        }
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| match error {
+            _ if is_encrypted(key) => IdentityError::EncryptedKey,
+            pem::Error::NoItemsFound => IdentityError::NoKeyBlock { found: labels(key) },
+            error => IdentityError::KeyPem(error),
+        })?;
+        Self::new(certificates, key, provider)
+    }
+
+    /// States the IDs of the CA that the chain ends at, which the CA gives, and of groups of CAs
+    /// that it is in, in place of those stated before.
+    ///
+    /// Clients that send one of them in `trust_anchors` (draft-ietf-tls-trust-anchor-ids), as
+    /// Chromium does, show that they trust the chain, and get it wherever it stands in the order.
+    /// That takes an [`OfferReader`](crate::OfferReader) with a
+    /// [`ServerHandshake`](crate::ServerHandshake), since rustls drops the extension. Nor does rustls
+    /// send what the draft asks of servers in turn, the list of what there is (section 5.6) and that
+    /// a chain was chosen so (section 5.5): such a client verifies the chain as it does any other.
+    pub fn with_trust_anchors(self, ids: impl IntoIterator<Item = TrustAnchorId>) -> Self {
+        Self {
+            trust_anchors: ids.into_iter().collect(),
+            ..self
+        }
+    }
+
+    /// States application protocols (ALPN, RFC 7301) that only clients offer which trust the chain,
+    /// in place of those stated before: such clients get it wherever it stands in the order. A
+    /// protocol that others offer as well, such as `h2`, takes the chains away from these that they
+    /// would accept.
+    pub fn with_protocols<P: Into<Vec<u8>>>(self, protocols: impl IntoIterator<Item = P>) -> Self {
+        Self {
+            protocols: protocols.into_iter().map(P::into).collect(),
+            ..self
+        }
+    }
+
+    /// The pair in the form that rustls takes.
+    pub fn certified_key(&self) -> &Arc<CertifiedKey> {
+        &self.certified
+    }
+
+    /// The algorithm of the leaf's key.
+    pub fn key_algorithm(&self) -> KeyAlgorithm {
+        self.key_algorithm
+    }
+
+    /// The DNS names of the leaf, in lower case; wildcards as they are.
+    pub fn dns_names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The last second in which all certificates of the chain are valid: replace them before.
+    ///
+    /// It may be in the past. That is for the peers to judge, whose clocks decide.
+    pub fn not_after(&self) -> UnixTime {
+        self.not_after
+    }
+
+    /// What [`with_trust_anchors`](Self::with_trust_anchors) has stated.
+    pub fn trust_anchors(&self) -> &[TrustAnchorId] {
+        &self.trust_anchors
+    }
+
+    /// What [`with_protocols`](Self::with_protocols) has stated.
+    pub fn protocols(&self) -> &[Vec<u8>] {
+        &self.protocols
+    }
+
+    /// The length of all certificates together, in bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// What a handshake with it weighs, in bytes: certificates, and the signature in
+    /// CertificateVerify.
+    pub(super) fn weight(&self) -> usize {
+        self.size + self.key_algorithm.max_signature_len()
+    }
+
+    /// What to sign with for a peer that accepts `schemes` in the handshake and
+    /// `cert_schemes` in certificates; `None` if it can't verify this identity.
+    pub(super) fn scheme_for(
+        &self,
+        schemes: &[SignatureScheme],
+        cert_schemes: &[SignatureScheme],
+    ) -> Option<SignatureScheme> {
+        let is_chain_verifiable = Algorithms::relied_on(&self.algorithms).all(|signature| {
+            cert_schemes
+                .iter()
+                .any(|&scheme| signature.is_covered_by(scheme))
+        });
+        match is_chain_verifiable {
+            true => self.signs_with(schemes),
+            false => None,
+        }
+    }
+
+    /// Whether it can be shown in TLS 1.2 to a peer with these cipher suites: there they say
+    /// what kind of key signs (RFC 8422, section 2), which post-quantum ones never are.
+    pub(super) fn suits_tls12(&self, suites: &[CipherSuite]) -> bool {
+        self.tls12_suites.iter().any(|suite| suites.contains(suite))
+    }
+
+    pub(super) fn signs_with(&self, schemes: &[SignatureScheme]) -> Option<SignatureScheme> {
+        let signer = self.certified.key.choose_scheme(schemes)?;
+        Some(signer.scheme())
+    }
+
+    /// Whether a CA with such a name, in DER, issued one of the certificates.
+    pub(super) fn is_issued_by(&self, is_such: impl Fn(&[u8]) -> bool) -> bool {
+        self.issuers.iter().any(|issuer| is_such(issuer))
+    }
+
+    /// Whether a client shows that it trusts the chain.
+    pub(super) fn is_trusted_by(&self, offer: &Offer) -> bool {
+        self.is_issued_by(|name| offer.certificate_authorities.contains(name))
+            || (self.trust_anchors.iter()).any(|id| offer.trust_anchors.contains(id))
+            || self.is_for_protocol_of(offer)
+    }
+
+    /// Whether a client offers one of the protocols whose clients trust the chain.
+    pub(super) fn is_for_protocol_of(&self, offer: &Offer) -> bool {
+        (self.protocols.iter()).any(|protocol| offer.protocols.contains(protocol))
+    }
+
+    pub(super) fn algorithms(&self) -> &[Algorithms] {
+        &self.algorithms
+    }
+
+    /// That of the weakest link.
+    pub(super) fn strength(&self) -> Strength {
+        let keys = self.algorithms.iter().map(|certificate| certificate.key);
+        keys.map(KeyAlgorithm::strength)
+            .chain(Algorithms::relied_on(&self.algorithms).map(Signature::strength))
+            .min()
+            .unwrap_or(Strength::NONE)
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity")
+            .field("names", &self.names)
+            .field("key", &format_args!("{}", self.key_algorithm()))
+            .field("certificates", &self.algorithms.len())
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What certificates and the signature of CertificateVerify may take together, in
+/// bytes.
+///
+/// rustls receives a flight of messages into a buffer of 65,535 bytes, and frees nothing of
+/// it until a message ends together with a record. Servers that fill their records, as
+/// rustls and BoringSSL do, therefore have to get everything from EncryptedExtensions to
+/// Finished into this buffer. What is left is for those two, a CertificateRequest with a
+/// few dozen names, and the framing of four records.
+const FLIGHT_LIMIT: usize = 0xffff - 4095;
+
+fn check_flight(
+    chain: &[CertificateDer<'_>],
+    extensions: usize,
+    signature: usize,
+) -> Result<(), IdentityError> {
+    // CertificateEntry: three bytes of length, two of extensions (RFC 9846, section 4.4.2).
+    let entries = chain.iter().map(|certificate| certificate.len() + 5);
+    let certificates = entries.sum::<usize>() + extensions;
+    match certificates + signature <= FLIGHT_LIMIT {
+        true => Ok(()),
+        false => Err(IdentityError::TooLarge {
+            certificates,
+            signature,
+            limit: FLIGHT_LIMIT,
+        }),
+    }
+}
+
+/// Whether a text has an encrypted private key: by its label (RFC 5958), or by the headers of
+/// RFC 1421, which other labels have as well.
+fn is_encrypted(text: &[u8]) -> bool {
+    lines(text).any(|line| {
+        line == b"-----BEGIN ENCRYPTED PRIVATE KEY-----" || line == b"Proc-Type: 4,ENCRYPTED"
+    })
+}
+
+/// The labels of the blocks in a PEM text.
+fn labels(text: &[u8]) -> Vec<String> {
+    lines(text)
+        .filter_map(|line| line.strip_prefix(b"-----BEGIN ")?.strip_suffix(b"-----"))
+        .map(|label| String::from_utf8_lossy(label).into_owned())
+        .collect()
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b'\n')
+        .map(<[u8]>::trim_ascii_end)
+}
+
+/// The algorithm of a post-quantum private key that can be read.
+fn post_quantum(key: &PrivateKeyDer<'_>) -> Option<SignatureAlgorithm> {
+    let PrivateKeyDer::Pkcs8(key) = key else {
+        return None;
+    };
+    let key = SigningKey::from_pkcs8_der(key.secret_pkcs8_der()).ok()?;
+    Some(key.algorithm())
+}

@@ -1,0 +1,205 @@
+use core::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use pq_x509::{CertificateError, KeyError, SignatureAlgorithm};
+use rustls::OtherError;
+use rustls::pki_types::pem;
+
+use crate::KeyAlgorithm;
+
+/// Why a chain and a key can't be served.
+///
+/// The text of each has that of its cause in it. [`source`](core::error::Error::source) is `None`
+/// therefore, so that a program that prints causes one after another prints nothing twice.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// The chain is empty.
+    #[error("there is no certificate in the chain; it takes at least that of the key")]
+    NoCertificate,
+
+    /// A certificate can't be read.
+    #[error("certificate {index} of the chain, counted from 0 for the leaf, is malformed: {error}")]
+    Certificate {
+        /// The position in the chain.
+        index: usize,
+        /// What is wrong with it.
+        error: CertificateError,
+    },
+
+    /// The chain isn't in PEM.
+    #[error(
+        "the certificate chain can't be read: {}; it should be in PEM, with a CERTIFICATE block \
+         for each certificate",
+        reason(.0)
+    )]
+    ChainPem(pem::Error),
+
+    /// The PEM text for the chain has no certificate.
+    #[error(
+        "there is no certificate in the text for the chain, which has {}; it should be in PEM, \
+         with a CERTIFICATE block for each certificate, that of the key first",
+        blocks(found)
+    )]
+    NoCertificateBlock {
+        /// The labels of the blocks that the text has.
+        found: Vec<String>,
+    },
+
+    /// The private key isn't in PEM.
+    #[error(
+        "the private key can't be read: {}; it should be in PEM and not encrypted, in a block \
+         PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA PRIVATE KEY; `openssl pkey` converts others",
+        reason(.0)
+    )]
+    KeyPem(pem::Error),
+
+    /// The PEM text for the private key has none.
+    #[error(
+        "there is no private key in the text for it, which has {}; it should be in PEM, in a \
+         block PRIVATE KEY (PKCS#8), EC PRIVATE KEY or RSA PRIVATE KEY; `openssl pkey` converts \
+         others",
+        blocks(found)
+    )]
+    NoKeyBlock {
+        /// The labels of the blocks that the text has.
+        found: Vec<String>,
+    },
+
+    /// The private key is encrypted.
+    #[error(
+        "the private key is encrypted, and nothing here asks for a password; decrypt it first, \
+         for example with `openssl pkey`"
+    )]
+    EncryptedKey,
+
+    /// The private key can't be used.
+    #[error("the private key can't be used: {}", unusable(.0))]
+    Key(rustls::Error),
+
+    /// What loads private keys has panicked, while [files were watched](super::IdentityFiles::watch).
+    #[error(
+        "the provider panicked when it loaded the private key, and standard error may say why; use \
+         a key of another kind, or report it to who made the base provider"
+    )]
+    Panicked,
+
+    /// The private key is post-quantum, and the provider isn't of this crate.
+    #[error(
+        "the provider loads no private keys of {algorithm}; make it with rustls_pq::provider() or \
+         rustls_pq::Builder, and use it for the configuration as well"
+    )]
+    ClassicalProvider {
+        /// The algorithm of the private key.
+        algorithm: SignatureAlgorithm,
+    },
+
+    /// The private key isn't that of the leaf.
+    #[error(
+        "the private key doesn't belong to the certificate, which is that of {certificate} with a \
+         key for {algorithm}; give the key that it was issued for, and the leaf first in the chain"
+    )]
+    Mismatch {
+        /// Whose certificate comes first in the chain.
+        certificate: String,
+        /// The algorithm of the key in it.
+        algorithm: KeyAlgorithm,
+    },
+
+    /// The chain is larger than peers accept.
+    #[error(
+        "the chain is too large: {certificates} bytes of certificates and a signature of up to \
+         {signature} bytes, {} bytes together, where {limit} fit into a handshake with a peer \
+         that uses rustls; leave out the root, or take smaller signatures (ML-DSA rather than \
+         SLH-DSA for all but the root)",
+        .certificates + .signature
+    )]
+    TooLarge {
+        /// The length of all certificates with what frames them, and of the OCSP response, in bytes.
+        certificates: usize,
+        /// The length of the signature in CertificateVerify, in bytes.
+        signature: usize,
+        /// What fits, in bytes.
+        limit: usize,
+    },
+
+    /// What a chain and a key from files have wrong with them.
+    #[error("{} with the key {}: {error}", .chain.display(), .key.display())]
+    InFiles {
+        /// The file with the chain.
+        chain: PathBuf,
+        /// The file with the key.
+        key: PathBuf,
+        /// What is wrong.
+        error: Box<Self>,
+    },
+
+    /// A path leads to a directory, a pipe, a device or the like.
+    #[error(
+        "{} isn't a regular file, and only those are read; write what it gives into one",
+        .path.display()
+    )]
+    NoRegularFile {
+        /// The path.
+        path: PathBuf,
+    },
+
+    /// A file is larger than any chain or key.
+    #[error(
+        "{} has {len} bytes, where a chain or a key may have {limit}; give the file with the PEM \
+         text of one of them",
+        .path.display()
+    )]
+    FileTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its length, in bytes.
+        len: u64,
+        /// What is accepted, in bytes.
+        limit: u64,
+    },
+
+    /// A file can't be read.
+    #[error("{} can't be read: {error}", .path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+}
+
+/// What `pki_types` reports, which prints markers as lists of numbers.
+fn reason(error: &pem::Error) -> String {
+    match error {
+        pem::Error::MissingSectionEnd { end_marker } => format!(
+            "the end of its block {} is missing",
+            String::from_utf8_lossy(end_marker)
+        ),
+        error => error.to_string(),
+    }
+}
+
+fn blocks(labels: &[String]) -> String {
+    match labels {
+        [] => "no block at all".into(),
+        labels => labels.join(", "),
+    }
+}
+
+/// What the key provider forbids says itself what to do; what can't be read doesn't, nor do the
+/// base's errors.
+fn unusable(error: &rustls::Error) -> String {
+    let as_is: &dyn fmt::Display = match error {
+        rustls::Error::Other(OtherError(error)) if !error.is::<KeyError>() => {
+            return error.to_string();
+        }
+        rustls::Error::Other(OtherError(error)) => error,
+        error => error,
+    };
+    format!(
+        "{as_is}; it should be ML-DSA in PKCS#8, as seed, expanded key or both, or a classical key \
+         that the base provider supports"
+    )
+}

@@ -1,0 +1,187 @@
+use alloc::sync::Arc;
+use core::mem;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use rustls::SignatureScheme;
+use rustls::client::ResolvesClientCert;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use tracing::{debug, warn};
+
+use super::choice::{Accepted, find};
+use super::{Choice, Identity, IdentitySet};
+use crate::Offer;
+use crate::start::Start;
+
+/// Gives rustls the identity that suits the peer best, and takes a new set at any
+/// time: the resolver of a [`ServerConfig`](rustls::ServerConfig) or a
+/// [`ClientConfig`](rustls::ClientConfig).
+///
+/// [The module](crate::identity) says which identity a client gets, and which one a server.
+#[derive(Debug)]
+pub struct Identities {
+    // Locked only to copy or to exchange the pointer.
+    current: RwLock<Arc<IdentitySet>>,
+    /// Whose turn it is to exchange it.
+    turn: Mutex<()>,
+}
+
+impl Identities {
+    /// Starts with `set`.
+    pub fn new(set: IdentitySet) -> Self {
+        Self {
+            current: RwLock::new(Arc::new(set)),
+            turn: Mutex::new(()),
+        }
+    }
+
+    /// Puts `set` in the place of the current one, for all handshakes that start from
+    /// now on. Handshakes that are under way and connections keep what they have.
+    ///
+    /// Where [files are watched](super::IdentityFiles::watch), a set that wasn't made from the
+    /// current one is replaced in turn when one of them changes: then change the files, or
+    /// [`update`](Self::update) the set.
+    pub fn replace(&self, set: IdentitySet) {
+        self.update(|_| set);
+    }
+
+    /// Puts what `change` makes of the current set in its place, for all handshakes that start from
+    /// then on. They never wait for it: others that update or replace the set do.
+    ///
+    /// That `change` gets a copy costs nothing, and to change one identity in it costs the same
+    /// among ten and among 100,000:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use rustls_pq::identity::{Identities, Identity};
+    ///
+    /// /// A tenant has a new certificate, the first one or in place of others.
+    /// fn renew(identities: &Identities, name: &str, renewed: Identity) {
+    ///     let renewed = Arc::new(renewed);
+    ///     identities.update(|set| {
+    ///         let old: Vec<_> = set.named(name).cloned().collect();
+    ///         old.iter()
+    ///             .fold(set, |set, old| set.without(old))
+    ///             .with(renewed)
+    ///     });
+    /// }
+    /// # let set = rustls_pq::identity::IdentitySet::new();
+    /// # let identities = Identities::new(set);
+    /// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+    /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+    /// # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key)?;
+    /// # for _ in 0..2 {
+    /// #     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+    /// #     let leaf = root.issue(CertificateBuilder::server().dns_name("a.test"), &key)?;
+    /// #     let provider = rustls_pq::provider()?;
+    /// #     let key = key.to_pkcs8_pem()?;
+    /// #     let identity = Identity::from_pem(leaf.to_pem().as_bytes(), key.as_bytes(), &provider)?;
+    /// #     renew(&identities, "a.test", identity);
+    /// # }
+    /// # assert_eq!(identities.current().identities().count(), 1);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// `change` must not update or replace the set of the same `Identities`, which would wait for
+    /// itself. If it panics, nothing changes.
+    pub fn update(&self, change: impl FnOnce(IdentitySet) -> IdentitySet) {
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut set = Arc::new(change((*self.current()).clone()));
+        mem::swap(
+            &mut *self.current.write().unwrap_or_else(PoisonError::into_inner),
+            &mut set,
+        );
+        drop(turn);
+        // What was the current set goes here, after the locks.
+    }
+
+    /// The current set.
+    pub fn current(&self) -> Arc<IdentitySet> {
+        // A pointer is whole whenever the lock is free.
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What a client with this ClientHello gets, which is what rustls is told, too:
+    /// `None` if the set has nothing for the name, and no default.
+    pub fn choose(&self, hello: &ClientHello<'_>) -> Option<Choice> {
+        self.choose_offered(&Offer::of(hello))
+    }
+
+    /// What a client with this offer gets.
+    pub fn choose_offered(&self, offer: &Offer) -> Option<Choice> {
+        self.current().choose(offer)
+    }
+
+    /// What a client gets that asks for `server_name` and accepts `schemes` in the
+    /// handshake (signature_algorithms) and `cert_schemes` in certificates
+    /// (signature_algorithms_cert, or the same where the client doesn't send it), and doesn't
+    /// say whom it trusts.
+    pub fn choose_for(
+        &self,
+        server_name: Option<&str>,
+        schemes: &[SignatureScheme],
+        cert_schemes: &[SignatureScheme],
+    ) -> Option<Choice> {
+        let set = self.current();
+        let accepted = Accepted {
+            schemes,
+            cert_schemes,
+        };
+        accepted.choose(set.candidates(server_name), |_| false)
+    }
+}
+
+impl ResolvesServerCert for Identities {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let choice = self.current().resolve(&Offer::of(&hello))?;
+        Some(Arc::clone(choice.identity.certified_key()))
+    }
+}
+
+impl ResolvesClientCert for Identities {
+    fn resolve(
+        &self,
+        root_hint_subjects: &[&[u8]],
+        schemes: &[SignatureScheme],
+    ) -> Option<Arc<CertifiedKey>> {
+        let set = self.current();
+        let accepted = Accepted {
+            schemes,
+            cert_schemes: schemes,
+        };
+        let names = root_hint_subjects.iter().copied().collect::<HashSet<_>>();
+        let is_trusted = |identity: &Identity| identity.is_issued_by(|name| names.contains(name));
+        let identities = set.identities();
+        let trusted = identities.clone().filter(|identity| is_trusted(identity));
+        // A server names whom it insists on, so that a chain that it may verify from one of
+        // these is better than one that it can verify from another.
+        let choice = find(trusted.clone(), |identity| accepted.verify(identity))
+            .or_else(|| accepted.sign(trusted))
+            .or_else(|| accepted.choose(identities.clone(), |_| false));
+        match choice {
+            Some(Choice {
+                identity,
+                scheme: Some(scheme),
+            }) => {
+                debug!(key = %identity.key_algorithm(), ?scheme, "client certificate chosen");
+                Some(Arc::clone(identity.certified_key()))
+            }
+            // Then rustls sends an empty chain, and the server decides.
+            _ => {
+                let keys = identities.map(|identity| identity.key_algorithm().to_string());
+                warn!(
+                    server_accepts = ?Start(schemes),
+                    client_has = ?Start(&keys.collect::<Vec<_>>()),
+                    "no client certificate that this server accepts the signatures of"
+                );
+                None
+            }
+        }
+    }
+
+    fn has_certs(&self) -> bool {
+        !self.current().is_empty()
+    }
+}

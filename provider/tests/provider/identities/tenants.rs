@@ -1,0 +1,308 @@
+//! Many names, and sets that change while they are used.
+
+use alloc::sync::Arc;
+use core::hint::black_box;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::thread;
+use std::time::Instant;
+
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use rustls::SignatureScheme as Scheme;
+use rustls_pq::identity::{Identities, Identity, IdentitySet};
+use rustls_pq::{Offer, Refusal};
+
+use super::{World, assert_is, server_over, with};
+use crate::peers::{Ecdsa, Identity as Pair, any_base, connect};
+
+const NAMES: usize = 100_000;
+const DISTINCT: usize = 2_000;
+
+/// To choose among 100,000 names takes what it takes among ten. A look through all of them would
+/// take ten thousand times as long, so that the bound decides on any machine; how long it does take
+/// is in the benchmarks.
+#[test]
+fn choosing_does_not_look_through_all() {
+    let tenants = Tenants::new();
+    let few = tenants.set(10, 10);
+    let many = tenants.set(NAMES, DISTINCT);
+    assert_eq!(many.identities().count(), DISTINCT + 1);
+    let [few, many] = [few, many].map(Identities::new);
+    let offer = |name: String| {
+        with(Offer::default(), |offer| {
+            offer.server_name = Some(name);
+            offer.signature_schemes = vec![Scheme::ML_DSA_65, Scheme::ECDSA_NISTP256_SHA256];
+            offer.cipher_suites = vec![0x1301.into()];
+            offer.versions = Some(vec![rustls::ProtocolVersion::TLSv1_3]);
+        })
+    };
+    let time = |identities: &Identities, names: &[usize]| {
+        let offers: Vec<_> = names.iter().map(|name| offer(self::name(*name))).collect();
+        let turn = || {
+            let start = Instant::now();
+            for offer in &offers {
+                assert!(black_box(identities.choose_offered(offer)).is_some());
+            }
+            start.elapsed()
+        };
+        (0..20).map(|_| turn()).min().unwrap()
+    };
+    let among_few = time(&few, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    let spread: Vec<_> = (0..10).map(|at| at * (NAMES / 10) + at).collect();
+    let among_many = time(&many, &spread);
+    println!("10 choices: {among_few:?} among 10, {among_many:?} among {NAMES}");
+    assert!(among_many < 20 * among_few + Duration::from_micros(50));
+
+    // A name that isn't there costs no more, nor does the message that says so.
+    let nobody = offer("nobody.example.com".into());
+    assert!(many.choose_offered(&nobody).is_none());
+    let refused = with(offer(name(1)), |offer| {
+        offer.signature_schemes = vec![Scheme::ED25519];
+    });
+    let set = many.current();
+    let error = rustls::Error::from(rustls::PeerIncompatible::NoSignatureSchemesInCommon);
+    let server = server_over(Identities::new(IdentitySet::new()));
+    let Refusal::NoSharedSignatureScheme { server, .. } =
+        Refusal::by_server(&error, &refused, &server, Some(&set))
+    else {
+        panic!("another refusal");
+    };
+    assert_eq!(server, [rustls_pq::KeyAlgorithm::EcdsaP256]);
+}
+
+/// One of 100,000 is replaced, added or removed without a look at the others.
+#[test]
+fn changing_does_not_look_through_all() {
+    let tenants = Tenants::new();
+    let [few, many] = [tenants.set(10, 10), tenants.set(NAMES, DISTINCT)].map(Identities::new);
+    let time = |identities: &Identities| {
+        let turn = || {
+            let new = Arc::new(tenants.identity(3));
+            let start = Instant::now();
+            identities.update(|set| {
+                let old = set.named(&name(3)).next().cloned().unwrap();
+                set.with_replaced(&old, new.clone())
+            });
+            let took = start.elapsed();
+            let set = identities.current();
+            assert!(
+                set.named(&name(3))
+                    .all(|identity| Arc::ptr_eq(identity, &new))
+            );
+            took
+        };
+        (0..20).map(|_| turn()).min().unwrap()
+    };
+    let [among_few, among_many] = [time(&few), time(&many)];
+    println!("a change: {among_few:?} among 10, {among_many:?} among {NAMES}");
+    assert!(among_many < 20 * among_few + Duration::from_micros(200));
+}
+
+/// A set with 100,000 names is made in no more than a hundredth of the time that a look at all
+/// names for each of them would take.
+#[test]
+fn building_does_not_look_through_all() {
+    let tenants = Tenants::new();
+    let time = |names| {
+        let turn = |_| {
+            let start = Instant::now();
+            black_box(tenants.set(names, 10));
+            start.elapsed()
+        };
+        (0..3).map(turn).min().unwrap()
+    };
+    let tenth = time(NAMES / 10);
+    let all = time(NAMES);
+    println!("{} names in {tenth:?}, {NAMES} in {all:?}", NAMES / 10);
+    assert!(all < 50 * tenth);
+}
+
+#[test]
+fn replaced_added_and_removed() {
+    let tenants = Tenants::new();
+    let [a, b, c, renewed] = [0, 1, 2, 0].map(|at| Arc::new(tenants.identity(at)));
+    let set = IdentitySet::new()
+        .with(b.clone())
+        .with(a.clone())
+        .with_default(a.clone())
+        .with_name("By.Hand", a.clone())
+        .with_name("by.hand", b.clone());
+    let before = set.clone();
+    assert!(is(set.identities(), &[&b, &a]));
+    assert!(is(set.named("by.HAND."), &[&a, &b]));
+
+    // In the same place, for the same names.
+    let set = set.with_replaced(&a, renewed.clone());
+    assert!(is(set.identities(), &[&b, &renewed]));
+    assert!(is(set.named(&name(0)), &[&renewed, &renewed]));
+    assert!(is(set.named("by.hand"), &[&renewed, &b]));
+    assert!(set.contains(&renewed) && !set.contains(&a));
+    // By default as well.
+    let all = [Scheme::ECDSA_NISTP256_SHA256];
+    let choose =
+        |set: &IdentitySet, name| Identities::new(set.clone()).choose_for(name, &all, &all);
+    assert!(Arc::ptr_eq(&choose(&set, None).unwrap().identity, &renewed));
+    // Of what isn't there, nothing comes.
+    let set = set.with_replaced(&a, c.clone()).without(&a);
+    assert!(is(set.identities(), &[&b, &renewed]));
+
+    let set = set.without(&renewed).with(c.clone());
+    assert!(is(set.identities(), &[&b, &c]));
+    assert!(is(set.named("by.hand"), &[&b]));
+    assert!(is(set.named(&name(0)), &[]));
+    assert!(choose(&set, None).is_none());
+    assert!(choose(&set, Some(&name(0))).is_none());
+    let set = set.without(&b).without(&c);
+    assert!(set.is_empty() && !before.is_empty());
+    // The copy is what it was.
+    assert!(is(before.identities(), &[&b, &a]));
+    assert!(is(before.named("by.hand"), &[&a, &b]));
+}
+
+/// A renewed certificate may be for other names.
+#[test]
+fn replaced_with_other_names() {
+    let tenants = Tenants::new();
+    let [old, new] = [0, 1].map(|at| Arc::new(tenants.identity(at)));
+    let set = IdentitySet::new()
+        .with(old.clone())
+        .with_name("by.hand", old.clone());
+    let set = set.with_replaced(&old, new.clone());
+    assert!(is(set.named(&name(0)), &[]));
+    assert!(is(set.named(&name(1)), &[&new]));
+    assert!(is(set.named("by.hand"), &[&new]));
+}
+
+/// A wildcard is a name of its own.
+#[test]
+fn wildcards_are_named() {
+    let tenants = Tenants::new();
+    let [wildcard, exact] = [0, 1].map(|at| Arc::new(tenants.identity(at)));
+    let set = IdentitySet::new()
+        .with_name("*.Example.org", wildcard.clone())
+        .with_name("a.example.org", exact.clone());
+    assert!(is(set.named("a.example.org"), &[&exact]));
+    assert!(is(set.named("*.example.org"), &[&wildcard]));
+    assert!(is(set.named("b.example.org"), &[]));
+    let set = set.without(&wildcard);
+    assert!(is(set.named("*.example.org"), &[]));
+}
+
+/// Those who update at the same time don't undo each other's work.
+#[test]
+fn updates_add_up() {
+    let tenants = Tenants::new();
+    let identity = Arc::new(tenants.identity(0));
+    let identities = Identities::new(IdentitySet::new());
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (identities, identity) = (&identities, &identity);
+            scope.spawn(move || {
+                for at in 0..100 {
+                    let name = format!("{thread}-{at}.example.org");
+                    identities.update(|set| set.with_name(&name, identity.clone()));
+                }
+            });
+        }
+    });
+    let set = identities.current();
+    for thread in 0..4 {
+        for at in 0..100 {
+            assert!(is(
+                set.named(&format!("{thread}-{at}.example.org")),
+                &[&identity]
+            ));
+        }
+    }
+}
+
+/// What panics changes nothing, and who comes next isn't disturbed.
+#[test]
+fn an_update_that_panics() {
+    let tenants = Tenants::new();
+    let identities = Identities::new(IdentitySet::new().with(tenants.identity(0)));
+    let update = || identities.update(|_| panic!("on purpose"));
+    std::panic::catch_unwind(core::panic::AssertUnwindSafe(update)).unwrap_err();
+    assert_eq!(identities.current().identities().count(), 1);
+    identities.update(|set| set.with(tenants.identity(1)));
+    assert_eq!(identities.current().identities().count(), 2);
+}
+
+/// Handshakes go on while a set changes, however long that takes.
+#[test]
+fn handshakes_do_not_wait() {
+    let world = World::new();
+    let set = IdentitySet::new().with_default(world.ecdsa.checked());
+    let identities = Arc::new(Identities::new(set));
+    let server = server_over(identities.clone());
+    let is_changing = AtomicBool::new(false);
+    let has_connected = AtomicBool::new(false);
+    let new = Arc::new(world.ml_dsa_65.checked());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            identities.update(|set| {
+                is_changing.store(true, Ordering::SeqCst);
+                let start = Instant::now();
+                while !has_connected.load(Ordering::SeqCst) {
+                    assert!(start.elapsed() < Duration::from_secs(60));
+                    thread::yield_now();
+                }
+                set.with_default(new.clone())
+            });
+        });
+        while !is_changing.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+        let outcome = connect(&world.client(None), &server);
+        assert_eq!(outcome.client.result, Ok(()));
+        has_connected.store(true, Ordering::SeqCst);
+    });
+    let choice = identities.choose_for(None, &[Scheme::ML_DSA_65], &[Scheme::ML_DSA_65]);
+    assert_is(&choice.unwrap(), &world.ml_dsa_65);
+}
+
+/// A root that issues for one tenant after another, all with one key, so that there can be
+/// thousands.
+struct Tenants {
+    root: Issuer<SigningKey>,
+    key: Ecdsa,
+    provider: rustls::crypto::CryptoProvider,
+}
+
+impl Tenants {
+    fn new() -> Self {
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+        Self {
+            root: Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap(),
+            key: Ecdsa::generate(),
+            provider: any_base(),
+        }
+    }
+
+    fn identity(&self, at: usize) -> Identity {
+        let leaf = CertificateBuilder::server().dns_name(name(at));
+        let Pair { chain, key } = Pair::issued_by(&self.root, leaf, &self.key);
+        Identity::new(chain, key, &self.provider).unwrap()
+    }
+
+    /// As many names, the first ones in certificates of their own.
+    fn set(&self, names: usize, distinct: usize) -> IdentitySet {
+        let common = Arc::new(self.identity(distinct));
+        let set = (0..distinct).fold(IdentitySet::new(), |set, at| set.with(self.identity(at)));
+        (distinct..names.max(distinct + 1))
+            .fold(set, |set, at| set.with_name(&name(at), common.clone()))
+    }
+}
+
+fn name(at: usize) -> String {
+    format!("tenant-{at}.example.org")
+}
+
+fn is<'a>(
+    identities: impl Iterator<Item = &'a Arc<Identity>>,
+    expected: &[&Arc<Identity>],
+) -> bool {
+    let identities: Vec<_> = identities.collect();
+    identities.len() == expected.len()
+        && (identities.iter().zip(expected)).all(|(one, other)| Arc::ptr_eq(one, other))
+}

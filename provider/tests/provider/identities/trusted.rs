@@ -1,0 +1,278 @@
+//! Who gets what that shows whom it trusts.
+
+use alloc::sync::Arc;
+
+use pq_x509::{CertificateBuilder, SignatureAlgorithm, SigningKey};
+use rustls::{ProtocolVersion, ServerConfig, SignatureScheme as Scheme};
+use rustls_pq::identity::{Identities, IdentitySet};
+use rustls_pq::{Builder, Group, Offer, OfferReader, ServerHandshake};
+
+use super::{assert_is, issue, root, subject_of, with};
+use crate::offers::{chromium, trust_anchors};
+use crate::peers::{Ecdsa, Identity, accept, any_base};
+
+/// A browser lists ML-DSA and gets the chain for it if it says that it trusts the root, and else
+/// what stands first.
+#[test]
+fn choice_for_a_browser() {
+    let chains = Chains::new();
+    let offer = read(&chromium());
+    for (ids, expected) in [
+        (&["44947.2.13"][..], &chains.ml_dsa),
+        (&["32473.1", "11129.9.15"], &chains.ml_dsa),
+        (&["32473.1", "44947.2.2"], &chains.ecdsa),
+        (&[], &chains.ecdsa),
+    ] {
+        let ml_dsa = chains
+            .ml_dsa
+            .checked()
+            .with_trust_anchors(trust_anchors(ids));
+        let set = IdentitySet::new()
+            .with_default(chains.ecdsa.checked())
+            .with_default(ml_dsa);
+        let identities = Identities::new(set);
+        assert_is(&identities.choose_offered(&offer).unwrap(), expected);
+        // By way of what a server is made of.
+        let config = ServerConfig::builder_with_provider(Arc::new(provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(Identities::new(IdentitySet::new())));
+        let handshake = ServerHandshake::begin(offer.clone(), &identities, &config);
+        let accepted = accept(&chromium());
+        let connection = accepted.into_connection(handshake.config());
+        assert!(connection.is_ok());
+        let chosen = handshake.config();
+        let chosen = chosen
+            .cert_resolver
+            .resolve(accept(&chromium()).client_hello());
+        assert_eq!(chosen.unwrap().cert, expected.chain);
+    }
+}
+
+/// Whatever shows trust leads to the same, and what shows it in nobody, or in somebody else, leads
+/// to the order.
+#[test]
+fn in_whatever_way() {
+    let chains = Chains::new();
+    let ml_dsa = chains
+        .ml_dsa
+        .checked()
+        .with_trust_anchors(trust_anchors(&["32473.1", "32473.2"]))
+        .with_protocols(["closed/1", "closed/2"]);
+    let set = IdentitySet::new()
+        .with_default(chains.ecdsa.checked())
+        .with_default(ml_dsa);
+    let choose = |offer: &Offer| Identities::new(set.clone()).choose_offered(offer).unwrap();
+
+    let nothing = offer();
+    assert_is(&choose(&nothing), &chains.ecdsa);
+    let shows = |offer: Offer, expected: &Identity| assert_is(&choose(&offer), expected);
+    shows(
+        with(offer(), |offer| {
+            offer.trust_anchors = trust_anchors(&["1.2.3", "32473.2"]);
+        }),
+        &chains.ml_dsa,
+    );
+    shows(
+        with(offer(), |offer| {
+            offer.trust_anchors = trust_anchors(&["1.2.3"]);
+        }),
+        &chains.ecdsa,
+    );
+    for (names, expected) in [
+        (vec![chains.ml_dsa_root.clone()], &chains.ml_dsa),
+        (
+            vec![b"0".to_vec(), chains.ml_dsa_root.clone()],
+            &chains.ml_dsa,
+        ),
+        (vec![chains.ecdsa_root.clone()], &chains.ecdsa),
+        // Of both, the first.
+        (
+            vec![chains.ml_dsa_root.clone(), chains.ecdsa_root.clone()],
+            &chains.ecdsa,
+        ),
+        (vec![b"0".to_vec()], &chains.ecdsa),
+    ] {
+        let certificate_authorities = names.into_iter().collect();
+        let offer = with(offer(), |offer| {
+            offer.certificate_authorities = certificate_authorities;
+        });
+        shows(offer, expected);
+    }
+    for (protocols, expected) in [
+        (&["h2", "closed/2"][..], &chains.ml_dsa),
+        (&["h2", "closed"], &chains.ecdsa),
+    ] {
+        let protocols = protocols.iter().map(|it| it.as_bytes().to_vec()).collect();
+        let offer = with(offer(), |offer| {
+            offer.protocols = protocols;
+        });
+        shows(offer, expected);
+    }
+}
+
+/// Trust is no use to who can't verify the chain.
+#[test]
+fn only_what_can_be_verified() {
+    let chains = Chains::new();
+    let set = IdentitySet::new()
+        .with_default(chains.ecdsa.checked())
+        .with_default(
+            chains
+                .ml_dsa
+                .checked()
+                .with_trust_anchors(trust_anchors(&["32473.1"]))
+                .with_protocols(["closed"]),
+        );
+    let identities = Identities::new(set);
+    let trusting = with(offer(), |offer| {
+        offer.certificate_authorities = [chains.ml_dsa_root.clone()].into();
+        offer.trust_anchors = trust_anchors(&["32473.1"]);
+        offer.protocols = vec![b"closed".to_vec()];
+    });
+    assert_is(
+        &identities.choose_offered(&trusting).unwrap(),
+        &chains.ml_dsa,
+    );
+
+    let classical = vec![Scheme::ECDSA_NISTP256_SHA256];
+    let in_chains_only = with(trusting.clone(), |offer| {
+        offer.certificate_schemes = Some(classical.clone());
+    });
+    let nowhere = with(trusting.clone(), |offer| {
+        offer.signature_schemes = classical;
+    });
+    let in_tls12 = with(trusting, |offer| {
+        offer.versions = Some(vec![ProtocolVersion::TLSv1_2]);
+    });
+    for offer in [in_chains_only, nowhere, in_tls12] {
+        let choice = identities.choose_offered(&offer).unwrap();
+        assert_is(&choice, &chains.ecdsa);
+        assert_eq!(choice.scheme, Some(Scheme::ECDSA_NISTP256_SHA256));
+    }
+}
+
+/// Extensions of TLS 1.3 count for nothing in TLS 1.2, and application protocols for what they do in
+/// TLS 1.3.
+#[test]
+fn in_tls12() {
+    let [first, second] = [(); 2].map(|()| Ecdsa::root());
+    let [of_first, of_second] = [&first, &second].map(|root| issue(root, &Ecdsa::generate()));
+    let set = IdentitySet::new()
+        .with_default(of_first.checked())
+        .with_default(
+            of_second
+                .checked()
+                .with_trust_anchors(trust_anchors(&["32473.1"]))
+                .with_protocols(["closed"]),
+        );
+    let identities = Identities::new(set);
+    let tls12 = with(offer(), |offer| {
+        offer.versions = Some(vec![ProtocolVersion::TLSv1_2]);
+        offer.trust_anchors = trust_anchors(&["32473.1"]);
+    });
+    assert_is(&identities.choose_offered(&tls12).unwrap(), &of_first);
+    let closed = with(tls12, |offer| {
+        offer.protocols = vec![b"closed".to_vec()];
+    });
+    assert_is(&identities.choose_offered(&closed).unwrap(), &of_second);
+}
+
+/// Where the version isn't known, which may be TLS 1.2 if there is no post-quantum group, trust in
+/// what TLS 1.2 has no use for still counts, unless the client trusts something else.
+#[test]
+fn where_the_version_is_not_known() {
+    let chains = Chains::new();
+    let set = IdentitySet::new()
+        .with_default(chains.ml_dsa.checked())
+        .with_default(chains.ecdsa.checked());
+    let identities = Identities::new(set);
+    let roots = [&chains.ml_dsa_root, &chains.ecdsa_root];
+    for (trusted, expected) in [
+        (&roots[..0], &chains.ecdsa),
+        (&roots[..1], &chains.ml_dsa),
+        (&roots[1..], &chains.ecdsa),
+        (&roots[..], &chains.ecdsa),
+    ] {
+        let offer = with(offer(), |offer| {
+            offer.versions = None;
+            offer.groups = vec![Group::X25519];
+            offer.certificate_authorities = trusted.iter().map(|name| name.to_vec()).collect();
+        });
+        assert_is(&identities.choose_offered(&offer).unwrap(), expected);
+    }
+}
+
+/// A wildcard comes after the name itself, unless the client trusts its root and not the other's.
+#[test]
+fn names_come_before_the_order() {
+    let [root, other] = [(); 2].map(|()| Ecdsa::root());
+    let ml_dsa = root_named("ML-DSA");
+    let issued = |issuer, name: &str| {
+        let leaf = CertificateBuilder::server().dns_name(name);
+        Identity::issued_by(issuer, leaf, &Ecdsa::generate())
+    };
+    let wildcard = issued(&other, "*.example.org");
+    let leaf = CertificateBuilder::server().dns_name("*.example.org");
+    let trusted = Identity::issued_by(&ml_dsa, leaf, &Ecdsa::generate());
+    let exact = issued(&root, "a.example.org");
+    let set = [&wildcard, &trusted, &exact].map(|identity| identity.checked());
+    let set = set.into_iter().fold(IdentitySet::new(), IdentitySet::with);
+    let identities = Identities::new(set);
+    let choose = |name: &str, trusted: Option<Vec<u8>>| {
+        let offer = with(offer(), |offer| {
+            offer.server_name = Some(name.into());
+            offer.certificate_authorities = trusted.into_iter().collect();
+        });
+        identities.choose_offered(&offer).unwrap()
+    };
+    let name = || Some(subject_of(ml_dsa.certificate().der()));
+    assert_is(&choose("a.example.org", None), &exact);
+    assert_is(&choose("b.example.org", None), &wildcard);
+    assert_is(&choose("a.example.org", name()), &trusted);
+    assert_is(&choose("b.example.org", name()), &trusted);
+}
+
+/// An ECDSA chain, and one of ML-DSA from another root.
+struct Chains {
+    ecdsa: Identity,
+    ml_dsa: Identity,
+    ecdsa_root: Vec<u8>,
+    ml_dsa_root: Vec<u8>,
+}
+
+impl Chains {
+    fn new() -> Self {
+        let ecdsa = Ecdsa::root();
+        let ml_dsa = root(SignatureAlgorithm::MlDsa65);
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+        Self {
+            ecdsa: issue(&ecdsa, &Ecdsa::generate()),
+            ml_dsa: issue(&ml_dsa, &key),
+            ecdsa_root: subject_of(ecdsa.certificate().der()),
+            ml_dsa_root: subject_of(ml_dsa.certificate().der()),
+        }
+    }
+}
+
+fn root_named(name: &str) -> pq_x509::Issuer<Ecdsa> {
+    pq_x509::Issuer::self_signed(CertificateBuilder::ca(name), Ecdsa::generate()).unwrap()
+}
+
+/// A client of TLS 1.3 that lists ML-DSA, as all do.
+fn offer() -> Offer {
+    let mut offer = read(&chromium());
+    offer.server_name = None;
+    offer.protocols.clear();
+    offer.trust_anchors.clear();
+    offer
+}
+
+fn provider() -> rustls::crypto::CryptoProvider {
+    Builder::new(any_base()).build().unwrap()
+}
+
+fn read(hello: &[u8]) -> Offer {
+    OfferReader::new().read(hello).unwrap().unwrap()
+}
