@@ -264,9 +264,10 @@
 //! # Events
 //!
 //! The crate reports through [`tracing`](https://docs.rs/tracing): `warn` for what the
-//! operator should see to (a new certificate refused, one from a file expired, no new ticket
-//! key), `info` for certificates replaced and for clients that no certificate suits, `debug` for
-//! choices in each handshake. No event has a secret in it.
+//! operator should see to (a new certificate refused, one from a file expired, a key that others
+//! can read, a file that is waited for, no new ticket key), `info` for certificates replaced and for
+//! clients that no certificate suits, `debug` for choices in each handshake. No event has a secret
+//! in it.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -112,6 +112,6 @@ mod sharded;
 pub use certified::Identity;
 pub use choice::Choice;
 pub use error::IdentityError;
-pub use files::{IdentityFiles, WatchError, Watcher};
+pub use files::{FilePair, IdentityFiles, WatchError, Watcher};
 pub use resolver::Identities;
 pub use set::IdentitySet;

@@ -26,7 +26,7 @@ use crate::events;
 use crate::peers::{any_base, client_config, connect, roots};
 
 /// Short, so that a test needs not wait, and long enough for a file system.
-const OFTEN: Duration = Duration::from_millis(5);
+pub(crate) const OFTEN: Duration = Duration::from_millis(5);
 
 #[test]
 fn files_that_change() {
@@ -431,19 +431,19 @@ fn nothing_is_locked_while_keys_are_dropped() {
     is_done.recv_timeout(Duration::from_secs(30)).unwrap();
 }
 
-fn provider() -> Arc<CryptoProvider> {
+pub(crate) fn provider() -> Arc<CryptoProvider> {
     Builder::new(any_base()).build().unwrap().into()
 }
 
-struct Pki(Issuer<pq_x509::SigningKey>);
+pub(crate) struct Pki(Issuer<pq_x509::SigningKey>);
 
 impl Pki {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let key = pq_x509::SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
         Self(Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap())
     }
 
-    fn issue(&self) -> Pair {
+    pub(crate) fn issue(&self) -> Pair {
         self.issue_for("localhost")
     }
 
@@ -469,30 +469,30 @@ impl Pki {
 }
 
 /// A chain and its key, in PEM.
-struct Pair {
-    chain: String,
-    key: String,
+pub(crate) struct Pair {
+    pub(crate) chain: String,
+    pub(crate) key: String,
 }
 
 impl Pair {
-    fn set(&self, provider: &CryptoProvider) -> IdentitySet {
+    pub(crate) fn set(&self, provider: &CryptoProvider) -> IdentitySet {
         let (chain, key) = (self.chain.as_bytes(), self.key.as_bytes());
         let identity = rustls_pq::identity::Identity::from_pem(chain, key, provider);
         IdentitySet::new().with_default(identity.unwrap())
     }
 
-    fn leaf(&self) -> CertificateDer<'static> {
+    pub(crate) fn leaf(&self) -> CertificateDer<'static> {
         Certificate::from_pem(&self.chain).unwrap().into_der()
     }
 
-    fn is_served_by(&self, identities: &Identities) -> bool {
+    pub(crate) fn is_served_by(&self, identities: &Identities) -> bool {
         let set = identities.current();
         set.identities()
             .any(|identity| identity.certified_key().cert[0] == self.leaf())
     }
 
     #[track_caller]
-    fn wait_until_served_by(&self, identities: &Identities) {
+    pub(crate) fn wait_until_served_by(&self, identities: &Identities) {
         let start = Instant::now();
         while !self.is_served_by(identities) {
             assert!(start.elapsed() < Duration::from_secs(30));
@@ -502,14 +502,14 @@ impl Pair {
 }
 
 /// Where a pair is, and where it is replaced.
-struct Files {
-    chain: PathBuf,
-    key: PathBuf,
+pub(crate) struct Files {
+    pub(crate) chain: PathBuf,
+    pub(crate) key: PathBuf,
     directory: TempDir,
 }
 
 impl Files {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let directory = tempfile::Builder::new().prefix(name).tempdir().unwrap();
         let in_it = |name: &str| Path::join(directory.path(), name);
         Self {
@@ -520,12 +520,12 @@ impl Files {
     }
 
     /// What the log calls them by.
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.directory.path().display().to_string()
     }
 
     /// In one step for each file.
-    fn put(&self, pair: &Pair) {
+    pub(crate) fn put(&self, pair: &Pair) {
         put(&self.chain, &pair.chain);
         put(&self.key, &pair.key);
     }

@@ -1,6 +1,7 @@
 //! Several certificates on one port, and which of them a peer gets.
 
 mod chosen;
+mod files;
 mod in_order;
 mod of_clients;
 mod refused;

@@ -1,0 +1,140 @@
+//! What is in a pair of files.
+
+use core::hash::BuildHasher;
+use std::fs::{File, Metadata};
+use std::hash::RandomState;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::SystemTime;
+
+use zeroize::Zeroizing;
+
+use crate::identity::IdentityError;
+
+/// The content of a pair of files.
+pub(super) struct Content {
+    pub(super) chain: Zeroizing<Vec<u8>>,
+    pub(super) key: Zeroizing<Vec<u8>>,
+    /// What the system said of them before they were read.
+    pub(super) traits: [Traits; 2],
+    /// The mode of the file with the key, if others than its owner can read or write it.
+    pub(super) exposed_by: Option<u32>,
+}
+
+impl Content {
+    pub(super) fn read(chain: &Path, key: &Path) -> Result<Self, IdentityError> {
+        let (chain, of_chain) = read(chain)?;
+        let (key, of_key) = read(key)?;
+        Ok(Self {
+            chain,
+            key,
+            traits: [&of_chain, &of_key].map(Traits::of),
+            exposed_by: exposure(&of_key),
+        })
+    }
+
+    /// The hash is keyed, and says nothing about the private key.
+    pub(super) fn stamp(&self, hasher: &RandomState) -> u64 {
+        hasher.hash_one((&*self.chain, &*self.key))
+    }
+}
+
+/// What the system says of a file without reading it. What differs has changed; what doesn't has
+/// not, unless it was written within one tick of the file system's clock.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) struct Traits {
+    len: u64,
+    modified: Option<SystemTime>,
+    /// Which file it is, and when the system has last changed anything about it, which programs
+    /// can't set.
+    #[cfg(unix)]
+    inode: (u64, u64, i64, i64),
+}
+
+impl Traits {
+    /// Those of a pair, if there are such files.
+    pub(super) fn look(chain: &Path, key: &Path) -> io::Result<[Self; 2]> {
+        Ok([Self::of(&chain.metadata()?), Self::of(&key.metadata()?)])
+    }
+
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt;
+
+        Self {
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            inode: (
+                metadata.dev(),
+                metadata.ino(),
+                metadata.ctime(),
+                metadata.ctime_nsec(),
+            ),
+        }
+    }
+}
+
+/// More than the PEM text of any chain that a handshake can carry, and less than hurts.
+const LIMIT: u64 = 1 << 20;
+
+fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Metadata), IdentityError> {
+    let failed = |error| IdentityError::File {
+        path: path.into(),
+        error,
+    };
+    // To open a device may have effects, so it isn't even opened; but only what the open file is
+    // said to be is what will be read.
+    check(path, &path.metadata().map_err(failed)?)?;
+    let file = open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    check(path, &metadata)?;
+
+    // With room for one byte more than is read, it never moves and leaves a key behind.
+    let mut content = Zeroizing::new(Vec::with_capacity(metadata.len() as usize + 1));
+    let mut file = file.take(metadata.len());
+    file.read_to_end(&mut content).map_err(failed)?;
+    Ok((content, metadata))
+}
+
+fn check(path: &Path, metadata: &Metadata) -> Result<(), IdentityError> {
+    if !metadata.is_file() {
+        return Err(IdentityError::NoRegularFile { path: path.into() });
+    }
+    if metadata.len() > LIMIT {
+        return Err(IdentityError::FileTooLarge {
+            path: path.into(),
+            len: metadata.len(),
+            limit: LIMIT,
+        });
+    }
+    Ok(())
+}
+
+/// Opens a file without waiting for anybody, should it be a pipe by now.
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(unix)]
+fn exposure(metadata: &Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = metadata.permissions().mode() & 0o777;
+    (mode & 0o066 != 0).then_some(mode)
+}
+
+/// Elsewhere modes say nothing.
+#[cfg(not(unix))]
+fn exposure(_: &Metadata) -> Option<u32> {
+    None
+}

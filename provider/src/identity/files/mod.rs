@@ -1,0 +1,247 @@
+mod content;
+mod watcher;
+
+pub use watcher::{WatchError, Watcher};
+
+use alloc::sync::Arc;
+use core::time::Duration;
+use std::path::PathBuf;
+
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::UnixTime;
+use tracing::warn;
+
+use self::content::Content;
+use super::set::Serves;
+use super::{Identities, Identity, IdentityError, IdentitySet};
+use crate::TrustAnchorId;
+
+/// PEM files with certificate chains and their private keys, which can be replaced while
+/// the program runs.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use std::time::Duration;
+/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// use rustls_pq::identity::IdentityFiles;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::env::set_current_dir(&directory)?;
+/// # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
+/// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// # let leaf = root.issue(CertificateBuilder::server().dns_name("localhost"), &key)?;
+/// # for name in ["ml-dsa", "ecdsa"] {
+/// #     std::fs::write(format!("{name}.pem"), leaf.to_pem())?;
+/// #     std::fs::write(format!("{name}.key"), &*key.to_pkcs8_pem()?)?;
+/// # }
+/// let provider = Arc::new(rustls_pq::provider()?);
+/// let files = IdentityFiles::new(provider.clone())
+///     .with_default("ecdsa.pem", "ecdsa.key")
+///     .with_default("ml-dsa.pem", "ml-dsa.key");
+/// let (identities, watcher) = files.watch(Duration::from_secs(10))?;
+/// let config = rustls::ServerConfig::builder_with_provider(provider)
+///     .with_safe_default_protocol_versions()?
+///     .with_no_client_auth()
+///     .with_cert_resolver(identities);
+/// // The files are watched for as long as `watcher` is there.
+/// # drop((config, watcher));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "files are read by `load()` or `watch()`"]
+pub struct IdentityFiles {
+    provider: Arc<CryptoProvider>,
+    pairs: Vec<FilePair>,
+}
+
+impl IdentityFiles {
+    /// No files as yet; keys are going to be loaded by `provider`.
+    pub fn new(provider: Arc<CryptoProvider>) -> Self {
+        Self {
+            provider,
+            pairs: Vec::new(),
+        }
+    }
+
+    /// Adds a chain and its key, for the names in the certificate.
+    pub fn with(self, chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.with_pair(FilePair::new(chain, key))
+    }
+
+    /// Adds a chain and its key, for the names in the certificate and as a default:
+    /// see [`IdentitySet::with_default`].
+    pub fn with_default(self, chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.with_pair(FilePair::new(chain, key).as_default())
+    }
+
+    /// Adds a chain and its key, for one name, whatever the certificate says: see
+    /// [`IdentitySet::with_name`].
+    pub fn with_name(self, name: &str, chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.with_pair(FilePair::new(chain, key).for_name(name))
+    }
+
+    /// Adds a chain and its key.
+    pub fn with_pair(mut self, pair: FilePair) -> Self {
+        self.pairs.push(pair);
+        self
+    }
+
+    /// Reads all files once. The order of the pairs is that of the set.
+    ///
+    /// A chain and a key may have a mebibyte each, and only regular files are read: no pipe and no
+    /// device, which might never end. If others than its owner can read the file with a key, or
+    /// write it, the log warns.
+    ///
+    /// # Errors
+    ///
+    /// The first [`IdentityError`] of any pair.
+    pub fn load(&self) -> Result<IdentitySet, IdentityError> {
+        let mut set = IdentitySet::new();
+        for pair in &self.pairs {
+            let identity = pair.first(&pair.read()?, &self.provider)?;
+            set = set.serving(identity, pair.serves.clone());
+        }
+        Ok(set)
+    }
+
+    /// Reads all files, and keeps looking, `every` so often, whether one has changed.
+    ///
+    /// A pair that has changed is taken over once two looks in a row find the same
+    /// content, so that a chain is not read while it is being written, and if it is a
+    /// pair. If it isn't, or a file can't be read, the log says why, once, and the
+    /// identity that was there before stays. Other pairs are not affected.
+    ///
+    /// What a pair has led to is [replaced](IdentitySet::with_replaced) in the set that is current
+    /// then, and nothing else in it changes: others may be added by [`Identities::update`], and what
+    /// was removed so is not put back. Where [`Identities::replace`] has put another set in its
+    /// place, that is served until a pair changes, and then the set is that of the files again.
+    ///
+    /// A thread does this. It doesn't matter how the files are replaced: in place, by renaming, or
+    /// by exchanging a symbolic link to their directory. A look asks the system for the size, the
+    /// times and the identity of each file, and reads it only if these have changed, or were first
+    /// seen less than five seconds before it was read last: a file can be written twice within one
+    /// tick of its file system's clock. For 100,000 pairs a look takes half a second of one core,
+    /// and two where all of them are read. One that takes longer than a tenth of `every` is followed
+    /// by a longer pause, so that looking never takes more than a tenth of a core.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Self::load); if `every` is less than a millisecond; and if there can't
+    /// be a thread.
+    pub fn watch(self, every: Duration) -> Result<(Arc<Identities>, Watcher), WatchError> {
+        watcher::watch(self, every)
+    }
+}
+
+/// The PEM files of a chain, leaf first, and of its key, and who gets that chain: see
+/// [`IdentityFiles::with_pair`].
+#[derive(Clone, Debug)]
+#[must_use = "it is for `IdentityFiles::with_pair`"]
+pub struct FilePair {
+    chain: PathBuf,
+    key: PathBuf,
+    serves: Serves,
+    trust_anchors: Vec<TrustAnchorId>,
+    protocols: Vec<Vec<u8>>,
+}
+
+impl FilePair {
+    /// Files for the names in the certificate.
+    pub fn new(chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        Self {
+            chain: chain.into(),
+            key: key.into(),
+            serves: Serves::ItsNames,
+            trust_anchors: Vec::new(),
+            protocols: Vec::new(),
+        }
+    }
+
+    /// The same for the names in the certificate and as a default: see
+    /// [`IdentitySet::with_default`].
+    pub fn as_default(self) -> Self {
+        Self {
+            serves: Serves::Everybody,
+            ..self
+        }
+    }
+
+    /// The same for one name, whatever the certificate says: see [`IdentitySet::with_name`].
+    pub fn for_name(self, name: &str) -> Self {
+        Self {
+            serves: Serves::for_name(name),
+            ..self
+        }
+    }
+
+    /// See [`Identity::with_trust_anchors`].
+    pub fn with_trust_anchors(self, ids: impl IntoIterator<Item = TrustAnchorId>) -> Self {
+        Self {
+            trust_anchors: ids.into_iter().collect(),
+            ..self
+        }
+    }
+
+    /// See [`Identity::with_protocols`].
+    pub fn with_protocols<P: Into<Vec<u8>>>(self, protocols: impl IntoIterator<Item = P>) -> Self {
+        Self {
+            protocols: protocols.into_iter().map(P::into).collect(),
+            ..self
+        }
+    }
+
+    fn read(&self) -> Result<Content, IdentityError> {
+        Content::read(&self.chain, &self.key)
+    }
+
+    /// The identity that is loaded first, when errors go to the caller and say which files they are
+    /// about.
+    fn first(
+        &self,
+        content: &Content,
+        provider: &CryptoProvider,
+    ) -> Result<Identity, IdentityError> {
+        let identity =
+            self.identity(content, provider)
+                .map_err(|error| IdentityError::InFiles {
+                    chain: self.chain.clone(),
+                    key: self.key.clone(),
+                    error: error.into(),
+                })?;
+        self.warn_about(&identity, content);
+        Ok(identity)
+    }
+
+    fn identity(
+        &self,
+        content: &Content,
+        provider: &CryptoProvider,
+    ) -> Result<Identity, IdentityError> {
+        Ok(Identity::from_pem(&content.chain, &content.key, provider)?
+            .with_trust_anchors(self.trust_anchors.iter().copied())
+            .with_protocols(self.protocols.iter().cloned()))
+    }
+
+    /// It is served nevertheless: peers have clocks of their own, and the one here may be wrong;
+    /// and who has read the key has done so already.
+    fn warn_about(&self, identity: &Identity, content: &Content) {
+        if identity.not_after() < UnixTime::now() {
+            warn!(
+                chain = %self.chain.display(),
+                "a certificate of the chain has expired, and peers refuse it; get a new one, \
+                 unless the clock here is wrong"
+            );
+        }
+        if let Some(mode) = content.exposed_by {
+            warn!(
+                key = %self.key.display(),
+                mode = %format_args!("{mode:o}"),
+                "the private key can be read or written by others than its owner; `chmod 600` it, \
+                 and replace it if somebody may have read it"
+            );
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Files that are not what they should be, and many of them.
+
+use alloc::sync::Arc;
+use core::time::Duration;
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Mutex, OnceLock};
+use std::thread;
+use std::time::{Instant, SystemTime};
+
+use rustls::crypto::{CryptoProvider, KeyProvider};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::sign::SigningKey;
+use rustls_pq::identity::{FilePair, IdentityError, IdentityFiles};
+
+use crate::events;
+use crate::rotation::{Files, OFTEN, Pki, provider};
+
+/// A pipe, which nobody writes into: a reader that opens it as it opens files waits for ever.
+#[cfg(unix)]
+#[test]
+fn pipes_are_not_read() {
+    let files = Files::new("pipe");
+    files.put(&Pki::new().issue());
+    fs::remove_file(&files.key).unwrap();
+    make_pipe(&files.key);
+    let load = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+    let error = in_time(move || load.load().unwrap_err());
+    assert!(matches!(&error, IdentityError::NoRegularFile { path } if *path == files.key));
+    assert!(
+        error.to_string().contains("isn't a regular file"),
+        "{error}"
+    );
+
+    for path in ["/dev/zero", "/"] {
+        let load = IdentityFiles::new(provider()).with_default(path, path);
+        let error = in_time(move || load.load().unwrap_err());
+        assert!(matches!(error, IdentityError::NoRegularFile { .. }));
+    }
+}
+
+/// One that takes the place of a file that is watched is refused; the others are watched on, and
+/// there is an end to it.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_file() {
+    events::record();
+    let pki = Pki::new();
+    let [piped, other] = ["piped", "beside a pipe"].map(Files::new);
+    let [old, new] = [(); 2].map(|()| pki.issue());
+    piped.put(&old);
+    other.put(&old);
+    let watch = IdentityFiles::new(provider())
+        .with_default(&piped.chain, &piped.key)
+        .with_default(&other.chain, &other.key);
+    let (identities, watcher) = watch.watch(OFTEN).unwrap();
+    fs::remove_file(&piped.key).unwrap();
+    make_pipe(&piped.key);
+    events::wait_for(&["WARN", "isn't a regular file", &piped.name()]);
+    other.put(&new);
+    new.wait_until_served_by(&identities);
+    assert!(old.is_served_by(&identities));
+    in_time(move || drop(watcher));
+}
+
+/// A file that hangs, as on a file server that is gone, can't be made without such a server. What
+/// loads keys is called from the same thread, and here it waits in its place.
+#[test]
+fn the_end_does_not_wait_for_a_file() {
+    static WAITS: OnceLock<(Sender<()>, Mutex<Receiver<()>>)> = OnceLock::new();
+
+    #[derive(Debug)]
+    struct Waits;
+
+    impl KeyProvider for Waits {
+        fn load_private_key(
+            &self,
+            key: PrivateKeyDer<'static>,
+        ) -> Result<Arc<dyn SigningKey>, rustls::Error> {
+            if let Some((is_waiting, waits)) = WAITS.get() {
+                is_waiting.send(()).unwrap();
+                waits.lock().unwrap().recv().unwrap();
+            }
+            provider().key_provider.load_private_key(key)
+        }
+    }
+
+    events::record();
+    let pki = Pki::new();
+    let files = Files::new("hanging");
+    let [old, new] = [(); 2].map(|()| pki.issue());
+    files.put(&old);
+    let provider = CryptoProvider {
+        key_provider: &Waits,
+        ..(*provider()).clone()
+    };
+    let watch = IdentityFiles::new(provider.into()).with_default(&files.chain, &files.key);
+    let (identities, watcher) = watch.watch(OFTEN).unwrap();
+
+    let (go_on, waits) = mpsc::channel();
+    let (waiting, is_waiting) = mpsc::channel();
+    WAITS.set((waiting, Mutex::new(waits))).unwrap();
+    files.put(&new);
+    is_waiting.recv_timeout(Duration::from_secs(30)).unwrap();
+    let start = Instant::now();
+    drop(watcher);
+    let took = start.elapsed();
+    assert!(took < Duration::from_millis(1500), "{took:?}");
+    events::wait_for(&["WARN", "is left behind"]);
+
+    // What it gets in the end isn't served any more.
+    go_on.send(()).unwrap();
+    thread::sleep(20 * OFTEN);
+    assert!(old.is_served_by(&identities));
+    assert!(!new.is_served_by(&identities));
+}
+
+#[test]
+fn files_that_are_too_large() {
+    let files = Files::new("large");
+    files.put(&Pki::new().issue());
+    let load = || {
+        let files = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+        files.load()
+    };
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .open(&files.chain)
+        .unwrap();
+    // Zeros after the end of a PEM text are nothing to it.
+    file.set_len(1 << 20).unwrap();
+    assert!(load().is_ok());
+    file.set_len((1 << 20) + 1).unwrap();
+    let error = load().unwrap_err();
+    assert!(
+        matches!(&error, IdentityError::FileTooLarge { path, len: 1_048_577, limit: 1_048_576 }
+            if *path == files.chain)
+    );
+    let text = error.to_string();
+    assert!(
+        text.contains("has 1048577 bytes, where a chain or a key may have 1048576"),
+        "{text}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn keys_that_others_can_read() {
+    use std::os::unix::fs::PermissionsExt;
+
+    events::record();
+    let pki = Pki::new();
+    let files = Files::new("exposed");
+    let set_mode = |mode| {
+        let permissions = fs::Permissions::from_mode(mode);
+        fs::set_permissions(&files.key, permissions).unwrap();
+    };
+    let reports = || events::lines(&["WARN", "by others than its owner", &files.name()]);
+    let load = || {
+        let load = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+        load.load().unwrap();
+    };
+    files.put(&pki.issue());
+    for (mode, is_exposed) in [
+        (0o600, false),
+        (0o400, false),
+        (0o711, false),
+        (0o640, true),
+        (0o604, true),
+        (0o620, true),
+        (0o644, true),
+    ] {
+        let before = reports().len();
+        set_mode(mode);
+        load();
+        assert_eq!(
+            reports().len() - before,
+            usize::from(is_exposed),
+            "{mode:o}"
+        );
+    }
+    let text = reports().pop().unwrap();
+    assert!(text.contains("644") && text.contains("chmod 600"), "{text}");
+
+    // Once for each key, and not at each look.
+    set_mode(0o600);
+    let watch = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+    let (identities, _watcher) = watch.watch(OFTEN).unwrap();
+    let before = reports().len();
+    let exposed = pki.issue();
+    fs::write(&files.chain, &exposed.chain).unwrap();
+    fs::write(&files.key, &exposed.key).unwrap();
+    set_mode(0o644);
+    exposed.wait_until_served_by(&identities);
+    thread::sleep(20 * OFTEN);
+    assert_eq!(reports().len() - before, 1);
+}
+
+/// A file that is written again within one tick of its file system's clock looks as before, but
+/// for its content. Nothing is quick enough to do that for certain, so here the time of the change
+/// is set back: what can't be set is when that was done, of which Unix systems take note, and the
+/// rest is up to the content.
+#[test]
+fn the_same_time_and_size() {
+    let pki = Pki::new();
+    let files = Files::new("tick");
+    let [first, second] = [(); 2].map(|()| pki.issue());
+    // The length of signatures doesn't vary.
+    assert_eq!(first.chain.len(), second.chain.len());
+    assert_eq!(first.key.len(), second.key.len());
+    let time = SystemTime::now() - Duration::from_secs(3600);
+    let put = |pair: &crate::rotation::Pair| {
+        for (path, content) in [(&files.chain, &pair.chain), (&files.key, &pair.key)] {
+            fs::write(path, content).unwrap();
+            let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+            file.set_modified(time).unwrap();
+        }
+    };
+    put(&first);
+    let watch = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
+    let (identities, _watcher) = watch.watch(OFTEN).unwrap();
+    put(&second);
+    second.wait_until_served_by(&identities);
+}
+
+/// What others add to the set stays when a file changes, and what they remove is not put back.
+#[test]
+fn files_beside_others() {
+    events::record();
+    let pki = Pki::new();
+    let files = Files::new("beside others");
+    let [old, new, unwanted, tenant, last] = [(); 5].map(|()| pki.issue());
+    files.put(&old);
+    let anchor = "32473.1".parse().unwrap();
+    let pair = FilePair::new(&files.chain, &files.key)
+        .as_default()
+        .with_trust_anchors([anchor])
+        .with_protocols(["closed"]);
+    let watch = IdentityFiles::new(provider()).with_pair(pair);
+    let (identities, _watcher) = watch.watch(OFTEN).unwrap();
+    let tenant_set = tenant.set(&provider());
+    let of_tenant = tenant_set.identities().next().unwrap();
+    identities.update(|set| set.with_name("tenant.test", of_tenant.clone()));
+
+    files.put(&new);
+    new.wait_until_served_by(&identities);
+    assert!(tenant.is_served_by(&identities));
+    // In the place of the one before, with all that was said of the pair.
+    let set = identities.current();
+    let from_files = set.identities().next().unwrap();
+    assert_eq!(from_files.certified_key().cert[0], new.leaf());
+    assert_eq!(from_files.trust_anchors(), [anchor]);
+    assert_eq!(from_files.protocols(), [b"closed"]);
+
+    identities.update(|set| set.without(from_files));
+    files.put(&unwanted);
+    events::wait_for(&["INFO", "not served", &files.name()]);
+    assert!(!unwanted.is_served_by(&identities));
+    assert!(tenant.is_served_by(&identities));
+
+    // A set of another origin is served until there is a change.
+    identities.replace(tenant_set);
+    files.put(&last);
+    last.wait_until_served_by(&identities);
+    assert!(!tenant.is_served_by(&identities));
+}
+
+/// Runs what must not wait.
+fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, is_done) = mpsc::channel();
+    thread::spawn(move || done.send(run()));
+    is_done
+        .recv_timeout(Duration::from_secs(30))
+        .expect("it waits for what never comes")
+}
+
+#[cfg(unix)]
+fn make_pipe(path: &Path) {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+}
