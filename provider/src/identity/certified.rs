@@ -179,6 +179,24 @@ impl Identity {
         }
     }
 
+    /// Shows `response`, an OCSP response in DER for the leaf, along with the certificate to clients
+    /// that ask for one (RFC 6066, section 8). Nothing is checked in it; it is of use for as long
+    /// as it says itself, and another identity takes its place then.
+    ///
+    /// # Errors
+    ///
+    /// [`IdentityError::TooLarge`] if no handshake can carry it with the chain.
+    pub fn with_ocsp_response(mut self, response: Vec<u8>) -> Result<Self, IdentityError> {
+        // Extension, CertificateStatus and OCSPResponse have headers of four, one and three bytes.
+        let signature = self.key_algorithm.max_signature_len();
+        check_flight(&self.certified.cert, response.len() + 8, signature)?;
+        self.size += response.len();
+        if let Some(before) = Arc::make_mut(&mut self.certified).ocsp.replace(response) {
+            self.size -= before.len();
+        }
+        Ok(self)
+    }
+
     /// The pair in the form that rustls takes.
     pub fn certified_key(&self) -> &Arc<CertifiedKey> {
         &self.certified
@@ -211,7 +229,8 @@ impl Identity {
         &self.protocols
     }
 
-    /// The length of all certificates together, in bytes.
+    /// The length of all certificates together, in bytes, with that of the OCSP response if there is
+    /// one.
     pub fn size(&self) -> usize {
         self.size
     }

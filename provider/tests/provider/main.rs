@@ -15,6 +15,7 @@ mod like_rustls;
 mod manifest;
 mod named_roots;
 mod negotiated;
+mod ocsp;
 mod offers;
 mod peers;
 mod profile_table;
