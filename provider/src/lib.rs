@@ -89,11 +89,11 @@
 //! | key exchange group | code point | in the default list |
 //! |---|---|---|
 //! | X25519MLKEM768 | 0x11EC | yes, first |
-//! | SecP256r1MLKEM768 | 0x11EB | yes |
-//! | SecP384r1MLKEM1024 | 0x11ED | [`Profile::RequirePq`], [`Profile::Cnsa2`], [`Profile::All`] and by name |
+//! | SecP256r1MLKEM768 | 0x11EB | yes, without a share |
+//! | SecP384r1MLKEM1024 | 0x11ED | yes, without a share |
 //! | MLKEM512 | 0x0200 | [`Profile::All`] and by name |
 //! | MLKEM768 | 0x0201 | [`Profile::RequirePq`], [`Profile::All`] and by name |
-//! | MLKEM1024 | 0x0202 | [`Profile::RequirePq`], [`Profile::Cnsa2`], [`Profile::All`] and by name |
+//! | MLKEM1024 | 0x0202 | yes, without a share |
 //! | the base's own | | yes |
 //!
 //! | signature scheme | code point | |

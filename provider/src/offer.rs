@@ -1,6 +1,7 @@
 use alloc::collections::BTreeSet;
 use core::mem;
 
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::DnsName;
 use rustls::server::ClientHello;
 use rustls::{CipherSuite, Error, InvalidMessage, NamedGroup, ProtocolVersion, SignatureScheme};
@@ -113,6 +114,31 @@ impl Offer {
                 .collect(),
             trust_anchors: BTreeSet::new(),
         }
+    }
+
+    /// Whether a server with the groups of `provider` would have this client start over, and one
+    /// with those of `sparing` agrees on a post-quantum group with it at once. Where the shares
+    /// aren't known that isn't known either, and the answer is `false`.
+    pub(crate) fn is_spared_by(&self, sparing: &CryptoProvider, provider: &CryptoProvider) -> bool {
+        let Some(shares) = &self.key_shares else {
+            return false;
+        };
+        let is_shared = |group: &Group| shares.contains(group);
+        let by_provider = self.group_in_tls13(provider);
+        let by_sparing = self.group_in_tls13(sparing);
+        by_provider.is_some_and(|group| !is_shared(&group))
+            && by_sparing.is_some_and(|group| is_shared(&group) && group.is_post_quantum())
+    }
+
+    /// What rustls negotiates in TLS 1.3, share or no share.
+    fn group_in_tls13(&self, provider: &CryptoProvider) -> Option<Group> {
+        let has = |group: &&Group| {
+            provider.kx_groups.iter().any(|known| {
+                Group::from(known.name()) == **group
+                    && known.usable_for_version(ProtocolVersion::TLSv1_3)
+            })
+        };
+        self.groups.iter().find(has).copied()
     }
 
     /// RFC 9846, section 4.1.2.

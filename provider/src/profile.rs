@@ -30,15 +30,16 @@ use crate::Group;
 pub enum Profile {
     /// Hybrid first, classical allowed: for clients and servers on the open internet.
     ///
-    /// * *Groups*: X25519MLKEM768, x25519, SecP256r1MLKEM768, secp256r1, secp384r1, then
-    ///   whatever else the base lists.
+    /// * *Groups*: X25519MLKEM768, x25519, SecP256r1MLKEM768, SecP384r1MLKEM1024, MLKEM1024,
+    ///   secp256r1, secp384r1, then whatever else the base lists.
     /// * *Cipher suites*: the base's, TLS 1.2 included if the base has it.
     /// * *Signatures*: ML-DSA-65, ML-DSA-87, ML-DSA-44, then the base's.
     ///
     /// A client sends its X25519 share twice, in the hybrid and on its own, so a
     /// server without post-quantum groups costs no round trip.
     ///
-    /// Two choices follow from servers going by the client's list.
+    /// Servers go by the client's list, and so the order decides what is negotiated with a
+    /// server that has some of these groups only, and what that costs:
     ///
     /// * x25519 comes before SecP256r1MLKEM768. A server with both of these and without
     ///   X25519MLKEM768 therefore ends up with x25519, which is not post-quantum.
@@ -46,11 +47,17 @@ pub enum Profile {
     ///   more. Clients that would rather pay that name the groups in the other order
     ///   ([`Builder::groups`](crate::Builder::groups)), or take
     ///   [`RequirePq`](Self::RequirePq).
-    /// * Groups at the 1024 level are left out: a server that lists them makes clients
-    ///   that merely prefer them start over.
+    /// * There is no share for what comes after x25519, so that a server with these alone asks for
+    ///   a retry, whichever it takes. The post-quantum ones come first.
     ///
-    /// A peer whose every group is post-quantum and not among these is refused, with the
-    /// alert `handshake_failure`.
+    /// SecP384r1MLKEM1024 and MLKEM1024, the groups at level 5, are there for peers that have no
+    /// other post-quantum one, such as those of CNSA 2.0. A client pays four bytes for them, and a
+    /// round trip with a server that prefers them to a share that is there. A server takes them from
+    /// a client that lists them before all others that the server has. Clients do that with a share
+    /// for one, at no cost, or with none, for a round trip; where such a client has a share for
+    /// another post-quantum group (none is known that does, unless it is told to), the round trip
+    /// can be saved by
+    /// [`ServerHandshake::begin_sparing`](crate::ServerHandshake::begin_sparing).
     #[default]
     Default,
     /// No handshake without a post-quantum key exchange.
@@ -114,6 +121,8 @@ impl Profile {
                 Group::X25519MLKEM768,
                 Group::X25519,
                 Group::SECP256R1MLKEM768,
+                Group::SECP384R1MLKEM1024,
+                Group::MLKEM1024,
                 Group::SECP256R1,
                 Group::SECP384R1,
             ],

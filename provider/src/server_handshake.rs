@@ -123,6 +123,58 @@ impl ServerHandshake {
         }
     }
 
+    /// As [`begin`](Self::begin), with `sparing` in place of `config` for a client that would have to
+    /// start over with `config`, and with `sparing` has a post-quantum key exchange at once.
+    ///
+    /// rustls takes the first group of the client's list that the provider has, and asks for its
+    /// share where there is none. So a client that lists SecP384r1MLKEM1024 first and sends a share
+    /// for X25519MLKEM768 loses a round trip to [`Profile::Default`](crate::Profile::Default), and
+    /// gets the stronger group for it. Where the round trip counts for more, let `sparing` be the
+    /// same configuration over a provider without that group:
+    ///
+    /// ```
+    /// use rustls::ServerConfig;
+    /// use rustls::crypto::CryptoProvider;
+    /// use rustls_pq::identity::Identities;
+    /// use rustls_pq::{Builder, Error, Group, Offer, ServerHandshake};
+    ///
+    /// fn provider_that_spares(base: CryptoProvider) -> Result<CryptoProvider, Error> {
+    ///     let mut provider = Builder::new(base).build()?;
+    ///     let level_5 = [Group::SECP384R1MLKEM1024, Group::MLKEM1024];
+    ///     provider.kx_groups.retain(|group| !level_5.contains(&group.name().into()));
+    ///     Ok(provider)
+    /// }
+    ///
+    /// /// With an offer by an `OfferReader`.
+    /// fn begin(
+    ///     offer: Offer,
+    ///     identities: &Identities,
+    ///     [config, sparing]: [&ServerConfig; 2],
+    /// ) -> ServerHandshake {
+    ///     ServerHandshake::begin_sparing(offer, identities, config, sparing)
+    /// }
+    /// # let sparing = provider_that_spares(rustls::crypto::ring::default_provider())?;
+    /// # assert_eq!(sparing.kx_groups.len(), 5);
+    /// # Ok::<_, Error>(())
+    /// ```
+    ///
+    /// A client whose only post-quantum share is for a group of `config` alone, or who has none,
+    /// gets `config`. So does everyone whose shares are not known: only an
+    /// [`OfferReader`](crate::OfferReader) knows them. Both configurations should have the same
+    /// `ticketer`.
+    pub fn begin_sparing(
+        offer: Offer,
+        identities: &Identities,
+        config: &ServerConfig,
+        sparing: &ServerConfig,
+    ) -> Self {
+        let config = match offer.is_spared_by(sparing.crypto_provider(), config.crypto_provider()) {
+            true => sparing,
+            false => config,
+        };
+        Self::begin(offer, identities, config)
+    }
+
     /// What to give rustls for this client: the common configuration, with the choice in it.
     pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)

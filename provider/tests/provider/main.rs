@@ -11,6 +11,7 @@ mod identities;
 mod key_exchange;
 mod key_usage;
 mod keys;
+mod level_5;
 mod like_rustls;
 mod manifest;
 mod named_roots;

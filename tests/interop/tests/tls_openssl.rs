@@ -80,6 +80,27 @@ fn our_default_client_and_a_default_s_server() {
     assert_report(report, Group::X25519MLKEM768, HandshakeKind::Full);
 }
 
+/// CNSA 2.0 on the other side, with ECDH on P-384 where nothing else is shared.
+#[test]
+fn our_default_provider_and_level_5() {
+    let Some(scene) = Scene::new(SignatureAlgorithm::MlDsa65) else {
+        return;
+    };
+    let provider = rustls_pq::provider().expect("the default provider runs here");
+    for group in [Group::SECP384R1MLKEM1024, Group::MLKEM1024] {
+        let config = endpoint::server(provider.clone(), &scene.server, None);
+        let server = Server::start(config, 1);
+        let output = scene.s_client(&server, &format!("-groups {group}:secp384r1"));
+        output.assert_line(negotiated(group));
+        assert_report(only(server.reports()), group, HandshakeKind::Full);
+
+        let server = scene.s_server(&format!("-groups {group}:secp384r1"));
+        let config = endpoint::client(provider.clone(), scene.pki.root(), None);
+        let report = tcp::connect(&config, server.address(), NAME, MESSAGE).unwrap();
+        assert_report(report, group, HandshakeKind::FullWithHelloRetryRequest);
+    }
+}
+
 /// The X25519 half of the hybrid share is a share of its own, so that a server that
 /// knows nothing of ML-KEM needs no second round trip.
 #[test]

@@ -18,12 +18,12 @@ fn complete_list() {
                 Group::X25519MLKEM768,
                 Group::X25519,
                 Group::SECP256R1MLKEM768,
+                Group::SECP384R1MLKEM1024,
+                Group::MLKEM1024,
                 Group::SECP256R1,
                 Group::SECP384R1,
-                Group::SECP384R1MLKEM1024,
                 Group::MLKEM512,
                 Group::MLKEM768,
-                Group::MLKEM1024,
             ]
         );
     }
@@ -52,15 +52,15 @@ fn explicit_list() {
 fn groups_of_the_base_are_kept() {
     let mut base = any_base();
     base.kx_groups.insert(0, &Exotic(0x6399));
-    base.kx_groups.push(&Exotic(0x0202 /* MLKEM1024 */));
+    base.kx_groups.push(&Exotic(0x0201 /* MLKEM768 */));
     let default = Builder::new(base.clone()).build().unwrap();
     assert_eq!(
-        names(&default)[5..],
+        names(&default)[7..],
         // One that the base lists is in the default list, though in our version.
-        [Group::MLKEM1024, exotic()]
+        [Group::MLKEM768, exotic()]
     );
-    assert!(!is_exotic(default.kx_groups[5]));
-    assert!(is_exotic(default.kx_groups[6]));
+    assert!(!is_exotic(default.kx_groups[7]));
+    assert!(is_exotic(default.kx_groups[8]));
 
     let explicit = Builder::new(base.clone())
         .groups([exotic()])
@@ -136,17 +136,15 @@ fn no_groups() {
         Builder::new(any_base()).groups([]).build().unwrap_err(),
         Error::NoGroups
     );
-    // Pure ML-KEM needs no classical half, but isn't in the default profile.
+    // Pure ML-KEM needs no classical half.
     let mut base = any_base();
     base.kx_groups.clear();
-    assert_eq!(
-        Builder::new(base.clone()).build().unwrap_err(),
-        Error::NoGroups
-    );
+    let provider = Builder::new(base.clone()).build().unwrap();
+    assert_eq!(names(&provider), [Group::MLKEM1024]);
     let provider = Builder::new(base).profile(Profile::All).build().unwrap();
     assert_eq!(
         names(&provider),
-        [Group::MLKEM512, Group::MLKEM768, Group::MLKEM1024]
+        [Group::MLKEM1024, Group::MLKEM512, Group::MLKEM768]
     );
 }
 

@@ -19,6 +19,8 @@ fn default_list() {
                 Group::X25519MLKEM768,
                 Group::X25519,
                 Group::SECP256R1MLKEM768,
+                Group::SECP384R1MLKEM1024,
+                Group::MLKEM1024,
                 Group::SECP256R1,
                 Group::SECP384R1,
             ]
