@@ -1,13 +1,19 @@
+mod words;
+
 use core::error::Error as StdError;
 
+use pq_x509::{KeyUsageError, ValidationError};
 use rustls::crypto::CryptoProvider;
 use rustls::{
     AlertDescription, CertificateError, CipherSuite, ClientConfig, Error, InvalidMessage,
-    PeerIncompatible, ServerConfig, SignatureScheme,
+    OtherError, PeerIncompatible, ServerConfig, SignatureScheme,
 };
 
+use self::words::{
+    bare, fault_with_certificate, hint, in_quotes, keys, list, names, remedy_for_groups,
+    suites_remedy, unaccepted,
+};
 use crate::cause::Cause;
-use crate::certificate::name_of;
 use crate::identity::IdentitySet;
 use crate::offer::MAX_MESSAGE;
 use crate::start::Start;
@@ -160,7 +166,8 @@ pub enum Refusal {
     #[error(
         "the server has nothing in common with what this client offers (alert handshake_failure): \
          key exchange groups {}, signature schemes {schemes:?}, cipher suites {suites:?}; offer \
-         more of them, or find out from the server's log what it accepts",
+         more of them (signatures of another kind than the roots' without Builder::roots), or find \
+         out from the server's log what it accepts",
         list(groups)
     )]
     NothingInCommon {
@@ -293,6 +300,29 @@ pub enum Refusal {
         /// What rustls says.
         error: CertificateError,
     },
+
+    /// A certificate of the peer may not be used as it is, by its key usage, which
+    /// [`EnforceKeyUsage`](crate::verify::EnforceKeyUsage) has looked at. The alert is
+    /// `certificate_unknown`.
+    #[error(
+        "the certificate of {subject} may not be used like this: {error}; have its issuer issue it \
+         again, with a key usage that allows it"
+    )]
+    KeyUsage {
+        /// Whose certificate it is: the peer's own, or one of a CA above it.
+        subject: String,
+        /// What its key usage lacks or may not have.
+        error: KeyUsageError,
+    },
+
+    /// The peer shows the certificate of a CA, where its own belongs. The alert is
+    /// `certificate_unknown`.
+    #[error(
+        "the peer's own certificate is that of a CA (CaUsedAsEndEntity), which is for issuing others; \
+         have the CA issue one for the peer, and trust the CA's here. OpenSSL makes it an own one \
+         with `-addext basicConstraints=critical,CA:false`"
+    )]
+    CaCertificate,
 
     /// The peer found fault with the certificate of this side.
     #[error(
@@ -450,6 +480,14 @@ impl Refusal {
 
     fn by_certificate(error: &CertificateError, provider: &CryptoProvider) -> Self {
         use CertificateError as Certificate;
+        if let Certificate::Other(other) = error
+            && let Some(ValidationError::KeyUsage { subject, source }) = other.0.downcast_ref()
+        {
+            return Self::KeyUsage {
+                subject: subject.clone(),
+                error: source.clone(),
+            };
+        }
         let cloned = error.clone();
         match error {
             Certificate::UnknownIssuer => Self::UnknownIssuer,
@@ -483,34 +521,12 @@ impl Refusal {
                     accepted: schemes(provider),
                 }
             }
+            // rustls has no name for it, and passes on what webpki calls it.
+            Certificate::Other(OtherError(error)) if error.to_string() == "CaUsedAsEndEntity" => {
+                Self::CaCertificate
+            }
             _ => Self::Other(Error::InvalidCertificate(cloned)),
         }
-    }
-}
-
-/// What rustls reports about a signature's algorithm, which prints identifiers as lists of numbers.
-fn unaccepted(error: &CertificateError) -> String {
-    use CertificateError as Certificate;
-    match error {
-        Certificate::UnsupportedSignatureAlgorithmContext {
-            signature_algorithm_id,
-            ..
-        } => format!(
-            "{}, which isn't accepted here",
-            name_of(signature_algorithm_id)
-        ),
-        // The algorithm is one that is accepted, so the key is what doesn't fit.
-        Certificate::UnsupportedSignatureAlgorithmForPublicKeyContext {
-            signature_algorithm_id,
-            public_key_algorithm_id,
-        } => format!(
-            "{}, and the key that its issuer has here is for {}, which don't go together here; a \
-             root here may have the name of the issuer and another key: compare it with the one \
-             that issued the chain",
-            name_of(signature_algorithm_id),
-            name_of(public_key_algorithm_id)
-        ),
-        error => format!("an algorithm that isn't accepted here ({error})"),
     }
 }
 
@@ -530,49 +546,6 @@ fn is_about_certificates(alert: AlertDescription) -> bool {
     )
 }
 
-/// What such an alert says, and what to do.
-fn fault_with_certificate(alert: AlertDescription) -> &'static str {
-    use AlertDescription as Alert;
-    match alert {
-        Alert::UnknownCA => {
-            "the chain leads to no root that the peer trusts; use a chain of an issuer that it \
-             trusts, with all intermediate certificates"
-        }
-        Alert::BadCertificate => {
-            "it can't be read, or is not for the name that the peer expects; use one for that name"
-        }
-        Alert::CertificateExpired => {
-            "it has expired, or is not valid yet; use a new one, unless a clock is wrong"
-        }
-        Alert::CertificateRevoked => "it has been revoked; get a new one, for a new key",
-        Alert::UnsupportedCertificate => {
-            "it is for another use, or signed with an algorithm that the peer doesn't accept; \
-             servers need one that is issued for servers, and clients one for clients"
-        }
-        Alert::DecryptError => {
-            "a signature seems wrong to the peer, whose root may be another one of the same name, \
-             or is of an algorithm that it doesn't accept; compare the roots, and what it accepts"
-        }
-        _ => "its log may say why",
-    }
-}
-
-/// What may be behind any other alert.
-fn hint(alert: AlertDescription) -> &'static str {
-    use AlertDescription as Alert;
-    match alert {
-        Alert::DecodeError => {
-            "it can't read a message of this side; rustls also says so of a certificate chain of \
-             more than 65,535 bytes"
-        }
-        Alert::NoApplicationProtocol => {
-            "the two sides have no application protocol in common; let one of them have one more \
-             (alpn_protocols)"
-        }
-        _ => "its log may say why",
-    }
-}
-
 fn groups(provider: &CryptoProvider) -> Vec<Group> {
     let groups = provider.kx_groups.iter();
     groups.map(|group| group.name().into()).collect()
@@ -587,71 +560,4 @@ fn schemes(provider: &CryptoProvider) -> Vec<SignatureScheme> {
     provider
         .signature_verification_algorithms
         .supported_schemes()
-}
-
-fn list(groups: &[Group]) -> String {
-    match groups.is_empty() {
-        true => "none".into(),
-        false => Start(groups).to_string(),
-    }
-}
-
-/// What rustls reports also where both have a suite, and the server no key of its kind.
-fn suites_remedy(client: &[CipherSuite], server: &[CipherSuite]) -> &'static str {
-    match client.iter().any(|suite| server.contains(suite)) {
-        true => {
-            "in TLS 1.2 each is for one kind of key: give the server a certificate with a key \
-             that the client's are for"
-        }
-        false => "let one of them have one more",
-    }
-}
-
-fn in_quotes(name: &Option<String>) -> String {
-    match name {
-        Some(name) => format!("{name:?}"),
-        None => "clients that ask for no name".into(),
-    }
-}
-
-/// A name without what webpki puts around it: `DnsName("example.org")`, `IpAddress(192.0.2.1)`.
-fn bare(name: &str) -> String {
-    let inner = name.strip_suffix(')').and_then(|name| {
-        let (_, inner) = name.split_once('(')?;
-        Some(inner.trim_matches('"'))
-    });
-    inner.unwrap_or(name).into()
-}
-
-fn names(names: &[String]) -> String {
-    match names {
-        [] => "no name at all".into(),
-        names => {
-            let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
-            names.join(", ")
-        }
-    }
-}
-
-fn keys(keys: &[KeyAlgorithm]) -> String {
-    let names: Vec<_> = keys.iter().map(KeyAlgorithm::to_string).collect();
-    match names.is_empty() {
-        true => String::new(),
-        false => format!(", the server has keys for {}", names.join(", ")),
-    }
-}
-
-fn remedy_for_groups(client: &[Group], server: &[Group]) -> &'static str {
-    let has_pq = |groups: &[Group]| groups.iter().any(|group| group.is_post_quantum());
-    match (has_pq(client), has_pq(server)) {
-        (false, true) => {
-            "the client needs post-quantum key exchange, X25519MLKEM768 best of all, or the server \
-             a profile with classical groups"
-        }
-        (true, false) => {
-            "the server needs post-quantum key exchange, X25519MLKEM768 best of all, or the client \
-             a profile with classical groups"
-        }
-        _ => "let one of them have a group of the other (Builder::groups)",
-    }
 }

@@ -15,7 +15,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{AlertDescription, CertificateError, Error, ServerConfig};
 use rustls_pq::verify::EnforceKeyUsage;
-use rustls_pq::{Builder, Group};
+use rustls_pq::{Builder, Group, Refusal};
 
 use crate::peers::{
     Ecdsa, HashSlhDsa, Identity, KeyPair, Outcome, Pki, any_base, client_config, connect,
@@ -287,6 +287,15 @@ impl TestPki {
                 panic!("{:?}", victim.result);
             };
             assert_eq!(error.0.downcast_ref(), Some(&expected));
+            let client = client_config(Builder::new(any_base()).build().unwrap(), roots([]));
+            let error = CertificateError::Other(error);
+            assert_eq!(
+                Refusal::by_client(&Error::from(error), &client),
+                Refusal::KeyUsage {
+                    subject: subject.into(),
+                    error: source.clone(),
+                }
+            );
             assert_eq!(
                 other.result,
                 Err(Error::AlertReceived(AlertDescription::CertificateUnknown))

@@ -328,7 +328,7 @@ fn certificates_that_are_no_good() {
             "the server's certificate is not for \"example.org\" but for \"localhost\", \
              \"192.0.2.1\"; connect by a name that it is for, or ",
             AlertDescription::BadCertificate,
-            "it can't be read, or is not for the name that the peer expects; use one for that name",
+            "it can't be read, or is not for the name that the peer expects; ",
         ),
         (
             past,
@@ -486,6 +486,51 @@ fn other_errors_keep_their_words() {
 }
 
 /// A client and a server that don't get on.
+/// The certificate of a CA in the place of a server's, such as `openssl req -x509` makes by default.
+#[test]
+fn a_ca_as_the_server() {
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let pkcs8 = key.private_key();
+    let root = Issuer::self_signed(CertificateBuilder::ca("localhost"), key).unwrap();
+    let chain = vec![root.certificate().der().clone()];
+    let provider = Builder::new(any_base()).build().unwrap();
+    let client = client_config(provider.clone(), roots(chain.clone()));
+    let server = server_config(provider, &Identity { chain, key: pkcs8 });
+    let (client, server) = (Arc::new(client), Arc::new(server));
+    let outcome = connect(&client, &server);
+    let refusal = Refusal::by_client(&outcome.client.result.unwrap_err(), &client);
+    assert_eq!(refusal, Refusal::CaCertificate);
+    let text = refusal.to_string();
+    assert!(text.contains("have the CA issue one"), "{text}");
+
+    let told = outcome.server.result.unwrap_err();
+    let refusal = Refusal::by_server(&told, &Offer::default(), &server, None);
+    let text = refusal.to_string();
+    assert!(
+        text.contains("CertificateUnknown") && text.contains("a CA's certificate"),
+        "{text}"
+    );
+}
+
+/// Go's clients and servers send it for an issuer that they don't know.
+#[test]
+fn bad_certificate_may_be_an_unknown_issuer() {
+    let case = Case::new(
+        Builder::new(any_base()).build().unwrap(),
+        Builder::new(any_base()).build().unwrap(),
+    );
+    let told = Error::AlertReceived(AlertDescription::BadCertificate);
+    let refusal = Refusal::by_server(&told, &Offer::default(), &case.server, None);
+    let text = refusal.to_string();
+    for part in [
+        "written in Go",
+        "no root that the peer trusts",
+        "for that name",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
 struct Case {
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,

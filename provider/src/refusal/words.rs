@@ -1,0 +1,149 @@
+//! What a refusal says beside its numbers and names.
+
+use rustls::{AlertDescription, CertificateError, CipherSuite};
+
+use crate::certificate::name_of;
+use crate::start::Start;
+use crate::{Group, KeyAlgorithm};
+
+/// What rustls reports about a signature's algorithm, which prints identifiers as lists of numbers.
+pub(super) fn unaccepted(error: &CertificateError) -> String {
+    use CertificateError as Certificate;
+    match error {
+        Certificate::UnsupportedSignatureAlgorithmContext {
+            signature_algorithm_id,
+            ..
+        } => format!(
+            "{}, which isn't accepted here",
+            name_of(signature_algorithm_id)
+        ),
+        // The algorithm is one that is accepted, so the key is what doesn't fit.
+        Certificate::UnsupportedSignatureAlgorithmForPublicKeyContext {
+            signature_algorithm_id,
+            public_key_algorithm_id,
+        } => format!(
+            "{}, and the key that its issuer has here is for {}, which don't go together here; a \
+             root here may have the name of the issuer and another key: compare it with the one \
+             that issued the chain",
+            name_of(signature_algorithm_id),
+            name_of(public_key_algorithm_id)
+        ),
+        error => format!("an algorithm that isn't accepted here ({error})"),
+    }
+}
+
+/// What such an alert says, and what to do.
+pub(super) fn fault_with_certificate(alert: AlertDescription) -> &'static str {
+    use AlertDescription as Alert;
+    match alert {
+        Alert::UnknownCA => {
+            "the chain leads to no root that the peer trusts; use a chain of an issuer that it \
+             trusts, with all intermediate certificates"
+        }
+        Alert::BadCertificate => {
+            "it can't be read, or is not for the name that the peer expects; from a peer written in Go \
+             it may also say that the chain leads to no root that the peer trusts: use one for that \
+             name, of an issuer that the peer trusts, with all intermediate certificates"
+        }
+        Alert::CertificateUnknown => {
+            "rustls says so of a CA's certificate in the place of one's own, and of a key usage or \
+             another rule that it breaks; its log may say why"
+        }
+        Alert::CertificateExpired => {
+            "it has expired, or is not valid yet; use a new one, unless a clock is wrong"
+        }
+        Alert::CertificateRevoked => "it has been revoked; get a new one, for a new key",
+        Alert::UnsupportedCertificate => {
+            "it is for another use, or signed with an algorithm that the peer doesn't accept; \
+             servers need one that is issued for servers, and clients one for clients"
+        }
+        Alert::DecryptError => {
+            "a signature seems wrong to the peer, whose root may be another one of the same name, \
+             or is of an algorithm that it doesn't accept; compare the roots, and what it accepts"
+        }
+        _ => "its log may say why",
+    }
+}
+
+/// What may be behind any other alert.
+pub(super) fn hint(alert: AlertDescription) -> &'static str {
+    use AlertDescription as Alert;
+    match alert {
+        Alert::DecodeError => {
+            "it can't read a message of this side; rustls also says so of a certificate chain of \
+             more than 65,535 bytes"
+        }
+        Alert::NoApplicationProtocol => {
+            "the two sides have no application protocol in common; let one of them have one more \
+             (alpn_protocols)"
+        }
+        _ => "its log may say why",
+    }
+}
+
+pub(super) fn list(groups: &[Group]) -> String {
+    match groups.is_empty() {
+        true => "none".into(),
+        false => Start(groups).to_string(),
+    }
+}
+
+/// What rustls reports also where both have a suite, and the server no key of its kind.
+pub(super) fn suites_remedy(client: &[CipherSuite], server: &[CipherSuite]) -> &'static str {
+    match client.iter().any(|suite| server.contains(suite)) {
+        true => {
+            "in TLS 1.2 each is for one kind of key: give the server a certificate with a key \
+             that the client's are for"
+        }
+        false => "let one of them have one more",
+    }
+}
+
+pub(super) fn in_quotes(name: &Option<String>) -> String {
+    match name {
+        Some(name) => format!("{name:?}"),
+        None => "clients that ask for no name".into(),
+    }
+}
+
+/// A name without what webpki puts around it: `DnsName("example.org")`, `IpAddress(192.0.2.1)`.
+pub(super) fn bare(name: &str) -> String {
+    let inner = name.strip_suffix(')').and_then(|name| {
+        let (_, inner) = name.split_once('(')?;
+        Some(inner.trim_matches('"'))
+    });
+    inner.unwrap_or(name).into()
+}
+
+pub(super) fn names(names: &[String]) -> String {
+    match names {
+        [] => "no name at all".into(),
+        names => {
+            let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+            names.join(", ")
+        }
+    }
+}
+
+pub(super) fn keys(keys: &[KeyAlgorithm]) -> String {
+    let names: Vec<_> = keys.iter().map(KeyAlgorithm::to_string).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(", the server has keys for {}", names.join(", ")),
+    }
+}
+
+pub(super) fn remedy_for_groups(client: &[Group], server: &[Group]) -> &'static str {
+    let has_pq = |groups: &[Group]| groups.iter().any(|group| group.is_post_quantum());
+    match (has_pq(client), has_pq(server)) {
+        (false, true) => {
+            "the client needs post-quantum key exchange, X25519MLKEM768 best of all, or the server \
+             a profile with classical groups"
+        }
+        (true, false) => {
+            "the server needs post-quantum key exchange, X25519MLKEM768 best of all, or the client \
+             a profile with classical groups"
+        }
+        _ => "let one of them have a group of the other (Builder::groups)",
+    }
+}
