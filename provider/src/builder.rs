@@ -1,8 +1,8 @@
 use rustls::crypto::{CryptoProvider, SupportedKxGroup};
-use rustls::{CipherSuite, ProtocolVersion, SignatureScheme, SupportedCipherSuite};
+use rustls::{CipherSuite, ProtocolVersion, RootCertStore, SignatureScheme, SupportedCipherSuite};
 use tracing::debug;
 
-use crate::verify::SlhDsa;
+use crate::verify::{Kinds, RootKeys, SlhDsa};
 use crate::{Error, Group, Profile, base, kx, sign, verify};
 
 /// Adds post-quantum algorithms to a [`CryptoProvider`], the *base*.
@@ -57,6 +57,7 @@ pub struct Builder {
     groups: Option<Vec<Group>>,
     cipher_suites: Option<Vec<CipherSuite>>,
     schemes: Option<Vec<SignatureScheme>>,
+    roots: Option<RootKeys>,
     pq_authentication: bool,
     slh_dsa_handshakes: bool,
 }
@@ -73,6 +74,7 @@ impl Builder {
             groups: None,
             cipher_suites: None,
             schemes: None,
+            roots: None,
             pq_authentication: false,
             slh_dsa_handshakes: false,
         }
@@ -124,6 +126,66 @@ impl Builder {
         self
     }
 
+    /// Asks the peer for signatures of the kinds that `roots` have keys for: post-quantum ones where
+    /// a root is post-quantum, classical ones where a root is classical. Give the same roots to
+    /// the verifier.
+    ///
+    /// A server with several certificates goes by what the client says that it can verify, and
+    /// many prefer ML-DSA, such as whatever uses OpenSSL 3.5. A client that lists ML-DSA and trusts
+    /// classical roots alone gets a chain there that it can't use, although there is one that it
+    /// could; so does one that lists ECDSA and trusts post-quantum roots alone, at a server that
+    /// prefers ECDSA. The roots tell which it is to ask for. It is the same with clients that have
+    /// several certificates for a server that demands one: build the provider for
+    /// [`WebPkiClientVerifier`](rustls::server::WebPkiClientVerifier) with the roots of the clients.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use rustls::server::WebPkiClientVerifier;
+    /// use rustls::server::danger::ClientCertVerifier;
+    /// use rustls::{ClientConfig, RootCertStore};
+    /// use rustls_pq::Builder;
+    ///
+    /// fn client(roots: RootCertStore) -> Result<ClientConfig, Box<dyn std::error::Error>> {
+    ///     let provider = Builder::with_default_base()?.roots(&roots).build()?;
+    ///     Ok(ClientConfig::builder_with_provider(provider.into())
+    ///         .with_safe_default_protocol_versions()?
+    ///         .with_root_certificates(roots)
+    ///         .with_no_client_auth())
+    /// }
+    ///
+    /// /// For `ServerConfig`'s `with_client_cert_verifier`.
+    /// fn verifier_of_clients(
+    ///     roots: Arc<RootCertStore>,
+    /// ) -> Result<Arc<dyn ClientCertVerifier>, Box<dyn std::error::Error>> {
+    ///     let provider = Builder::with_default_base()?.roots(&roots).build()?;
+    ///     Ok(WebPkiClientVerifier::builder_with_provider(roots, provider.into()).build()?)
+    /// }
+    /// # let key = pq_x509::SigningKey::generate(pq_x509::SignatureAlgorithm::MlDsa44)?;
+    /// # let root = pq_x509::Issuer::self_signed(pq_x509::CertificateBuilder::ca("Root"), key)?;
+    /// # let mut roots = RootCertStore::empty();
+    /// # roots.add(root.certificate().der().clone())?;
+    /// # client(roots.clone())?;
+    /// # let schemes = verifier_of_clients(roots.into())?.supported_verify_schemes();
+    /// # assert_eq!(schemes, rustls_pq::verify::ML_DSA.supported_schemes());
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Mixed chains
+    ///
+    /// A classical root can sign the certificate of an ML-DSA key, and a post-quantum root that of
+    /// a classical one. For roots that do, don't call this: all schemes are offered then. Or name
+    /// those that are wanted ([`signature_schemes`](Self::signature_schemes)): named ones are
+    /// offered whatever the roots are of. Within chains, where the peer's own key is of the roots'
+    /// kind, signatures of either kind are verified in any case.
+    ///
+    /// With roots of both kinds everything is offered, and the peer chooses. A chain of the kind
+    /// that it prefers may then end at a root that isn't here.
+    pub fn roots(mut self, roots: &RootCertStore) -> Self {
+        self.roots = Some(RootKeys::of(roots));
+        self
+    }
+
     /// Leaves out every scheme of the profile that isn't post-quantum: no certificate chain
     /// with a classical signature in it is accepted, no handshake that is signed with a
     /// classical key, and no classical key of our own is loaded. A classical scheme that
@@ -172,10 +234,12 @@ impl Builder {
     /// [`Error::SchemeUnavailable`] if something was chosen by name that neither this
     /// crate nor the base has; [`Error::SlhDsaIsExperimental`] if a scheme of SLH-DSA was named
     /// without [`experimental_slh_dsa`](Self::experimental_slh_dsa);
-    /// [`Error::GroupExcluded`], [`Error::CipherSuiteExcluded`], [`Error::SchemeExcluded`] and [`Error::SlhDsaExcluded`] if the profile excludes it;
-    /// [`Error::SchemeNotPostQuantum`] if a classical scheme was named and post-quantum
-    /// authentication is required; [`Error::NoGroups`], [`Error::NoCipherSuites`] and
-    /// [`Error::NoSignatureSchemes`] if nothing is left.
+    /// [`Error::GroupExcluded`], [`Error::CipherSuiteExcluded`], [`Error::SchemeExcluded`] and
+    /// [`Error::SlhDsaExcluded`] if the profile excludes it; [`Error::SchemeNotPostQuantum`] if a
+    /// classical scheme was named and post-quantum authentication is required; [`Error::NoRoots`]
+    /// and [`Error::NoSchemeForRoots`] if no chain under the [`roots`](Self::roots) could be
+    /// accepted; [`Error::NoGroups`], [`Error::NoCipherSuites`] and [`Error::NoSignatureSchemes`]
+    /// if nothing is left.
     pub fn build(self) -> Result<CryptoProvider, Error> {
         let kx_groups = choose_groups(&self.base, self.profile, self.groups.as_deref())?;
         let schemes = self.accepted_schemes()?;
@@ -183,7 +247,15 @@ impl Builder {
             self.base.signature_verification_algorithms,
             schemes.as_deref(),
             self.slh_dsa(),
+            self.offered_kinds()?,
         )?;
+        if let Some(roots) = &self.roots
+            && signature_verification_algorithms.mapping.is_empty()
+        {
+            return Err(Error::NoSchemeForRoots {
+                roots: roots.algorithms.clone(),
+            });
+        }
         let key_provider =
             sign::key_provider_over(&self.base, self.schemes_to_sign_with(), self.slh_dsa());
 
@@ -250,6 +322,15 @@ impl Builder {
             }
         }
         Ok(Some(named.clone()))
+    }
+
+    /// Of the schemes that aren't named.
+    fn offered_kinds(&self) -> Result<Kinds, Error> {
+        match &self.roots {
+            Some(roots) if roots.is_empty() => Err(Error::NoRoots),
+            Some(roots) if self.schemes.is_none() => Ok(roots.kinds()),
+            _ => Ok(Kinds::ALL),
+        }
     }
 
     /// What keys of our own may sign with, and the peer's unless schemes are named; `None` is

@@ -3,11 +3,12 @@ use core::fmt;
 use pq_x509::SignatureAlgorithm;
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::x509_cert::Certificate;
-use pq_x509::x509_cert::der::asn1::{AnyRef, ContextSpecific, UintRef};
+use pq_x509::x509_cert::der::asn1::{AnyRef, BitStringRef, ContextSpecific, UintRef};
 use pq_x509::x509_cert::der::referenced::OwnedToRef;
 use pq_x509::x509_cert::der::{self, Decode, SliceReader, TagNumber};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use rustls::SignatureScheme;
+use rustls::pki_types::TrustAnchor;
 
 use crate::sign::scheme_of;
 
@@ -90,6 +91,16 @@ impl KeyAlgorithm {
             }),
             Self::Other(_) => Strength::NONE,
         }
+    }
+
+    /// That of a root.
+    pub(crate) fn of_trust_anchor(anchor: &TrustAnchor<'_>) -> der::Result<Self> {
+        // What is in the SEQUENCE of a SubjectPublicKeyInfo, without its header.
+        let mut fields = SliceReader::new(&anchor.subject_public_key_info)?;
+        Ok(Self::of(&SubjectPublicKeyInfoRef {
+            algorithm: AlgorithmIdentifierRef::decode(&mut fields)?,
+            subject_public_key: BitStringRef::decode(&mut fields)?,
+        }))
     }
 
     fn of(spki: &SubjectPublicKeyInfoRef<'_>) -> Self {

@@ -1,6 +1,6 @@
 use rustls::{CipherSuite, SignatureScheme};
 
-use crate::{Group, Profile};
+use crate::{Group, KeyAlgorithm, Profile};
 
 /// Why a provider can't be had.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -151,6 +151,22 @@ pub enum Error {
         scheme: SignatureScheme,
     },
 
+    /// There are no roots, so that no chain can end at one.
+    #[error("there are no root certificates to go by; add those that the peer's chain may end at")]
+    NoRoots,
+
+    /// No chain under the roots would be accepted.
+    #[error(
+        "the roots have keys for {}, and signatures of that kind are not accepted; add a root of \
+         the other kind, or accept more, by another profile or without \
+         `Builder::require_pq_authentication`",
+        list(.roots)
+    )]
+    NoSchemeForRoots {
+        /// The algorithms of the roots' keys.
+        roots: Vec<KeyAlgorithm>,
+    },
+
     /// The list of groups is empty.
     #[error("no key exchange groups were chosen; name at least one, such as X25519MLKEM768")]
     NoGroups,
@@ -177,10 +193,7 @@ fn reason(needs: Option<Group>) -> String {
     }
 }
 
-fn list(groups: &[Group]) -> String {
-    groups
-        .iter()
-        .map(Group::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+fn list<T: ToString>(items: &[T]) -> String {
+    let items: Vec<_> = items.iter().map(T::to_string).collect();
+    items.join(", ")
 }

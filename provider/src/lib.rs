@@ -57,20 +57,31 @@
 //! ```
 //! # use std::sync::Arc;
 //! use rustls::{ClientConfig, RootCertStore};
+//! use rustls_pq::Builder;
 //!
 //! fn client(
 //!     roots: RootCertStore,
 //! ) -> Result<ClientConfig, Box<dyn std::error::Error>> {
-//!     let provider = Arc::new(rustls_pq::provider()?);
+//!     let provider = Arc::new(Builder::with_default_base()?.roots(&roots).build()?);
 //!     Ok(ClientConfig::builder_with_provider(provider)
 //!         .with_safe_default_protocol_versions()?
 //!         .with_root_certificates(roots)
 //!         .with_no_client_auth())
 //! }
-//! # let config = client(RootCertStore::empty())?;
+//! # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+//! # let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+//! # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key)?;
+//! # let mut roots = RootCertStore::empty();
+//! # roots.add(root.certificate().der().clone())?;
+//! # let config = client(roots)?;
 //! # rustls::ClientConnection::new(config.into(), "localhost".try_into()?)?;
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Builder::roots`] has the client ask for signatures that chains under its roots are made of. One
+//! with plain [`provider()`] asks for ML-DSA, too. If it trusts classical roots alone, as the public
+//! ones are today, it fails at servers that have two certificates and prefer ML-DSA: it gets the one
+//! that it can't use.
 //!
 //! # In production
 //!

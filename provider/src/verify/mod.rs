@@ -8,6 +8,7 @@
 pub(crate) mod ecdsa;
 mod key_usage;
 mod ml_dsa;
+mod roots;
 #[cfg(all(
     feature = "graviola",
     any(target_arch = "x86_64", target_arch = "aarch64")
@@ -16,6 +17,7 @@ pub(crate) mod rsa;
 pub mod slh_dsa;
 
 pub use key_usage::EnforceKeyUsage;
+pub(crate) use roots::{Kinds, RootKeys};
 
 use rustls::SignatureScheme;
 use rustls::crypto::WebPkiSupportedAlgorithms;
@@ -51,14 +53,17 @@ pub(crate) fn post_quantum_schemes(slh_dsa: SlhDsa) -> Vec<SignatureScheme> {
 /// ML-DSA, SLH-DSA and then the algorithms of `base`; or, where `schemes` are given, those
 /// that belong to `schemes`, in that order, and what `slh_dsa` says.
 ///
+/// Schemes that aren't of these `kinds` are left out, while their algorithms stay for chains.
+///
 /// Where `base` has one of these itself, ours takes its place.
 pub(crate) fn algorithms_over(
     base: WebPkiSupportedAlgorithms,
     schemes: Option<&[SignatureScheme]>,
     slh_dsa: SlhDsa,
+    kinds: Kinds,
 ) -> Result<WebPkiSupportedAlgorithms, Error> {
     let available = mapping_over(&base, slh_dsa);
-    let (mut all, mapping) = match schemes {
+    let (mut all, mut mapping) = match schemes {
         None => (all_over(&base), available),
         Some(schemes) => {
             let mapping = chosen(&available, schemes)?;
@@ -68,12 +73,14 @@ pub(crate) fn algorithms_over(
     if slh_dsa != SlhDsa::Nowhere {
         extend(&mut all, SLH_DSA.all);
     }
+    mapping.retain(|(scheme, _)| kinds.include(*scheme));
 
     type Key = (
         Same<[Algorithm]>,
         Same<[Entry]>,
         Option<Vec<SignatureScheme>>,
         SlhDsa,
+        Kinds,
     );
     static MERGED: Interned<Key, WebPkiSupportedAlgorithms> = Interned::new();
     let key = (
@@ -81,6 +88,7 @@ pub(crate) fn algorithms_over(
         Same(base.mapping),
         schemes.map(<[_]>::to_vec),
         slh_dsa,
+        kinds,
     );
     Ok(*MERGED.find_or_insert(key, || {
         Box::new(WebPkiSupportedAlgorithms {

@@ -24,6 +24,7 @@ mod refusals;
 mod refused_certificates;
 mod refused_shares;
 mod revocation;
+mod roots;
 mod rotation;
 mod secrets;
 mod server_handshake;

@@ -1,0 +1,323 @@
+//! Which signatures a peer is asked for by the roots that its chain may end at.
+
+use alloc::sync::Arc;
+
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey};
+use rustls::client::ResolvesClientCert;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::CertificateDer;
+use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
+use rustls::sign::CertifiedKey;
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, Error, RootCertStore, ServerConfig,
+    SignatureScheme,
+};
+use rustls_pq::{Builder, KeyAlgorithm, Profile};
+
+use crate::peers::{
+    Ecdsa, HashSlhDsa, Identity, KeyPair, any_base, bases, client_config, connect, roots,
+    server_config,
+};
+
+#[test]
+fn schemes_are_of_the_kinds_of_the_roots() {
+    let ml_dsa = root(SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap());
+    let slh_dsa = root(SigningKey::generate(SignatureAlgorithm::SlhDsaSha2_128f).unwrap());
+    let hash_slh_dsa = root(HashSlhDsa::generate());
+    let ecdsa = root(Ecdsa::generate());
+    let post_quantum = rustls_pq::verify::ML_DSA.supported_schemes();
+    for (name, base) in bases() {
+        println!("{name}");
+        let mut classical = base.signature_verification_algorithms.supported_schemes();
+        classical.retain(|scheme| !post_quantum.contains(scheme));
+        let everything = [&post_quantum[..], &classical].concat();
+        for (certificates, expected) in [
+            (vec![&ml_dsa], &post_quantum),
+            (vec![&slh_dsa], &post_quantum),
+            (vec![&hash_slh_dsa], &post_quantum),
+            (vec![&ecdsa], &classical),
+            (vec![&ecdsa, &slh_dsa], &everything),
+        ] {
+            let builder = Builder::new(base.clone());
+            let without = builder.clone().build().unwrap();
+            let with = builder
+                .roots(&roots(certificates.into_iter().cloned()))
+                .build()
+                .unwrap();
+            assert_eq!(&schemes(&with), expected);
+            // Within chains nothing changes.
+            assert_eq!(
+                with.signature_verification_algorithms.all.len(),
+                without.signature_verification_algorithms.all.len()
+            );
+        }
+    }
+}
+
+/// A root that isn't understood rules nothing out.
+#[test]
+fn unreadable_roots() {
+    let mut store = roots([root(Ecdsa::generate())]);
+    store.roots[0].subject_public_key_info = vec![0].into();
+    let provider = Builder::new(any_base()).roots(&store).build().unwrap();
+    let everything = Builder::new(any_base()).build().unwrap();
+    assert_eq!(schemes(&provider), schemes(&everything));
+}
+
+#[test]
+fn named_schemes_are_offered_whatever_the_roots() {
+    let named = [
+        SignatureScheme::ECDSA_NISTP256_SHA256,
+        SignatureScheme::ML_DSA_65,
+    ];
+    let provider = Builder::new(any_base())
+        .roots(&roots([root(Ecdsa::generate())]))
+        .signature_schemes(named)
+        .build()
+        .unwrap();
+    assert_eq!(schemes(&provider), named);
+}
+
+#[test]
+fn roots_that_no_accepted_chain_ends_at() {
+    let builder = Builder::new(any_base());
+    let error = builder.clone().roots(&RootCertStore::empty()).build();
+    assert_eq!(error.unwrap_err(), rustls_pq::Error::NoRoots);
+
+    let classical = roots([root(Ecdsa::generate())]);
+    for builder in [
+        builder.clone().require_pq_authentication(),
+        builder.profile(Profile::Cnsa2),
+    ] {
+        let error = builder.roots(&classical).build().unwrap_err();
+        assert_eq!(
+            error,
+            rustls_pq::Error::NoSchemeForRoots {
+                roots: vec![KeyAlgorithm::EcdsaP256]
+            }
+        );
+        assert!(
+            error
+                .to_string()
+                .starts_with("the roots have keys for ECDSA P-256, and signatures of that kind"),
+            "{error}"
+        );
+    }
+}
+
+/// Whatever a server with two certificates prefers, a client gets the one that it can verify.
+#[test]
+fn servers_with_two_certificates() {
+    let pki = TwoKinds::new();
+    for (name, base) in bases() {
+        for prefers_post_quantum in [true, false] {
+            println!("{name}, {prefers_post_quantum}");
+            let server = pki.server(&base, prefers_post_quantum);
+            let by_roots = |store: &RootCertStore| Builder::new(base.clone()).roots(store);
+            for (store, expected) in pki.trusting(prefers_post_quantum) {
+                let client = by_roots(&store).build().unwrap();
+                let outcome = connect(&client_config(client, store).into(), &server);
+                assert_eq!(outcome.client.result, Ok(()));
+                assert_eq!(outcome.client.leaf.as_ref(), Some(expected));
+            }
+
+            // What goes wrong without.
+            let one = match prefers_post_quantum {
+                true => &pki.classical,
+                false => &pki.post_quantum,
+            };
+            let client = Builder::new(base.clone()).build().unwrap();
+            let client = client_config(client, roots([one.root.clone()]));
+            assert_eq!(
+                connect(&client.into(), &server).client.result,
+                Err(CertificateError::UnknownIssuer.into())
+            );
+        }
+    }
+}
+
+/// The same the other way round: a CertificateRequest lists what the server's verifier does.
+#[test]
+fn clients_with_two_certificates() {
+    let pki = TwoKinds::new();
+    for (name, base) in bases() {
+        for prefers_post_quantum in [true, false] {
+            println!("{name}, {prefers_post_quantum}");
+            let client = pki.client(&base, prefers_post_quantum);
+            for (store, expected) in pki.trusting(prefers_post_quantum) {
+                let provider = Builder::new(base.clone()).roots(&store).build().unwrap();
+                let verifier =
+                    WebPkiClientVerifier::builder_with_provider(store.into(), provider.into())
+                        .build()
+                        .unwrap();
+                let plain = Builder::new(base.clone()).build().unwrap();
+                let Identity { chain, key } = pki.classical.identity.clone();
+                let server = ServerConfig::builder_with_provider(plain.into())
+                    .with_safe_default_protocol_versions()
+                    .unwrap()
+                    .with_client_cert_verifier(verifier)
+                    .with_single_cert(chain, key)
+                    .unwrap();
+                let outcome = connect(&client, &server.into());
+                assert_eq!(outcome.server.result, Ok(()));
+                assert_eq!(outcome.server.leaf.as_ref(), Some(expected));
+            }
+        }
+    }
+}
+
+/// A leaf of the other kind than its root takes a client that asks for everything.
+#[test]
+fn mixed_chains() {
+    let post_quantum = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let classical = Ecdsa::generate();
+    check(&Ecdsa::root(), &post_quantum);
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
+    check(&root, &classical);
+
+    fn check(root: &Issuer<impl Signer>, key: &impl KeyPair) {
+        let leaf = CertificateBuilder::server().dns_name("localhost");
+        let identity = Identity::issued_by(root, leaf, key);
+        let store = roots([root.certificate().der().clone()]);
+        let builder = Builder::new(any_base());
+        let everything = builder.clone().build().unwrap();
+        let server = Arc::new(server_config(everything.clone(), &identity));
+        let client = client_config(everything, store.clone());
+        assert_eq!(connect(&client.into(), &server).client.result, Ok(()));
+
+        let by_roots = builder.roots(&store).build().unwrap();
+        assert_eq!(
+            connect(&client_config(by_roots, store).into(), &server)
+                .client
+                .result,
+            Err(Error::AlertReceived(AlertDescription::HandshakeFailure))
+        );
+    }
+}
+
+/// A certificate of each kind for the same peer.
+struct TwoKinds {
+    post_quantum: Kind,
+    classical: Kind,
+}
+
+struct Kind {
+    root: CertificateDer<'static>,
+    identity: Identity,
+}
+
+impl TwoKinds {
+    fn new() -> Self {
+        let key = || SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+        Self {
+            post_quantum: Kind::new("ML-DSA Root", key(), &key()),
+            classical: Kind::new("ECDSA Root", Ecdsa::generate(), &Ecdsa::generate()),
+        }
+    }
+
+    /// The roots that somebody may trust, each time with the leaf that a peer with this preference
+    /// should show.
+    fn trusting(
+        &self,
+        prefers_post_quantum: bool,
+    ) -> [(RootCertStore, &CertificateDer<'static>); 3] {
+        let kinds = self.in_order(prefers_post_quantum);
+        let [first, second] = kinds.map(|kind| kind.root.clone());
+        let [first_leaf, second_leaf] = kinds.map(|kind| &kind.identity.chain[0]);
+        [
+            (roots([first.clone()]), first_leaf),
+            (roots([second.clone()]), second_leaf),
+            (roots([first, second]), first_leaf),
+        ]
+    }
+
+    fn in_order(&self, prefers_post_quantum: bool) -> [&Kind; 2] {
+        match prefers_post_quantum {
+            true => [&self.post_quantum, &self.classical],
+            false => [&self.classical, &self.post_quantum],
+        }
+    }
+
+    fn server(&self, base: &CryptoProvider, prefers_post_quantum: bool) -> Arc<ServerConfig> {
+        let provider = Builder::new(base.clone()).build().unwrap();
+        let resolver = self.resolver(&provider, prefers_post_quantum);
+        ServerConfig::builder_with_provider(provider.into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(resolver)
+            .into()
+    }
+
+    fn client(&self, base: &CryptoProvider, prefers_post_quantum: bool) -> Arc<ClientConfig> {
+        let provider = Builder::new(base.clone()).build().unwrap();
+        let resolver = self.resolver(&provider, prefers_post_quantum);
+        ClientConfig::builder_with_provider(provider.into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots([self.classical.root.clone()]))
+            .with_client_cert_resolver(resolver)
+            .into()
+    }
+
+    fn resolver(&self, provider: &CryptoProvider, prefers_post_quantum: bool) -> Arc<FirstUsable> {
+        let kinds = self.in_order(prefers_post_quantum);
+        Arc::new(FirstUsable(kinds.map(|kind| {
+            let Identity { chain, key } = kind.identity.clone();
+            CertifiedKey::from_der(chain, key, provider).unwrap().into()
+        })))
+    }
+}
+
+impl Kind {
+    fn new<K: KeyPair + Signer>(name: &str, root_key: K, key: &K) -> Self {
+        let root = Issuer::self_signed(CertificateBuilder::ca(name), root_key).unwrap();
+        // For either role.
+        let leaf = CertificateBuilder::server().client_auth();
+        let leaf = leaf.dns_name("localhost");
+        Self {
+            identity: Identity::issued_by(&root, leaf, key),
+            root: root.certificate().der().clone(),
+        }
+    }
+}
+
+/// Shows the first one whose key the peer accepts, as other implementations do.
+#[derive(Debug)]
+struct FirstUsable([Arc<CertifiedKey>; 2]);
+
+impl FirstUsable {
+    fn find(&self, schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        let mut keys = self.0.iter();
+        keys.find(|key| key.key.choose_scheme(schemes).is_some())
+            .cloned()
+    }
+}
+
+impl ResolvesServerCert for FirstUsable {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        self.find(hello.signature_schemes())
+    }
+}
+
+impl ResolvesClientCert for FirstUsable {
+    fn resolve(&self, _: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.find(schemes)
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+fn root(key: impl Signer) -> CertificateDer<'static> {
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
+    root.certificate().der().clone()
+}
+
+fn schemes(provider: &CryptoProvider) -> Vec<SignatureScheme> {
+    provider
+        .signature_verification_algorithms
+        .supported_schemes()
+}
