@@ -211,6 +211,11 @@ impl Builder {
     /// for needs none of this: in certificate chains, such as an ML-DSA leaf
     /// under an SLH-DSA root, it is accepted anyway, save by [`Profile::Cnsa2`], which refuses
     /// this too.
+    ///
+    /// Except where the *peer* holds its own chain against what this side advertises, as RFC 9846,
+    /// section 4.4.2.2, would have it and BouncyCastle does: it has no way to know that SLH-DSA is
+    /// accepted in chains, and keeps a chain with such a signature to itself. For those peers clients
+    /// turn this on, and servers for their clients' chains.
     pub fn experimental_slh_dsa(mut self) -> Self {
         self.slh_dsa_handshakes = true;
         self

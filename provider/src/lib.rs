@@ -116,6 +116,11 @@
 //! Both in TLS 1.3 only. [`Builder`] chooses among them, and takes any other
 //! provider as the base.
 //!
+//! SLH-DSA is accepted in chains and not advertised: the code points are for handshakes as well. A
+//! peer that holds its chain against what this side advertises, such as BouncyCastle, doesn't
+//! show one with a signature of SLH-DSA then. Clients of such servers, and servers for the
+//! certificates of such clients, need [`Builder::experimental_slh_dsa`], which advertises it.
+//!
 //! # Size of the ClientHello
 //!
 //! With a post-quantum share it has some 1,460 bytes, which is two packets. [`SmallHello`]

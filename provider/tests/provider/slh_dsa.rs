@@ -5,7 +5,9 @@ use alloc::sync::Arc;
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 use rustls::HandshakeKind::Full;
 use rustls::crypto::CryptoProvider;
-use rustls::{AlertDescription, CertificateError, Error, SignatureScheme};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{AlertDescription, CertificateError, Error, ServerConfig, SignatureScheme};
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::verify::slh_dsa::{SLH_DSA, SLHDSA_SHA2_128F, SLHDSA_SHAKE_128F};
 use rustls_pq::{Authentication, Builder, Group, KeyAlgorithm, Profile};
@@ -228,4 +230,38 @@ fn pre_hash_signatures_count() {
     ]);
     let choice = Identities::new(set).choose_for(None, &schemes, &schemes);
     assert_eq!(choice.unwrap().identity.certified_key().cert, ecdsa.chain);
+}
+
+/// A server that holds its chain against what the client lists (RFC 9846, section 4.4.2.2), as
+/// BouncyCastle does, shows one under an SLH-DSA root to clients that list SLH-DSA.
+#[test]
+fn peers_that_check_their_own_chain() {
+    #[derive(Debug)]
+    struct Strict(Arc<CertifiedKey>);
+
+    impl ResolvesServerCert for Strict {
+        fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+            let is_verifiable = hello.signature_schemes().contains(&SLHDSA_SHAKE_128F);
+            is_verifiable.then(|| Arc::clone(&self.0))
+        }
+    }
+
+    let Recommended { root, server } = Recommended::new();
+    let provider = Builder::new(any_base()).build().unwrap();
+    let key = CertifiedKey::from_der(server.chain, server.key, &provider).unwrap();
+    let server = ServerConfig::builder_with_provider(provider.clone().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(Strict(key.into())));
+    let server = Arc::new(server);
+    for (client, is_shown) in [(provider, false), (experimental(), true)] {
+        let client = client_config(client, roots([root.clone()]));
+        let outcome = connect(&client.into(), &server);
+        let refused = Err(Error::AlertReceived(AlertDescription::AccessDenied));
+        assert_eq!(
+            outcome.client.result,
+            if is_shown { Ok(()) } else { refused }
+        );
+    }
 }
