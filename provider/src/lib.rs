@@ -134,7 +134,7 @@
 //! * *Key usage.* webpki passes over the KeyUsage extension in chains: an ML-DSA
 //!   certificate for keyEncipherment only, which RFC 9881 forbids, is accepted, and so is
 //!   an intermediate that may not sign certificates. Wrap the verifier, on either
-//!   side, in [`verify::EnforceKeyUsage`]; its documentation shows how.
+//!   side, in [`verify::EnforceKeyUsage`], as the example programs do; its documentation shows how.
 //! * *Revocation.* Nothing is looked up. Give revocation lists to either verifier of rustls, which
 //!   verifies them by the provider's algorithms, ML-DSA and SLH-DSA among them. Every
 //!   certificate below a root must then be covered by a list of its issuer, unless the verifier's

@@ -16,8 +16,9 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls_pq::identity::{Identities, IdentityFiles};
+use rustls_pq::verify::EnforceKeyUsage;
 use rustls_pq::{Group, Negotiated, Profile, Refusal};
-use tls_server::{Summary, TlsError, provider};
+use tls_server::{Summary, TlsError, provider_builder};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -41,6 +42,8 @@ pub(crate) struct Request {
     /// What the certificate has to be for, if not for the target's host.
     pub(crate) server_name: Option<ServerName<'static>>,
     pub(crate) trust: Trust,
+    /// Whether roots may have issued certificates for keys of the other kind.
+    pub(crate) mixed_chains: bool,
     pub(crate) profile: Profile,
     /// None means those of the profile.
     pub(crate) groups: Vec<Group>,
@@ -142,18 +145,25 @@ struct Session {
 
 impl Session {
     fn prepare(request: Request) -> Result<Self, Failure> {
-        let provider = provider(request.profile, &request.groups)?;
         let roots = Arc::new(request.trust.to_store()?);
+        let builder = provider_builder(request.profile, &request.groups)?;
+        // A server with several certificates then shows one that these roots can be for.
+        let builder = match request.mixed_chains {
+            false => builder.roots(&roots),
+            true => builder,
+        };
+        let provider = Arc::new(builder.build().map_err(TlsError::from)?);
         let observer = Arc::new(Observer::new(
             WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build()?,
         ));
 
         // `dangerous` because a verifier of one's own can verify badly; this one asks
-        // webpki. Without it, give the roots to `with_root_certificates`.
+        // webpki, and then whether the key usage allows what the certificates are used for.
+        let verifier = Arc::new(EnforceKeyUsage::new(observer.clone()));
         let config = ClientConfig::builder_with_provider(provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .dangerous()
-            .with_custom_certificate_verifier(observer.clone());
+            .with_custom_certificate_verifier(verifier);
         let mut config = match &request.client {
             Some(ClientIdentity { cert, key }) => {
                 let files = IdentityFiles::new(provider.clone()).with(cert, key);

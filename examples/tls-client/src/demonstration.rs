@@ -44,6 +44,7 @@ pub(crate) async fn run(
         address: Some(address),
         server_name: None,
         trust: Trust::only(pki.root, "this process"),
+        mixed_chains: false,
         profile,
         groups,
         client: None,

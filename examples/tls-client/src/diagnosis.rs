@@ -52,7 +52,9 @@ impl Diagnosis {
                 (Refusal::WrongName { .. }, ..) => "--server-name says which name to expect".into(),
                 (Refusal::WrongPurpose { .. }, Some(leaf), _) => format!("it is that of {leaf}"),
                 (Refusal::NothingInCommon { .. }, ..) => {
-                    "--groups and --profile say what to offer".into()
+                    "--groups and --profile say what to offer, and --mixed-chains offers signatures of \
+                     the kind that the roots are not of"
+                        .into()
                 }
                 (Refusal::ClientCertificateRequired, ..) => {
                     "--client-cert and --client-key name its files".into()

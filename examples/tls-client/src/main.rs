@@ -51,6 +51,11 @@ struct Arguments {
     #[arg(long, value_name = "FILE", requires = "url")]
     ca: Option<PathBuf>,
 
+    /// Offer signatures of either kind, for chains that mix post-quantum and classical ones; without
+    /// this, those of the kinds that the root certificates have keys for
+    #[arg(long, requires = "url")]
+    mixed_chains: bool,
+
     /// What to offer and to accept
     #[arg(long, value_name = "PROFILE", value_parser = profile_parser(), default_value_t)]
     profile: Profile,
@@ -135,6 +140,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             let request = Request {
                 address: arguments.connect,
                 server_name: arguments.server_name,
+                mixed_chains: arguments.mixed_chains,
                 profile: arguments.profile,
                 groups: arguments.groups,
                 client: match (arguments.client_cert, arguments.client_key) {

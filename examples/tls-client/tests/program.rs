@@ -13,15 +13,20 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::time::SystemTime;
 
+use pq_x509::x509_cert::ext::pkix::KeyUsage;
+use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
-    Certificate, CertificateBuilder, EndEntity, Issuer, SignatureAlgorithm, SigningKey, Validity,
+    Certificate, CertificateBuilder, EndEntity, Issuer, KeyUsages, SignError, SignatureAlgorithm,
+    Signer, SigningKey, SubjectKey, Validity,
 };
-use rustls::ServerConfig;
-use rustls::pki_types::PrivatePkcs8KeyDer;
-use rustls_pq::Group;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
+use rustls::{ServerConfig, SignatureScheme};
+use rustls_pq::identity::{self, Identities, IdentitySet};
+use rustls_pq::{Group, Profile};
 use serde_json::Value;
 use tempfile::TempDir;
-use tls_server::{Identity, Limits, Pki, Server, Tls};
+use tls_server::{Identity, Limits, Pki, Server, Tls, provider};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::process::Command;
@@ -196,6 +201,41 @@ async fn chains_with_an_intermediate() {
     assert_eq!(report["trust_anchor"]["subject"], "CN=The root");
 }
 
+/// At a server that prefers ML-DSA: each root gets its chain, unless the client asks for all.
+#[tokio::test]
+async fn two_certificates_and_one_root() {
+    let server = TestServer::with_two_certificates().await;
+    for (ca, scheme) in [
+        ("ml-dsa.pem", "ML-DSA-65"),
+        ("ecdsa.pem", "ECDSA-NISTP256-SHA256"),
+    ] {
+        let ca = path_text(server.directory.path().join(ca));
+        let report = succeeded(&run(&[&server.url(), "--ca", &ca]).await);
+        assert!(
+            report.contains(&format!("signature scheme      {scheme}\n")),
+            "{report}"
+        );
+        let output = run(&[&server.url(), "--ca", &ca, "--mixed-chains"]).await;
+        match scheme {
+            "ML-DSA-65" => drop(succeeded(&output)),
+            _ => failed(&output, &["was issued by CN=ML-DSA root"]),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_chain_of_another_kind_than_the_root() {
+    let root = Issuer::self_signed(CertificateBuilder::ca("ECDSA root"), Ecdsa::new()).unwrap();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let leaf = root.issue(localhost(), &key).unwrap();
+    let server = TestServer::serving(root.certificate(), vec![leaf], &key).await;
+    failed(
+        &server.fetch(&[]).await,
+        &["handshake_failure", "--mixed-chains"],
+    );
+    succeeded(&server.fetch(&["--mixed-chains"]).await);
+}
+
 #[tokio::test]
 async fn an_unknown_issuer_is_named() {
     let server = TestServer::start().await;
@@ -261,6 +301,50 @@ async fn the_certificate_of_a_client_is_refused() {
     failed(
         &server.fetch(&[]).await,
         &["is not for this use", "it is that of CN=a client"],
+    );
+}
+
+/// What rustls alone would accept.
+#[tokio::test]
+async fn a_key_usage_without_signatures_is_refused() {
+    let root = self_signed("The root");
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let mut leaf = root.prepare(localhost(), &key).unwrap();
+    leaf.set_extension(true, &KeyUsage(KeyUsages::NonRepudiation.into()))
+        .unwrap();
+    let leaf = leaf.sign(root.signer()).unwrap();
+    let server = TestServer::serving(root.certificate(), vec![leaf], &key).await;
+    failed(
+        &server.fetch(&[]).await,
+        &[
+            "the certificate of CN=localhost may not be used like this: ",
+            "must include digitalSignature",
+            "have its issuer issue it again",
+        ],
+    );
+}
+
+/// A CA that may not issue certificates.
+#[tokio::test]
+async fn an_issuer_that_must_not_issue_is_refused() {
+    let root = self_signed("The root");
+    let new_key = || SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let ca_key = new_key();
+    let builder = || CertificateBuilder::ca("The CA");
+    let mut ca = root.prepare(builder(), &ca_key).unwrap();
+    ca.set_extension(true, &KeyUsage(KeyUsages::CRLSign.into()))
+        .unwrap();
+    let ca = ca.sign(root.signer()).unwrap();
+    let issuer = root.issue_ca(builder(), ca_key).unwrap();
+    let key = new_key();
+    let leaf = issuer.issue(localhost(), &key).unwrap();
+    let server = TestServer::serving(root.certificate(), vec![leaf, ca], &key).await;
+    failed(
+        &server.fetch(&[]).await,
+        &[
+            "the certificate of CN=The CA may not be used like this: ",
+            "must include keyCertSign",
+        ],
     );
 }
 
@@ -505,6 +589,32 @@ impl TestServer {
         Self::listen(Tls::new(identity, &[], None).unwrap(), directory).await
     }
 
+    /// The chain of ML-DSA first; the roots are in files of their own.
+    async fn with_two_certificates() -> Self {
+        let directory = TempDir::new().unwrap();
+        let write = |name: &str, root: &Certificate| {
+            fs::write(directory.path().join(name), root.to_pem()).unwrap();
+        };
+        let provider = provider(Profile::Default, &[]).unwrap();
+        let identity = |leaf: Certificate, key: PrivatePkcs8KeyDer<'static>| {
+            identity::Identity::new(vec![leaf.into_der()], key.into(), &provider).unwrap()
+        };
+
+        let root = self_signed("ML-DSA root");
+        write("ml-dsa.pem", root.certificate());
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+        let leaf = root.issue(localhost(), &key).unwrap();
+        let pkcs8 = PrivatePkcs8KeyDer::from(key.to_pkcs8_der().unwrap().to_vec());
+        let set = IdentitySet::new().with_default(identity(leaf, pkcs8));
+
+        let root = Issuer::self_signed(CertificateBuilder::ca("ECDSA root"), Ecdsa::new()).unwrap();
+        write("ecdsa.pem", root.certificate());
+        let leaf = root.issue(localhost(), &Ecdsa::new()).unwrap();
+        let set = set.with_default(identity(leaf, Ecdsa::pkcs8()));
+        let identities = Arc::new(Identities::new(set));
+        Self::listen(Tls::with(provider, identities, None).unwrap(), directory).await
+    }
+
     async fn listen(tls: Tls, directory: TempDir) -> Self {
         let server = Server::bind((Ipv4Addr::LOCALHOST, 0), tls, Limits::default())
             .await
@@ -565,6 +675,43 @@ fn failed(output: &Output, expected: &[&str]) {
     assert!(message.starts_with("error: "), "{message}");
     for text in expected {
         assert!(message.contains(text), "{text:?} is not in: {message}");
+    }
+}
+
+/// The one key on P-256 that these tests have.
+struct Ecdsa(Arc<dyn rustls::sign::SigningKey>);
+
+impl Ecdsa {
+    fn new() -> Self {
+        let provider = rustls_pq::provider().unwrap();
+        let key = provider.key_provider.load_private_key(Self::pkcs8().into());
+        Self(key.unwrap())
+    }
+
+    fn pkcs8() -> PrivatePkcs8KeyDer<'static> {
+        PrivatePkcs8KeyDer::from_pem_slice(include_bytes!("p256.key")).unwrap()
+    }
+}
+
+impl SubjectKey for Ecdsa {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.0.public_key().unwrap()
+    }
+}
+
+impl Signer for Ecdsa {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            // ecdsa-with-SHA256
+            oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        let scheme = SignatureScheme::ECDSA_NISTP256_SHA256;
+        let signer = self.0.choose_scheme(&[scheme]).unwrap();
+        signer.sign(message).map_err(SignError::new)
     }
 }
 

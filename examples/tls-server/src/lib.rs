@@ -43,4 +43,6 @@ pub use pki::{Client, Issued, Pki, PkiError, PkiFiles};
 pub use profile_parser::profile_parser;
 pub use server::{Drained, Limits, Server};
 pub use summary::{Summary, scheme_name};
-pub use tls::{Identity, Tls, TlsError, provider, roots_from_pem_file};
+pub use tls::{
+    Identity, Tls, TlsError, client_verifier, provider, provider_builder, roots_from_pem_file,
+};

@@ -23,8 +23,8 @@ use rustls::pki_types::ServerName;
 use rustls_pq::identity::{Identities, IdentityFiles, IdentitySet, Watcher};
 use rustls_pq::{Group, Profile};
 use tls_server::{
-    Client, Identity, Instructions, Limits, Pki, Server, Tls, TlsError, groups_help,
-    profile_parser, provider, roots_from_pem_file,
+    Client, Identity, Instructions, Limits, Pki, Server, Tls, TlsError, client_verifier,
+    groups_help, profile_parser, provider_builder, roots_from_pem_file,
 };
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -118,6 +118,11 @@ struct Arguments {
     )]
     issue_client: bool,
 
+    /// Ask clients for signatures of either kind, for chains that mix post-quantum and classical
+    /// ones; without this, for those of the kinds that the client CAs have keys for
+    #[arg(long, requires = "client_ca", help_heading = "Client certificates")]
+    mixed_chains: bool,
+
     /// What to accept
     #[arg(long, value_name = "PROFILE", value_parser = profile_parser(), default_value_t)]
     profile: Profile,
@@ -175,7 +180,8 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    let provider = provider(arguments.profile, &arguments.groups)?;
+    let builder = provider_builder(arguments.profile, &arguments.groups)?;
+    let provider = Arc::new(builder.clone().build()?);
     let setup = match arguments.cert.is_empty() {
         false => Setup::from_files(&arguments, &provider)?,
         true => Setup::fresh(&arguments, &provider)?,
@@ -184,6 +190,15 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(file) => Some(roots_from_pem_file(file)?),
         None => setup.client_roots,
     };
+    let client_verifier = client_roots
+        .map(|roots| {
+            let builder = match arguments.mixed_chains {
+                false => builder.roots(&roots),
+                true => builder,
+            };
+            client_verifier(builder, roots)
+        })
+        .transpose()?;
     let client_files = match &arguments.client_ca {
         Some(_) => Some(("CLIENT.pem".into(), "CLIENT.key".into())),
         None => setup.client_files,
@@ -198,7 +213,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         _ => arguments.groups,
     };
 
-    let tls = Tls::with(provider, setup.identities, client_roots)?;
+    let tls = Tls::with(provider, setup.identities, client_verifier)?;
     let limits = Limits::default();
     let server = Server::bind(arguments.listen, tls, limits)
         .await

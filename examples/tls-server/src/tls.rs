@@ -8,6 +8,7 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig, ServerConnection};
 use rustls_pq::identity::{self, Identities, IdentityError, IdentitySet, WatchError};
+use rustls_pq::verify::EnforceKeyUsage;
 use rustls_pq::{Builder, Group, Profile, ServerHandshake, TicketOptions, Tickets};
 
 /// How the server speaks TLS: the configuration of rustls, and the certificates in it,
@@ -36,41 +37,44 @@ impl Tls {
         groups: &[Group],
         client_roots: Option<RootCertStore>,
     ) -> Result<Self, TlsError> {
-        let provider = provider(Profile::Default, groups)?;
+        let builder = provider_builder(Profile::Default, groups)?;
+        let client_verifier = client_roots
+            .map(|roots| client_verifier(builder.clone().roots(&roots), roots))
+            .transpose()?;
+        let provider = Arc::new(builder.build()?);
         let identity = identity.check(&provider)?;
         let identities = Identities::new(IdentitySet::new().with_default(identity));
-        Self::with(provider, identities.into(), client_roots)
+        Self::with(provider, identities.into(), client_verifier)
     }
 
-    /// Configures TLS 1.3 with any provider and any certificates.
+    /// Configures TLS 1.3 with any provider and any certificates. With a verifier, such as
+    /// [`client_verifier`] makes, clients have to present a certificate.
     ///
     /// # Errors
     ///
-    /// [`TlsError`] if the client's certificates can't be verified, or the provider can't
-    /// encrypt tickets.
+    /// [`TlsError`] if the provider can't encrypt tickets.
     pub fn with(
         provider: Arc<CryptoProvider>,
         identities: Arc<Identities>,
-        client_roots: Option<RootCertStore>,
+        client_verifier: Option<Arc<dyn ClientCertVerifier>>,
     ) -> Result<Self, TlsError> {
-        let tickets = Tickets::for_provider(&provider, TicketOptions::default())?;
-        let config = ServerConfig::builder_with_provider(provider.clone())
-            .with_protocol_versions(&[&rustls::version::TLS13])?;
-        let client_verifier = client_roots
-            .map(|roots| {
-                WebPkiClientVerifier::builder_with_provider(roots.into(), provider).build()
-            })
-            .transpose()?;
-        let config = match &client_verifier {
-            Some(verifier) => config.with_client_cert_verifier(verifier.clone()),
-            None => config.with_no_client_auth(),
+        let tickets = Arc::new(Tickets::for_provider(&provider, TicketOptions::default())?);
+        let configure = |provider| -> Result<_, TlsError> {
+            let config = ServerConfig::builder_with_provider(provider)
+                .with_protocol_versions(&[&rustls::version::TLS13])?;
+            let config = match &client_verifier {
+                Some(verifier) => config.with_client_cert_verifier(verifier.clone()),
+                None => config.with_no_client_auth(),
+            };
+            let mut config = config.with_cert_resolver(identities.clone());
+            config.alpn_protocols = vec![b"http/1.1".into()];
+            config.ticketer = tickets.clone();
+            Ok(Arc::new(config))
         };
-        let mut config = config.with_cert_resolver(identities.clone());
-        config.alpn_protocols = vec![b"http/1.1".into()];
-        config.ticketer = Arc::new(tickets);
+        let config = configure(provider)?;
 
         Ok(Self {
-            config: Arc::new(config),
+            config,
             identities,
             client_verifier,
         })
@@ -89,6 +93,23 @@ impl Tls {
     }
 }
 
+/// Verifies clients' chains as rustls does, and that their key usage allows what they are used for.
+///
+/// Which signatures clients are asked for is the builder's to say. With
+/// [`Builder::roots`] a client with several certificates shows one that these roots can be for.
+///
+/// # Errors
+///
+/// [`TlsError`] if there are no roots, or the provider can't be had.
+pub fn client_verifier(
+    builder: Builder,
+    roots: RootCertStore,
+) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+    let provider = Arc::new(builder.build()?);
+    let webpki = WebPkiClientVerifier::builder_with_provider(roots.into(), provider).build()?;
+    Ok(Arc::new(EnforceKeyUsage::new(webpki)))
+}
+
 /// The provider for a profile; `groups`, if there are any, take the place of those that the
 /// profile lists.
 ///
@@ -97,12 +118,20 @@ impl Tls {
 /// [`TlsError::Provider`] if a group does not exist or the profile excludes it, or the CPU lacks what the classical
 /// algorithms need.
 pub fn provider(profile: Profile, groups: &[Group]) -> Result<Arc<CryptoProvider>, TlsError> {
+    Ok(provider_builder(profile, groups)?.build()?.into())
+}
+
+/// What [`provider`] builds, for more choices.
+///
+/// # Errors
+///
+/// [`TlsError::Provider`] if the CPU lacks what the classical algorithms need.
+pub fn provider_builder(profile: Profile, groups: &[Group]) -> Result<Builder, TlsError> {
     let builder = Builder::with_default_base()?.profile(profile);
-    let provider = match groups {
-        [] => builder.build()?,
-        _ => builder.groups(groups.iter().copied()).build()?,
-    };
-    Ok(provider.into())
+    Ok(match groups {
+        [] => builder,
+        _ => builder.groups(groups.iter().copied()),
+    })
 }
 
 /// A certificate chain, leaf first, and the private key of its leaf.

@@ -2,16 +2,18 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pq_x509::Certificate;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::client::ResolvesClientCert;
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, RootCertStore, SignatureScheme};
 use rustls_pq::{Group, SmallHello};
 use serde_json::Value;
 use tls_server::{Drained, Identity, Issued, Limits, Pki, Server, Tls};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -99,6 +101,8 @@ pub(crate) struct Options {
 #[derive(Clone)]
 pub(crate) struct Client {
     address: SocketAddr,
+    /// The client's own address.
+    from: Ipv4Addr,
     config: Arc<ClientConfig>,
 }
 
@@ -129,33 +133,44 @@ impl Client {
         };
         Self {
             address,
+            from: Ipv4Addr::UNSPECIFIED,
             config: config.into(),
         }
     }
 
     /// The same client, which makes a full handshake each time.
     pub(crate) fn without_resumption(self) -> Self {
-        let mut config = ClientConfig::clone(&self.config);
-        config.resumption = rustls::client::Resumption::disabled();
-        Self {
-            config: config.into(),
-            ..self
-        }
+        self.with(|config| config.resumption = rustls::client::Resumption::disabled())
     }
 
     /// The same client with sessions of its own, whom the server sends a HelloRetryRequest each time.
     pub(crate) fn with_small_hello(self) -> Self {
+        self.with(|config| config.resumption = SmallHello::new().into())
+    }
+
+    /// The same client with sessions of its own, which sends a share for this group alone.
+    pub(crate) fn with_share(self, group: Group) -> Self {
+        self.with(|config| config.resumption = SmallHello::new().with_share(group).into())
+    }
+
+    /// The same client with no certificate, which remembers what it was asked for.
+    pub(crate) fn with_asked(self, asked: Arc<Asked>) -> Self {
+        self.with(|config| config.client_auth_cert_resolver = asked)
+    }
+
+    fn with(self, change: impl FnOnce(&mut ClientConfig)) -> Self {
         let mut config = ClientConfig::clone(&self.config);
-        config.resumption = SmallHello::new().into();
+        change(&mut config);
         Self {
             config: config.into(),
             ..self
         }
     }
 
+    /// The same client at this address of its own.
     #[cfg(target_os = "linux")]
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+    pub(crate) fn from(self, from: Ipv4Addr) -> Self {
+        Self { from, ..self }
     }
 
     #[cfg(target_os = "linux")]
@@ -163,14 +178,39 @@ impl Client {
         self.config.clone()
     }
 
+    /// A TCP connection that has said nothing yet.
+    pub(crate) async fn tcp(&self) -> io::Result<TcpStream> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((self.from, 0).into())?;
+        socket.connect(self.address).await
+    }
+
     pub(crate) async fn connect(&self) -> io::Result<TlsStream<TcpStream>> {
         let connected = timeout(PATIENCE, async {
-            let tcp = TcpStream::connect(self.address).await?;
+            let tcp = self.tcp().await?;
             TlsConnector::from(self.config.clone())
                 .connect("localhost".try_into().unwrap(), tcp)
                 .await
         });
         connected.await.expect("connecting takes no time")
+    }
+
+    /// Connects, and stays once it was answered: then the server knows, too, that the handshake
+    /// is complete.
+    pub(crate) async fn settle(&self) -> io::Result<TlsStream<TcpStream>> {
+        let mut tls = self.connect().await?;
+        tls.write_all(b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            .await?;
+        let answered = timeout(PATIENCE, async {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(tls.read_u8().await?);
+            }
+            io::Result::Ok(head)
+        });
+        let head = answered.await.expect("the server answers")?;
+        assert!(head.starts_with(b"HTTP/1.1 200 OK\r\n"));
+        Ok(tls)
     }
 
     /// Connects, sends a request and returns the whole answer. The request's head is
@@ -249,4 +289,19 @@ pub(crate) async fn until_closed(mut stream: impl AsyncRead + Unpin) -> Vec<u8> 
     // A reset closes, too, and so does the end of TCP without that of TLS.
     let _ = closed.expect("the server closes the connection");
     bytes
+}
+
+/// The signature schemes that a server asks of clients.
+#[derive(Debug, Default)]
+pub(crate) struct Asked(pub(crate) Mutex<Vec<SignatureScheme>>);
+
+impl ResolvesClientCert for Asked {
+    fn resolve(&self, _: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        *self.0.lock().unwrap() = schemes.to_vec();
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
 }

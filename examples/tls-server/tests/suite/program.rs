@@ -6,16 +6,19 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pq_x509::{Certificate, SigningKey};
+use pq_x509::x509_cert::ext::pkix::KeyUsage;
+use pq_x509::{Certificate, CertificateBuilder, Issuer, KeyUsages, SignatureAlgorithm, SigningKey};
+use rustls::{AlertDescription, Error, SignatureScheme};
 use rustls_pq::Group;
 use tempfile::TempDir;
 use tls_server::{Issued, Pki};
 use tokio::net::TcpStream;
 
-use crate::harness::{Client, PATIENCE};
+use crate::harness::{Asked, Client, PATIENCE, tls_error};
 
 #[tokio::test]
 async fn without_arguments_but_the_port() {
@@ -100,6 +103,66 @@ async fn serves_files_to_clients_of_a_ca() {
     assert!(
         welcome.contains("ROOT.pem is the certificate of CN=tls-server demonstration root"),
         "{welcome}"
+    );
+}
+
+/// A client with two certificates would else show the one that it prefers.
+#[tokio::test]
+async fn clients_are_asked_for_signatures_of_the_kinds_of_their_ca() {
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let ca = Issuer::self_signed(CertificateBuilder::ca("clients"), key).unwrap();
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("clients.pem");
+    fs::write(&file, ca.certificate().to_pem()).unwrap();
+    let file = file.to_str().unwrap();
+    for (arguments, is_classical_asked_for) in [
+        (&["--client-ca", file][..], false),
+        (&["--client-ca", file, "--mixed-chains"], true),
+    ] {
+        let program = Program::start(arguments);
+        let root = certificate(&program.directory.path().join("pki/root.pem"));
+        let asked = Arc::new(Asked::default());
+        let client = Client::new(program.address, &root, &[], None).with_asked(asked.clone());
+        client.page().await.unwrap_err();
+        let asked = asked.0.lock().unwrap();
+        assert!(asked.contains(&SignatureScheme::ML_DSA_65));
+        let is_asked = asked.contains(&SignatureScheme::ECDSA_NISTP256_SHA256);
+        assert_eq!(is_asked, is_classical_asked_for);
+    }
+}
+
+/// What rustls alone would accept.
+#[tokio::test]
+async fn a_client_whose_key_usage_has_no_signatures_is_refused() {
+    let new_key = || SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let ca = Issuer::self_signed(CertificateBuilder::ca("clients"), new_key()).unwrap();
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("clients.pem");
+    fs::write(&file, ca.certificate().to_pem()).unwrap();
+    let program = Program::start(&["--client-ca", file.to_str().unwrap()]);
+    let root = certificate(&program.directory.path().join("pki/root.pem"));
+
+    let issue = |usages: KeyUsages| {
+        let key = new_key();
+        let builder = CertificateBuilder::client().common_name("someone");
+        let mut leaf = ca.prepare(builder, &key).unwrap();
+        leaf.set_extension(true, &KeyUsage(usages.into())).unwrap();
+        let chain = vec![leaf.sign(ca.signer()).unwrap()];
+        Client::new(program.address, &root, &[], Some(&Issued { chain, key }))
+    };
+    let good = issue(KeyUsages::DigitalSignature).page().await.unwrap();
+    assert_eq!(good["client_certificate"], "CN=someone");
+    let error = issue(KeyUsages::NonRepudiation).page().await.unwrap_err();
+    assert_eq!(
+        tls_error(&error),
+        &Error::AlertReceived(AlertDescription::CertificateUnknown)
+    );
+
+    let (_, log, _) = program.stop("INT");
+    assert!(
+        log.contains("the certificate of CN=someone may not be used like this: ")
+            && log.contains("must include digitalSignature"),
+        "{log}"
     );
 }
 

@@ -153,7 +153,7 @@ impl Soak {
             2 => hello,
             _ => (0..2000).map(|i| (i * number) as u8).collect(),
         };
-        let mut tcp = TcpStream::connect(self.client.address()).await.unwrap();
+        let mut tcp = self.client.tcp().await.unwrap();
         // The server may have closed before it has all.
         let _ = tcp.write_all(&bytes).await;
         let mut staying = self.staying.lock().await;
