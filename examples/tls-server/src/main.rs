@@ -9,7 +9,7 @@
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -286,8 +286,15 @@ impl Setup {
             .watch(Duration::from_secs(arguments.watch))
             .map_err(TlsError::from)?;
 
-        let chain = Certificate::chain_from_pem(&fs::read_to_string(&cert[0])?)?;
-        let (Some(leaf), Some(top)) = (chain.first(), chain.last()) else {
+        let chains = cert.iter().map(|file| -> anyhow::Result<_> {
+            let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+            Certificate::chain_from_pem(&text).with_context(|| file.display().to_string())
+        });
+        let chains: Vec<_> = chains.collect::<Result<_, _>>()?;
+        for (chain, file) in chains.iter().zip(cert) {
+            warn_of_ca(chain, file);
+        }
+        let [Some(leaf), Some(top)] = [chains[0].first(), chains[0].last()] else {
             anyhow::bail!("{} holds no certificate any more", cert[0].display());
         };
         Ok(Self {
@@ -337,6 +344,24 @@ impl Setup {
             client_files: files.client,
         })
     }
+}
+
+/// Warns of a CA's own certificate where a server's should be.
+fn warn_of_ca(chain: &[Certificate], file: &Path) {
+    let Some(leaf) = chain.first().filter(|leaf| leaf.is_ca()) else {
+        return;
+    };
+    let whose = match leaf.subject() == leaf.issuer() {
+        true => "a self-signed CA",
+        false => "a CA",
+    };
+    warn!(
+        file = %file.display(),
+        subject = leaf.describe_subject(),
+        "this is the certificate of {whose}, and rustls's clients refuse that as a server's \
+         (CaUsedAsEndEntity); have the CA issue a certificate for the server, serve that one, and \
+         give clients the CA's as the one to trust"
+    );
 }
 
 /// The names for the fresh certificate: this machine's, the address that it listens on,

@@ -94,8 +94,9 @@ impl Pki {
             client: match client {
                 Client::None => None,
                 Client::Issued => {
-                    let client = CertificateBuilder::client().common_name("tls-client");
-                    Some(issue(client)?)
+                    let client = CertificateBuilder::client().common_name(CLIENT_NAME);
+                    // Where names are looked for: many readers take no notice of common names.
+                    Some(issue(client.dns_name(CLIENT_NAME))?)
                 }
             },
         })
@@ -236,6 +237,9 @@ const MARKER_TEXT: &str = "\
 tls-server wrote these files for a demonstration, and replaces them each time it
 starts without --cert. The root's private key was never stored.
 ";
+
+/// The name of the client for which a certificate is issued.
+const CLIENT_NAME: &str = "tls-client";
 
 fn leaf_for(names: &[ServerName<'static>]) -> CertificateBuilder<EndEntity> {
     let mut leaf = CertificateBuilder::server();

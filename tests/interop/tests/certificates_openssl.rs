@@ -50,8 +50,12 @@ fn openssl_verifies_client_certificates_of_ours() {
     let Some(work) = Workdir::new() else { return };
     let chain = Chain::new([SignatureAlgorithm::MlDsa65; 3], |ca| ca);
     chain.write_to(&work);
-    let client = chain.issue(CertificateBuilder::client().common_name("someone"));
+    // As `tls-server --issue-client` does.
+    let client = CertificateBuilder::client().common_name("someone");
+    let client = chain.issue(client.dns_name("someone"));
     work.write("client.pem", client.to_pem());
+    work.run("x509 -in client.pem -noout -ext subjectAltName")
+        .assert_contains("DNS:someone");
     work.run(&format!("{VERIFY} -purpose sslclient client.pem"));
     work.run_failing(&format!("{VERIFY} -purpose sslserver client.pem"))
         .assert_contains("unsuitable certificate purpose");

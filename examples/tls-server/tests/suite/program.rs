@@ -58,6 +58,7 @@ async fn issues_a_client_certificate() {
         key: SigningKey::from_pkcs8_pem(&fs::read_to_string(pki.join("client.key")).unwrap())
             .unwrap(),
     };
+    assert_eq!(issued.chain[0].dns_names(), ["tls-client"]);
     let root = certificate(&pki.join("root.pem"));
     let client = Client::new(program.address, &root, &[], Some(&issued));
     assert_eq!(
@@ -104,6 +105,57 @@ async fn serves_files_to_clients_of_a_ca() {
         welcome.contains("ROOT.pem is the certificate of CN=tls-server demonstration root"),
         "{welcome}"
     );
+}
+
+/// Clients refuse it, so the server says so before they come.
+#[tokio::test]
+async fn warns_of_a_ca_as_the_server() {
+    let new_key = || SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let ca = || CertificateBuilder::ca("localhost");
+    let root_key = new_key();
+    let root = Issuer::self_signed(ca(), root_key.clone()).unwrap();
+    let below_key = new_key();
+    let below = root.issue_ca(CertificateBuilder::ca("below"), below_key.clone());
+    let leaf_key = new_key();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let leaf = root.issue(leaf, &leaf_key).unwrap();
+    for (certificate, key, expected) in [
+        (
+            root.certificate(),
+            &root_key,
+            Some("this is the certificate of a self-signed CA, and rustls's clients refuse"),
+        ),
+        (
+            below.unwrap().certificate(),
+            &below_key,
+            Some("this is the certificate of a CA, and rustls's clients refuse"),
+        ),
+        (&leaf, &leaf_key, None),
+    ] {
+        let directory = TempDir::new().unwrap();
+        let [cert_file, key_file] =
+            ["cert.pem", "cert.key"].map(|name| directory.path().join(name));
+        fs::write(&cert_file, certificate.to_pem()).unwrap();
+        fs::write(&key_file, &*key.to_pkcs8_pem().unwrap()).unwrap();
+        let [cert_file, key_file] = [&cert_file, &key_file].map(|file| file.to_str().unwrap());
+        let program = Program::start(&["--cert", cert_file, "--key", key_file]);
+        let page = Client::new(program.address, root.certificate(), &[], None)
+            .page()
+            .await;
+        let (_, log, _) = program.stop("INT");
+        match expected {
+            Some(expected) => {
+                let error = page.unwrap_err();
+                let message = tls_error(&error).to_string();
+                assert!(message.contains("CaUsedAsEndEntity"), "{message}");
+                assert!(log.contains(expected) && log.contains(cert_file), "{log}");
+            }
+            None => {
+                assert_eq!(page.unwrap()["signature_scheme"], "ML-DSA-65");
+                assert!(!log.contains("refuse"), "{log}");
+            }
+        }
+    }
 }
 
 /// A client with two certificates would else show the one that it prefers.
