@@ -18,7 +18,8 @@
 //! ```
 //!
 //! What to copy for a server of your own: [`Tls`] is the rustls configuration, and
-//! [`Server`] is how to accept connections so that no client can stop or exhaust it.
+//! [`Server`] is how to accept connections so that clients at one address can't keep others out.
+//! [`Limits`] says what each client can take, and what many together can.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::std_instead_of_alloc,
@@ -26,6 +27,7 @@
     reason = "programs have std, and so has the code that this is copied into"
 )]
 
+mod admission;
 mod answer;
 mod groups_help;
 mod instructions;

@@ -6,6 +6,8 @@
     reason = "programs have std, and so has the code that this is copied into"
 )]
 
+mod limit_options;
+
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -30,6 +32,8 @@ use tls_server::{
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
+
+use crate::limit_options::LimitOptions;
 
 /// An HTTPS server with post-quantum key exchange and certificates.
 ///
@@ -138,6 +142,9 @@ struct Arguments {
     )]
     groups: Vec<Group>,
 
+    #[command(flatten)]
+    limits: LimitOptions,
+
     /// How to write the log, which goes to standard error
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
@@ -214,7 +221,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
 
     let tls = Tls::with(provider, setup.identities, client_verifier)?;
-    let limits = Limits::default();
+    let limits = Limits::from(arguments.limits);
     let server = Server::bind(arguments.listen, tls, limits)
         .await
         .with_context(|| {

@@ -16,13 +16,14 @@ use rustls::server::{Acceptor, ServerConnection};
 use rustls_pq::{Negotiated, Offer, Refusal, ServerHandshake};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
+use crate::admission::{Admission, Handshaking, Shares};
 use crate::answer::{Page, answer};
 use crate::{Summary, Tls};
 
@@ -78,10 +79,23 @@ pub struct Drained {
 }
 
 /// What bounds the time and memory that clients can take.
+///
+/// An *address* is here one of IPv4, or the first 64 bits of one of IPv6. A flood from one address
+/// leaves clients at others served, whether it says nothing, never completes a handshake or keeps
+/// its connections. Handshakes that are never completed make way for newer ones, from however many
+/// addresses they come. Connections past the handshake make way for nobody: if they come from
+/// enough addresses, they can take all places until their time is over.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Connections at a time; others wait in the listener's backlog.
+    /// Connections at a time. If all are past the handshake, others wait in the listener's backlog.
     pub connections: usize,
+    /// Those of one address. If all are past the handshake, more are closed at once.
+    pub connections_per_address: usize,
+    /// Connections in the handshake at a time. One more closes the oldest of the address that has
+    /// the most.
+    pub handshakes: usize,
+    /// Those of one address. One more closes its oldest.
+    pub handshakes_per_address: usize,
     /// For the TLS handshake.
     pub handshake: Duration,
     /// For the head of a request, counted from the end of the one before.
@@ -103,6 +117,9 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 1024,
+            connections_per_address: 64,
+            handshakes: 256,
+            handshakes_per_address: 32,
             handshake: Duration::from_secs(10),
             request_head: Duration::from_secs(10),
             connection: Duration::from_secs(300),
@@ -119,16 +136,44 @@ async fn accept_until(
     tls: Tls,
     limits: Limits,
 ) -> Drained {
-    let slots = Arc::new(Semaphore::new(limits.connections));
+    let shares = Shares {
+        connections: limits.connections.clamp(1, Semaphore::MAX_PERMITS),
+        connections_per_source: limits.connections_per_address.max(1),
+        handshakes: limits.handshakes.max(1),
+        handshakes_per_source: limits.handshakes_per_address.max(1),
+    };
+    let admission = Arc::new(Admission::new(shares));
+    // Who made way for another one still has a descriptor, until its task is over.
+    let slots = Arc::new(Semaphore::new(shares.connections));
     let mut connections = JoinSet::new();
     loop {
-        let (tcp, peer, slot) = tokio::select! {
-            accepted = accept(&listener, &slots) => accepted,
+        let (tcp, peer) = tokio::select! {
+            accepted = accept(&listener) => accepted,
             Some(ended) = connections.join_next() => {
                 report_panic(ended);
                 continue;
             }
             _ = stopped.changed() => break,
+        };
+        let admit = async {
+            let (handshaking, pushed_out) = admission.admit(peer.ip()).await?;
+            let slot = slots.clone().acquire_owned().await;
+            Some((
+                handshaking,
+                pushed_out,
+                slot.expect("nobody closes the semaphore"),
+            ))
+        };
+        let admitted = tokio::select! {
+            admitted = admit => admitted,
+            _ = stopped.changed() => break,
+        };
+        let Some((handshaking, pushed_out, slot)) = admitted else {
+            // The client is told by a reset, after which the system has nothing to remember.
+            if let Err(error) = tcp.set_zero_linger() {
+                debug!(%error, "the client left first");
+            }
+            continue;
         };
         let connection = Connection {
             tls: tls.clone(),
@@ -136,8 +181,14 @@ async fn accept_until(
             stopped: stopped.clone(),
         };
         let serve = async move {
-            match connection.serve(tcp).await {
+            let served = tokio::select! {
+                served = connection.serve(tcp, handshaking) => served,
+                () = pushed_out.wait() => Err(ConnectionError::PushedOut),
+            };
+            match served {
                 Ok(()) => debug!("closed"),
+                // Whose fault it is has been logged, and not for each.
+                Err(error @ ConnectionError::PushedOut) => debug!(%error, "closed"),
                 Err(error) => info!(%error, "closed"),
             }
             drop(slot);
@@ -160,21 +211,13 @@ async fn accept_until(
     }
 }
 
-/// Waits for a free slot and then for a client. It never fails: errors of accept(2)
-/// concern one client, or pass when others leave and free their descriptors.
-async fn accept(
-    listener: &TcpListener,
-    slots: &Arc<Semaphore>,
-) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
-    let slot = slots
-        .clone()
-        .acquire_owned()
-        .await
-        .expect("nobody closes the semaphore");
+/// Waits for a client. It never fails: errors of accept(2) concern one client, or pass when
+/// others leave and free their descriptors.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     let mut pause = Duration::from_millis(5);
     loop {
         match listener.accept().await {
-            Ok((tcp, peer)) => return (tcp, peer, slot),
+            Ok(accepted) => return accepted,
             Err(error) if is_about_one_client(&error) => debug!(%error, "a client left early"),
             Err(error) => {
                 warn!(%error, ?pause, "can't accept connections for now");
@@ -204,7 +247,7 @@ struct Connection {
 }
 
 impl Connection {
-    async fn serve(self, tcp: TcpStream) -> Result<(), ConnectionError> {
+    async fn serve(self, tcp: TcpStream, handshaking: Handshaking) -> Result<(), ConnectionError> {
         // Answers are small: they should not wait for more to send.
         tcp.set_nodelay(true).map_err(ConnectionError::Handshake)?;
         let mut stopped = self.stopped.clone();
@@ -226,6 +269,9 @@ impl Connection {
                 return Err(error);
             }
         };
+
+        // To the end of the connection.
+        let _established = handshaking.complete().ok_or(ConnectionError::PushedOut)?;
 
         let page = page(stream.get_ref().1, &negotiated);
         info!(%negotiated, client = page.client_certificate, "connected");
@@ -344,6 +390,8 @@ enum ConnectionError {
     Handshake(#[source] io::Error),
     #[error("the handshake took too long")]
     HandshakeTimeout,
+    #[error("a newer handshake took the place of this one")]
+    PushedOut,
     #[error("the handshake failed: {0}")]
     Refused(#[source] Refusal),
     #[error("the certificate of a resumed session isn't good any more: {0}")]

@@ -46,6 +46,9 @@ pub fn serve(provider_name: &str, table_name: &str, folder: &Path) -> Result<(),
 /// Nothing ends while it is measured.
 const LIMITS: Limits = Limits {
     connections: 2 * IDLE,
+    connections_per_address: 2 * IDLE,
+    handshakes: 2 * IDLE,
+    handshakes_per_address: 2 * IDLE,
     handshake: Duration::from_secs(60),
     request_head: Duration::from_secs(3600),
     connection: Duration::from_secs(3600),

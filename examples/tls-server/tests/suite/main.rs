@@ -13,6 +13,8 @@ mod mutual_tls;
 #[cfg(unix)]
 mod program;
 mod rotation;
+#[cfg(target_os = "linux")]
+mod shares;
 mod shutdown;
 #[cfg(target_os = "linux")]
 mod soak;

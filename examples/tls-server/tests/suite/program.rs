@@ -316,6 +316,8 @@ fn says_what_is_wrong() {
             "neither a DNS name nor an IP address",
         ),
         (&["--cert", "pki/server.pem"], 2, "--key"),
+        (&["--max-connections", "0"], 2, "nobody would be served"),
+        (&["--max-handshakes", "many"], 2, "invalid digit"),
     ] {
         let output = run_in(&directory, arguments);
         let message = String::from_utf8(output.stderr).unwrap();

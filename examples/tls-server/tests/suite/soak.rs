@@ -58,7 +58,14 @@ const STAYING: usize = 20;
 const GROWTH: usize = 2 << 20;
 
 async fn soak(plan: Plan) {
-    let program = Program::start(&[]);
+    // All clients are at one address, and the bad ones keep their places.
+    let places = (2 * AT_A_TIME).to_string();
+    let program = Program::start(&[
+        "--max-connections-per-address",
+        &places,
+        "--max-handshakes-per-address",
+        &places,
+    ]);
     let process = Process(program.id());
     let descriptors = process.descriptors();
     let soak = Arc::new(Soak {

@@ -1,0 +1,69 @@
+use std::num::ParseIntError;
+
+use clap::Args;
+use tls_server::Limits;
+
+/// The numbers among the server's limits. Its time limits have no options.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct LimitOptions {
+    /// Connections at a time; others wait
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = Limits::default().connections,
+        value_parser = at_least_one,
+        help_heading = "Limits"
+    )]
+    max_connections: usize,
+
+    /// Connections at a time from one IPv4 address or the first 64 bits of an IPv6 address, of
+    /// which more are refused; raise it behind a proxy, whose clients all come from its address
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = Limits::default().connections_per_address,
+        value_parser = at_least_one,
+        help_heading = "Limits"
+    )]
+    max_connections_per_address: usize,
+
+    /// Connections at a time whose handshake isn't complete; one more ends the oldest of the
+    /// address that has the most
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = Limits::default().handshakes,
+        value_parser = at_least_one,
+        help_heading = "Limits"
+    )]
+    max_handshakes: usize,
+
+    /// The same for each address; one more ends its oldest
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = Limits::default().handshakes_per_address,
+        value_parser = at_least_one,
+        help_heading = "Limits"
+    )]
+    max_handshakes_per_address: usize,
+}
+
+impl From<LimitOptions> for Limits {
+    fn from(options: LimitOptions) -> Self {
+        Self {
+            connections: options.max_connections,
+            connections_per_address: options.max_connections_per_address,
+            handshakes: options.max_handshakes,
+            handshakes_per_address: options.max_handshakes_per_address,
+            ..Self::default()
+        }
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("nobody would be served".into()),
+        number => number.map_err(|error: ParseIntError| error.to_string()),
+    }
+}
