@@ -30,6 +30,7 @@
 mod admission;
 mod answer;
 mod groups_help;
+mod hello;
 mod instructions;
 mod media_type;
 mod pki;

@@ -22,8 +22,8 @@ use pq_x509::{Certificate, SignatureAlgorithm, Sizes};
 use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
-use rustls_pq::identity::{Identities, IdentityFiles, IdentitySet, Watcher};
-use rustls_pq::{Group, Profile};
+use rustls_pq::identity::{FilePair, Identities, IdentityFiles, IdentitySet, Watcher};
+use rustls_pq::{Group, Profile, TrustAnchorId};
 use tls_server::{
     Client, Identity, Instructions, Limits, Pki, Server, Tls, TlsError, client_verifier,
     groups_help, profile_parser, provider_builder, roots_from_pem_file,
@@ -48,8 +48,14 @@ struct Arguments {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8443")]
     listen: SocketAddr,
 
-    /// PEM file with a certificate chain to serve, leaf first; can be repeated, and each
-    /// client gets the strongest one that it can verify
+    /// PEM file with a certificate chain to serve, leaf first; can be repeated, the most
+    /// preferred one first
+    ///
+    /// Each client gets the first one that it can verify, unless it says that it trusts
+    /// the root of a later one: by the name of the CA (certificate_authorities) or by a
+    /// trust anchor ID (see --trust-anchor). Many clients list ML-DSA and trust no
+    /// ML-DSA root, browsers among them. So put first what all clients trust; an ML-DSA
+    /// chain after it goes to those who say that they trust it, or who accept ML-DSA only.
     #[arg(
         long,
         value_name = "FILE",
@@ -67,6 +73,20 @@ struct Arguments {
         help_heading = "Certificates"
     )]
     key: Vec<PathBuf>,
+
+    /// Trust anchor ID of the CA of a --cert, such as ml-dsa.pem=32473.1, which the CA
+    /// tells; can be repeated
+    ///
+    /// Clients that send this ID in the extension trust_anchors, as Chromium does, get
+    /// the chain in this file of --cert wherever it stands.
+    #[arg(
+        long = "trust-anchor",
+        value_name = "FILE=ID",
+        value_parser = trust_anchor,
+        requires = "cert",
+        help_heading = "Certificates"
+    )]
+    trust_anchors: Vec<(PathBuf, TrustAnchorId)>,
 
     /// How often to look whether the files of --cert and --key have changed, which are
     /// then served to new clients; SIGHUP has them read at once
@@ -161,8 +181,8 @@ Examples:
   Serve fresh certificates for this machine's name to everyone:
     tls-server --listen 0.0.0.0:8443 --name myhost.example
 
-  Serve a chain of your own, and a classical one to clients that can't verify it:
-    tls-server --cert ml-dsa.pem --key ml-dsa.key --cert ecdsa.pem --key ecdsa.key
+  Serve a classical chain, and ML-DSA to clients that say they trust it, or take nothing else:
+    tls-server --cert ecdsa.pem --key ecdsa.key --cert ml-dsa.pem --key ml-dsa.key
 
   Serve ML-DSA-65 under a root that is to last for decades:
     tls-server --root slh-dsa-shake-128s
@@ -278,16 +298,32 @@ struct Setup {
 
 impl Setup {
     fn from_files(arguments: &Arguments, provider: &Arc<CryptoProvider>) -> anyhow::Result<Self> {
-        let Arguments { cert, key, .. } = arguments;
+        let Arguments {
+            cert,
+            key,
+            trust_anchors,
+            ..
+        } = arguments;
         anyhow::ensure!(
             cert.len() == key.len(),
             "{} of --cert and {} of --key; give one --key for each --cert, in the same order",
             cert.len(),
             key.len()
         );
+        for (file, id) in trust_anchors {
+            anyhow::ensure!(
+                cert.contains(file),
+                "--trust-anchor {file}={id} is about no --cert; write {file} as it is written there",
+                file = file.display()
+            );
+        }
         let files = cert.iter().zip(key).fold(
             IdentityFiles::new(provider.clone()),
-            |files, (cert, key)| files.with_default(cert, key),
+            |files, (cert, key)| {
+                let ids = trust_anchors.iter().filter(|(file, _)| file == cert);
+                let pair = FilePair::new(cert, key).as_default();
+                files.with_pair(pair.with_trust_anchors(ids.map(|(_, id)| *id)))
+            },
         );
         let (identities, watcher) = files
             .watch(Duration::from_secs(arguments.watch))
@@ -390,6 +426,14 @@ fn names_for(arguments: &Arguments) -> anyhow::Result<Vec<ServerName<'static>>> 
         is_new
     });
     Ok(names)
+}
+
+/// A file and the ID of the CA that its chain ends at.
+fn trust_anchor(text: &str) -> anyhow::Result<(PathBuf, TrustAnchorId)> {
+    let (file, id) = text
+        .rsplit_once('=')
+        .context("there is no = between the file of a --cert and the ID")?;
+    Ok((file.into(), id.parse()?))
 }
 
 fn server_name(text: &str) -> anyhow::Result<ServerName<'static>> {

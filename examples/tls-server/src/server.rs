@@ -19,12 +19,13 @@ use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
-use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
+use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use crate::admission::{Admission, Handshaking, Shares};
 use crate::answer::{Page, answer};
+use crate::hello::Overheard;
 use crate::{Summary, Tls};
 
 /// A server that listens, until it is shut down or dropped.
@@ -312,16 +313,27 @@ impl Connection {
         &self,
         tcp: TcpStream,
     ) -> Result<(TlsStream<TcpStream>, Negotiated), (ConnectionError, Option<TcpStream>)> {
+        let tcp = Overheard::new(tcp);
         let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), tcp));
         let start = match acceptor.as_mut().await {
             Ok(start) => start,
             Err(error) => {
-                return Err((ConnectionError::Handshake(error), acceptor.take_io()));
+                let tcp = acceptor.take_io().map(|tcp| tcp.into_parts().0);
+                return Err((ConnectionError::Handshake(error), tcp));
             }
         };
 
-        let offer = Offer::of(&start.client_hello());
-        let mut handshake = ServerHandshake::begin(offer, &self.tls.identities, &self.tls.config);
+        let (tcp, offer) = start.io.into_parts();
+        // It was complete for rustls, too.
+        let offer = offer.unwrap_or_else(|| Offer::of(&start.accepted.client_hello()));
+        let start = StartHandshake::from_parts(start.accepted, tcp);
+        let Tls {
+            config,
+            sparing,
+            identities,
+            ..
+        } = &self.tls;
+        let mut handshake = ServerHandshake::begin_sparing(offer, identities, config, sparing);
         let mut verified = Ok(());
         let accept = start.into_stream_with(handshake.config(), |connection| {
             handshake.remember(connection);

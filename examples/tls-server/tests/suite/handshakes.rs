@@ -50,6 +50,32 @@ async fn asks_for_another_share() {
     assert_eq!(page["handshake"], "full with HelloRetryRequest");
 }
 
+/// A client that prefers another group to the one that it has a share for is not asked for a share of
+/// that, unless there is nothing else post-quantum.
+#[tokio::test]
+async fn takes_the_post_quantum_share_that_is_there() {
+    let server = Harness::start().await;
+    let groups = [
+        Group::SECP384R1MLKEM1024,
+        Group::X25519MLKEM768,
+        Group::SECP384R1,
+    ];
+    for (share, group, handshake) in [
+        (Group::X25519MLKEM768, "X25519MLKEM768", "full"),
+        (Group::SECP384R1MLKEM1024, "SecP384r1MLKEM1024", "full"),
+        (
+            Group::SECP384R1,
+            "SecP384r1MLKEM1024",
+            "full with HelloRetryRequest",
+        ),
+    ] {
+        let client = server.client_with_groups(&groups).with_share(share);
+        let page = client.page().await.unwrap();
+        assert_eq!(page["group"], group);
+        assert_eq!(page["handshake"], handshake);
+    }
+}
+
 #[tokio::test]
 async fn resumes() {
     let server = Harness::start().await;

@@ -318,6 +318,28 @@ fn says_what_is_wrong() {
         (&["--cert", "pki/server.pem"], 2, "--key"),
         (&["--max-connections", "0"], 2, "nobody would be served"),
         (&["--max-handshakes", "many"], 2, "invalid digit"),
+        (
+            &[
+                "--cert",
+                "pki/server.pem",
+                "--key",
+                "pki/server.key",
+                "--trust-anchor",
+                "server.pem=32473.1",
+            ],
+            1,
+            "--trust-anchor server.pem=32473.1 is about no --cert",
+        ),
+        (
+            &["--cert", "a", "--key", "b", "--trust-anchor", "a=Root"],
+            2,
+            "written in numbers with dots between them, such as 32473.1",
+        ),
+        (
+            &["--cert", "a", "--key", "b", "--trust-anchor", "32473.1"],
+            2,
+            "there is no = between the file of a --cert and the ID",
+        ),
     ] {
         let output = run_in(&directory, arguments);
         let message = String::from_utf8(output.stderr).unwrap();
@@ -467,6 +489,61 @@ async fn root_of_another_algorithm() {
         error.contains("CNSA 2.0 has no signatures but ML-DSA-87"),
         "{error}"
     );
+}
+
+/// A browser, by the bytes that it sends: it lists ML-DSA, and gets the ML-DSA chain only where that
+/// is tied to a trust anchor ID of its own, or stands first.
+#[test]
+fn chooses_for_a_browser() {
+    let digits: String = include_str!("../../../../provider/tests/provider/chromium-156.hex")
+        .split_whitespace()
+        .collect();
+    let hello: Vec<u8> = (0..digits.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
+        .collect();
+    let directory = TempDir::new().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let ecdsa = [(); 2].map(|()| path("p256.pem"));
+    fs::write(&ecdsa[0], include_str!("p256.pem")).unwrap();
+    let files = Pki::issue(&["localhost".try_into().unwrap()]).unwrap();
+    let (cert, key) = files.write(&directory.path().join("pki")).unwrap().server;
+    let ml_dsa = [cert, key].map(|path| path.display().to_string());
+    let options = |[cert, key]: &[String; 2]| {
+        let options = ["--cert", cert, "--key", key];
+        options.map(str::to_owned).to_vec()
+    };
+    let tied = |id: &str| {
+        let mut options = [options(&ecdsa), options(&ml_dsa)].concat();
+        options.extend(["--trust-anchor".into(), format!("{}={id}", ml_dsa[0])]);
+        options
+    };
+    for (options, key) in [
+        ([options(&ecdsa), options(&ml_dsa)].concat(), "ECDSA P-256"),
+        ([options(&ml_dsa), options(&ecdsa)].concat(), "ML-DSA-65"),
+        // One of Let's Encrypt's, which Chromium 156 sends, and one of nobody's.
+        (tied("44947.2.13"), "ML-DSA-65"),
+        (tied("32473.1"), "ECDSA P-256"),
+    ] {
+        let options: Vec<_> = options.iter().map(String::as_str).collect();
+        let mut command = Command::new(PROGRAM);
+        command.env("RUST_LOG", "info,rustls_pq=debug");
+        let program = Program::spawn(command, TempDir::new().unwrap(), &options);
+        let mut tcp = std::net::TcpStream::connect(program.address).unwrap();
+        tcp.set_read_timeout(Some(PATIENCE)).unwrap();
+        tcp.write_all(&hello).unwrap();
+        // The server's answer begins with its ServerHello.
+        let mut header = [0; 6];
+        tcp.read_exact(&mut header).unwrap();
+        assert_eq!([header[0], header[5]], [22, 2]);
+        drop(tcp);
+        let (_, log, _) = program.stop("INT");
+        let chosen = log.lines().find(|line| line.contains("certificate chosen"));
+        assert!(
+            chosen.is_some_and(|line| line.contains(&format!("key={key}"))),
+            "{log}"
+        );
+    }
 }
 
 /// A new certificate is served without a restart: SIGHUP doesn't end the program.
