@@ -1,0 +1,142 @@
+//! Our client at servers with two certificates that prefer ML-DSA: by its roots it asks for the chain
+//! that it can verify.
+
+extern crate alloc;
+
+use alloc::sync::Arc;
+use core::net::SocketAddr;
+
+use interop::openssl::Workdir;
+use interop::pki::NAME;
+use interop::tcp::{self, Failure, Report, Server};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{CertificateError, ClientConfig, Error, RootCertStore, ServerConfig};
+use rustls_pq::Builder;
+
+#[test]
+fn at_s_server() {
+    let Some(scene) = Scene::new() else { return };
+    let server = scene
+        .work
+        .serve("-cert ecdsa.pem -key ecdsa.key -dcert ml-dsa.pem -dkey ml-dsa.key -rev");
+    scene.each_root_gets_its_chain(|| server.address());
+}
+
+#[test]
+fn at_rustls_over_aws_lc_rs() {
+    let Some(scene) = Scene::new() else { return };
+    let provider = aws_lc_rs::default_provider();
+    let keys = KINDS.map(|kind| {
+        let chain = vec![scene.certificate(kind)];
+        let key = scene.work.read(&format!("{kind}.key"));
+        let key = PrivateKeyDer::from_pem_slice(&key).expect("OpenSSL's keys are PEM");
+        let key = CertifiedKey::from_der(chain, key, &provider);
+        Arc::new(key.expect("aws-lc-rs reads OpenSSL's keys"))
+    });
+    let config = ServerConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .expect("aws-lc-rs has TLS 1.3")
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(FirstUsable(keys)));
+    let config = Arc::new(config);
+    let mut servers = Vec::new();
+    scene.each_root_gets_its_chain(|| {
+        servers.push(Server::start(Arc::clone(&config), 1));
+        servers[servers.len() - 1].address()
+    });
+}
+
+/// Certificates by OpenSSL, each under a root of its own.
+struct Scene {
+    work: Workdir,
+}
+
+/// The preferred one first.
+const KINDS: [&str; 2] = ["ml-dsa", "ecdsa"];
+
+impl Scene {
+    fn new() -> Option<Self> {
+        let work = Workdir::new()?;
+        for (name, key) in [
+            ("ecdsa", "-newkey EC -pkeyopt ec_paramgen_curve:P-256"),
+            ("ml-dsa", "-newkey ML-DSA-65"),
+        ] {
+            work.run(&format!(
+                "req -x509 {key} -noenc -keyout ca.key -subj /CN={name}-root -out {name}-root.pem \
+                 -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign"
+            ));
+            work.run(&format!(
+                "req -x509 -CA {name}-root.pem -CAkey ca.key {key} -noenc -keyout {name}.key \
+                 -subj /CN={name} -addext subjectAltName=DNS:{NAME} \
+                 -addext basicConstraints=critical,CA:false -out {name}.pem"
+            ));
+        }
+        Some(Self { work })
+    }
+
+    fn certificate(&self, name: &str) -> CertificateDer<'static> {
+        let pem = self.work.read(&format!("{name}.pem"));
+        CertificateDer::from_pem_slice(&pem).expect("OpenSSL's certificates are PEM")
+    }
+
+    fn each_root_gets_its_chain(&self, mut address: impl FnMut() -> SocketAddr) {
+        let [ml_dsa, ecdsa] = KINDS;
+        for (roots, expected) in [
+            (&[ml_dsa][..], ml_dsa),
+            (&[ecdsa], ecdsa),
+            (&[ecdsa, ml_dsa], ml_dsa),
+        ] {
+            let report = self
+                .fetch(address(), roots, true)
+                .unwrap_or_else(|err| panic!("{roots:?}: {err}"));
+            assert_eq!(report.peer_certificates[0], self.certificate(expected));
+        }
+        // What Builder::roots is for.
+        match self.fetch(address(), &[ecdsa], false) {
+            Err(Failure::Tls(Error::InvalidCertificate(CertificateError::UnknownIssuer))) => {}
+            other => panic!("without the roots: {other:?}"),
+        }
+    }
+
+    fn fetch(
+        &self,
+        address: SocketAddr,
+        roots: &[&str],
+        by_roots: bool,
+    ) -> Result<Report, Failure> {
+        let mut store = RootCertStore::empty();
+        for root in roots {
+            let root = self.certificate(&format!("{root}-root"));
+            store.add(root).expect("the root is a certificate");
+        }
+        let builder = Builder::with_default_base().expect("the default base runs here");
+        let builder = match by_roots {
+            true => builder.roots(&store),
+            false => builder,
+        };
+        let provider = builder.build().expect("there is a scheme for the roots");
+        let config = ClientConfig::builder_with_provider(provider.into())
+            .with_safe_default_protocol_versions()
+            .expect("the provider has TLS 1.3")
+            .with_root_certificates(store)
+            .with_no_client_auth();
+        tcp::connect(&config.into(), address, NAME, "which")
+    }
+}
+
+/// Shows the first certificate whose key the client accepts.
+#[derive(Debug)]
+struct FirstUsable([Arc<CertifiedKey>; 2]);
+
+impl ResolvesServerCert for FirstUsable {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let schemes = hello.signature_schemes();
+        let mut keys = self.0.iter();
+        keys.find(|key| key.key.choose_scheme(schemes).is_some())
+            .cloned()
+    }
+}
