@@ -1,0 +1,92 @@
+//! What the standards compute from secrets, written from their text and apart from pq-core.
+
+use sha3::{Digest, Sha3_512};
+use shake::{ExtendableOutput, Shake256, Update, XofReader};
+
+use crate::sought::Sought;
+
+pub(crate) fn shake256(parts: &[&[u8]], len: usize) -> Vec<u8> {
+    let mut shake = Shake256::default();
+    for part in parts {
+        shake.update(part);
+    }
+    let mut output = vec![0; len];
+    shake.finalize_xof().read(&mut output);
+    output
+}
+
+/// G of FIPS 203, section 4.1.
+pub(crate) fn g(parts: &[&[u8]]) -> [[u8; 32]; 2] {
+    let mut hash = Sha3_512::new();
+    for part in parts {
+        Digest::update(&mut hash, part);
+    }
+    let output: [u8; 64] = hash.finalize().into();
+    [0, 32].map(|start| output[start..][..32].try_into().expect("half of it"))
+}
+
+/// The noise of K-PKE (FIPS 203, algorithms 13 and 14): PRF_η(seed, n) and the polynomial that
+/// SamplePolyCBD makes of it, with 16 bits for each coefficient.
+pub(crate) fn noise(seed: &[u8; 32], n: u8, eta: usize) -> Sought {
+    let bytes = shake256(&[seed, &[n]], 64 * eta);
+    let bit = |i: usize| i16::from(bytes[i / 8] >> (i % 8) & 1);
+    let ones = |start: usize| (start..start + eta).map(bit).sum::<i16>();
+    let coefficients = (0..256).map(|i| ones(2 * i * eta) - ones((2 * i + 1) * eta));
+    let polynomial: Vec<u8> = coefficients.flat_map(i16::to_le_bytes).collect();
+    Sought::default()
+        .secret("the hash output that noise is sampled from", &bytes)
+        .secret("noise", &polynomial)
+}
+
+/// Coefficients below 2^`bits` (SimpleBitUnpack, FIPS 204, algorithm 18), each less `middle` and
+/// with the sign changed, in 32 bits.
+pub(crate) fn unpack(bytes: &[u8], bits: usize, middle: i32) -> Vec<u8> {
+    let bit = |i: usize| i32::from(bytes[i / 8] >> (i % 8) & 1);
+    let number = |n: usize| (0..bits).fold(0, |number, i| number | bit(bits * n + i) << i);
+    let coefficients = (0..8 * bytes.len() / bits).map(|n| middle - number(n));
+    coefficients.flat_map(i32::to_le_bytes).collect()
+}
+
+/// HKDF with a hash function (RFC 5869), and HMAC (RFC 2104) in it.
+pub(crate) trait Hkdf: Digest + Sized + 'static {
+    /// Length of a block in bytes.
+    const BLOCK: usize;
+
+    /// HMAC.
+    fn hmac(key: &[u8], message: &[&[u8]]) -> Vec<u8> {
+        let [inner, outer] = Self::padded(key);
+        let mut hash = Self::new().chain_update(inner);
+        for part in message {
+            Digest::update(&mut hash, part);
+        }
+        let hash = Self::new()
+            .chain_update(outer)
+            .chain_update(hash.finalize());
+        hash.finalize().to_vec()
+    }
+
+    /// The key's blocks.
+    fn padded(key: &[u8]) -> [Vec<u8>; 2] {
+        let mut block = vec![0; Self::BLOCK];
+        block[..key.len()].copy_from_slice(key);
+        [0x36, 0x5c].map(|pad| block.iter().map(|byte| byte ^ pad).collect())
+    }
+
+    /// HMAC's key and what is made of it.
+    fn key(what: &'static str, key: &[u8]) -> Sought {
+        let [inner, outer] = Self::padded(key);
+        let sought = Sought::default().secret(what, key);
+        // after the key the padding is the same for all
+        sought
+            .secret("HMAC's key block", &inner[..key.len()])
+            .secret("HMAC's key block", &outer[..key.len()])
+    }
+}
+
+impl Hkdf for sha2::Sha256 {
+    const BLOCK: usize = 64;
+}
+
+impl Hkdf for sha2::Sha384 {
+    const BLOCK: usize = 128;
+}

@@ -1,0 +1,57 @@
+//! What public operations of pq-core, pq-x509 and rustls-pq leave of secrets on the stack.
+//!
+//! Each operation runs in a thread of its own, which then waits while another thread reads its
+//! stack and looks for the secrets that went into the operation, that came out of it, and that are
+//! computed on the way. All of it means something for optimised code only, so that the test is
+//! ignored in other builds:
+//!
+//! ```text
+//! cargo test --release -p stack-secrets
+//! ```
+//!
+//! Inputs and results are on the heap or on the stack of the thread that looks, so that whatever
+//! is found was left behind.
+
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod bases;
+mod derived;
+pub mod exceptions;
+mod key_schedule;
+mod ml_dsa;
+mod ml_kem;
+mod operation;
+pub mod planted;
+mod provider;
+mod random;
+mod slh_dsa;
+mod sought;
+mod stack;
+mod x509;
+
+pub use operation::Operation;
+pub use sought::{Found, Sought};
+
+/// Those of pq-core and pq-x509.
+pub fn operations() -> Vec<Operation> {
+    let groups = [
+        ml_kem::operations(),
+        ml_dsa::operations(),
+        slh_dsa::operations(),
+        x509::operations(),
+    ];
+    groups.into_iter().flatten().collect()
+}
+
+/// Those of rustls-pq, over each base.
+pub fn operations_over_bases() -> Vec<Operation> {
+    let groups = [provider::operations(), key_schedule::operations()];
+    groups.into_iter().flatten().collect()
+}
+
+/// The name of an operation over a base.
+fn operation_name(base: &str, operation: &str) -> String {
+    format!("rustls-pq over {base}: {operation}")
+}

@@ -1,0 +1,46 @@
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::derived::shake256;
+use crate::sought::{Found, Sought};
+use crate::stack;
+
+/// A public operation on one parameter set or key.
+pub struct Operation {
+    /// As in `ML-KEM-768 DecapsulationKey::from_seed_into`.
+    pub name: String,
+    run: Box<dyn Fn() -> Vec<Found>>,
+}
+
+impl Operation {
+    /// `prepare` makes inputs, `run` is the operation and returns what must not be dropped on its
+    /// thread, and `sought` says what the secrets were. Inputs and results must own what is
+    /// secret by pointers: they are moved.
+    pub(crate) fn new<I: Send + Sync, O: Send>(
+        name: impl Into<String>,
+        prepare: impl Fn() -> I + 'static,
+        run: impl Fn(&I) -> O + Sync + 'static,
+        sought: impl Fn(&I, &O) -> Sought + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            run: Box::new(move || {
+                let input = prepare();
+                let left = stack::left_by(|| run(&input));
+                sought(&input, &left.result).in_stack(&left.stack)
+            }),
+        }
+    }
+
+    /// Runs the operation, with new secrets, and says what it left of them.
+    pub fn left(&self) -> Vec<Found> {
+        (self.run)()
+    }
+}
+
+/// Bytes that nobody had before: what an earlier operation left is not taken for them.
+pub(crate) fn fresh<const N: usize>() -> Box<[u8; N]> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let bytes = shake256(&[b"stack-secrets", &count.to_le_bytes()], N);
+    bytes.into_boxed_slice().try_into().expect("of this length")
+}

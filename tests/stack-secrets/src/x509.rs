@@ -1,0 +1,342 @@
+//! The operations of pq-x509.
+
+use std::sync::Mutex;
+
+use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
+use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
+use pq_core::slh_dsa::{self, SlhDsaSha2_128f, SlhDsaShake128f};
+use pq_x509::{
+    CertificateBuilder, CertificateRequest, DecapsulationKey, Issuer, KemAlgorithm, PrivateKey,
+    PrivateKeyForm, SignatureAlgorithm, SigningKey, SubjectKey,
+};
+
+use crate::operation::{Operation, fresh};
+use crate::sought::Sought;
+use crate::{ml_dsa as of_ml_dsa, ml_kem as of_ml_kem, slh_dsa as of_slh_dsa};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let kinds = [
+        Kind::ml_dsa::<MlDsa44>(SignatureAlgorithm::MlDsa44),
+        Kind::ml_dsa::<MlDsa65>(SignatureAlgorithm::MlDsa65),
+        Kind::ml_dsa::<MlDsa87>(SignatureAlgorithm::MlDsa87),
+        Kind::slh_dsa::<SlhDsaShake128f>(SignatureAlgorithm::SlhDsaShake128f),
+        Kind::slh_dsa::<SlhDsaSha2_128f>(SignatureAlgorithm::SlhDsaSha2_128f),
+        Kind::ml_kem::<MlKem512>(KemAlgorithm::MlKem512),
+        Kind::ml_kem::<MlKem768>(KemAlgorithm::MlKem768),
+        Kind::ml_kem::<MlKem1024>(KemAlgorithm::MlKem1024),
+    ];
+    kinds.into_iter().flat_map(Kind::operations).collect()
+}
+
+/// A kind of keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    algorithm: pq_x509::Algorithm,
+    /// What is secret of a key.
+    secrets: fn(&PrivateKey) -> Sought,
+}
+
+impl Kind {
+    pub(crate) fn ml_dsa<P: ml_dsa::ParameterSet>(algorithm: SignatureAlgorithm) -> Self {
+        Self {
+            algorithm: algorithm.into(),
+            secrets: |key| {
+                let key = match key.seed() {
+                    Some(seed) => {
+                        let seed = seed.try_into().expect("32 bytes");
+                        ml_dsa::SigningKey::<P>::boxed_from_seed(seed)
+                    }
+                    None => ml_dsa::SigningKey::boxed_from_expanded(&key.to_expanded())
+                        .expect("it was read before"),
+                };
+                of_ml_dsa::secrets_of(&key)
+            },
+        }
+    }
+
+    fn ml_kem<P: ml_kem::ParameterSet>(algorithm: KemAlgorithm) -> Self {
+        Self {
+            algorithm: algorithm.into(),
+            secrets: |key| {
+                let key = match key.seed() {
+                    Some(seed) => {
+                        let seed = seed.try_into().expect("64 bytes");
+                        ml_kem::DecapsulationKey::<P>::boxed_from_seed(seed)
+                    }
+                    None => ml_kem::DecapsulationKey::boxed_from_expanded(&key.to_expanded())
+                        .expect("it was read before"),
+                };
+                of_ml_kem::secrets_of(&key)
+            },
+        }
+    }
+
+    fn slh_dsa<P: slh_dsa::ParameterSet>(algorithm: SignatureAlgorithm) -> Self {
+        Self {
+            algorithm: algorithm.into(),
+            secrets: |key| {
+                let key = slh_dsa::SigningKey::<P>::boxed_from_bytes(&key.to_expanded());
+                of_slh_dsa::secrets_of(&*key.expect("of this length"))
+            },
+        }
+    }
+
+    pub(crate) fn secrets_of(self, key: &PrivateKey) -> Sought {
+        (self.secrets)(key)
+    }
+
+    /// A new key.
+    pub(crate) fn key(self) -> PrivateKey {
+        from_seed(self.algorithm, &self.seed())
+    }
+
+    fn seed(self) -> Vec<u8> {
+        fresh::<96>()[..self.algorithm.seed_len()].to_vec()
+    }
+
+    fn forms(self) -> &'static [PrivateKeyForm] {
+        match self.algorithm.preferred_form() {
+            // of SLH-DSA
+            PrivateKeyForm::Expanded => &[PrivateKeyForm::Expanded],
+            _ => &[
+                PrivateKeyForm::Seed,
+                PrivateKeyForm::Expanded,
+                PrivateKeyForm::Both,
+            ],
+        }
+    }
+
+    fn operations(self) -> Vec<Operation> {
+        let name = |operation: &str| format!("pq-x509 {} {operation}", self.algorithm);
+        let algorithm = self.algorithm;
+        let mut operations = vec![
+            Operation::new(
+                name("generate"),
+                || (),
+                move |()| match algorithm {
+                    pq_x509::Algorithm::Signature(algorithm) => {
+                        PrivateKey::Signing(SigningKey::generate(algorithm).expect("randomness"))
+                    }
+                    pq_x509::Algorithm::Kem(algorithm) => {
+                        let key = DecapsulationKey::generate(algorithm);
+                        PrivateKey::Decapsulation(key.expect("randomness"))
+                    }
+                    _ => unreachable!("there are two kinds"),
+                },
+                move |(), key| self.secrets_of(key),
+            ),
+            Operation::new(
+                name("from_seed"),
+                move || self.seed(),
+                move |seed| from_seed(algorithm, seed),
+                move |_, key| self.secrets_of(key),
+            ),
+            Operation::new(
+                name("to_expanded"),
+                move || self.key(),
+                PrivateKey::to_expanded,
+                move |key, _| self.secrets_of(key),
+            ),
+            Operation::new(
+                name("clone and drop"),
+                move || {
+                    let key = self.key();
+                    let sought = self.secrets_of(&key);
+                    (Mutex::new(Some(key)), sought)
+                },
+                |(key, _)| {
+                    let key = key.lock().expect("one thread").take();
+                    drop(key.clone());
+                    drop(key);
+                },
+                |(_, sought), ()| sought.clone(),
+            ),
+        ];
+        for form in self.forms().iter().copied() {
+            let name = |operation: &str| name(&format!("{operation}, {form:?}"));
+            operations.extend([
+                Operation::new(
+                    name("from_pkcs8_der"),
+                    move || self.key().to_pkcs8_der_as(form).expect("has a seed"),
+                    |der| PrivateKey::from_pkcs8_der(der).expect("valid"),
+                    move |der, key| self.secrets_of(key).and(document(der)),
+                ),
+                Operation::new(
+                    name("from_pkcs8_pem"),
+                    move || self.key().to_pkcs8_pem_as(form).expect("has a seed"),
+                    |pem| PrivateKey::from_pkcs8_pem(pem).expect("valid"),
+                    move |pem, key| {
+                        let der = key.to_pkcs8_der_as(form);
+                        let sought = self.secrets_of(key).and(text(pem));
+                        // an expanded key doesn't tell its seed
+                        der.map_or_else(|_| Sought::default(), |der| document(&der))
+                            .and(sought)
+                    },
+                ),
+                Operation::new(
+                    name("to_pkcs8_der_as"),
+                    move || self.key(),
+                    move |key| key.to_pkcs8_der_as(form).expect("has a seed"),
+                    move |key, der| self.secrets_of(key).and(document(der)),
+                ),
+                Operation::new(
+                    name("to_pkcs8_pem_as"),
+                    move || self.key(),
+                    move |key| key.to_pkcs8_pem_as(form).expect("has a seed"),
+                    move |key, pem| {
+                        let der = key.to_pkcs8_der_as(form).expect("has a seed");
+                        self.secrets_of(key).and(document(&der)).and(text(pem))
+                    },
+                ),
+            ]);
+        }
+        match algorithm {
+            pq_x509::Algorithm::Signature(_) => operations.extend(self.signing()),
+            _ => operations.extend(self.encapsulating()),
+        }
+        operations
+    }
+
+    fn signing(self) -> [Operation; 5] {
+        let name = |operation: &str| format!("pq-x509 {} {operation}", self.algorithm);
+        let key = move || SigningKey::try_from(self.key()).expect("a key that signs");
+        let secrets = move |key: &SigningKey| self.secrets_of(&PrivateKey::Signing(key.clone()));
+        [
+            Operation::new(
+                name("sign"),
+                key,
+                |key| key.sign(b"a message").expect("randomness"),
+                move |key, signature| secrets(key).public(signature),
+            ),
+            Operation::new(
+                name("sign_with_randomness"),
+                move || (key(), fresh::<32>()),
+                |(key, rnd)| {
+                    let signature = key.sign_with_randomness(b"a message", rnd);
+                    signature.expect("a consistent key")
+                },
+                move |(key, rnd), signature| {
+                    secrets(key)
+                        .public(signature)
+                        .secret("the randomness", &rnd[..])
+                },
+            ),
+            Operation::new(
+                name("check"),
+                key,
+                |key| key.check().expect("a consistent key"),
+                move |key, ()| secrets(key),
+            ),
+            Operation::new(
+                name("issue"),
+                key,
+                |key| {
+                    let issuer = Issuer::self_signed(CertificateBuilder::ca("Root"), key);
+                    let issuer = issuer.expect("a certificate");
+                    let leaf = CertificateBuilder::server().dns_name("example.org");
+                    let leaf = issuer.issue(leaf, &key.spki()).expect("a certificate");
+                    [issuer.certificate().der().to_vec(), leaf.der().to_vec()].concat()
+                },
+                move |key, certificates| secrets(key).public(certificates),
+            ),
+            Operation::new(
+                name("request"),
+                key,
+                |key| {
+                    let request = CertificateRequest::builder().sign(key).expect("a request");
+                    request.to_der().to_vec()
+                },
+                move |key, request| secrets(key).public(request),
+            ),
+        ]
+    }
+
+    fn encapsulating(self) -> [Operation; 4] {
+        let name = |operation: &str| format!("pq-x509 {} {operation}", self.algorithm);
+        let key = move || DecapsulationKey::try_from(self.key()).expect("a key that decapsulates");
+        let encapsulated = move || {
+            let key = key();
+            let mut secret = Box::new([0; 32]);
+            let ciphertext = key.encapsulation_key().encapsulate_into(&mut secret);
+            (key, ciphertext.expect("randomness"), secret)
+        };
+        let secrets = move |key: &DecapsulationKey, secret: &[u8; 32]| {
+            self.secrets_of(&PrivateKey::Decapsulation(key.clone()))
+                .secret("the shared secret", secret)
+        };
+        [
+            Operation::new(
+                name("decapsulate, dropped"),
+                encapsulated,
+                |(key, ciphertext, _)| drop(key.decapsulate(ciphertext)),
+                move |(key, _, secret), ()| secrets(key, secret),
+            ),
+            Operation::new(
+                name("decapsulate_into"),
+                encapsulated,
+                |(key, ciphertext, _)| {
+                    let mut secret = Box::new([0; 32]);
+                    let done = key.decapsulate_into(ciphertext, &mut secret);
+                    done.expect("of this length");
+                    secret
+                },
+                move |(key, _, expected), secret| {
+                    assert_eq!(expected, secret);
+                    secrets(key, secret)
+                },
+            ),
+            Operation::new(
+                name("encapsulate, dropped"),
+                key,
+                |key| {
+                    let (_, secret) = key.encapsulation_key().encapsulate().expect("randomness");
+                    secret.as_bytes().to_vec()
+                },
+                |_, secret| Sought::default().secret("the shared secret", secret),
+            ),
+            Operation::new(
+                name("encapsulate_into"),
+                key,
+                |key| {
+                    let mut secret = Box::new([0; 32]);
+                    let done = key.encapsulation_key().encapsulate_into(&mut secret);
+                    done.expect("randomness");
+                    secret
+                },
+                |_, secret| Sought::default().secret("the shared secret", &secret[..]),
+            ),
+        ]
+    }
+}
+
+fn from_seed(algorithm: pq_x509::Algorithm, seed: &[u8]) -> PrivateKey {
+    match algorithm {
+        pq_x509::Algorithm::Signature(algorithm) => {
+            PrivateKey::Signing(SigningKey::from_seed(algorithm, seed).expect("of this length"))
+        }
+        pq_x509::Algorithm::Kem(algorithm) => {
+            let key = DecapsulationKey::from_seed(algorithm, seed);
+            PrivateKey::Decapsulation(key.expect("of this length"))
+        }
+        _ => unreachable!("there are two kinds"),
+    }
+}
+
+/// A PKCS#8 document, the same for all keys up to where the key begins.
+pub(crate) fn document(der: &[u8]) -> Sought {
+    let sought = Sought::default().secret("the PKCS#8 document", der);
+    sought.public(&der[..HEADER])
+}
+
+/// What is public of each document: version, algorithm, and the first of the lengths.
+const HEADER: usize = 24;
+
+/// PEM, of whose lines the first begins as all do.
+pub(crate) fn text(pem: &str) -> Sought {
+    let sought = Sought::default().secret("the PEM text", pem.as_bytes());
+    let begin = pem.find('\n').expect("several lines") + 1;
+    let end = pem.rfind("-----END").expect("an end");
+    sought
+        .public(&pem.as_bytes()[..begin + HEADER * 4 / 3])
+        .public(&pem.as_bytes()[end - 8..])
+}
