@@ -1,0 +1,187 @@
+//! What was found, held against what may be.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::fmt;
+
+use crate::build::Build;
+use crate::public::{LIST, Public};
+use crate::report::Site;
+use crate::run::{PLANTED, Run};
+
+/// All that runs found.
+#[derive(Default)]
+pub(crate) struct Verdict {
+    runs: usize,
+    /// For each operation and site the builds and backends.
+    found: BTreeMap<(&'static str, Site), BTreeSet<String>>,
+    /// The leaks on purpose that a run did not find.
+    missed: Vec<String>,
+}
+
+impl Verdict {
+    /// Takes in what a run found.
+    pub(crate) fn add(&mut self, build: Build, run: Run) {
+        let Run {
+            backend,
+            operation,
+            mut sites,
+        } = run;
+        self.runs += 1;
+        for planted in planted(operation) {
+            let before = sites.len();
+            sites.retain(|site| *site != planted);
+            if sites.len() == before {
+                let missed = format!("{build} {backend}, {operation}: {planted} was not found");
+                self.missed.push(missed);
+            }
+        }
+        for site in sites {
+            let places = self.found.entry((operation, site)).or_default();
+            places.insert(format!("{build} {backend}"));
+        }
+    }
+
+    /// What is wrong: leaks, leaks on purpose that were not found, and, if all builds were made, what
+    /// is listed and was found in none of them.
+    pub(crate) fn complaints(&self, is_complete: bool) -> Vec<String> {
+        let listed: BTreeSet<_> = LIST.iter().flat_map(Public::sites).collect();
+        let leaks = self.found.iter().filter(|(key, _)| !listed.contains(key));
+        let leaks = leaks.map(|((operation, site), places)| {
+            let places = Vec::from_iter(places.iter().map(String::as_str)).join(", ");
+            format!(
+                "{operation}: {site} depends on a secret, and is not listed as public: {places}"
+            )
+        });
+        let stale = listed
+            .iter()
+            .filter(|key| is_complete && !self.found.contains_key(key));
+        let stale = stale.map(|(operation, site)| {
+            format!("{operation}: {site} is listed as public, and was found in no build")
+        });
+        let missed = self.missed.iter().cloned();
+        missed.chain(leaks).chain(stale).collect()
+    }
+}
+
+/// What was found of the list, with the reasons.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for public in LIST {
+            writeln!(f, "public: {} ({})", public.reason, public.step)?;
+            for (operation, site) in public.sites() {
+                let key = (operation, site);
+                let places = self.found.get(&key).map_or(0, BTreeSet::len);
+                writeln!(f, "    {operation}: {}, {places} times", key.1)?;
+            }
+        }
+        write!(f, "{} runs", self.runs)
+    }
+}
+
+/// The leaks on purpose of an operation: all but the one that has no other look at what they
+/// computed.
+fn planted(operation: &str) -> Vec<Site> {
+    let (file, functions): (_, &[&str]) = match operation {
+        PLANTED => ("program/planted.rs", &["branch", "index"]),
+        _ => ("program/main.rs", &["look"]),
+    };
+    let site = |function: &&str| Site {
+        file: file.into(),
+        function: (*function).into(),
+    };
+    functions.iter().map(site).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Verdict, planted};
+    use crate::build::Build;
+    use crate::public::LIST;
+    use crate::report::Site;
+    use crate::run::{OPERATIONS, PLANTED, Run};
+
+    fn build() -> Build {
+        "3/1".parse().unwrap()
+    }
+
+    /// Runs of each operation that find what is planted and listed.
+    fn runs() -> Vec<Run> {
+        let run = |operation| {
+            let listed = LIST.iter().flat_map(|public| public.sites());
+            let listed = listed.filter_map(|(of, site)| (of == operation).then_some(site));
+            Run {
+                backend: "portable",
+                operation,
+                sites: planted(operation).into_iter().chain(listed).collect(),
+            }
+        };
+        OPERATIONS.into_iter().map(run).collect()
+    }
+
+    fn complaints(runs: Vec<Run>, is_complete: bool) -> Vec<String> {
+        let mut verdict = Verdict::default();
+        for run in runs {
+            verdict.add(build(), run);
+        }
+        verdict.complaints(is_complete)
+    }
+
+    /// Also: each entry of the list is of an operation that there is.
+    #[test]
+    fn what_is_listed_passes() {
+        assert_eq!(complaints(runs(), true), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_not_listed_fails() {
+        let mut runs = runs();
+        let site = Site {
+            file: "ml_kem/ring.rs".into(),
+            function: "leak".into(),
+        };
+        runs[1].sites.push(site);
+        let [complaint] = &complaints(runs, true)[..] else {
+            panic!("not one complaint");
+        };
+        assert!(complaint.contains("leak in ml_kem/ring.rs") && complaint.contains("3/1 portable"));
+    }
+
+    /// What one operation may look at, another may not.
+    #[test]
+    fn what_is_listed_elsewhere_fails() {
+        let mut runs = runs();
+        let (operation, site) = LIST[0].sites().next().unwrap();
+        assert_ne!(operation, OPERATIONS[1]);
+        runs[1].sites.push(site);
+        assert_eq!(complaints(runs, true).len(), 1);
+    }
+
+    #[test]
+    fn what_no_longer_occurs_fails() {
+        let (operation, site) = LIST[0].sites().next().unwrap();
+        let mut runs = runs();
+        for run in runs.iter_mut().filter(|run| run.operation == operation) {
+            run.sites.retain(|found| *found != site);
+        }
+        let [complete, partial] = [true, false].map(|is_complete| {
+            let mut verdict = Verdict::default();
+            for run in &runs {
+                verdict.add(build(), run.clone());
+            }
+            verdict.complaints(is_complete).len()
+        });
+        assert_eq!((complete, partial), (1, 0));
+    }
+
+    #[test]
+    fn what_is_planted_must_be_found() {
+        let mut runs = runs();
+        let mut count = 0;
+        for run in &mut runs {
+            count += if run.operation == PLANTED { 2 } else { 1 };
+            run.sites
+                .retain(|site| !planted(run.operation).contains(site));
+        }
+        assert_eq!(complaints(runs, true).len(), count);
+    }
+}
