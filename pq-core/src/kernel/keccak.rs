@@ -95,10 +95,14 @@ impl<B: Backend, V: U64s> Permuting<B> for PermuteAndAbsorb<'_, V> {
         for (vector, word) in a.as_flattened_mut().iter_mut().zip(&*state) {
             *vector = V::splat(token, *word);
         }
-        let mut blocks = blocks.chunks_exact(rate);
+        let mut rest = blocks;
         loop {
             a = permute::<B, V, PAIRS>(token, a);
-            let Some(block) = blocks.next() else { break };
+            // chunks would be counted by a division
+            let Some((block, after)) = rest.split_at_checked(rate) else {
+                break;
+            };
+            rest = after;
             let (lanes, words) = (a.as_flattened_mut(), block.as_chunks().0);
             // Ranges that are constants, so that the words stay in registers.
             let mut absorb = |from: usize, to: usize| {

@@ -38,12 +38,12 @@ pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     // 19, 22: u ← NTT⁻¹(Âᵀ ∘ ŷ) + e₁
     let len = 32 * P::DU;
     for (i, e1) in e1.iter().enumerate() {
-        f.set_product(b, &y_hat, |j| matrix.entry(j, i));
+        f.set_product(b, &y_hat, move |j| matrix.entry(j, i));
         f.add(b, e1);
         output(f, P::DU, len * i..len * (i + 1));
     }
     // 20-21, 23: v ← NTT⁻¹(t̂ᵀ ∘ ŷ) + e₂ + µ
-    f.set_product(b, &y_hat, |j| &t_hat[j]);
+    f.set_product(b, &y_hat, move |j| &t_hat[j]);
     f.add(b, e2);
     let mu = e2;
     mu.decode_message(b, m);
@@ -67,9 +67,10 @@ pub(super) fn decrypt<P: ParameterSet, B: Backend>(
     for (u_hat, c1) in u_hat.iter_mut().zip(c1.chunks_exact(32 * P::DU)) {
         u_hat.set_ntt_of_compressed(b, P::DU, c1);
     }
+    let u_hat = &*u_hat;
     // 4, 6: w ← v′ − NTT⁻¹(ŝᵀ ∘ NTT(u′))
     let product = &mut e1[0];
-    product.set_product(b, s_hat, |i| &u_hat[i]);
+    product.set_product(b, s_hat, move |i| &u_hat[i]);
     w.decode_decompress(b, P::DV, c2);
     w.subtract(b, product);
     // 7: m ← ByteEncode₁(Compress₁(w))
@@ -91,7 +92,7 @@ pub(super) fn is_consistent<P: ParameterSet, B: Backend>(
     let mut s_hat_i = Zeroizing::new(Tq::ZERO);
     let mut consistent = true;
     for (i, t_hat) in t_hat.iter().enumerate() {
-        a_s.set_product(b, s_hat, |j| matrix.entry(i, j));
+        a_s.set_product(b, s_hat, move |j| matrix.entry(i, j));
         f.set_inverse_ntt(b, t_hat);
         f.subtract(b, &a_s);
         consistent &= f.is_small(b, P::ETA1);

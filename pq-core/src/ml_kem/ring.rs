@@ -267,7 +267,8 @@ impl<P: ParameterSet> Multiplier<P> {
         term: impl Fn(usize) -> &'t Tq,
         output: &mut [i16; 256],
     ) {
-        let term = |i: usize| (&term(i).0, &self.0[i]);
+        // What they look up is in the kernel and not behind it, where only what they find is.
+        let term = move |i: usize| (&term(i).0, &self.0[i]);
         match P::K::N {
             2 => b.run(InnerProduct::<2, _> { term, output }),
             3 => b.run(InnerProduct::<3, _> { term, output }),

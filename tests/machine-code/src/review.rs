@@ -1,6 +1,6 @@
 //! The review of all kernels of a program.
 
-use crate::dependence::{Kind, findings, is_x86_64};
+use crate::dependence::{Arguments, Finding, Kind, findings, is_x86_64};
 use crate::disassembly::{Flow, Function};
 
 /// What is found in the kernels of a program, as far as it is compiled for the instructions
@@ -15,8 +15,8 @@ pub struct Review {
     /// What the kernels do in a time that may depend on data.
     pub findings: Vec<String>,
     /// What a review that says anything has, and this one has not: kernels of secrets for
-    /// each of the architecture's backends and for its instructions for SHA-256, and the
-    /// mistakes planted on purpose.
+    /// each of the architecture's backends and for its instructions for SHA-256, those of kernels
+    /// passed by their address that are, and the mistakes planted on purpose.
     pub missing: Vec<String>,
 }
 
@@ -27,23 +27,24 @@ pub struct Review {
 /// * `UseHint` is verification's, and `Ones` encodes a signature that is accepted.
 /// * `AddProduct` and `Terms` go by the places of the coefficients of challenges, which are public
 ///   as those are. With AVX2, and portable, valgrind sees that they look at nothing else.
-/// * `keccak::Step` is told how many bytes each lane absorbs, and which lanes, and
-///   `keccak::PermuteAndAbsorb` the rate and how many blocks. With AVX2, and portable, valgrind sees
-///   that they look at nothing else.
-const PUBLIC: [&str; 8] = [
+const PUBLIC: [&str; 6] = [
     "RejectUniform",
     "RejectBounded",
     "UseHint",
     "Ones",
     "AddProduct",
     "Terms",
-    "keccak::Step",
-    "keccak::PermuteAndAbsorb",
 ];
 
+/// What `keccak::Step` looks up, and may branch on: how many bytes each lane absorbs, which is the rate
+/// of a sponge. Whether it is one of these is asked by comparing with it.
+const LOOKS_UP: (&str, [&str; 3]) = ("keccak::Step", ["0x48", "0x88", "0xa8"]);
+
 /// Kernels of secrets, by their types' names, which every backend has.
-const SECRET: [&str; 35] = [
+const SECRET: [&str; 37] = [
     "keccak::KeccakF1600",
+    "keccak::PermuteAndAbsorb",
+    "keccak::Step",
     "ml_dsa::challenge::Rotate",
     "ml_dsa::challenge::Unrotate",
     "ml_dsa::encoding::BitPack",
@@ -80,6 +81,35 @@ const SECRET: [&str; 35] = [
     "slh_dsa::shake::Chain",
 ];
 
+/// Kernels that are passed by their address, since they are more than two words: what a word of them
+/// leads to is data, the words themselves are addresses and lengths.
+const STRUCTURES: [&str; 24] = [
+    "keccak::PermuteAndAbsorb",
+    "keccak::Step",
+    "ml_dsa::challenge::Unrotate",
+    "ml_dsa::encoding::BitPack",
+    "ml_dsa::encoding::BitUnpack",
+    "ml_dsa::encoding::SimpleBitPack",
+    "ml_dsa::encoding::SimpleBitUnpack",
+    "ml_dsa::encoding::UnpackSmall",
+    "ml_dsa::multiplication::InnerProduct",
+    "ml_dsa::multiplication::Multiply",
+    "ml_dsa::rounding::AddPower2Round",
+    "ml_dsa::rounding::MakeHint",
+    "ml_kem::compression::CompressEncode",
+    "ml_kem::compression::CompressedDifference",
+    "ml_kem::compression::Decode12",
+    "ml_kem::compression::DecodeDecompress",
+    "ml_kem::compression::Encode12",
+    "ml_kem::multiplication::InnerProduct",
+    "ml_kem::sampling::CentredBinomial",
+    "sha2::Compress<",
+    "sha2::streams::CompressStream",
+    "slh_dsa::sha2::Chain<",
+    "slh_dsa::sha2::ChainStreams",
+    "slh_dsa::shake::Chain",
+];
+
 /// Kernels of secrets that run on the CPU's instructions for SHA-256, which valgrind does not
 /// know either.
 const SECRET_SHA256: [&str; 2] = [
@@ -92,8 +122,16 @@ const SECRET_SHA256: [&str; 2] = [
 const RUN: &str = " as pq_core::arch::backend::Backend>::run";
 const RUN_SHA256: &str = " as pq_core::arch::backend::Sha256Instructions>::run";
 
-/// Mistakes planted on purpose, by their functions' names, and what they are.
-const PLANTED: [(&str, Kind); 2] = [("branch", Kind::Branch), ("index", Kind::Address)];
+/// Mistakes planted on purpose, by their functions' names, with how these are called and what they
+/// are.
+const PLANTED: [(&str, Arguments, Kind); 6] = [
+    ("branch", Arguments::Values, Kind::Branch),
+    ("index", Arguments::Values, Kind::Address),
+    ("branch_on_words", Arguments::Values, Kind::Branch),
+    ("index_by_word", Arguments::Values, Kind::Address),
+    ("branch_on_word_behind", Arguments::Structure, Kind::Branch),
+    ("index_by_word_behind", Arguments::Structure, Kind::Address),
+];
 
 impl Review {
     /// Of functions with the type parameters in their names.
@@ -109,7 +147,8 @@ impl Review {
             _ => false,
         });
         let found = kernels.iter().flat_map(|f| {
-            let findings = findings(f).into_iter();
+            let findings = findings(f, arguments(f)).into_iter();
+            let findings = findings.filter(|finding| !is_look_up(f, finding));
             findings.map(|finding| format!("{finding} in {}", f.name))
         });
         Self {
@@ -122,6 +161,31 @@ impl Review {
     }
 }
 
+fn arguments(kernel: &Function) -> Arguments {
+    match STRUCTURES.iter().any(|name| is(kernel, name)) {
+        true => Arguments::Structure,
+        false => Arguments::Values,
+    }
+}
+
+/// Whether a function runs the kernel of this name.
+fn is(function: &Function, kernel: &str) -> bool {
+    function
+        .name
+        .contains(&format!("pq_core::kernel::{kernel}"))
+}
+
+/// Whether it is a branch by what a kernel [`LOOKS_UP`].
+fn is_look_up(kernel: &Function, finding: &Finding<'_>) -> bool {
+    let (name, numbers) = LOOKS_UP;
+    let is_number = |operand: &str| numbers.contains(&operand.trim_start_matches(['$', '#']));
+    let compared = finding.compared.is_some_and(|instruction| {
+        let mut operands = instruction.operands.split([',', ' ']);
+        instruction.mnemonic == "cmp" && operands.any(is_number)
+    });
+    finding.kind == Kind::Branch && is(kernel, name) && compared
+}
+
 fn missing(functions: &[Function]) -> Vec<String> {
     let (backends, sha256) = match functions.iter().any(is_x86_64) {
         true => (["avx2::Avx2", "avx512::Avx512"], "sha_ni::ShaNi"),
@@ -132,24 +196,35 @@ fn missing(functions: &[Function]) -> Vec<String> {
     let kernels = kernels.chain(SECRET_SHA256.map(|kernel| (sha256, RUN_SHA256, kernel)));
     let missing = kernels.filter_map(|(cpu, run, kernel)| {
         let run = format!("<pq_core::arch::{cpu}{run}");
-        let argument = format!("pq_core::kernel::{kernel}");
-        let is_it = |f: &Function| f.name.contains(&run) && f.name.contains(&argument);
+        // that of `NeonSha3`, in general registers, is that of `Neon`: the compiler keeps one
+        let is_shared = (cpu, kernel) == ("neon::NeonSha3", "keccak::PermuteAndAbsorb");
+        let is_it = |f: &Function| f.name.contains(&run) && is(f, kernel) || is_shared;
         let found = functions.iter().any(is_it);
         (!found).then(|| format!("{kernel} of {cpu}"))
     });
-    missing.chain(planted_but_missed(functions)).collect()
+    let needless = STRUCTURES.iter().filter(|name| {
+        let mut kernels = functions
+            .iter()
+            .filter(|f| f.name.contains(RUN) || f.name.contains(RUN_SHA256));
+        !kernels.any(|f| is(f, name) && !findings(f, Arguments::Values).is_empty())
+    });
+    let needless = needless.map(|name| format!("{name} that is passed by its address"));
+    missing
+        .chain(needless)
+        .chain(planted_but_missed(functions))
+        .collect()
 }
 
 /// The mistakes planted on purpose in the program that are not found in its functions.
 pub fn planted_but_missed(functions: &[Function]) -> Vec<String> {
-    let planted = PLANTED.iter().filter_map(|(name, kind)| {
+    let planted = PLANTED.iter().filter_map(|(name, arguments, kind)| {
         let name = format!("machine_code::planted::{name}");
-        let found = functions
+        let mut found = functions
             .iter()
             .filter(|function| function.name == name)
-            .flat_map(findings)
-            .any(|finding| finding.kind == *kind);
-        (!found).then_some(name)
+            .flat_map(|function| findings(function, *arguments));
+        let is_found = found.any(|finding| finding.kind == *kind);
+        (!is_found).then_some(name)
     });
     planted.collect()
 }

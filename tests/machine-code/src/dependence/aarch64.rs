@@ -3,15 +3,38 @@
 use super::effect::{Effect, FLAGS, Place, split};
 use crate::disassembly::{Flow, Instruction};
 
-/// What an instruction does.
-pub(super) fn effect(instruction: &Instruction) -> Effect {
+/// How far behind the stack pointer the frame pointer is, after a function's prologue, if it has one.
+pub(super) fn frame_pointer(instructions: &[Instruction]) -> Option<i64> {
+    let set = instructions.iter().position(|i| {
+        matches!(i.mnemonic.as_str(), "add" | "mov") && i.operands.starts_with("x29, sp")
+    })?;
+    let behind = immediate(&instructions[set].operands).unwrap_or(0);
+    let moves = instructions[set..].iter();
+    let moves = moves.filter(|i| i.mnemonic == "sub" && i.operands.starts_with("sp, sp, "));
+    let moved: Option<i64> = moves.map(|i| immediate(&i.operands)).sum();
+    Some(behind + moved?)
+}
+
+/// The number in `sp, sp, #0x1, lsl #12`.
+fn immediate(operands: &str) -> Option<i64> {
+    let (_, number) = operands.split_once('#')?;
+    let (number, shift) = match number.split_once(", lsl #") {
+        Some((number, shift)) => (number, shift.parse().ok()?),
+        None => (number, 0),
+    };
+    let number = match number.strip_prefix("0x") {
+        Some(digits) => i64::from_str_radix(digits, 16).ok()?,
+        None => number.parse().ok()?,
+    };
+    number.checked_shl(shift)
+}
+
+/// What an instruction does, where the frame pointer is so far behind the stack pointer.
+pub(super) fn effect(instruction: &Instruction, frame_pointer: Option<i64>) -> Effect {
     let mnemonic = instruction.mnemonic.as_str();
     let operands = split(&instruction.operands, '[', ']');
-    let is_word = operands
-        .first()
-        .is_some_and(|operand| operand.starts_with('x'))
-        && matches!(mnemonic, "ldr" | "ldp" | "ldur");
-    let place = |operand: &str| place_of(operand, is_word);
+    let bytes = bytes_of(mnemonic, operands.first().copied().unwrap_or_default());
+    let place = |operand: &str| place_of(operand, bytes, frame_pointer);
     let mut places: Vec<Place> = operands.iter().map(|operand| place(operand)).collect();
     let addresses = operands.iter().filter(|operand| operand.starts_with('['));
     let addresses: Vec<String> = addresses
@@ -28,6 +51,7 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
         addresses,
         jumps: false,
         divides: mnemonic.ends_with("div"),
+        returned: &[],
     };
     let flags = || Place::Register(FLAGS.into());
     match &instruction.flow {
@@ -41,7 +65,11 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
             };
             return effect;
         }
-        Flow::Call(_) | Flow::End => return effect,
+        Flow::Call(_) => {
+            effect.returned = &["x0", "x1"];
+            return effect;
+        }
+        Flow::End => return effect,
         Flow::On => {}
     }
     match mnemonic {
@@ -56,18 +84,15 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
             effect.sets_flags = true;
         }
         "stp" | "stnp" | "ldp" | "ldnp" | "ldpsw" => {
-            let bytes = match operands.first().map_or("", |operand| &operand[..1]) {
-                "q" => 16,
-                "w" | "s" => 4,
-                _ if mnemonic == "ldpsw" => 4,
-                _ => 8,
-            };
             let mut places = places.into_iter();
             if let (Some(first), Some(second), Some(memory)) =
                 (places.next(), places.next(), places.next())
             {
                 let after = match &memory {
-                    Place::Stack(operand) => Place::Stack(stack_after(operand, bytes)),
+                    Place::Stack { offset, bytes } => Place::Stack {
+                        offset: offset + i64::from(*bytes),
+                        bytes: *bytes,
+                    },
                     _ => place(operands[2]),
                 };
                 let (from, to, pair) = if mnemonic.starts_with("st") {
@@ -107,13 +132,24 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
     effect
 }
 
+/// How long what an instruction has in memory is at most, one half of a pair, by its first register.
+fn bytes_of(mnemonic: &str, register: &str) -> u32 {
+    match register.get(..1) {
+        Some("{") => 64,
+        Some("q") => 16,
+        Some("x") if mnemonic.ends_with("sw") => 4,
+        Some("x" | "d") => 8,
+        _ => 4,
+    }
+}
+
 /// An operand as in `#1`, `w0`, `v0.4s`, `lsl #2` or `[sp, #32]`.
-fn place_of(operand: &str, is_word: bool) -> Place {
+fn place_of(operand: &str, bytes: u32, frame_pointer: Option<i64>) -> Place {
     if operand.starts_with('[') {
-        let registers = registers_of(operand);
-        match registers.as_slice() {
-            [stack] if stack == "sp" => Place::Stack(operand.into()),
-            _ => Place::Memory { registers, is_word },
+        let in_frame = || Some(offset_of(operand, "[x29")? + frame_pointer?);
+        match offset_of(operand, "[sp").or_else(in_frame) {
+            Some(offset) => Place::Stack { offset, bytes },
+            None => Place::Memory(registers_of(operand)),
         }
     } else if operand.starts_with(['{', 'v', 'q', 'd', 'h', 'b']) || is_scalar_vector(operand) {
         Place::Vector
@@ -125,19 +161,13 @@ fn place_of(operand: &str, is_word: bool) -> Place {
     }
 }
 
-/// The place so many bytes after one as in `[sp]` or `[sp, #32]`. One that moves the stack pointer,
-/// as in `[sp, #-16]!`, has none that is known.
-fn stack_after(operand: &str, bytes: u32) -> String {
-    let offset = operand
-        .strip_prefix("[sp")
-        .and_then(|rest| rest.strip_suffix(']'));
-    let offset = offset.and_then(|offset| match offset {
-        "" => Some(0),
-        offset => offset.strip_prefix(", #")?.parse::<u32>().ok(),
-    });
+/// 32 of `[sp, #32]`, which starts with `[sp`. What moves the pointer, as `[sp, #-16]!` does, has
+/// none.
+fn offset_of(operand: &str, start: &str) -> Option<i64> {
+    let offset = operand.strip_prefix(start)?.strip_suffix(']')?;
     match offset {
-        Some(offset) => format!("[sp, #{}]", offset + bytes),
-        None => format!("after {operand}"),
+        "" => Some(0),
+        offset => offset.strip_prefix(", #")?.parse().ok(),
     }
 }
 

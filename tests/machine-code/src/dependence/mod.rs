@@ -1,11 +1,10 @@
 //! Which jumps and addresses of a function depend on data, as far as its instructions
 //! tell: for what no valgrind runs.
 //!
-//! Data is what a function loads from memory, or takes out of a vector. What it is called
-//! with is not, nor are counters and constants. A word of 64 bits at a fixed place behind a
-//! pointer, or in an array on the stack, is taken for a pointer or a length, which is what
-//! kernels have there, but for the states of hash functions. Values on the stack are what was
-//! stored there.
+//! Data is what a function loads from memory, of any length, or takes out of a vector, and what a
+//! call returns. What it is called with is not, nor are counters and constants. A large structure is
+//! passed by its address: then what is at fixed places in it is what the function was called with, and
+//! data is what lies behind that. Values on the stack are what was stored there.
 
 mod aarch64;
 mod effect;
@@ -22,6 +21,8 @@ pub struct Finding<'a> {
     pub instruction: &'a Instruction,
     /// In what way.
     pub kind: Kind,
+    /// What set the flags last before it, in the order of addresses.
+    pub compared: Option<&'a Instruction>,
 }
 
 /// How time may depend on data.
@@ -47,20 +48,30 @@ impl fmt::Display for Finding<'_> {
     }
 }
 
+/// How a function is called.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Arguments {
+    /// With addresses of data, and with numbers.
+    Values,
+    /// With a structure of these, of which it gets the address.
+    Structure,
+}
+
 /// What is found in a function.
-pub fn findings(function: &Function) -> Vec<Finding<'_>> {
+pub fn findings(function: &Function, arguments: Arguments) -> Vec<Finding<'_>> {
     let instructions = &function.instructions;
     let is_x86_64 = is_x86_64(function);
+    let frame_pointer = aarch64::frame_pointer(instructions);
     let effects = instructions.iter().map(|i| match is_x86_64 {
         true => x86_64::effect(i),
-        false => aarch64::effect(i),
+        false => aarch64::effect(i, frame_pointer),
     });
     let effects: Vec<Effect> = effects.collect();
     // What is known before each instruction, to which every way to it adds.
     let mut before: Vec<Option<State>> = vec![None; instructions.len()];
     let mut changed = Vec::new();
     if let Some(first) = before.first_mut() {
-        *first = Some(State::default());
+        *first = Some(State::new(arguments));
         changed.push(0);
     }
     while let Some(i) = changed.pop() {
@@ -74,12 +85,21 @@ pub fn findings(function: &Function) -> Vec<Finding<'_>> {
             }
         }
     }
-    let reached = instructions.iter().zip(effects).zip(before);
-    let kinds = reached.filter_map(|((instruction, effect), state)| {
-        let kind = effect.kind(&state?)?;
-        Some(Finding { instruction, kind })
-    });
-    kinds.collect()
+    let mut compared = None;
+    let mut findings = Vec::new();
+    for ((instruction, effect), state) in instructions.iter().zip(effects).zip(before) {
+        if let Some(kind) = state.and_then(|state| effect.kind(&state)) {
+            findings.push(Finding {
+                instruction,
+                kind,
+                compared,
+            });
+        }
+        if effect.sets_flags {
+            compared = Some(instruction);
+        }
+    }
+    findings
 }
 
 /// objdump marks the registers of x86-64.
@@ -90,12 +110,16 @@ pub(crate) fn is_x86_64(function: &Function) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, findings};
+    use super::{Arguments, Kind, findings};
     use crate::disassembly::Function;
 
     fn found(text: &str) -> Vec<(u64, Kind)> {
+        found_with(Arguments::Values, text)
+    }
+
+    fn found_with(arguments: Arguments, text: &str) -> Vec<(u64, Kind)> {
         let function = Function::parse("function", text);
-        let findings = findings(&function).into_iter();
+        let findings = findings(&function, arguments).into_iter();
         let findings = findings.map(|finding| (finding.instruction.address, finding.kind));
         findings.collect()
     }
@@ -111,9 +135,11 @@ mod tests {
             20:\tdec    %rcx\n\
             24:\tjne    14 <function+0x4>\n\
             28:\tret\n";
-        assert_eq!(found(by_counter), []);
+        assert_eq!(found_with(Arguments::Structure, by_counter), []);
+        assert_eq!(found(by_counter), [(0x24, Kind::Branch)]);
         let until_zero = by_counter.replace("dec    %rcx", "test   %al,%al");
-        assert_eq!(found(&until_zero), [(0x24, Kind::Branch)]);
+        let found_until_zero = found_with(Arguments::Structure, &until_zero);
+        assert_eq!(found_until_zero, [(0x24, Kind::Branch)]);
         let spilled = "\
             10:\tvmovd  %xmm0,%eax\n\
             14:\tmov    %rax,0x8(%rsp)\n\
@@ -170,9 +196,11 @@ mod tests {
             1c:\tsubs\tx1, x1, #0x1\n\
             20:\tb.ne\t14 <function+0x4>  // b.any\n\
             24:\tret\n";
-        assert_eq!(found(by_counter), []);
+        assert_eq!(found_with(Arguments::Structure, by_counter), []);
+        assert_eq!(found(by_counter), [(0x20, Kind::Branch)]);
         let until_zero = by_counter.replace("subs\tx1, x1, #0x1", "cmp\tw2, #0x0");
-        assert_eq!(found(&until_zero), [(0x20, Kind::Branch)]);
+        let found_until_zero = found_with(Arguments::Structure, &until_zero);
+        assert_eq!(found_until_zero, [(0x20, Kind::Branch)]);
         let spilled = "\
             10:\tumov\tw1, v0.s[1]\n\
             14:\tstr\tx1, [sp, #8]\n\
@@ -204,5 +232,130 @@ mod tests {
             18:\tcbz\tx2, 1c <function+0xc>\n\
             1c:\tret\n";
         assert_eq!(found(loaded), [(0x14, Kind::Branch), (0x18, Kind::Branch)]);
+    }
+    /// The word of a state, in memory that the function was called with or behind a structure, and what
+    /// is computed with it.
+    #[test]
+    fn words_are_data_on_x86_64() {
+        let branch = "\
+            10:\tmov    0x28(%rdi),%rax\n\
+            14:\trol    $0x3,%rax\n\
+            18:\txor    %rcx,%rax\n\
+            1c:\ttest   %rax,%rax\n\
+            20:\tje     24 <function+0x14>\n\
+            24:\tmov    (%rsi,%rax,8),%rdx\n\
+            28:\tret\n";
+        assert_eq!(found(branch), [(0x20, Kind::Branch), (0x24, Kind::Address)]);
+        let in_memory = "\
+            10:\ttestb  $0x4,0x28(%rdi)\n\
+            14:\tje     18 <function+0x8>\n\
+            18:\tret\n";
+        assert_eq!(found(in_memory), [(0x14, Kind::Branch)]);
+        // the structure's own words are not, and another argument's are
+        let behind = "\
+            10:\tmov    0x8(%rdi),%rax\n\
+            14:\tcmp    $0x88,%rax\n\
+            18:\tje     1c <function+0xc>\n\
+            1c:\tmov    (%rdi),%rcx\n\
+            20:\tmov    0x60(%rcx),%rdx\n\
+            24:\tbt     $0x3,%rdx\n\
+            28:\tjb     2c <function+0x1c>\n\
+            2c:\tmov    (%rsi),%rdx\n\
+            30:\tmov    (%rcx,%rdx,1),%al\n\
+            34:\tret\n";
+        let expected = [(0x28, Kind::Branch), (0x30, Kind::Address)];
+        assert_eq!(found_with(Arguments::Structure, behind), expected);
+    }
+
+    #[test]
+    fn words_are_data_on_aarch64() {
+        let pair = "\
+            10:\tldp\tx8, x9, [x0, #48]\n\
+            14:\teor\tx9, x9, x2, ror #3\n\
+            18:\tcbz\tx8, 1c <function+0xc>\n\
+            1c:\ttbnz\tx9, #5, 20 <function+0x10>\n\
+            20:\tldr\tx10, [x0, #192]\n\
+            24:\tldrb\tw11, [x1, x10]\n\
+            28:\tret\n";
+        let expected = [
+            (0x18, Kind::Branch),
+            (0x1c, Kind::Branch),
+            (0x24, Kind::Address),
+        ];
+        assert_eq!(found(pair), expected);
+        // the structure's own words are not, and another argument's are
+        let behind = "\
+            10:\tldp\tx8, x9, [x0]\n\
+            14:\tcmp\tx9, #0x88\n\
+            18:\tb.eq\t1c <function+0xc>\n\
+            1c:\tldr\tx10, [x8, #96]\n\
+            20:\ttbz\tx10, #3, 24 <function+0x14>\n\
+            24:\tldr\tx11, [x1]\n\
+            28:\tldr\tw12, [x8, x11]\n\
+            2c:\tret\n";
+        let expected = [(0x20, Kind::Branch), (0x28, Kind::Address)];
+        assert_eq!(found_with(Arguments::Structure, behind), expected);
+    }
+
+    /// Words on the stack are what was stored there last, by whatever instruction, on every way.
+    #[test]
+    fn stack_is_followed_on_x86_64() {
+        // a vector over a word, and an array of words that were stored
+        let written_over = "\
+            10:\tmov    %rsi,0x28(%rsp)\n\
+            14:\tmov    %rdi,0x48(%rsp)\n\
+            18:\tvmovdqu %ymm0,0x20(%rsp)\n\
+            1c:\tmov    0x48(%rsp,%rcx,8),%rax\n\
+            20:\tmov    (%rax),%edx\n\
+            24:\tmov    0x28(%rsp),%rax\n\
+            28:\tmov    (%rax),%edx\n\
+            2c:\tret\n";
+        assert_eq!(found(written_over), [(0x28, Kind::Address)]);
+        // somewhere on the stack
+        let somewhere = "\
+            10:\tmov    %rsi,0x28(%rsp)\n\
+            14:\tlea    0x20(%rsp),%rax\n\
+            18:\tmov    %rcx,(%rax,%rdx,8)\n\
+            1c:\tmov    0x28(%rsp),%rax\n\
+            20:\tmov    (%rax),%rcx\n\
+            24:\tlea    0x20(%rsp),%rax\n\
+            28:\tmov    %rcx,(%rax,%rdx,8)\n\
+            2c:\tmov    0x28(%rsp),%rax\n\
+            30:\tmov    (%rax),%rcx\n\
+            34:\tret\n";
+        assert_eq!(found(somewhere), [(0x30, Kind::Address)]);
+        // stored on one of two ways
+        let one_way = "\
+            10:\ttest   %rsi,%rsi\n\
+            14:\tje     1c <function+0xc>\n\
+            18:\tmov    %rsi,0x28(%rsp)\n\
+            1c:\tmov    0x28(%rsp),%rax\n\
+            20:\tmov    (%rax),%rcx\n\
+            24:\tret\n";
+        assert_eq!(found(one_way), [(0x20, Kind::Address)]);
+        // what a call returns
+        let returned = "\
+            10:\tcall   100 <other>\n\
+            14:\ttest   %rax,%rax\n\
+            18:\tje     1c <function+0xc>\n\
+            1c:\tret\n";
+        assert_eq!(found(returned), [(0x18, Kind::Branch)]);
+    }
+
+    /// By the frame pointer, too.
+    #[test]
+    fn stack_is_followed_on_aarch64() {
+        let frame = "\
+            10:\tstp\tx29, x30, [sp, #-32]!\n\
+            14:\tmov\tx29, sp\n\
+            18:\tsub\tsp, sp, #0x40\n\
+            1c:\tstur\tx1, [x29, #-16]\n\
+            20:\tldr\tx8, [sp, #48]\n\
+            24:\tldr\tx9, [x8]\n\
+            28:\tstr\tq0, [sp, #48]\n\
+            2c:\tldur\tx8, [x29, #-16]\n\
+            30:\tldr\tx9, [x8]\n\
+            34:\tret\n";
+        assert_eq!(found(frame), [(0x30, Kind::Address)]);
     }
 }

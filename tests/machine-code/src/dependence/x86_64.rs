@@ -18,7 +18,8 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
             .any(|operand| operand.starts_with("%r") && !operand.ends_with(['d', 'w', 'b']))
             && !mnemonic.starts_with("movz")
             && !mnemonic.starts_with("movs");
-    let place = |operand: &str| place_of(operand, is_word);
+    let bytes = bytes_of(mnemonic, &operands, is_word);
+    let place = |operand: &str| place_of(operand, bytes);
     let mut places: Vec<Place> = operands.iter().map(|operand| place(operand)).collect();
     let addresses = operands.iter().filter(|operand| operand.contains('('));
     let addresses = addresses.flat_map(|operand| registers_of(operand));
@@ -30,6 +31,7 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
         addresses: addresses.collect(),
         jumps: false,
         divides: mnemonic.contains("div"),
+        returned: &[],
     };
     let flags = || Place::Register(FLAGS.into());
     match &instruction.flow {
@@ -38,10 +40,14 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
             effect.inputs = if *conditional { vec![flags()] } else { places };
             effect
                 .inputs
-                .retain(|place| !matches!(place, Place::Memory { .. }));
+                .retain(|place| !matches!(place, Place::Memory(_)));
             return effect;
         }
-        Flow::Call(_) | Flow::End => return effect,
+        Flow::Call(_) => {
+            effect.returned = &["rax", "rdx"];
+            return effect;
+        }
+        Flow::End => return effect,
         Flow::On => {}
     }
     match mnemonic {
@@ -114,17 +120,55 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
     effect
 }
 
+/// How long what an instruction has in memory is at most.
+fn bytes_of(mnemonic: &str, operands: &[&str], is_word: bool) -> u32 {
+    let vectors = operands
+        .iter()
+        .filter_map(|operand| match operand.get(..4)? {
+            "%xmm" => Some(16),
+            "%ymm" => Some(32),
+            "%zmm" => Some(64),
+            _ => None,
+        });
+    let of_half = [
+        "movd", "movq", "movss", "movsd", "movlps", "movlpd", "movhps", "movhpd",
+    ];
+    let name = mnemonic.trim_start_matches('v');
+    match vectors.max() {
+        Some(_) if of_half.contains(&name) || name.starts_with("pextr") => 8,
+        Some(bytes) => bytes,
+        None if is_word => 8,
+        // the registers of masks, too
+        None if operands.iter().any(|operand| operand.starts_with("%k")) => 8,
+        None => 4,
+    }
+}
+
 /// An operand as in `$1`, `%eax`, `%zmm3{%k1}` or `0x20(%rsp,%rax,4)`.
-fn place_of(operand: &str, is_word: bool) -> Place {
+fn place_of(operand: &str, bytes: u32) -> Place {
     if operand.starts_with('$') || operand.contains('<') {
         Place::Constant
     } else if operand.contains('(') {
         let registers = registers_of(operand);
         match registers.as_slice() {
-            [stack] if stack == "rsp" => Place::Stack(operand.into()),
-            // constants of the program
-            [pc] if pc == "rip" => Place::Constant,
-            _ => Place::Memory { registers, is_word },
+            [stack]
+                if stack == "rsp"
+                    && let Some(offset) = offset_of(operand) =>
+            {
+                Place::Stack { offset, bytes }
+            }
+            [stack, index]
+                if stack == "rsp"
+                    && bytes == 8
+                    && operand.ends_with(",8)")
+                    && let Some(offset) = offset_of(operand) =>
+            {
+                Place::Words {
+                    offset,
+                    index: index.clone(),
+                }
+            }
+            _ => Place::Memory(registers),
         }
     } else {
         match registers_of(operand).pop() {
@@ -133,6 +177,21 @@ fn place_of(operand: &str, is_word: bool) -> Place {
             None => Place::Constant,
         }
     }
+}
+
+/// -0x20 of `-0x20(%rsp)`.
+fn offset_of(operand: &str) -> Option<i64> {
+    let (offset, _) = operand.split_once('(')?;
+    let (is_negative, digits) = match offset.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, offset),
+    };
+    let magnitude = match digits.strip_prefix("0x") {
+        Some(digits) => i64::from_str_radix(digits, 16).ok()?,
+        None if digits.is_empty() => 0,
+        None => return None,
+    };
+    Some(if is_negative { -magnitude } else { magnitude })
 }
 
 /// The general registers in an operand, by their names of 64 bits; others by their own.
