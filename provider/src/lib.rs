@@ -13,9 +13,9 @@
 //! rustls-pq = "0.1"
 //! ```
 //!
-//! Without `default-features = false` rustls brings AWS-LC, and with it a C compiler and cmake. So
-//! do tokio-rustls, hyper-rustls and others unless they are told the same; `cargo tree -i
-//! aws-lc-sys` says who does.
+//! Without `default-features = false` rustls brings AWS-LC, which takes a C compiler and cmake to
+//! build. So do tokio-rustls, hyper-rustls and others. If it is built all the same, `cargo tree -i
+//! aws-lc-sys` says which crate brings it.
 //!
 //! # A server
 //!
@@ -203,17 +203,13 @@
 //!
 //! # With other crates
 //!
-//! Whatever takes a configuration of rustls 0.23 takes one over these providers:
+//! Whatever takes a configuration of rustls 0.23 takes one over these providers: tokio-rustls, axum,
+//! axum-server, tonic, reqwest, hyper-rustls, quinn. The README has a table of the functions and
+//! features for it. Frameworks that make the configuration themselves take the provider that
+//! [`CryptoProvider::install_default`] has installed. On a server, [`ServerHandshake`] takes the
+//! `LazyConfigAcceptor` of tokio-rustls: the example `tls-server` shows how.
 //!
-//! | | `default-features = false`, and the features | what takes it |
-//! |---|---|---|
-//! | tokio-rustls 0.26 | | `TlsAcceptor::from` and `TlsConnector::from`; `LazyConfigAcceptor` with [`ServerHandshake`] where a server's [`Negotiated`] is wanted |
-//! | axum, hyper | as usual | the stream of tokio-rustls, in hyper-util's `TokioIo` |
-//! | reqwest 0.13 | `rustls-no-provider` | `ClientBuilder::tls_backend_preconfigured`; or nothing, after `install_default` |
-//! | hyper-rustls 0.27 | `http1` | `HttpsConnectorBuilder::with_tls_config` |
-//! | quinn 0.11 | `runtime-tokio`, `rustls-ring` | `QuicServerConfig::try_from` and `QuicClientConfig::try_from` |
-//!
-//! Some of them keep rustls's connection to themselves, such as reqwest and quinn, so that there
+//! Some frameworks keep rustls's connection to themselves, such as reqwest and quinn, so that there
 //! is nothing to read [`Negotiated`] from. What they negotiate is within what the provider has:
 //! with [`Profile::RequirePq`] and [`Builder::require_pq_authentication`] it is post-quantum or
 //! nothing. The certificates that quinn's `Connection::peer_identity` gives tell
