@@ -9,6 +9,7 @@ use fuzz::der::{self, Contents, DerEdits, Element};
 use fuzz::pki::{CA_LIST, FixedKey, PKI, SERVER_NAME};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::verification::Mode;
 use pq_x509::{
     Algorithm, Certificate, CertificateRequest, CertificateRevocationList, DecapsulationKey,
     EncapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm,
@@ -52,6 +53,17 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         &slh_dsa_key,
         slh_dsa.verifying_key().as_bytes(),
     ));
+    // The same for HashSLH-DSA: another last arc of the identifier.
+    for pure in [&slh_dsa_key, &slh_dsa.spki().to_vec()] {
+        let oid = slh_dsa.algorithm().oid();
+        let at = pure
+            .windows(oid.as_bytes().len())
+            .position(|bytes| bytes == oid.as_bytes())
+            .expect("the identifier");
+        let mut hashing = pure.clone();
+        hashing[at + oid.as_bytes().len() - 1] = 42;
+        documents.push(hashing);
+    }
     documents.push(slh_dsa_key);
     for key in [signing_key.spki(), decapsulation_key.spki(), slh_dsa.spki()] {
         documents.push(key.to_vec());
@@ -145,7 +157,8 @@ fn read_private_key(der: &[u8]) {
         assert_eq!(again.spki(), key.spki());
         assert_eq!(*again.to_expanded(), *key.to_expanded());
     }
-    // Version 1, without attributes: there is one encoding of each form.
+    // Version 1, without attributes: there is one encoding of each form, and besides a key may stand
+    // bare, or have its public key behind it.
     if let Some(
         [
             Element {
@@ -156,7 +169,19 @@ fn read_private_key(der: &[u8]) {
     ) = der::parse(der).as_deref()
         && fields.len() == 3
     {
-        assert!(written.iter().flatten().any(|written| **written == der));
+        let algorithm = key.algorithm();
+        let (seed, expanded) = (algorithm.seed_len(), algorithm.expanded_len());
+        let pair = 4 + expanded + algorithm.public_key_len();
+        let len = match &fields[2].contents {
+            Contents::Bytes(contents) => contents.len(),
+            Contents::Elements(prefix, elements) => {
+                let mut contents = prefix.clone();
+                der::encode(elements, &mut contents);
+                contents.len()
+            }
+        };
+        let is_other = [seed, expanded, pair].contains(&len);
+        assert!(is_other || written.iter().flatten().any(|written| **written == der));
     }
     read_public_key(&key.spki());
 }
@@ -177,7 +202,9 @@ fn read_public_key(der: &[u8]) {
     assert_eq!(verifying.is_ok(), matches!(key, PublicKey::Verifying(_)));
     assert_eq!(encapsulation.is_ok(), verifying.is_err());
     let again = PublicKey::from_bytes(key.algorithm(), key.as_bytes()).expect("the key");
-    assert_eq!(again.to_spki_der(), der);
+    let is_pure = verifying.is_ok_and(|key| key.mode() == Mode::Pure);
+    // Those for hashes of messages have identifiers of their own.
+    assert_eq!(again.to_spki_der() == der, is_pure || encapsulation.is_ok());
     if let Ok(key) = encapsulation {
         key.encapsulate().expect("randomness");
     }

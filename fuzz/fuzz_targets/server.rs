@@ -78,6 +78,8 @@ fn check_offer(received: &[u8]) {
     assert_eq!(ours.groups, rustls.groups);
     assert_eq!(ours.cipher_suites, rustls.cipher_suites);
     assert_eq!(ours.signature_schemes, rustls.signature_schemes);
+    assert_eq!(ours.protocols, rustls.protocols);
+    assert_eq!(ours.certificate_authorities, rustls.certificate_authorities);
     let lower = |name: &str| name.to_ascii_lowercase();
     assert_eq!(
         ours.server_name.as_deref().map(lower),
