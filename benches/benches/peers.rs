@@ -6,6 +6,7 @@ use core::error::Error;
 use std::path::Path;
 
 use benches::batches::Batch;
+use benches::growth::{Growth, SIZES};
 use benches::handshake::Pair;
 #[cfg(target_os = "linux")]
 use benches::loopback;
@@ -158,6 +159,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     for batch in Batch::ALL {
         if options.want(&batch.table()) {
             options.run(batch.rows(), None, &folder)?;
+        }
+    }
+
+    // Unoptimised, the largest would take minutes.
+    let most = SIZES[if options.measures() { 2 } else { 1 }];
+    for growth in Growth::ALL {
+        if options.want(&growth.table()) {
+            options.run(growth.rows(most), None, &folder)?;
         }
     }
 

@@ -5,6 +5,7 @@
 //! * `peers`: the implementations, one file each; [`openssl`] measures itself.
 //! * [`batches`]: many of our operations in one call, beside the same one by one.
 //! * [`handshake`]: whole TLS handshakes through memory; [`loopback`]: through TCP.
+//! * [`growth`]: look-ups, by how many there are to look through.
 //! * [`keccak`]: the permutation that most of the above consists of.
 //! * [`measure()`]: the sampler.
 //! * [`results`]: what it found, and where that is kept.
@@ -15,6 +16,7 @@
 extern crate alloc;
 
 pub mod batches;
+pub mod growth;
 pub mod handshake;
 mod inputs;
 pub mod keccak;

@@ -10,8 +10,9 @@ use std::sync::{Mutex, PoisonError};
 /// choices of algorithms) of the process, a few hundred bytes each.
 ///
 /// A caller whose bases are all different, such as one that leaks a new key provider
-/// for every connection, makes this grow with them: providers are for building
-/// once.
+/// for every connection, makes this grow with them, and each build look through
+/// all: providers are for building once. Nothing here grows with identities, sessions
+/// or roots.
 pub(crate) struct Interned<K, V: ?Sized + 'static> {
     // A list: there are as many entries as there are different bases.
     entries: Mutex<Vec<(K, &'static V)>>,

@@ -25,7 +25,7 @@ impl Identity {
     }
 
     /// Root and leaf with one of ML-DSA's parameter sets.
-    pub(super) fn ml_dsa(
+    pub(crate) fn ml_dsa(
         name: &str,
         algorithm: SignatureAlgorithm,
     ) -> Result<Self, Box<dyn Error>> {

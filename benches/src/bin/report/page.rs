@@ -5,6 +5,7 @@ use core::fmt::Write;
 use std::fs;
 
 use benches::batches::{self, Batch};
+use benches::growth::{self, Growth};
 use benches::handshake::{Authentication, Combination};
 use benches::keccak::Step;
 use benches::results::{Group, Timing};
@@ -32,6 +33,7 @@ pub(crate) fn write(tables: &Tables, place: &Place) -> Result<String, Box<dyn Er
     batches_section(&mut page, tables)?;
     handshakes_section(&mut page, tables, place)?;
     loopback::section(&mut page, tables, place)?;
+    growth_section(&mut page, tables)?;
     Ok(page)
 }
 
@@ -405,6 +407,31 @@ The light part of a bar is the server's.
         },
     )
     .write(&place.charts().join(BY_CERTIFICATE))
+}
+
+fn growth_section(page: &mut String, tables: &Tables) -> Result<(), Box<dyn Error>> {
+    let sizes = growth::SIZES.map(growth::row).join(" | ");
+    writeln!(
+        page,
+        "
+## What grows
+
+What operations take that look something up, by how many there are to look through.
+
+| operation | {sizes} |
+|---|---|---|---|"
+    )?;
+    for growth in Growth::ALL {
+        write!(page, "| {} ", growth.what)?;
+        for size in growth::SIZES {
+            match tables.median(&growth.table(), &growth::row(size)) {
+                Some(median) => write!(page, "| {} ", time(median / 1e3))?,
+                None => write!(page, "| – ")?,
+            }
+        }
+        writeln!(page, "|")?;
+    }
+    Ok(())
 }
 
 /// A chart of those combinations that have a heading.

@@ -5,6 +5,7 @@ use core::time::Duration;
 use std::time::SystemTime;
 
 use benches::batches::Batch;
+use benches::growth::Growth;
 use benches::handshake::Combination;
 use benches::keccak::Step;
 use benches::loopback::{self, Idle};
@@ -90,6 +91,7 @@ impl Tables {
             .map(Step::table)
             .chain(operations)
             .chain(Batch::ALL.iter().map(Batch::table))
+            .chain(Growth::ALL.iter().map(Growth::table))
             .chain(handshakes)
             .filter(|name| !self.groups.contains_key(name));
         let loopback = loopback::COMBINATIONS
