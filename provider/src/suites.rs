@@ -52,17 +52,18 @@ tls13_suites! {
     CHACHA20_POLY1305 = TLS13_CHACHA20_POLY1305_SHA256 with HKDF_SHA256;
 }
 
-/// Copies of graviola's suites of TLS 1.2 for ECDSA, each with Ed25519 before it.
+/// Copies of graviola's suites of TLS 1.2 for ECDSA, each for Ed25519 as well.
 macro_rules! tls12_suites {
     ($($name:ident = $theirs:ident;)*) => {$(
         static $name: Tls12CipherSuite = {
-            static SIGN: &[SignatureScheme] = &with_ed25519(tls12(&suites::$theirs).sign);
+            const SIGN: &[SignatureScheme] = tls12(&suites::$theirs).sign;
+            static WITH_ED25519: [SignatureScheme; len_with_ed25519(SIGN)] = with_ed25519(SIGN);
             let theirs = tls12(&suites::$theirs);
             Tls12CipherSuite {
                 common: copied(&theirs.common),
                 prf_provider: theirs.prf_provider,
                 kx: theirs.kx,
-                sign: SIGN,
+                sign: &WITH_ED25519,
                 aead_alg: theirs.aead_alg,
             }
         };
@@ -75,12 +76,24 @@ tls12_suites! {
     ECDSA_WITH_CHACHA20_POLY1305 = TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256;
 }
 
-/// In the order of rustls's own providers.
-const fn with_ed25519(ecdsa: &[SignatureScheme]) -> [SignatureScheme; 4] {
-    let &[p521, p384, p256] = ecdsa else {
-        panic!("these are for three curves, and lack Ed25519");
-    };
-    [SignatureScheme::ED25519, p521, p384, p256]
+/// `theirs` after Ed25519, which is where rustls's own providers have it; or just `theirs`, once
+/// graviola lists it itself. `N` is [`len_with_ed25519`].
+const fn with_ed25519<const N: usize>(theirs: &[SignatureScheme]) -> [SignatureScheme; N] {
+    let mut all = [SignatureScheme::ED25519; N];
+    let (_, behind) = all.split_at_mut(N - theirs.len());
+    behind.copy_from_slice(theirs);
+    all
+}
+
+const fn len_with_ed25519(theirs: &[SignatureScheme]) -> usize {
+    let mut at = 0;
+    while at < theirs.len() {
+        if matches!(theirs[at], SignatureScheme::ED25519) {
+            return theirs.len();
+        }
+        at += 1;
+    }
+    theirs.len() + 1
 }
 
 const fn copied(common: &CipherSuiteCommon) -> CipherSuiteCommon {
@@ -113,4 +126,51 @@ mod quic_keys {
     pub(super) const AES_128_GCM: Option<&'static dyn Algorithm> = None;
     pub(super) const AES_256_GCM: Option<&'static dyn Algorithm> = None;
     pub(super) const CHACHA20_POLY1305: Option<&'static dyn Algorithm> = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The next version of graviola may list it, and other curves too.
+    #[test]
+    fn ed25519_is_added_where_it_is_missing() {
+        use SignatureScheme as S;
+        for (theirs, expected) in [
+            (&[][..], &[S::ED25519][..]),
+            (
+                &[S::ECDSA_NISTP256_SHA256],
+                &[S::ED25519, S::ECDSA_NISTP256_SHA256],
+            ),
+            (
+                &[
+                    S::ECDSA_NISTP521_SHA512,
+                    S::ECDSA_NISTP384_SHA384,
+                    S::ECDSA_NISTP256_SHA256,
+                ],
+                &[
+                    S::ED25519,
+                    S::ECDSA_NISTP521_SHA512,
+                    S::ECDSA_NISTP384_SHA384,
+                    S::ECDSA_NISTP256_SHA256,
+                ],
+            ),
+            (
+                &[S::ECDSA_NISTP256_SHA256, S::ED25519],
+                &[S::ECDSA_NISTP256_SHA256, S::ED25519],
+            ),
+            (
+                &[S::ED25519, S::ECDSA_NISTP256_SHA256],
+                &[S::ED25519, S::ECDSA_NISTP256_SHA256],
+            ),
+        ] {
+            let extended = match len_with_ed25519(theirs) {
+                1 => with_ed25519::<1>(theirs).to_vec(),
+                2 => with_ed25519::<2>(theirs).to_vec(),
+                4 => with_ed25519::<4>(theirs).to_vec(),
+                other => panic!("{other} of {theirs:?}"),
+            };
+            assert_eq!(extended, expected);
+        }
+    }
 }
