@@ -485,7 +485,6 @@ fn other_errors_keep_their_words() {
     assert_eq!(refusal.to_string(), error.to_string());
 }
 
-/// A client and a server that don't get on.
 /// The certificate of a CA in the place of a server's, such as `openssl req -x509` makes by default.
 #[test]
 fn a_ca_as_the_server() {
@@ -531,6 +530,7 @@ fn bad_certificate_may_be_an_unknown_issuer() {
     }
 }
 
+/// A client and a server that don't get on.
 struct Case {
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,
