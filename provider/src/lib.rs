@@ -148,6 +148,7 @@
 //! use rustls::client::WebPkiServerVerifier;
 //! use rustls::server::WebPkiClientVerifier;
 //! use rustls::{ClientConfig, RootCertStore, ServerConfig};
+//! use rustls_pq::Builder;
 //! use rustls_pq::pq_x509::CertificateRevocationList;
 //! # use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 //!
@@ -155,7 +156,7 @@
 //!     roots: Arc<RootCertStore>,
 //!     lists: &str,
 //! ) -> Result<ClientConfig, Box<dyn std::error::Error>> {
-//!     let provider = Arc::new(rustls_pq::provider()?);
+//!     let provider = Arc::new(Builder::with_default_base()?.roots(&roots).build()?);
 //!     let lists = CertificateRevocationList::all_from_pem(lists)?;
 //!     let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider.clone())
 //!         .with_crls(lists.into_iter().map(CertificateRevocationList::into_der))
@@ -173,7 +174,7 @@
 //! #   chain: Vec<CertificateDer<'static>>,
 //! #   key: PrivateKeyDer<'static>,
 //! ) -> Result<ServerConfig, Box<dyn std::error::Error>> {
-//!     let provider = Arc::new(rustls_pq::provider()?);
+//!     let provider = Arc::new(Builder::with_default_base()?.roots(&client_roots).build()?);
 //!     let lists = CertificateRevocationList::all_from_pem(lists)?;
 //!     let verifier = WebPkiClientVerifier::builder_with_provider(client_roots, provider.clone())
 //!         .with_crls(lists.into_iter().map(CertificateRevocationList::into_der))

@@ -14,12 +14,12 @@ use crate::Group;
 ///
 /// ```
 /// use rustls::{ClientConfig, RootCertStore};
-/// use rustls_pq::SmallHello;
+/// use rustls_pq::{Builder, SmallHello};
 ///
 /// fn client(
 ///     roots: RootCertStore,
 /// ) -> Result<ClientConfig, Box<dyn std::error::Error>> {
-///     let provider = rustls_pq::provider()?;
+///     let provider = Builder::with_default_base()?.roots(&roots).build()?;
 ///     let mut config = ClientConfig::builder_with_provider(provider.into())
 ///         .with_safe_default_protocol_versions()?
 ///         .with_root_certificates(roots)

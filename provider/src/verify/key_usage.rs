@@ -34,12 +34,13 @@ use rustls::{
 /// use rustls::client::WebPkiServerVerifier;
 /// use rustls::server::WebPkiClientVerifier;
 /// use rustls::{ClientConfig, RootCertStore, ServerConfig};
+/// use rustls_pq::Builder;
 /// use rustls_pq::verify::EnforceKeyUsage;
 /// # use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 /// # use std::sync::Arc;
 ///
 /// fn client(roots: Arc<RootCertStore>) -> Result<ClientConfig, Box<dyn std::error::Error>> {
-///     let provider = Arc::new(rustls_pq::provider()?);
+///     let provider = Arc::new(Builder::with_default_base()?.roots(&roots).build()?);
 ///     let webpki = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build()?;
 ///     Ok(ClientConfig::builder_with_provider(provider)
 ///         .with_safe_default_protocol_versions()?
@@ -54,7 +55,7 @@ use rustls::{
 /// #   chain: Vec<CertificateDer<'static>>,
 /// #   key: PrivateKeyDer<'static>,
 /// ) -> Result<ServerConfig, Box<dyn std::error::Error>> {
-///     let provider = Arc::new(rustls_pq::provider()?);
+///     let provider = Arc::new(Builder::with_default_base()?.roots(&client_roots).build()?);
 ///     let webpki =
 ///         WebPkiClientVerifier::builder_with_provider(client_roots, provider.clone()).build()?;
 ///     Ok(ServerConfig::builder_with_provider(provider)
