@@ -2,7 +2,7 @@ use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 use rustls::{CipherSuite, ProtocolVersion, RootCertStore, SignatureScheme, SupportedCipherSuite};
 use tracing::debug;
 
-use crate::verify::{Kinds, RootKeys, SlhDsa};
+use crate::verify::{Algorithm, Kinds, RootKeys, SlhDsa};
 use crate::{Error, Group, Profile, base, kx, sign, verify};
 
 /// Adds post-quantum algorithms to a [`CryptoProvider`], the *base*.
@@ -38,8 +38,8 @@ use crate::{Error, Group, Profile, base, kx, sign, verify};
 /// # Memory
 ///
 /// rustls wants references that live for ever. What [`build()`](Self::build) makes
-/// is kept for the life of the process, once for each different base and choice of
-/// signature schemes; building the same provider again allocates nothing that
+/// is kept for the life of the process, once for each different base, choice of
+/// signature schemes and kinds of roots; building the same provider again allocates nothing that
 /// stays. Bases differ where they hold different references: a program that leaks
 /// a new key provider or group for every connection, and builds on it, grows by what
 /// is kept here, too. Build once, and share the provider.
@@ -176,11 +176,18 @@ impl Builder {
     /// A classical root can sign the certificate of an ML-DSA key, and a post-quantum root that of
     /// a classical one. For roots that do, don't call this: all schemes are offered then. Or name
     /// those that are wanted ([`signature_schemes`](Self::signature_schemes)): named ones are
-    /// offered whatever the roots are of. Within chains, where the peer's own key is of the roots'
+    /// offered whichever kind they are of. Within chains, where the peer's own key is of the roots'
     /// kind, signatures of either kind are verified in any case.
     ///
     /// With roots of both kinds everything is offered, and the peer chooses. A chain of the kind
     /// that it prefers may then end at a root that isn't here.
+    ///
+    /// # Roots that are of no use
+    ///
+    /// Signatures by some roots' keys are not accepted: the profile excludes them, as
+    /// [`Profile::Cnsa2`] does with ML-DSA-44, or neither the base nor this crate verifies them, as
+    /// P-521 over graviola or ring. Such roots count as if they weren't there, and if there are no
+    /// others, [`build()`](Self::build) fails with [`Error::NoSchemeForRoots`].
     pub fn roots(mut self, roots: &RootCertStore) -> Self {
         self.roots = Some(RootKeys::of(roots));
         self
@@ -242,8 +249,8 @@ impl Builder {
     /// [`Error::GroupExcluded`], [`Error::CipherSuiteExcluded`], [`Error::SchemeExcluded`] and
     /// [`Error::SlhDsaExcluded`] if the profile excludes it; [`Error::SchemeNotPostQuantum`] if a
     /// classical scheme was named and post-quantum authentication is required; [`Error::NoRoots`]
-    /// and [`Error::NoSchemeForRoots`] if no chain under the [`roots`](Self::roots) could be
-    /// accepted; [`Error::NoGroups`], [`Error::NoCipherSuites`] and [`Error::NoSignatureSchemes`]
+    /// if there are no [`roots`](Self::roots), and [`Error::NoSchemeForRoots`] if signatures by none
+    /// of their keys are accepted; [`Error::NoGroups`], [`Error::NoCipherSuites`] and [`Error::NoSignatureSchemes`]
     /// if nothing is left.
     pub fn build(self) -> Result<CryptoProvider, Error> {
         let kx_groups = choose_groups(&self.base, self.profile, self.groups.as_deref())?;
@@ -252,14 +259,12 @@ impl Builder {
             self.base.signature_verification_algorithms,
             schemes.as_deref(),
             self.slh_dsa(),
-            self.offered_kinds()?,
+            |accepted| self.offered_kinds(accepted),
         )?;
         if let Some(roots) = &self.roots
             && signature_verification_algorithms.mapping.is_empty()
         {
-            return Err(Error::NoSchemeForRoots {
-                roots: roots.algorithms.clone(),
-            });
+            return Err(roots.refused());
         }
         let key_provider =
             sign::key_provider_over(&self.base, self.schemes_to_sign_with(), self.slh_dsa());
@@ -329,13 +334,16 @@ impl Builder {
         Ok(Some(named.clone()))
     }
 
-    /// Of the schemes that aren't named.
-    fn offered_kinds(&self) -> Result<Kinds, Error> {
-        match &self.roots {
-            Some(roots) if roots.is_empty() => Err(Error::NoRoots),
-            Some(roots) if self.schemes.is_none() => Ok(roots.kinds()),
-            _ => Ok(Kinds::ALL),
-        }
+    /// Of the schemes that aren't named, where chains are verified by the algorithms `accepted`.
+    fn offered_kinds(&self, accepted: &[Algorithm]) -> Result<Kinds, Error> {
+        let Some(roots) = &self.roots else {
+            return Ok(Kinds::ALL);
+        };
+        let kinds = roots.kinds(accepted)?;
+        Ok(match self.schemes {
+            None => kinds,
+            Some(_) => Kinds::ALL,
+        })
     }
 
     /// What keys of our own may sign with, and the peer's unless schemes are named; `None` is

@@ -155,11 +155,11 @@ pub enum Error {
     #[error("there are no root certificates to go by; add those that the peer's chain may end at")]
     NoRoots,
 
-    /// No chain under the roots would be accepted.
+    /// No chain under the roots would be accepted, because no signature by one of their keys is.
     #[error(
-        "the roots have keys for {}, and signatures of that kind are not accepted; add a root of \
-         the other kind, or accept more, by another profile or without \
-         `Builder::require_pq_authentication`",
+        "the roots have keys for {}, and signatures by such keys are not accepted; add a root with \
+         another key, or accept more, by another profile or base, without \
+         `Builder::require_pq_authentication`, or by more in `Builder::signature_schemes`",
         list(.roots)
     )]
     NoSchemeForRoots {

@@ -374,12 +374,23 @@ async fn no_shared_group() {
     );
 }
 
-/// The same alert, for a reason that has nothing to do with groups.
+/// The same alert, for a reason that has nothing to do with groups. Unless chains are mixed, the CA's
+/// key tells before anybody is asked.
 #[tokio::test]
 async fn no_shared_signature_scheme() {
     let server = TestServer::with(&[Group::MLKEM1024], false).await;
     failed(
         &server.fetch(&["--profile", "cnsa2"]).await,
+        &[
+            "the roots have keys for ML-DSA-65",
+            "are not accepted",
+            "another profile",
+        ],
+    );
+    failed(
+        &server
+            .fetch(&["--profile", "cnsa2", "--mixed-chains"])
+            .await,
         &[
             "handshake_failure",
             "signature schemes [ML_DSA_87]",

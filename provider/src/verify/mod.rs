@@ -53,14 +53,15 @@ pub(crate) fn post_quantum_schemes(slh_dsa: SlhDsa) -> Vec<SignatureScheme> {
 /// ML-DSA, SLH-DSA and then the algorithms of `base`; or, where `schemes` are given, those
 /// that belong to `schemes`, in that order, and what `slh_dsa` says.
 ///
-/// Schemes that aren't of these `kinds` are left out, while their algorithms stay for chains.
+/// Schemes that aren't of the `kinds` for these algorithms are left out, while their algorithms stay
+/// for chains.
 ///
 /// Where `base` has one of these itself, ours takes its place.
 pub(crate) fn algorithms_over(
     base: WebPkiSupportedAlgorithms,
     schemes: Option<&[SignatureScheme]>,
     slh_dsa: SlhDsa,
-    kinds: Kinds,
+    kinds: impl FnOnce(&[Algorithm]) -> Result<Kinds, Error>,
 ) -> Result<WebPkiSupportedAlgorithms, Error> {
     let available = mapping_over(&base, slh_dsa);
     let (mut all, mut mapping) = match schemes {
@@ -73,6 +74,7 @@ pub(crate) fn algorithms_over(
     if slh_dsa != SlhDsa::Nowhere {
         extend(&mut all, SLH_DSA.all);
     }
+    let kinds = kinds(&all)?;
     mapping.retain(|(scheme, _)| kinds.include(*scheme));
 
     type Key = (
@@ -98,7 +100,7 @@ pub(crate) fn algorithms_over(
     }))
 }
 
-type Algorithm = &'static dyn SignatureVerificationAlgorithm;
+pub(crate) type Algorithm = &'static dyn SignatureVerificationAlgorithm;
 type Entry = (SignatureScheme, &'static [Algorithm]);
 
 /// ML-DSA, and SLH-DSA where it is for handshakes.

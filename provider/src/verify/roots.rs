@@ -1,7 +1,10 @@
+use pq_x509::x509_cert::der::asn1::AnyRef;
+use pq_x509::x509_cert::der::{self, Decode, SliceReader};
+use rustls::pki_types::TrustAnchor;
 use rustls::{RootCertStore, SignatureScheme};
 
-use super::{SlhDsa, post_quantum_schemes};
-use crate::KeyAlgorithm;
+use super::{Algorithm, SlhDsa, post_quantum_schemes};
+use crate::{Error, KeyAlgorithm};
 
 /// The keys of the roots that chains have to end at, which say what the chains are made of: whoever
 /// certifies post-quantum keys has a post-quantum root, and whoever certifies classical ones a
@@ -9,37 +12,77 @@ use crate::KeyAlgorithm;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RootKeys {
     /// Each once.
-    pub(crate) algorithms: Vec<KeyAlgorithm>,
-    /// A root that isn't understood rules nothing out.
-    has_unknown: bool,
+    keys: Vec<RootKey>,
+    /// A root whose key isn't understood rules nothing out.
+    has_unreadable: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct RootKey {
+    algorithm: KeyAlgorithm,
+    /// What is in the SEQUENCE of its AlgorithmIdentifier.
+    identifier: Vec<u8>,
 }
 
 impl RootKeys {
     pub(crate) fn of(roots: &RootCertStore) -> Self {
         let mut keys = Self::default();
         for root in &roots.roots {
-            match KeyAlgorithm::of_trust_anchor(root) {
-                Ok(key) if keys.algorithms.contains(&key) => {}
-                Ok(key) => keys.algorithms.push(key),
-                Err(_) => keys.has_unknown = true,
+            match RootKey::of(root) {
+                Ok(key) if keys.keys.contains(&key) => {}
+                Ok(key) => keys.keys.push(key),
+                Err(_) => keys.has_unreadable = true,
             }
         }
         keys
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.algorithms.is_empty() && !self.has_unknown
+    /// The kinds of the roots whose keys `accepted` has an algorithm for: no chain ends at another.
+    pub(crate) fn kinds(&self, accepted: &[Algorithm]) -> Result<Kinds, Error> {
+        if self.has_unreadable {
+            return Ok(Kinds::ALL);
+        }
+        if self.keys.is_empty() {
+            return Err(Error::NoRoots);
+        }
+        let mut kinds = Kinds::NONE;
+        for key in self.keys.iter().filter(|key| key.is_for_one_of(accepted)) {
+            kinds.add(key.algorithm);
+        }
+        match kinds == Kinds::NONE {
+            true => Err(self.refused()),
+            false => Ok(kinds),
+        }
     }
 
-    pub(crate) fn kinds(&self) -> Kinds {
-        let has = |is_post_quantum| {
-            let mut kinds = self.algorithms.iter().map(|key| key.is_post_quantum());
-            self.has_unknown || kinds.any(|kind| kind == is_post_quantum)
-        };
-        Kinds {
-            post_quantum: has(true),
-            classical: has(false),
+    /// That no chain which ends at one of these would be accepted.
+    pub(crate) fn refused(&self) -> Error {
+        let mut roots = Vec::new();
+        for key in &self.keys {
+            if !roots.contains(&key.algorithm) {
+                roots.push(key.algorithm);
+            }
         }
+        Error::NoSchemeForRoots { roots }
+    }
+}
+
+impl RootKey {
+    fn of(root: &TrustAnchor<'_>) -> der::Result<Self> {
+        let algorithm = KeyAlgorithm::of_trust_anchor(root)?;
+        // A SubjectPublicKeyInfo without its header, which begins with the identifier.
+        let mut fields = SliceReader::new(&root.subject_public_key_info)?;
+        let identifier = AnyRef::decode(&mut fields)?.value().to_vec();
+        Ok(Self {
+            algorithm,
+            identifier,
+        })
+    }
+
+    /// As webpki asks it.
+    fn is_for_one_of(&self, accepted: &[Algorithm]) -> bool {
+        let mut identifiers = accepted.iter().map(|known| known.public_key_alg_id());
+        identifiers.any(|known| known.as_ref() == self.identifier)
     }
 }
 
@@ -55,6 +98,18 @@ impl Kinds {
         post_quantum: true,
         classical: true,
     };
+
+    const NONE: Self = Self {
+        post_quantum: false,
+        classical: false,
+    };
+
+    fn add(&mut self, algorithm: KeyAlgorithm) {
+        // What only the base knows can be of either kind.
+        let is_unknown = matches!(algorithm, KeyAlgorithm::Other(_));
+        self.post_quantum |= is_unknown || algorithm.is_post_quantum();
+        self.classical |= is_unknown || !algorithm.is_post_quantum();
+    }
 
     pub(crate) fn include(self, scheme: SignatureScheme) -> bool {
         match post_quantum_schemes(SlhDsa::InChainsAndHandshakes).contains(&scheme) {

@@ -84,25 +84,99 @@ fn roots_that_no_accepted_chain_ends_at() {
     let error = builder.clone().roots(&RootCertStore::empty()).build();
     assert_eq!(error.unwrap_err(), rustls_pq::Error::NoRoots);
 
-    let classical = roots([root(Ecdsa::generate())]);
-    for builder in [
-        builder.clone().require_pq_authentication(),
-        builder.profile(Profile::Cnsa2),
+    let pq_only = builder.clone().require_pq_authentication();
+    let cnsa2 = builder.clone().profile(Profile::Cnsa2);
+    let named = builder
+        .clone()
+        .signature_schemes([SignatureScheme::ML_DSA_65]);
+    let ecdsa = || root(Ecdsa::generate());
+    let post_quantum = |set| root(SigningKey::generate(set).unwrap());
+    let ml_dsa_44 = || post_quantum(SignatureAlgorithm::MlDsa44);
+    let ml_dsa_87 = || post_quantum(SignatureAlgorithm::MlDsa87);
+    let slh_dsa = || post_quantum(SignatureAlgorithm::SlhDsaSha2_128f);
+    for (builder, certificates, refused) in [
+        (&pq_only, vec![ecdsa()], Some("ECDSA P-256")),
+        (&cnsa2, vec![ecdsa()], Some("ECDSA P-256")),
+        (&cnsa2, vec![ml_dsa_44(), ml_dsa_44()], Some("ML-DSA-44")),
+        (&cnsa2, vec![slh_dsa()], Some("SLH-DSA-SHA2-128f")),
+        (
+            &cnsa2,
+            vec![ml_dsa_44(), ecdsa()],
+            Some("ML-DSA-44, ECDSA P-256"),
+        ),
+        (&cnsa2, vec![ml_dsa_44(), ml_dsa_87()], None),
+        (&named, vec![ml_dsa_44()], Some("ML-DSA-44")),
+        (&named, vec![slh_dsa()], None),
+        (&builder, vec![ecdsa()], None),
     ] {
-        let error = builder.roots(&classical).build().unwrap_err();
-        assert_eq!(
-            error,
-            rustls_pq::Error::NoSchemeForRoots {
-                roots: vec![KeyAlgorithm::EcdsaP256]
+        let store = roots(certificates);
+        match (builder.clone().roots(&store).build(), refused) {
+            (Err(error @ rustls_pq::Error::NoSchemeForRoots { .. }), Some(keys)) => {
+                let start = format!("the roots have keys for {keys}, and signatures by such keys");
+                assert!(error.to_string().starts_with(&start), "{error}");
             }
-        );
-        assert!(
-            error
-                .to_string()
-                .starts_with("the roots have keys for ECDSA P-256, and signatures of that kind"),
-            "{error}"
-        );
+            (built, refused) => {
+                assert!(built.is_ok() && refused.is_none(), "{built:?}, {refused:?}");
+            }
+        }
     }
+}
+
+/// Roots whose signatures nothing here verifies don't say what is asked for.
+#[test]
+fn roots_of_no_use_count_for_nothing() {
+    let error = Builder::new(any_base())
+        .roots(&with_unknown_key(root(Ecdsa::generate())))
+        .build()
+        .unwrap_err();
+    let unknown = rustls_pq::ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.9");
+    assert_eq!(
+        error,
+        rustls_pq::Error::NoSchemeForRoots {
+            roots: vec![KeyAlgorithm::Other(unknown)]
+        }
+    );
+
+    let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    for (beside, is_post_quantum) in [(root(Ecdsa::generate()), false), (root(ml_dsa), true)] {
+        let mut store = with_unknown_key(root(Ecdsa::generate()));
+        store.add(beside).unwrap();
+        let provider = Builder::new(any_base()).roots(&store).build().unwrap();
+        let offered = schemes(&provider);
+        for (scheme, expected) in [
+            (SignatureScheme::ML_DSA_65, is_post_quantum),
+            (SignatureScheme::ECDSA_NISTP256_SHA256, !is_post_quantum),
+        ] {
+            assert_eq!(offered.contains(&scheme), expected, "{scheme:?}");
+        }
+    }
+}
+
+/// A base that verifies such signatures in chains, and in no handshake.
+#[test]
+fn kinds_that_no_scheme_is_of() {
+    let mut base = any_base();
+    base.signature_verification_algorithms.mapping = &[];
+    let classical = roots([root(Ecdsa::generate())]);
+    let error = Builder::new(base).roots(&classical).build().unwrap_err();
+    assert_eq!(
+        error,
+        rustls_pq::Error::NoSchemeForRoots {
+            roots: vec![KeyAlgorithm::EcdsaP256]
+        }
+    );
+}
+
+/// With a curve that nobody has heard of: the identifier of P-256 but for its last arc.
+fn with_unknown_key(root: CertificateDer<'static>) -> RootCertStore {
+    let p256 = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
+    let mut store = roots([root]);
+    let mut spki = store.roots[0].subject_public_key_info.to_vec();
+    let mut windows = spki.windows(p256.len());
+    let at = windows.position(|window| window == p256).unwrap();
+    spki[at + p256.len() - 1] = 9;
+    store.roots[0].subject_public_key_info = spki.into();
+    store
 }
 
 /// Whatever a server with two certificates prefers, a client gets the one that it can verify.
