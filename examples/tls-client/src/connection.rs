@@ -145,7 +145,7 @@ struct Session {
 
 impl Session {
     fn prepare(request: Request) -> Result<Self, Failure> {
-        let roots = Arc::new(request.trust.to_store()?);
+        let roots = Arc::new(request.trust.to_store().map_err(Failure::Rustls)?);
         let builder = provider_builder(request.profile, &request.groups)?;
         // A server with several certificates then shows one that these roots can be for.
         let builder = match request.mixed_chains {
@@ -154,14 +154,17 @@ impl Session {
         };
         let provider = Arc::new(builder.build().map_err(TlsError::from)?);
         let observer = Arc::new(Observer::new(
-            WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build()?,
+            WebPkiServerVerifier::builder_with_provider(roots, provider.clone())
+                .build()
+                .map_err(Failure::Verifier)?,
         ));
 
         // `dangerous` because a verifier of one's own can verify badly; this one asks
         // webpki, and then whether the key usage allows what the certificates are used for.
         let verifier = Arc::new(EnforceKeyUsage::new(observer.clone()));
         let config = ClientConfig::builder_with_provider(provider.clone())
-            .with_protocol_versions(&[&rustls::version::TLS13])?
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(Failure::Rustls)?
             .dangerous()
             .with_custom_certificate_verifier(verifier);
         let mut config = match &request.client {
@@ -271,7 +274,7 @@ async fn resolve(request: &Request) -> Result<Vec<SocketAddr>, Failure> {
     match addresses.map(Iterator::collect::<Vec<_>>) {
         Ok(addresses) if addresses.is_empty() => Err(Failure::NoAddress { host }),
         Ok(addresses) => Ok(addresses),
-        Err(source) => Err(Failure::Resolve { host, source }),
+        Err(error) => Err(Failure::Resolve { host, error }),
     }
 }
 

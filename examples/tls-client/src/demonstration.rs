@@ -28,7 +28,8 @@ pub(crate) async fn run(
             "A server of our own, in this process, with a fresh ML-DSA-65 root and leaf",
         ),
     };
-    let pki = Pki::issue_of(algorithm, &[server_name("localhost")?], Client::None)?;
+    let pki = Pki::issue_of(algorithm, &[server_name("localhost")?], Client::None)
+        .map_err(Failure::Pki)?;
     let provider = provider(profile, &groups)?;
     let identity = Identity::try_from(&pki.server)?.check(&provider)?;
     let identities = Identities::new(IdentitySet::new().with_default(identity));

@@ -10,7 +10,8 @@ use crate::diagnosis::Diagnosis;
 use crate::target::NotATarget;
 use crate::trust::TrustError;
 
-/// Why there is no report: what happened and what to do.
+/// Why there is no report: what happened and what to do. The text has that of the cause in it, and
+/// there is no `source` of the same words.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -20,16 +21,16 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Provider(#[from] rustls_pq::Error),
     #[error("TLS can't be configured like this: {0}")]
-    Rustls(#[from] rustls::Error),
+    Rustls(rustls::Error),
     #[error("the server's certificate can't be verified: {0}")]
-    Verifier(#[from] rustls::client::VerifierBuilderError),
+    Verifier(rustls::client::VerifierBuilderError),
 
     #[error("{phase} took longer than {} s; try again, or allow more with --timeout", .limit.as_secs())]
     TimedOut { phase: Phase, limit: Duration },
     #[error(
-        "{host} can't be resolved ({source}); check the name, or give an address with --connect"
+        "{host} can't be resolved ({error}); check the name, or give an address with --connect"
     )]
-    Resolve { host: String, source: io::Error },
+    Resolve { host: String, error: io::Error },
     #[error("{host} has no address; check the name, or give an address with --connect")]
     NoAddress { host: String },
     #[error("no connection to {server}: {}; {}", list(.attempts), advice(.attempts))]
@@ -49,7 +50,7 @@ pub(crate) enum Failure {
     TooLarge { limit: usize },
 
     #[error("no certificates for a server of our own: {0}")]
-    Pki(#[from] PkiError),
+    Pki(PkiError),
     #[error(transparent)]
     Key(#[from] pq_x509::KeyError),
     #[error("a server of our own can't listen on the loopback address: {0}")]

@@ -16,13 +16,13 @@ pub(crate) struct Trust {
 impl Trust {
     /// Reads all certificates of a PEM file.
     pub(crate) fn from_pem_file(path: &Path) -> Result<Self, TrustError> {
-        let text = fs::read_to_string(path).map_err(|source| TrustError::Read {
+        let text = fs::read_to_string(path).map_err(|error| TrustError::Read {
             path: path.to_owned(),
-            source,
+            error,
         })?;
-        let roots = Certificate::chain_from_pem(&text).map_err(|source| TrustError::Parse {
+        let roots = Certificate::chain_from_pem(&text).map_err(|error| TrustError::Parse {
             path: path.to_owned(),
-            source,
+            error,
         })?;
         Ok(Self {
             roots,
@@ -70,14 +70,14 @@ impl Trust {
 /// Why a file gives no roots.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TrustError {
-    #[error("can't read the CA file {}: {source}", .path.display())]
+    #[error("can't read the CA file {}: {error}", .path.display())]
     Read {
         path: PathBuf,
-        source: std::io::Error,
+        error: std::io::Error,
     },
-    #[error("the CA file {} can't be used: {source}", .path.display())]
+    #[error("the CA file {} can't be used: {error}", .path.display())]
     Parse {
         path: PathBuf,
-        source: CertificateError,
+        error: CertificateError,
     },
 }

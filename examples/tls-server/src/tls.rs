@@ -123,7 +123,9 @@ pub fn client_verifier(
     roots: RootCertStore,
 ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
     let provider = Arc::new(builder.build()?);
-    let webpki = WebPkiClientVerifier::builder_with_provider(roots.into(), provider).build()?;
+    let webpki = WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
+        .build()
+        .map_err(TlsError::ClientVerifier)?;
     Ok(Arc::new(EnforceKeyUsage::new(webpki)))
 }
 
@@ -184,9 +186,9 @@ pub fn roots_from_pem_file(path: &Path) -> Result<RootCertStore, TlsError> {
             true => Err(pem::Error::NoItemsFound),
             false => Ok(certificates),
         });
-    let certificates = certificates.map_err(|source| TlsError::Pem {
+    let certificates = certificates.map_err(|error| TlsError::Pem {
         path: path.to_owned(),
-        source,
+        error,
     })?;
     let mut roots = RootCertStore::empty();
     for certificate in certificates {
@@ -196,12 +198,15 @@ pub fn roots_from_pem_file(path: &Path) -> Result<RootCertStore, TlsError> {
 }
 
 /// Why TLS cannot be configured like this.
+///
+/// Where the text has that of a cause in it, [`source`](std::error::Error::source) doesn't give the
+/// cause again, so that a program that prints causes one after another prints nothing twice.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
     /// A PEM file with certificates could not be read.
     #[error(
-        "no certificates could be read from {}: {source}; it should be PEM, with a CERTIFICATE \
+        "no certificates could be read from {}: {error}; it should be PEM, with a CERTIFICATE \
          block for each",
         .path.display()
     )]
@@ -209,7 +214,7 @@ pub enum TlsError {
         /// The file.
         path: PathBuf,
         /// What was wrong.
-        source: pem::Error,
+        error: pem::Error,
     },
     /// The certificates and the key can't be served.
     #[error(transparent)]
@@ -225,5 +230,5 @@ pub enum TlsError {
     Rustls(#[from] rustls::Error),
     /// There is no root to trust for client certificates.
     #[error("client certificates cannot be verified: {0}")]
-    ClientVerifier(#[from] VerifierBuilderError),
+    ClientVerifier(VerifierBuilderError),
 }

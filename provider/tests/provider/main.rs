@@ -5,6 +5,7 @@ extern crate alloc;
 
 mod builder;
 mod default_base;
+mod errors;
 mod events;
 mod handshakes;
 mod identities;

@@ -45,7 +45,8 @@ pub(super) fn watch(
     let (orders, next_order) = mpsc::sync_channel(1);
     let thread = thread::Builder::new()
         .name("identity-watcher".into())
-        .spawn(move || watch.run(every, &next_order))?;
+        .spawn(move || watch.run(every, &next_order))
+        .map_err(WatchError::Thread)?;
     let watcher = Watcher {
         orders: Some(orders),
         is_over,
@@ -113,6 +114,9 @@ impl Drop for Watcher {
 const PATIENCE: Duration = Duration::from_millis(900);
 
 /// Why files can't be watched.
+///
+/// As with [`IdentityError`], the text has that of the cause in it, and
+/// [`source`](core::error::Error::source) is `None`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchError {
@@ -130,7 +134,7 @@ pub enum WatchError {
     },
     /// There can't be a thread.
     #[error("no thread to watch the files: {0}")]
-    Thread(#[from] io::Error),
+    Thread(io::Error),
 }
 
 /// What the thread has.
