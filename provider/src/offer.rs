@@ -116,18 +116,37 @@ impl Offer {
         }
     }
 
-    /// Whether a server with the groups of `provider` would have this client start over, and one
-    /// with those of `sparing` agrees on a post-quantum group with it at once. Where the shares
-    /// aren't known that isn't known either, and the answer is `false`.
-    pub(crate) fn is_spared_by(&self, sparing: &CryptoProvider, provider: &CryptoProvider) -> bool {
-        let Some(shares) = &self.key_shares else {
+    /// Whether a server with the groups of `other` agrees on a better group with this client than one
+    /// with those of `provider`. Where shares and versions aren't known that isn't known either, and
+    /// the answer is `false`.
+    pub(crate) fn does_better_with(
+        &self,
+        other: &CryptoProvider,
+        provider: &CryptoProvider,
+    ) -> bool {
+        let (Some(shares), Some(versions)) = (&self.key_shares, &self.versions) else {
             return false;
         };
-        let is_shared = |group: &Group| shares.contains(group);
-        let by_provider = self.group_in_tls13(provider);
-        let by_sparing = self.group_in_tls13(sparing);
-        by_provider.is_some_and(|group| !is_shared(&group))
-            && by_sparing.is_some_and(|group| is_shared(&group) && group.is_post_quantum())
+        let groups = [other, provider].map(|provider| self.group_in_tls13(provider));
+        let [Some(by_other), Some(by_provider)] = groups else {
+            return false;
+        };
+        if !versions.contains(&ProtocolVersion::TLSv1_3) || !by_other.is_post_quantum() {
+            return false;
+        }
+        let is_classical = !by_provider.is_post_quantum();
+        match shares.contains(&by_other) {
+            true => is_classical || !shares.contains(&by_provider),
+            false => is_classical && self.lists_no_post_quantum_but_of(other),
+        }
+    }
+
+    fn lists_no_post_quantum_but_of(&self, provider: &CryptoProvider) -> bool {
+        let mut others = self.groups.iter().filter(|group| {
+            let mut known = provider.kx_groups.iter();
+            !known.any(|known| Group::from(known.name()) == **group)
+        });
+        !others.any(|group| group.is_post_quantum())
     }
 
     /// What rustls negotiates in TLS 1.3, share or no share.

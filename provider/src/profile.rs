@@ -52,12 +52,17 @@ pub enum Profile {
     ///
     /// SecP384r1MLKEM1024 and MLKEM1024, the groups at level 5, are there for peers that have no
     /// other post-quantum one, such as those of CNSA 2.0. A client pays four bytes for them, and a
-    /// round trip with a server that prefers them to a share that is there. A server takes them from
-    /// a client that lists them before all others that the server has. Clients do that with a share
-    /// for one, at no cost, or with none, for a round trip; where such a client has a share for
-    /// another post-quantum group (none is known that does, unless it is told to), the round trip
-    /// can be saved by
-    /// [`ServerHandshake::begin_sparing`](crate::ServerHandshake::begin_sparing).
+    /// round trip with a server that prefers them to a share that is there.
+    ///
+    /// A server takes them from a client that lists them before all others that the server has: with
+    /// a share for one at no cost, with none for a round trip. Since rustls 0.23 goes by the client's
+    /// list alone, this is not what is best for everyone. A client that lists them first, and has a
+    /// share for another post-quantum group, pays the round trip all the same. One that lists
+    /// secp384r1 before SecP384r1MLKEM1024 ends on secp384r1, which is not post-quantum. A provider
+    /// can't help it.
+    /// [`ServerHandshake::begin_with_alternatives`](crate::ServerHandshake::begin_with_alternatives)
+    /// does: it saves the former the round trip, and has the latter get SecP384r1MLKEM1024 if it
+    /// lists no other post-quantum group. The example `tls-server` begins so.
     #[default]
     Default,
     /// No handshake without a post-quantum key exchange.

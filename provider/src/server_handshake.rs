@@ -1,6 +1,7 @@
 use alloc::sync::Arc;
 use core::error::Error as StdError;
 
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::UnixTime;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ClientHello, ResolvesServerCert, ServerConnection};
@@ -8,7 +9,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{Error, HandshakeKind, ProtocolVersion, ServerConfig};
 
 use crate::identity::{Choice, Identities, IdentitySet};
-use crate::{Authentication, Negotiated, Offer, Refusal};
+use crate::{Authentication, Group, Negotiated, Offer, Refusal};
 
 /// A handshake of a server that has its certificates from [`Identities`], and wants to know what
 /// it was signed with, or why it failed.
@@ -123,56 +124,92 @@ impl ServerHandshake {
         }
     }
 
-    /// As [`begin`](Self::begin), with `sparing` in place of `config` for a client that would have to
-    /// start over with `config`, and with `sparing` has a post-quantum key exchange at once.
+    /// As [`begin`](Self::begin), with one of `alternatives` in place of `config` for a client that
+    /// has a better key exchange with it.
     ///
     /// rustls takes the first group of the client's list that the provider has, and asks for its
-    /// share where there is none. So a client that lists SecP384r1MLKEM1024 first and sends a share
-    /// for X25519MLKEM768 loses a round trip to [`Profile::Default`](crate::Profile::Default), and
-    /// gets the stronger group for it. Where the round trip counts for more, let `sparing` be the
-    /// same configuration over a provider without that group:
+    /// share where there is none. The groups at level 5, SecP384r1MLKEM1024 and MLKEM1024, are on
+    /// servers for clients that have no other post-quantum group, and with
+    /// [`Profile::Default`](crate::Profile::Default) alone two kinds of clients don't get what they
+    /// could:
+    ///
+    /// * One that lists a group at level 5 first and sends a share for X25519MLKEM768 loses a round
+    ///   trip. A provider without level 5 takes the share.
+    /// * One that lists secp384r1 first and SecP384r1MLKEM1024 as the only post-quantum group ends on
+    ///   secp384r1. A provider with nothing but level 5 takes the other, for a round trip where its
+    ///   share is missing.
+    ///
+    /// Let `alternatives` be the same configuration over these providers, which
+    /// [`alternatives`](Self::alternatives) makes:
     ///
     /// ```
+    /// use std::sync::Arc;
+    ///
     /// use rustls::ServerConfig;
     /// use rustls::crypto::CryptoProvider;
     /// use rustls_pq::identity::Identities;
-    /// use rustls_pq::{Builder, Error, Group, Offer, ServerHandshake};
+    /// use rustls_pq::{Offer, ServerHandshake};
     ///
-    /// fn provider_that_spares(base: CryptoProvider) -> Result<CryptoProvider, Error> {
-    ///     let mut provider = Builder::new(base).build()?;
-    ///     let level_5 = [Group::SECP384R1MLKEM1024, Group::MLKEM1024];
-    ///     provider.kx_groups.retain(|group| !level_5.contains(&group.name().into()));
-    ///     Ok(provider)
+    /// fn configurations(
+    ///     provider: CryptoProvider,
+    ///     configure: fn(CryptoProvider) -> Result<ServerConfig, rustls::Error>,
+    /// ) -> Result<(ServerConfig, Vec<Arc<ServerConfig>>), rustls::Error> {
+    ///     let alternatives = ServerHandshake::alternatives(&provider).into_iter();
+    ///     let alternatives = alternatives.map(|provider| Ok(configure(provider)?.into()));
+    ///     Ok((configure(provider)?, alternatives.collect::<Result<_, rustls::Error>>()?))
     /// }
     ///
     /// /// With an offer by an `OfferReader`.
     /// fn begin(
     ///     offer: Offer,
     ///     identities: &Identities,
-    ///     [config, sparing]: [&ServerConfig; 2],
+    ///     config: &ServerConfig,
+    ///     alternatives: &[Arc<ServerConfig>],
     /// ) -> ServerHandshake {
-    ///     ServerHandshake::begin_sparing(offer, identities, config, sparing)
+    ///     ServerHandshake::begin_with_alternatives(offer, identities, config, alternatives)
     /// }
-    /// # let sparing = provider_that_spares(rustls::crypto::ring::default_provider())?;
-    /// # assert_eq!(sparing.kx_groups.len(), 5);
-    /// # Ok::<_, Error>(())
     /// ```
     ///
-    /// A client whose only post-quantum share is for a group of `config` alone, or who has none,
-    /// gets `config`. So does everyone whose shares are not known: only an
-    /// [`OfferReader`](crate::OfferReader) knows them. Both configurations should have the same
-    /// `ticketer`.
-    pub fn begin_sparing(
+    /// An alternative is taken, the first one of several, if its group is post-quantum and
+    ///
+    /// * there is a share for it, while that of `config` is classical or has no share; or
+    /// * that of `config` is classical, and the client lists no post-quantum group that the
+    ///   alternative hasn't.
+    ///
+    /// Everybody else gets `config`, and so does everyone whose shares and versions are not known:
+    /// only an [`OfferReader`](crate::OfferReader) knows them. All configurations should have the
+    /// same `ticketer`.
+    pub fn begin_with_alternatives(
         offer: Offer,
         identities: &Identities,
         config: &ServerConfig,
-        sparing: &ServerConfig,
+        alternatives: &[Arc<ServerConfig>],
     ) -> Self {
-        let config = match offer.is_spared_by(sparing.crypto_provider(), config.crypto_provider()) {
-            true => sparing,
-            false => config,
+        let is_better = |alternative: &&Arc<ServerConfig>| {
+            offer.does_better_with(alternative.crypto_provider(), config.crypto_provider())
         };
+        let better = alternatives.iter().find(is_better);
+        let config = better.map_or(config, |better| better);
         Self::begin(offer, identities, config)
+    }
+
+    /// What is to be [begun with](Self::begin_with_alternatives) beside `provider`: it without the
+    /// groups at level 5, and it with these alone. Nothing, if it has no groups but of one sort.
+    pub fn alternatives(provider: &CryptoProvider) -> Vec<CryptoProvider> {
+        let with = |is_wanted: fn(Group) -> bool| {
+            let mut provider = provider.clone();
+            let groups = &mut provider.kx_groups;
+            groups.retain(|group| is_wanted(group.name().into()));
+            provider
+        };
+        let alternatives = [
+            with(|group| !LEVEL_5.contains(&group)),
+            with(|group| LEVEL_5.contains(&group)),
+        ];
+        match alternatives.iter().any(|it| it.kx_groups.is_empty()) {
+            true => Vec::new(),
+            false => alternatives.into(),
+        }
     }
 
     /// What to give rustls for this client: the common configuration, with the choice in it.
@@ -272,6 +309,8 @@ impl ServerHandshake {
         Refusal::by_server(error, &self.offer, &self.config, Some(&self.identities))
     }
 }
+
+const LEVEL_5: [Group; 2] = [Group::SECP384R1MLKEM1024, Group::MLKEM1024];
 
 /// Gives rustls what was chosen.
 #[derive(Debug)]

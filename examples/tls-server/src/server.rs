@@ -329,11 +329,12 @@ impl Connection {
         let start = StartHandshake::from_parts(start.accepted, tcp);
         let Tls {
             config,
-            sparing,
+            alternatives,
             identities,
             ..
         } = &self.tls;
-        let mut handshake = ServerHandshake::begin_sparing(offer, identities, config, sparing);
+        let mut handshake =
+            ServerHandshake::begin_with_alternatives(offer, identities, config, alternatives);
         let mut verified = Ok(());
         let accept = start.into_stream_with(handshake.config(), |connection| {
             handshake.remember(connection);

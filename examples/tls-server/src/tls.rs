@@ -16,8 +16,8 @@ use rustls_pq::{Builder, Group, Profile, ServerHandshake, TicketOptions, Tickets
 #[derive(Clone, Debug)]
 pub struct Tls {
     pub(crate) config: Arc<ServerConfig>,
-    /// For clients that would have to start over with `config`.
-    pub(crate) sparing: Arc<ServerConfig>,
+    /// For clients that have a better key exchange with them.
+    pub(crate) alternatives: Vec<Arc<ServerConfig>>,
     pub(crate) identities: Arc<Identities>,
     client_verifier: Option<Arc<dyn ClientCertVerifier>>,
 }
@@ -73,15 +73,14 @@ impl Tls {
             config.ticketer = tickets.clone();
             Ok(Arc::new(config))
         };
-        let config = configure(provider.clone())?;
-        let sparing = match without_level_5(&provider) {
-            Some(provider) => configure(provider.into())?,
-            None => config.clone(),
-        };
+        let alternatives = ServerHandshake::alternatives(&provider).into_iter();
+        let alternatives = alternatives.map(|provider| configure(provider.into()));
+        let alternatives = alternatives.collect::<Result<_, _>>()?;
+        let config = configure(provider)?;
 
         Ok(Self {
             config,
-            sparing,
+            alternatives,
             identities,
             client_verifier,
         })
@@ -98,16 +97,6 @@ impl Tls {
             None => Ok(()),
         }
     }
-}
-
-/// The provider without the groups at level 5, if it has others.
-fn without_level_5(provider: &CryptoProvider) -> Option<CryptoProvider> {
-    let level_5 = [Group::SECP384R1MLKEM1024, Group::MLKEM1024];
-    let mut provider = provider.clone();
-    provider
-        .kx_groups
-        .retain(|group| !level_5.contains(&group.name().into()));
-    (!provider.kx_groups.is_empty()).then_some(provider)
 }
 
 /// Verifies clients' chains as rustls does, and that their key usage allows what they are used for.

@@ -5,7 +5,9 @@ use alloc::sync::Arc;
 
 use pq_x509::SignatureAlgorithm;
 use rustls::crypto::CryptoProvider;
-use rustls::{ClientConfig, ClientConnection, Connection, HandshakeKind};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, HandshakeKind, ProtocolVersion, ServerConfig,
+};
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, Offer, OfferReader, Profile, ServerHandshake, SmallHello};
 
@@ -113,6 +115,7 @@ fn nobody_else_pays_at_a_server() {
             Group::SECP256R1MLKEM768,
         ),
         (
+            // Which takes an alternative to get the other.
             "a client of P-384",
             vec![Group::SECP384R1, Group::SECP384R1MLKEM1024],
             Group::SECP384R1,
@@ -148,43 +151,63 @@ fn clients_pay_four_bytes() {
     }
 }
 
-/// A client that lists SecP384r1MLKEM1024 first, and has a share for another group: it starts over,
-/// unless it is spared that.
+/// Whose key exchange is better with an alternative: who lists SecP384r1MLKEM1024 first, and has a
+/// share for another post-quantum group, is spared the round trip; who lists it behind secp384r1, and
+/// no other post-quantum group, gets it.
 #[test]
-fn who_can_be_spared() {
+fn who_does_better_with_alternatives() {
     let retried = HandshakeKind::FullWithHelloRetryRequest;
+    let full = HandshakeKind::Full;
     let [hybrid, level_5] = [Group::X25519MLKEM768, Group::SECP384R1MLKEM1024];
-    for (groups, share, plain, spared) in [
+    let [p384, x25519] = [Group::SECP384R1, Group::X25519];
+    for (groups, share, plain, better) in [
         (
             &[level_5, hybrid][..],
             hybrid,
             (level_5, retried),
-            (hybrid, HandshakeKind::Full),
+            (hybrid, full),
+        ),
+        (&[p384, level_5], p384, (p384, full), (level_5, retried)),
+        (
+            &[x25519, p384, level_5, Group::MLKEM1024],
+            x25519,
+            (x25519, full),
+            (level_5, retried),
+        ),
+        // Their share is there.
+        (&[p384, level_5], level_5, (p384, full), (level_5, full)),
+        (
+            &[x25519, hybrid, level_5],
+            level_5,
+            (x25519, retried),
+            (level_5, full),
         ),
         // Nothing is lost, or nothing post-quantum is there at once.
         (
             &[level_5, hybrid],
             level_5,
-            (level_5, HandshakeKind::Full),
-            (level_5, HandshakeKind::Full),
+            (level_5, full),
+            (level_5, full),
         ),
         (
-            &[level_5, Group::SECP384R1],
-            Group::SECP384R1,
-            (level_5, retried),
-            (level_5, retried),
-        ),
-        (
-            &[level_5, hybrid, Group::X25519],
-            Group::X25519,
+            &[level_5, p384],
+            p384,
             (level_5, retried),
             (level_5, retried),
         ),
         (
-            &[hybrid, level_5],
-            hybrid,
-            (hybrid, HandshakeKind::Full),
-            (hybrid, HandshakeKind::Full),
+            &[level_5, hybrid, x25519],
+            x25519,
+            (level_5, retried),
+            (level_5, retried),
+        ),
+        (&[hybrid, level_5], hybrid, (hybrid, full), (hybrid, full)),
+        // They list another post-quantum group, and have the classical one as they prefer it.
+        (
+            &[x25519, hybrid, level_5],
+            x25519,
+            (x25519, full),
+            (x25519, full),
         ),
     ] {
         let client = Sharing { groups, share };
@@ -192,8 +215,47 @@ fn who_can_be_spared() {
         let known: fn(&[u8]) -> Offer = |hello| OfferReader::new().read(hello).unwrap().unwrap();
         let unknown: fn(&[u8]) -> Offer = |hello| Offer::of(&accept(hello).client_hello());
         assert_eq!(client.negotiates(unknown), plain);
-        assert_eq!(client.negotiates(known), spared);
+        assert_eq!(client.negotiates(known), better);
     }
+}
+
+/// In TLS 1.2 there is nothing better: groups at level 5 alone would be none at all.
+#[test]
+fn clients_of_tls12_have_no_alternative() {
+    let pki = Pki::new(SignatureAlgorithm::MlDsa44);
+    let identities = Identities::new(IdentitySet::new().with_default(pki.server.checked()));
+    let provider = default_over(&any_base());
+    let config = server_config(provider.clone(), &pki.server);
+    let alternatives = alternatives(&provider, &pki);
+    for (version, len) in [
+        (ProtocolVersion::TLSv1_2, provider.kx_groups.len()),
+        (ProtocolVersion::TLSv1_3, LEVEL_5.len()),
+    ] {
+        let mut offer = Offer::default();
+        offer.groups = vec![Group::SECP384R1, Group::SECP384R1MLKEM1024];
+        offer.key_shares = Some(Vec::new());
+        offer.versions = Some(vec![version]);
+        let handshake =
+            ServerHandshake::begin_with_alternatives(offer, &identities, &config, &alternatives);
+        let taken = handshake.config();
+        assert_eq!(taken.crypto_provider().kx_groups.len(), len, "{version:?}");
+    }
+}
+
+/// With groups of one sort there is nothing to choose from.
+#[test]
+fn providers_without_alternatives() {
+    let only_level_5 = with_groups(&any_base(), LEVEL_5);
+    for provider in [&only_level_5, &without_level_5()] {
+        assert!(ServerHandshake::alternatives(provider).is_empty());
+    }
+    let alternatives = ServerHandshake::alternatives(&default_over(&any_base()));
+    let groups = |provider: &CryptoProvider| -> Vec<Group> {
+        let groups = provider.kx_groups.iter();
+        groups.map(|group| group.name().into()).collect()
+    };
+    let groups: Vec<_> = alternatives.iter().map(groups).collect();
+    assert_eq!(groups, [without_level_5_names(), LEVEL_5.to_vec()]);
 }
 
 /// A client with these groups and a first share for one of them.
@@ -203,7 +265,7 @@ struct Sharing<'a> {
 }
 
 impl Sharing<'_> {
-    /// With a server that would spare it, and reads its offer so.
+    /// With a server that has alternatives, and reads its offer so.
     fn negotiates(&self, offer: fn(&[u8]) -> Offer) -> (Group, HandshakeKind) {
         let pki = Pki::new(SignatureAlgorithm::MlDsa44);
         let provider = with_groups(&any_base(), self.groups.iter().copied());
@@ -213,10 +275,13 @@ impl Sharing<'_> {
 
         let identity = pki.server.checked();
         let identities = Identities::new(IdentitySet::new().with_default(identity));
-        let [config, sparing] = [default_over(&any_base()), without_level_5()]
-            .map(|provider| server_config(provider, &pki.server));
-        let handshake =
-            ServerHandshake::begin_sparing(offer(&hello), &identities, &config, &sparing);
+        let provider = default_over(&any_base());
+        let handshake = ServerHandshake::begin_with_alternatives(
+            offer(&hello),
+            &identities,
+            &server_config(provider.clone(), &pki.server),
+            &alternatives(&provider, &pki),
+        );
         let connection = accept(&hello).into_connection(handshake.config()).unwrap();
         let mut server = Peer::new(connection.into());
         exchange(&mut client, &mut server);
@@ -226,6 +291,12 @@ impl Sharing<'_> {
         let group = server.negotiated_key_exchange_group().unwrap();
         (group.name().into(), server.handshake_kind().unwrap())
     }
+}
+
+fn alternatives(provider: &CryptoProvider, pki: &Pki) -> Vec<Arc<ServerConfig>> {
+    let alternatives = ServerHandshake::alternatives(provider).into_iter();
+    let configs = alternatives.map(|provider| server_config(provider, &pki.server).into());
+    configs.collect()
 }
 
 fn first_hello(config: ClientConfig) -> (Peer, Vec<u8>) {

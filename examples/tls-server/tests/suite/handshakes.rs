@@ -76,6 +76,17 @@ async fn takes_the_post_quantum_share_that_is_there() {
     }
 }
 
+/// A client of P-384 with one post-quantum group.
+#[tokio::test]
+async fn takes_the_only_post_quantum_group() {
+    let server = Harness::start().await;
+    let groups = [Group::SECP384R1, Group::SECP384R1MLKEM1024];
+    let client = server.client_with_groups(&groups);
+    let page = client.page().await.unwrap();
+    assert_eq!(page["group"], "SecP384r1MLKEM1024");
+    assert_eq!(page["handshake"], "full with HelloRetryRequest");
+}
+
 #[tokio::test]
 async fn resumes() {
     let server = Harness::start().await;
