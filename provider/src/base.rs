@@ -3,6 +3,16 @@
 //! They are as their makers have them, save for what [`graviola()`] says, and need not be classical
 //! only: graviola's has a group X25519MLKEM768 of its own, in whose place
 //! [`Builder`](crate::Builder) puts this crate's.
+//!
+//! # Which has what
+//!
+//! A test makes this table, and another one that nothing else differs in what they verify and
+//! negotiate: cipher suites, signature schemes, signatures in chains, and classical groups.
+//!
+#![doc = include_str!("base_table.md")]
+//!
+//! So a peer whose certificate, or one of whose CAs, has a key on P-521 takes AWS-LC. Suites and
+//! schemes are offered in the order of the base; servers go by their clients' order.
 
 use alloc::sync::Arc;
 

@@ -5,10 +5,11 @@ use alloc::collections::BTreeSet;
 
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{AlgorithmIdentifier, alg_id};
-use rustls::{SignatureScheme, SupportedCipherSuite};
+use rustls::{NamedGroup, SignatureScheme, SupportedCipherSuite};
 use rustls_pq::Group;
 
 use super::{ours, rustls_own};
+use crate::peers::bases;
 
 /// Exactly these differences, each for its reason.
 #[test]
@@ -22,10 +23,15 @@ fn same_lists_or_a_reason() {
                     let only: Vec<_> = these.iter().filter(|it| !those.contains(it)).collect();
                     format!("{only:?}")
                 };
+                let common = |these: &[String], those: &[String]| {
+                    let common = these.iter().filter(|it| those.contains(it)).cloned();
+                    common.collect::<Vec<_>>()
+                };
                 let missing = only(&theirs, &ours);
                 let more = only(&ours, &theirs);
+                let is_reordered = common(&ours, &theirs) != common(&theirs, &ours);
                 if ours != theirs {
-                    found.insert((base, like, list.name, missing, more));
+                    found.insert((base, like, list.name, missing, more, is_reordered));
                 }
             }
         }
@@ -44,10 +50,78 @@ fn same_lists_or_a_reason() {
                 difference.list,
                 items(difference.missing),
                 items(difference.more),
+                difference.is_reordered,
             )
         })
         .collect();
     assert_eq!(found, expected);
+}
+
+/// The table in the documentation of `base`, for those that are compiled in.
+#[test]
+fn table_of_bases() {
+    let lines = include_str!("../../../src/base_table.md").lines();
+    let mut rows = lines.map(|line| {
+        let cells = line.trim_matches('|').split('|');
+        cells.map(str::trim).collect::<Vec<_>>()
+    });
+    let names = rows.next().unwrap();
+    let rows: Vec<_> = rows.skip(1).collect();
+    let labels = rows.iter().map(|row| row[0]);
+    assert!(labels.eq(PROPERTIES.iter().map(|(label, _)| *label)));
+    for (name, base) in bases() {
+        let name = name.replace("aws-lc-rs", "AWS-LC");
+        let column = names.iter().position(|it| *it == name).unwrap();
+        for (row, (label, of)) in rows.iter().zip(PROPERTIES) {
+            assert_eq!(row[column], of(&base), "{name}: {label}");
+        }
+    }
+}
+
+type Property = (&'static str, fn(&CryptoProvider) -> String);
+
+const PROPERTIES: [Property; 5] = [
+    ("signatures by P-521 are verified", |base| {
+        let algorithms = base.signature_verification_algorithms;
+        let schemes = algorithms.supported_schemes();
+        let in_handshakes = schemes.contains(&SignatureScheme::ECDSA_NISTP521_SHA512);
+        let mut in_chains = algorithms.all.iter();
+        let in_chains = in_chains.any(|it| it.public_key_alg_id() == alg_id::ECDSA_P521);
+        assert_eq!(in_handshakes, in_chains);
+        yes_or_no(in_chains)
+    }),
+    (
+        "signatures by P-256 and P-384 with SHA-512 are, in chains",
+        |base| {
+            let algorithms = base.signature_verification_algorithms.all.iter();
+            let with = |key| {
+                algorithms.clone().any(|it| {
+                    it.signature_alg_id() == alg_id::ECDSA_SHA512 && it.public_key_alg_id() == key
+                })
+            };
+            let [p256, p384] = [alg_id::ECDSA_P256, alg_id::ECDSA_P384].map(with);
+            assert_eq!(p256, p384);
+            yes_or_no(p256)
+        },
+    ),
+    ("groups on P-521", |base| {
+        let mut groups = base.kx_groups.iter();
+        yes_or_no(groups.any(|group| group.name() == NamedGroup::secp521r1))
+    }),
+    ("first cipher suite of TLS 1.3", |base| {
+        let mut suites = base.cipher_suites.iter();
+        let first = suites.find(|suite| suite.tls13().is_some()).unwrap();
+        format!("{:?}", first.suite())
+    }),
+    ("first ECDSA scheme", |base| {
+        let schemes = base.signature_verification_algorithms.supported_schemes();
+        let mut names = schemes.iter().map(|scheme| format!("{scheme:?}"));
+        names.find(|name| name.starts_with("ECDSA")).unwrap()
+    }),
+];
+
+fn yes_or_no(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
 }
 
 struct List {
@@ -115,9 +189,11 @@ struct Difference {
     base: &'static str,
     like: &'static str,
     list: &'static str,
-    /// What rustls's own has and ours hasn't; where this and the next are empty, the order differs.
+    /// What rustls's own has and ours hasn't.
     missing: &'static [&'static str],
     more: &'static [&'static str],
+    /// Whether what both have is in another order.
+    is_reordered: bool,
     reason: &'static str,
 }
 
@@ -152,6 +228,7 @@ const DIFFERENCES: &[Difference] = &[
         list: SUITES,
         missing: &[],
         more: &[],
+        is_reordered: true,
         reason: "graviola prefers AES-128-GCM to AES-256-GCM, as browsers do",
     },
     Difference {
@@ -160,6 +237,7 @@ const DIFFERENCES: &[Difference] = &[
         list: SUITES,
         missing: &[],
         more: &[],
+        is_reordered: true,
         reason: "graviola prefers AES-128-GCM to AES-256-GCM, as browsers do",
     },
     Difference {
@@ -168,7 +246,8 @@ const DIFFERENCES: &[Difference] = &[
         list: SCHEMES,
         missing: &["ECDSA_NISTP521_SHA512"],
         more: &[],
-        reason: "graviola has no P-521",
+        is_reordered: true,
+        reason: "graviola has no P-521, and prefers P-256 to P-384, which takes three times as long",
     },
     Difference {
         base: "graviola",
@@ -176,6 +255,7 @@ const DIFFERENCES: &[Difference] = &[
         list: SCHEMES,
         missing: &[],
         more: &[],
+        is_reordered: true,
         reason: "graviola prefers P-256 to P-384, which takes three times as long",
     },
     Difference {
@@ -184,6 +264,7 @@ const DIFFERENCES: &[Difference] = &[
         list: IN_CHAINS,
         missing: &BY_P521,
         more: &[],
+        is_reordered: false,
         reason: "graviola has no P-521",
     },
     Difference {
@@ -192,6 +273,7 @@ const DIFFERENCES: &[Difference] = &[
         list: IN_CHAINS,
         missing: &[],
         more: &[WITH_SHA512[0], WITH_SHA512[1]],
+        is_reordered: false,
         reason: "ring has no ECDSA with SHA-512",
     },
     Difference {
@@ -200,6 +282,7 @@ const DIFFERENCES: &[Difference] = &[
         list: SCHEMES,
         missing: &[],
         more: &["ECDSA_NISTP521_SHA512"],
+        is_reordered: false,
         reason: "ring has no P-521",
     },
     Difference {
@@ -208,6 +291,7 @@ const DIFFERENCES: &[Difference] = &[
         list: IN_CHAINS,
         missing: &[],
         more: &BY_P521_OR_WITH_SHA512,
+        is_reordered: false,
         reason: "ring has neither P-521 nor ECDSA with SHA-512",
     },
     Difference {
@@ -216,6 +300,7 @@ const DIFFERENCES: &[Difference] = &[
         list: SCHEMES,
         missing: &["ECDSA_NISTP521_SHA512"],
         more: &[],
+        is_reordered: false,
         reason: "ring has no P-521",
     },
     Difference {
@@ -224,6 +309,7 @@ const DIFFERENCES: &[Difference] = &[
         list: IN_CHAINS,
         missing: &BY_P521_OR_WITH_SHA512,
         more: &[],
+        is_reordered: false,
         reason: "ring has neither P-521 nor ECDSA with SHA-512",
     },
 ];
