@@ -2,13 +2,26 @@
 //! same errors and alerts for the same bad input, or a reason why not.
 
 mod ed25519;
+mod liars;
 mod lists;
 mod tampered;
 
+use alloc::sync::Arc;
+
+use pq_x509::x509_cert::der::Tag;
+use pq_x509::x509_cert::der::asn1::Any;
+use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
+use pq_x509::{CertificateBuilder, Issuer, SignError, Signer, SubjectKey};
 use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, SubjectPublicKeyInfoDer};
+use rustls::{
+    AlertDescription, CipherSuite, ClientConfig, ClientConnection, NamedGroup, RootCertStore,
+    ServerConfig, ServerConnection, SignatureScheme, SupportedProtocolVersion,
+};
 use rustls_pq::Builder;
 
-use crate::peers::bases;
+use crate::peers::{Ecdsa, Identity, KeyPair, Peer, any_base, bases, roots};
 
 /// Those of rustls that are compiled in, by name.
 fn rustls_own() -> Vec<(&'static str, CryptoProvider)> {
@@ -24,4 +37,209 @@ fn ours() -> Vec<(&'static str, CryptoProvider)> {
     let build = |base| Builder::new(base).build().unwrap();
     let bases = bases().into_iter();
     bases.map(|(name, base)| (name, build(base))).collect()
+}
+
+/// That it ends the same way with every provider of rustls and with ours over every base, and that
+/// the other side is told `alert`.
+fn assert_same_end(
+    case: &str,
+    alert: AlertDescription,
+    observe: impl Fn(CryptoProvider) -> Verdict,
+) {
+    let mut providers = rustls_own().into_iter().chain(ours());
+    let (name, provider) = providers.next().unwrap();
+    let expected = observe(provider);
+    println!("{case}: {name}: {expected:?}");
+    assert_eq!(
+        expected.told,
+        format!("Err(AlertReceived({alert:?}))"),
+        "{case}"
+    );
+    for (name, provider) in providers {
+        assert_eq!(observe(provider), expected, "{case}: {name}");
+    }
+}
+
+/// How it ended.
+#[derive(Debug, Eq, PartialEq)]
+struct Verdict {
+    /// Of the side under test.
+    error: String,
+    /// What the other side was told, if it could read it.
+    told: String,
+}
+
+impl Verdict {
+    /// Carries bytes both ways. What goes to the side under test goes through `change` first.
+    fn of(
+        tested: Side,
+        client: ClientConfig,
+        server: ServerConfig,
+        mut change: impl FnMut(&mut Vec<u8>),
+    ) -> Self {
+        let name = ServerName::try_from("localhost").unwrap();
+        let client = ClientConnection::new(client.into(), name).unwrap();
+        let mut client = Peer::new(client.into());
+        let mut server = Peer::new(ServerConnection::new(server.into()).unwrap().into());
+        loop {
+            let mut from_client = client.send();
+            if tested == Side::Server {
+                change(&mut from_client);
+            }
+            server.receive(&from_client);
+            let mut from_server = server.send();
+            if tested == Side::Client {
+                change(&mut from_server);
+            }
+            client.receive(&from_server);
+            if from_client.is_empty() && from_server.is_empty() {
+                break;
+            }
+        }
+        let (tested, other) = tested.first((client, server));
+        Self {
+            error: format!("{:?}", tested.result),
+            told: format!("{:?}", other.result),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    /// What is of a client and of a server, that of this side first; and the other way round.
+    fn first<T>(self, (client, server): (T, T)) -> (T, T) {
+        match self {
+            Self::Client => (client, server),
+            Self::Server => (server, client),
+        }
+    }
+}
+
+/// With these alone.
+fn narrowed(mut provider: CryptoProvider, suite: CipherSuite, group: NamedGroup) -> CryptoProvider {
+    provider.cipher_suites.retain(|it| it.suite() == suite);
+    provider.kx_groups.retain(|it| it.name() == group);
+    provider
+}
+
+/// Of the leaf and of its root.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Key {
+    Ecdsa,
+    Rsa,
+}
+
+struct Pki {
+    roots: Vec<CertificateDer<'static>>,
+    ecdsa: Identity,
+    rsa: Identity,
+}
+
+impl Pki {
+    fn new() -> Self {
+        let ecdsa = Ecdsa::root();
+        let rsa = Issuer::self_signed(CertificateBuilder::ca("RSA Root"), Rsa::new()).unwrap();
+        // For either role.
+        let leaf = || {
+            let leaf = CertificateBuilder::server().client_auth();
+            leaf.dns_name("localhost")
+        };
+        Self {
+            ecdsa: Identity::issued_by(&ecdsa, leaf(), &Ecdsa::generate()),
+            rsa: Identity::issued_by(&rsa, leaf(), &Rsa::new()),
+            roots: vec![
+                ecdsa.certificate().der().clone(),
+                rsa.certificate().der().clone(),
+            ],
+        }
+    }
+
+    fn identity(&self, key: Key) -> Identity {
+        match key {
+            Key::Ecdsa => self.ecdsa.clone(),
+            Key::Rsa => self.rsa.clone(),
+        }
+    }
+
+    fn roots(&self) -> Arc<RootCertStore> {
+        roots(self.roots.clone()).into()
+    }
+
+    fn client(
+        &self,
+        provider: CryptoProvider,
+        version: &'static SupportedProtocolVersion,
+    ) -> ClientConfig {
+        ClientConfig::builder_with_provider(provider.into())
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_root_certificates(self.roots())
+            .with_no_client_auth()
+    }
+
+    fn server(
+        &self,
+        provider: CryptoProvider,
+        version: &'static SupportedProtocolVersion,
+        key: Key,
+    ) -> ServerConfig {
+        let Identity { chain, key } = self.identity(key);
+        ServerConfig::builder_with_provider(provider.into())
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .unwrap()
+    }
+}
+
+/// A key that issues certificates, too.
+struct Rsa {
+    key: Arc<dyn rustls::sign::SigningKey>,
+}
+
+impl Rsa {
+    fn new() -> Self {
+        let key = any_base().key_provider.load_private_key(Self::der());
+        Self { key: key.unwrap() }
+    }
+
+    fn der() -> PrivateKeyDer<'static> {
+        PrivateKeyDer::from_pem_slice(include_bytes!("../rsa-2048.pem")).unwrap()
+    }
+}
+
+impl KeyPair for Rsa {
+    fn private_key(&self) -> PrivateKeyDer<'static> {
+        Self::der()
+    }
+}
+
+impl SubjectKey for Rsa {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.key.public_key().unwrap()
+    }
+}
+
+impl Signer for Rsa {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            // sha256WithRSAEncryption
+            oid: ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.11"),
+            parameters: Some(Any::new(Tag::Null, Vec::new()).unwrap()),
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        self.key
+            .choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256])
+            .unwrap()
+            .sign(message)
+            .map_err(SignError::new)
+    }
 }

@@ -2,86 +2,37 @@
 //!
 //! One side is the provider under test, the other one rustls's own over ring.
 
-use alloc::sync::Arc;
-
-use pq_x509::CertificateBuilder;
-use rustls::crypto::CryptoProvider;
-use rustls::pki_types::ServerName;
 use rustls::version::{TLS12, TLS13};
 use rustls::{
-    AlertDescription, CipherSuite, ClientConfig, ClientConnection, NamedGroup, ProtocolVersion,
-    ServerConfig, ServerConnection, SupportedProtocolVersion,
+    AlertDescription, CipherSuite, NamedGroup, ProtocolVersion, SupportedProtocolVersion,
 };
 
-use super::{ours, rustls_own};
-use crate::peers::{Ecdsa, Identity, Peer, any_base, roots};
+use super::{Key, Pki, Side, Verdict, assert_same_end, narrowed};
+use crate::peers::any_base;
 
 /// Whatever the base, the same error as by every provider of rustls, and the same alert.
 #[test]
 fn same_errors_and_alerts() {
     let pki = Pki::new();
     for case in cases() {
-        let observed = |provider: &CryptoProvider| Verdict::of(&case, provider, &pki);
-        let (name, theirs) = &rustls_own()[0];
-        let expected = observed(theirs);
-        println!("{}: {name}: {expected:?}", case.name);
-        let alert = format!("Err(AlertReceived({:?}))", case.alert);
-        assert_eq!(expected.told, alert, "{}", case.name);
-        for (name, provider) in rustls_own().into_iter().skip(1).chain(ours()) {
-            assert_eq!(observed(&provider), expected, "{}: {name}", case.name);
-        }
-    }
-}
-
-#[derive(Debug, Eq, PartialEq)]
-struct Verdict {
-    /// Of the side under test.
-    error: String,
-    /// What the other side was told, if it could read it.
-    told: String,
-}
-
-impl Verdict {
-    fn of(case: &Case, provider: &CryptoProvider, pki: &Pki) -> Self {
-        let [tested, other] = [provider.clone(), any_base()].map(|provider| case.narrow(provider));
-        let (client, server) = match case.tested {
-            Side::Client => (tested, other),
-            Side::Server => (other, tested),
-        };
-        let client = pki.client(client, case.version);
-        let server = pki.server(server, case.version);
-        let name = ServerName::try_from("localhost").unwrap();
-        let mut client = Peer::new(ClientConnection::new(client, name).unwrap().into());
-        let mut server = Peer::new(ServerConnection::new(server).unwrap().into());
-        let mut tampering = Tampering {
-            what: case.what,
-            is_encrypted: false,
-            is_done: false,
-        };
-        loop {
-            let mut from_client = client.send();
-            if case.tested == Side::Server {
-                tampering.apply(&mut from_client);
-            }
-            server.receive(&from_client);
-            let mut from_server = server.send();
-            if case.tested == Side::Client {
-                tampering.apply(&mut from_server);
-            }
-            client.receive(&from_server);
-            if from_client.is_empty() && from_server.is_empty() {
-                break;
-            }
-        }
-        assert!(tampering.is_done, "{}: nothing to change", case.name);
-        let (tested, other) = match case.tested {
-            Side::Client => (client, server),
-            Side::Server => (server, client),
-        };
-        Self {
-            error: format!("{:?}", tested.result),
-            told: format!("{:?}", other.result),
-        }
+        assert_same_end(&case.name, case.alert, |provider| {
+            let providers = [provider, any_base()];
+            let [tested, other] = providers.map(|it| narrowed(it, case.suite, case.group));
+            let (client, server) = case.tested.first((tested, other));
+            let mut tampering = Tampering {
+                what: case.what,
+                is_encrypted: false,
+                is_done: false,
+            };
+            let verdict = Verdict::of(
+                case.tested,
+                pki.client(client, case.version),
+                pki.server(server, case.version, key_for(case.suite)),
+                |sent| tampering.apply(sent),
+            );
+            assert!(tampering.is_done, "{}: nothing to change", case.name);
+            verdict
+        });
     }
 }
 
@@ -95,18 +46,12 @@ struct Case {
     alert: AlertDescription,
 }
 
-impl Case {
-    fn narrow(&self, mut provider: CryptoProvider) -> CryptoProvider {
-        provider.cipher_suites.retain(|it| it.suite() == self.suite);
-        provider.kx_groups.retain(|it| it.name() == self.group);
-        provider
+/// What a server has to have.
+fn key_for(suite: CipherSuite) -> Key {
+    match format!("{suite:?}").contains("ECDHE_RSA") {
+        true => Key::Rsa,
+        false => Key::Ecdsa,
     }
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Side {
-    Client,
-    Server,
 }
 
 /// What is done to a record; `false` if it isn't the one.
@@ -174,10 +119,10 @@ fn cases() -> Vec<Case> {
                 });
             }
         }
-        for (version, suite) in [SUITES[0], SUITES[3]] {
+        for (version, suite) in [SUITES[0], SUITES[3], SUITES[6]] {
             for (group, what, change) in SHARES {
                 cases.push(Case {
-                    name: format!("{tested:?}, {:?}, {group:?}, {what}", version.version),
+                    name: format!("{tested:?}, {suite:?}, {group:?}, {what}"),
                     tested,
                     version,
                     suite,
@@ -214,20 +159,22 @@ fn cases() -> Vec<Case> {
             Alert::DecryptError,
         ),
     ] {
-        cases.push(Case {
-            name: format!("TLS 1.2, {what}"),
-            tested: Client,
-            version: &TLS12,
-            suite: SUITES[3].1,
-            group: NamedGroup::X25519,
-            what: change,
-            alert,
-        });
+        for (version, suite) in [SUITES[3], SUITES[6]] {
+            cases.push(Case {
+                name: format!("{suite:?}, {what}"),
+                tested: Client,
+                version,
+                suite,
+                group: NamedGroup::X25519,
+                what: change,
+                alert,
+            });
+        }
     }
     cases
 }
 
-const SUITES: [(&SupportedProtocolVersion, CipherSuite); 6] = [
+const SUITES: [(&SupportedProtocolVersion, CipherSuite); 9] = [
     (&TLS13, CipherSuite::TLS13_AES_128_GCM_SHA256),
     (&TLS13, CipherSuite::TLS13_AES_256_GCM_SHA384),
     (&TLS13, CipherSuite::TLS13_CHACHA20_POLY1305_SHA256),
@@ -236,6 +183,12 @@ const SUITES: [(&SupportedProtocolVersion, CipherSuite); 6] = [
     (
         &TLS12,
         CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+    ),
+    (&TLS12, CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256),
+    (&TLS12, CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384),
+    (
+        &TLS12,
+        CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     ),
 ];
 
@@ -328,8 +281,15 @@ fn flip_signature_of_key_exchange(record: &mut Record) -> bool {
 }
 
 fn other_scheme(record: &mut Record) -> bool {
-    // ecdsa_secp384r1_sha384
-    change_signature(record, |scheme, _| scheme.copy_from_slice(&[5, 3]))
+    change_signature(record, |scheme, _| {
+        let other = match scheme {
+            // ecdsa_secp256r1_sha256, ecdsa_secp384r1_sha384
+            [4, 3] => [5, 3],
+            // rsa_pkcs1_sha256 in the place of another one of RSA
+            _ => [4, 1],
+        };
+        scheme.copy_from_slice(&other);
+    })
 }
 
 fn unknown_scheme(record: &mut Record) -> bool {
@@ -365,48 +325,4 @@ fn flip_certificate(record: &mut Record) -> bool {
         at = end;
     }
     false
-}
-
-struct Pki {
-    root: rustls::pki_types::CertificateDer<'static>,
-    identity: Identity,
-}
-
-impl Pki {
-    fn new() -> Self {
-        let root = Ecdsa::root();
-        let leaf = CertificateBuilder::server().dns_name("localhost");
-        Self {
-            identity: Identity::issued_by(&root, leaf, &Ecdsa::generate()),
-            root: root.certificate().der().clone(),
-        }
-    }
-
-    fn client(
-        &self,
-        provider: CryptoProvider,
-        version: &'static SupportedProtocolVersion,
-    ) -> Arc<ClientConfig> {
-        ClientConfig::builder_with_provider(provider.into())
-            .with_protocol_versions(&[version])
-            .unwrap()
-            .with_root_certificates(roots([self.root.clone()]))
-            .with_no_client_auth()
-            .into()
-    }
-
-    fn server(
-        &self,
-        provider: CryptoProvider,
-        version: &'static SupportedProtocolVersion,
-    ) -> Arc<ServerConfig> {
-        let Identity { chain, key } = self.identity.clone();
-        ServerConfig::builder_with_provider(provider.into())
-            .with_protocol_versions(&[version])
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .unwrap()
-            .into()
-    }
 }
