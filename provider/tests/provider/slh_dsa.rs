@@ -4,20 +4,23 @@ use alloc::sync::Arc;
 
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 use rustls::HandshakeKind::Full;
+use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use rustls::{AlertDescription, CertificateError, Error, ServerConfig, SignatureScheme};
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, Error, ServerConfig, SignatureScheme,
+};
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::verify::slh_dsa::{SLH_DSA, SLHDSA_SHA2_128F, SLHDSA_SHAKE_128F};
 use rustls_pq::{Authentication, Builder, Group, KeyAlgorithm, Profile};
 
 use crate::peers::{
-    Ecdsa, HashSlhDsa, Identity, KeyPair, Outcome, any_base, bases, client_config, connect, roots,
-    server_config,
+    Ecdsa, HashSlhDsa, Identity, KeyPair, Outcome, any_base, bases, client_config, connect,
+    mutual_server_config, roots, server_config,
 };
 
-/// An ML-DSA-87 leaf under an SLH-DSA root.
+/// An ML-DSA-87 leaf under an SLH-DSA root, for either role.
 struct Recommended {
     root: rustls::pki_types::CertificateDer<'static>,
     server: Identity,
@@ -33,7 +36,12 @@ impl Recommended {
         let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
         let key = SigningKey::generate(leaf).unwrap();
         let leaf = root
-            .issue(CertificateBuilder::server().dns_name("localhost"), &key)
+            .issue(
+                CertificateBuilder::server()
+                    .client_auth()
+                    .dns_name("localhost"),
+                &key,
+            )
             .unwrap();
         Self {
             root: root.certificate().der().clone(),
@@ -232,28 +240,50 @@ fn pre_hash_signatures_count() {
     assert_eq!(choice.unwrap().identity.certified_key().cert, ecdsa.chain);
 }
 
-/// A server that holds its chain against what the client lists (RFC 9846, section 4.4.2.2), as
-/// BouncyCastle does, shows one under an SLH-DSA root to clients that list SLH-DSA.
-#[test]
-fn peers_that_check_their_own_chain() {
-    #[derive(Debug)]
-    struct Strict(Arc<CertifiedKey>);
+/// A peer that holds its chain against what the other one lists (RFC 9846, section 4.4.2.2), as
+/// BouncyCastle does, shows one under an SLH-DSA root to those that list SLH-DSA.
+#[derive(Debug)]
+struct Strict(Arc<CertifiedKey>);
 
-    impl ResolvesServerCert for Strict {
-        fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-            let is_verifiable = hello.signature_schemes().contains(&SLHDSA_SHAKE_128F);
-            is_verifiable.then(|| Arc::clone(&self.0))
-        }
+impl Strict {
+    fn new(identity: &Identity, provider: &CryptoProvider) -> Arc<Self> {
+        let Identity { chain, key } = identity.clone();
+        let key = CertifiedKey::from_der(chain, key, provider).unwrap();
+        Arc::new(Self(key.into()))
     }
 
+    fn shown_to(&self, schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        let is_verifiable = schemes.contains(&SLHDSA_SHAKE_128F);
+        is_verifiable.then(|| Arc::clone(&self.0))
+    }
+}
+
+impl ResolvesServerCert for Strict {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        self.shown_to(hello.signature_schemes())
+    }
+}
+
+impl ResolvesClientCert for Strict {
+    fn resolve(&self, _: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.shown_to(schemes)
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn servers_that_check_their_own_chain() {
     let Recommended { root, server } = Recommended::new();
     let provider = Builder::new(any_base()).build().unwrap();
-    let key = CertifiedKey::from_der(server.chain, server.key, &provider).unwrap();
+    let strict = Strict::new(&server, &provider);
     let server = ServerConfig::builder_with_provider(provider.clone().into())
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_cert_resolver(Arc::new(Strict(key.into())));
+        .with_cert_resolver(strict);
     let server = Arc::new(server);
     for (client, is_shown) in [(provider, false), (experimental(), true)] {
         let client = client_config(client, roots([root.clone()]));
@@ -263,5 +293,27 @@ fn peers_that_check_their_own_chain() {
             outcome.client.result,
             if is_shown { Ok(()) } else { refused }
         );
+    }
+}
+
+#[test]
+fn clients_that_check_their_own_chain() {
+    let pki = Recommended::new();
+    let provider = Builder::new(any_base()).build().unwrap();
+    let client = ClientConfig::builder_with_provider(provider.clone().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots([pki.root.clone()]))
+        .with_client_cert_resolver(Strict::new(&pki.server, &provider));
+    let client = Arc::new(client);
+    for (server, is_shown) in [(provider, false), (experimental(), true)] {
+        let server = mutual_server_config(server, &pki.server, roots([pki.root.clone()]));
+        let outcome = connect(&client, &server.into());
+        let refused = Err(Error::NoCertificatesPresented);
+        assert_eq!(
+            outcome.server.result,
+            if is_shown { Ok(()) } else { refused }
+        );
+        assert_eq!(outcome.server.leaf.is_some(), is_shown);
     }
 }
