@@ -324,7 +324,8 @@ impl Connection {
         };
 
         let (tcp, offer) = start.io.into_parts();
-        // It was complete for rustls, too.
+        // There is none if `OfferReader` has refused what rustls accepts, of which the fuzz target
+        // `server` has found no case.
         let offer = offer.unwrap_or_else(|| Offer::of(&start.accepted.client_hello()));
         let start = StartHandshake::from_parts(start.accepted, tcp);
         let Tls {
