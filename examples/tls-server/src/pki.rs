@@ -222,12 +222,12 @@ pub enum PkiError {
     )]
     NotOurs(PathBuf),
     /// A file or directory could not be written.
-    #[error("can't write {}: {source}", .path.display())]
+    #[error("can't write {}: {error}", .path.display())]
     Write {
         /// The file or directory.
         path: PathBuf,
         /// What the operating system says.
-        source: io::Error,
+        error: io::Error,
     },
 }
 
@@ -257,9 +257,9 @@ fn leaf_for(names: &[ServerName<'static>]) -> CertificateBuilder<EndEntity> {
 
 /// Makes sure that the directory exists and that its files are ours to replace.
 fn claim(directory: &Path) -> Result<(), PkiError> {
-    let failed = |source| PkiError::Write {
+    let failed = |error| PkiError::Write {
         path: directory.to_owned(),
-        source,
+        error,
     };
     fs::create_dir_all(directory).map_err(failed)?;
     let marker = directory.join(MARKER);
@@ -297,8 +297,8 @@ fn write(path: &Path, access: Access, text: &str) -> Result<(), PkiError> {
         }
         options.open(path)?.write_all(text.as_bytes())
     };
-    write().map_err(|source| PkiError::Write {
+    write().map_err(|error| PkiError::Write {
         path: path.to_owned(),
-        source,
+        error,
     })
 }

@@ -315,6 +315,11 @@ fn says_what_is_wrong() {
             "No such file or directory (os error 2)",
         ),
         (&["--client-ca", "pki/server.key"], 1, "no items found"),
+        (
+            &["--pki-dir", "pki/root.pem/pki"],
+            1,
+            "Not a directory (os error 20)",
+        ),
         (&["--listen", &address], 1, "choose another address or port"),
         (
             &["--groups", "Kyber768"],
