@@ -4,6 +4,7 @@
 extern crate alloc;
 
 mod builder;
+mod chromium;
 mod default_base;
 mod errors;
 mod events;

@@ -13,13 +13,8 @@ use rustls::{
 use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, Offer, OfferReader, Profile, TrustAnchorId};
 
+use crate::chromium;
 use crate::peers::{Pki, accept, any_base};
-
-/// A ClientHello of Chromium 156.0.8078.79 on Linux, captured on 127.0.0.1: started with
-/// `--headless --no-sandbox --disable-quic --no-first-run --disable-background-networking`, for
-/// `https://localhost.example`, which it was told is there. That it sends `trust_anchors` took no
-/// flag.
-const CHROMIUM: &str = include_str!("chromium-156.hex");
 
 /// The same that rustls reads, and what it doesn't tell.
 #[test]
@@ -98,13 +93,10 @@ fn in_pieces() {
     assert_eq!(read(&bytes), Ok(expected.clone()));
 
     for size in [1, 2, 5, 7, 1000] {
-        let mut reader = OfferReader::new();
-        let mut pieces = fragmented.chunks(size);
-        let last = pieces.next_back().unwrap();
-        for piece in pieces {
-            assert_eq!(reader.read(piece), Ok(None));
-        }
-        assert_eq!(reader.read(last), Ok(expected.clone()));
+        assert_eq!(read_in_pieces(&fragmented, size), Ok(expected.clone()));
+        // In one record.
+        let browser = chromium::hello();
+        assert_eq!(read_in_pieces(&browser, size), read(&browser));
     }
 }
 
@@ -156,7 +148,7 @@ fn unreadable_certificate_schemes() {
 /// What the draft's extension has in it, beside what rustls tells.
 #[test]
 fn offer_of_a_browser() {
-    let hello = chromium();
+    let hello = chromium::hello();
     let offer = read(&hello).unwrap().unwrap();
     assert_eq!(offer.server_name.as_deref(), Some("localhost.example"));
     assert_eq!(offer.protocols, [&b"h2"[..], b"http/1.1"]);
@@ -313,18 +305,23 @@ proptest! {
     }
 }
 
-pub(crate) fn chromium() -> Vec<u8> {
-    let digits: String = CHROMIUM.split_whitespace().collect();
-    let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
-    (0..digits.len()).step_by(2).map(byte).collect()
-}
-
 pub(crate) fn trust_anchors(ids: &[&str]) -> BTreeSet<TrustAnchorId> {
     ids.iter().map(|id| id.parse().unwrap()).collect()
 }
 
 fn read(received: &[u8]) -> Result<Option<Offer>, rustls::Error> {
     OfferReader::new().read(received)
+}
+
+/// In pieces of `size` bytes, of which the last one completes it.
+fn read_in_pieces(hello: &[u8], size: usize) -> Result<Option<Offer>, rustls::Error> {
+    let mut reader = OfferReader::new();
+    let mut pieces = hello.chunks(size);
+    let last = pieces.next_back().unwrap();
+    for piece in pieces {
+        assert_eq!(reader.read(piece), Ok(None));
+    }
+    reader.read(last)
 }
 
 fn read_by_rustls(hello: &[u8]) -> Offer {

@@ -1,5 +1,8 @@
 //! The program `tls-server`, started as people start it.
 
+#[path = "../../../../provider/tests/provider/chromium.rs"]
+mod chromium;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -518,13 +521,6 @@ async fn root_of_another_algorithm() {
 /// is tied to a trust anchor ID of its own, or stands first.
 #[test]
 fn chooses_for_a_browser() {
-    let digits: String = include_str!("../../../../provider/tests/provider/chromium-156.hex")
-        .split_whitespace()
-        .collect();
-    let hello: Vec<u8> = (0..digits.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
-        .collect();
     let directory = TempDir::new().unwrap();
     let path = |name: &str| directory.path().join(name).display().to_string();
     let ecdsa = [(); 2].map(|()| path("p256.pem"));
@@ -554,7 +550,11 @@ fn chooses_for_a_browser() {
         let program = Program::spawn(command, TempDir::new().unwrap(), &options);
         let mut tcp = std::net::TcpStream::connect(program.address).unwrap();
         tcp.set_read_timeout(Some(PATIENCE)).unwrap();
-        tcp.write_all(&hello).unwrap();
+        // A byte at a time.
+        tcp.set_nodelay(true).unwrap();
+        for byte in chromium::hello() {
+            tcp.write_all(&[byte]).unwrap();
+        }
         // The server's answer begins with its ServerHello.
         let mut header = [0; 6];
         tcp.read_exact(&mut header).unwrap();

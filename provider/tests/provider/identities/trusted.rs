@@ -8,7 +8,8 @@ use rustls_pq::identity::{Identities, IdentitySet};
 use rustls_pq::{Builder, Group, Offer, OfferReader, ServerHandshake};
 
 use super::{assert_is, issue, root, subject_of, with};
-use crate::offers::{chromium, trust_anchors};
+use crate::chromium;
+use crate::offers::trust_anchors;
 use crate::peers::{Ecdsa, Identity, accept, any_base};
 
 /// A browser lists ML-DSA and gets the chain for it if it says that it trusts the root, and else
@@ -16,7 +17,7 @@ use crate::peers::{Ecdsa, Identity, accept, any_base};
 #[test]
 fn choice_for_a_browser() {
     let chains = Chains::new();
-    let offer = read(&chromium());
+    let offer = read(&chromium::hello());
     for (ids, expected) in [
         (&["44947.2.13"][..], &chains.ml_dsa),
         (&["32473.1", "11129.9.15"], &chains.ml_dsa),
@@ -39,13 +40,13 @@ fn choice_for_a_browser() {
             .with_no_client_auth()
             .with_cert_resolver(Arc::new(Identities::new(IdentitySet::new())));
         let handshake = ServerHandshake::begin(offer.clone(), &identities, &config);
-        let accepted = accept(&chromium());
+        let accepted = accept(&chromium::hello());
         let connection = accepted.into_connection(handshake.config());
         assert!(connection.is_ok());
         let chosen = handshake.config();
         let chosen = chosen
             .cert_resolver
-            .resolve(accept(&chromium()).client_hello());
+            .resolve(accept(&chromium::hello()).client_hello());
         assert_eq!(chosen.unwrap().cert, expected.chain);
     }
 }
@@ -262,7 +263,7 @@ fn root_named(name: &str) -> pq_x509::Issuer<Ecdsa> {
 
 /// A client of TLS 1.3 that lists ML-DSA, as all do.
 fn offer() -> Offer {
-    let mut offer = read(&chromium());
+    let mut offer = read(&chromium::hello());
     offer.server_name = None;
     offer.protocols.clear();
     offer.trust_anchors.clear();
