@@ -6,9 +6,11 @@ use core::{fmt, ptr, slice};
 use super::Identity;
 use super::sharded::Sharded;
 use crate::KeyAlgorithm;
+use crate::certificate::Strength;
 
 /// The identities of a server, or of a client, in the order in which they are preferred: what is
-/// added first comes first.
+/// added first comes first, and what is [tied](Self::with_name) to a name comes before the rest for
+/// that name.
 ///
 /// A server picks by name; a client has no use for names and picks among all.
 /// [The module](crate::identity) says which one a peer gets.
@@ -57,6 +59,8 @@ struct Ranked {
     identity: Arc<Identity>,
     /// How much was added before it.
     added: u64,
+    /// Whether the operator has tied it to the name that it stands for here.
+    is_tied: bool,
 }
 
 /// Identities for one name, the most preferred first: nearly always it is just one, which is then
@@ -102,8 +106,9 @@ impl IdentitySet {
 
     /// Has the strongest identity come first, whatever the order in which they are added: by the
     /// weakest link of its chain, post-quantum before classical and the higher security category
-    /// first, and among equals the smaller one, counted in bytes of the certificates and of the
-    /// signature in the handshake.
+    /// first. Among equals it is one that has the client's name before one with a wildcard for it,
+    /// and then the smaller one, counted in bytes of the certificates, of the OCSP response if there
+    /// is one, and of the signature in the handshake.
     ///
     /// This is for a closed world, where every client that lists ML-DSA in `signature_algorithms`
     /// trusts the root of the ML-DSA chain, too. On the internet it **refuses service** to most
@@ -136,6 +141,11 @@ impl IdentitySet {
 
     /// Adds an identity for one name, whatever its certificate says: a DNS name, or a
     /// wildcard such as `*.example.org`.
+    ///
+    /// This ties a DNS name to the identity: clients that ask for it get this one, wherever it
+    /// stands in the order, before those that have the name in their certificates or by a wildcard.
+    /// So an ML-DSA chain can have a name of its own, `pq.example.org`, which an ECDSA chain for
+    /// `*.example.org` is for as well. A wildcard is tied to nothing.
     pub fn with_name(self, name: &str, identity: impl Into<Arc<Identity>>) -> Self {
         self.serving(identity, Serves::for_name(name))
     }
@@ -192,8 +202,8 @@ impl IdentitySet {
         firsts.into_iter().map(|ranked| &ranked.identity)
     }
 
-    /// What there is for a client that asks for this name, the most specific first and then the
-    /// most preferred.
+    /// What there is for a client that asks for this name, the most preferred first. One that is
+    /// there by its name and by a wildcard comes twice.
     pub(super) fn candidates(
         &self,
         name: Option<&str>,
@@ -210,7 +220,11 @@ impl IdentitySet {
         if exact.is_empty() && wildcard.is_empty() {
             exact = self.defaults.as_slice();
         }
-        exact.iter().chain(wildcard).map(|ranked| &ranked.identity)
+        Candidates {
+            order: self.order,
+            exact,
+            wildcard,
+        }
     }
 
     /// The algorithms of the keys that there are for a client that asks for this name, for a
@@ -242,6 +256,7 @@ impl IdentitySet {
         let ranked = Ranked {
             identity: identity.into(),
             added: self.added,
+            is_tied: matches!(&serves, Serves::Name(name) if !name.starts_with('*')),
         };
         self.added += 1;
         self.insert(Entry { ranked, serves });
@@ -312,18 +327,62 @@ impl fmt::Debug for IdentitySet {
     }
 }
 
-impl Order {
-    fn compare(self, a: &Ranked, b: &Ranked) -> Ordering {
-        let strength = |ranked: &Ranked| {
-            let Ranked { identity, .. } = ranked;
-            (Reverse(identity.strength()), identity.weight())
+/// Those with a name and those with a wildcard for it, in one order.
+///
+/// A name doesn't come before a wildcard: a chain that is added for it would take clients away from
+/// one with a wildcard that they trust.
+#[derive(Clone)]
+struct Candidates<'a> {
+    order: Order,
+    exact: &'a [Ranked],
+    wildcard: &'a [Ranked],
+}
+
+impl<'a> Iterator for Candidates<'a> {
+    type Item = &'a Arc<Identity>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = match (self.exact, self.wildcard) {
+            ([exact, ..], [wildcard, ..]) if self.order.is_wildcard_first(exact, wildcard) => {
+                &mut self.wildcard
+            }
+            ([], _) => &mut self.wildcard,
+            _ => &mut self.exact,
         };
-        let by_strength = match self {
-            Self::AsAdded => Ordering::Equal,
-            Self::StrongestFirst => strength(a).cmp(&strength(b)),
-        };
-        by_strength.then(a.added.cmp(&b.added))
+        Some(&next.split_off_first()?.identity)
     }
+}
+
+impl Order {
+    /// Among all.
+    fn compare(self, a: &Ranked, b: &Ranked) -> Ordering {
+        let rank = |ranked: &Ranked| (strength(ranked), ranked.identity.weight());
+        match self {
+            Self::AsAdded => a.added.cmp(&b.added),
+            Self::StrongestFirst => rank(a).cmp(&rank(b)).then(a.added.cmp(&b.added)),
+        }
+    }
+
+    /// Among those for one name.
+    fn compare_for_name(self, a: &Ranked, b: &Ranked) -> Ordering {
+        let by_tie = match self {
+            Self::AsAdded => b.is_tied.cmp(&a.is_tied),
+            Self::StrongestFirst => Ordering::Equal,
+        };
+        by_tie.then(self.compare(a, b))
+    }
+
+    fn is_wildcard_first(self, exact: &Ranked, wildcard: &Ranked) -> bool {
+        match self {
+            Self::AsAdded => self.compare_for_name(wildcard, exact).is_lt(),
+            Self::StrongestFirst => strength(wildcard) < strength(exact),
+        }
+    }
+}
+
+/// The strongest first.
+fn strength(ranked: &Ranked) -> Reverse<Strength> {
+    Reverse(ranked.identity.strength())
 }
 
 impl Ranking {
@@ -339,11 +398,11 @@ impl Ranking {
             Self::Several(all) if all.is_empty() => *self = Self::One(new.clone()),
             Self::One(one) => {
                 let mut both = vec![one.clone(), new.clone()];
-                both.sort_by(|a, b| order.compare(a, b));
+                both.sort_by(|a, b| order.compare_for_name(a, b));
                 *self = Self::Several(both);
             }
             Self::Several(all) => {
-                let at = all.partition_point(|before| order.compare(before, new).is_le());
+                let at = all.partition_point(|before| order.compare_for_name(before, new).is_le());
                 all.insert(at, new.clone());
             }
         }

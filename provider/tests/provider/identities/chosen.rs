@@ -93,6 +93,27 @@ fn in_handshakes() {
     );
 }
 
+/// Of two that are equally strong that with the name comes before that with the wildcard.
+#[test]
+fn names_before_wildcards_of_the_same_strength() {
+    let root = Ecdsa::root();
+    let issued = |name: &str| {
+        let leaf = CertificateBuilder::server().dns_name(name);
+        Identity::issued_by(&root, leaf, &Ecdsa::generate())
+    };
+    let wildcard = issued("*.example.org");
+    let mut exact = issued("a.example.org");
+    // Larger by that.
+    exact.chain.push(root.certificate().der().clone());
+    let set = IdentitySet::new()
+        .strongest_first()
+        .with(wildcard.checked())
+        .with(exact.checked());
+    let all = [Scheme::ECDSA_NISTP256_SHA256];
+    let choice = Identities::new(set).choose_for(Some("a.example.org"), &all, &all);
+    assert_is(&choice.unwrap(), &exact);
+}
+
 /// A chain is chosen by all of its signatures, and not by its key alone.
 #[test]
 fn signatures_in_the_chain_count() {
@@ -238,8 +259,8 @@ fn names() {
     let wildcard = for_names(&["*.example.org"]);
     let fallback = for_names(&["localhost"]);
     let set = IdentitySet::new()
-        .with(wildcard.checked())
         .with(exact.checked())
+        .with(wildcard.checked())
         .with_name("By.Hand.", exact.checked());
     let with_default = Identities::new(set.clone().with_default(fallback.checked()));
     let without_default = Identities::new(set);

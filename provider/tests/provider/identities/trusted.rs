@@ -205,9 +205,10 @@ fn where_the_version_is_not_known() {
     }
 }
 
-/// A wildcard comes after the name itself, unless the client trusts its root and not the other's.
+/// A name and a wildcard for it come in the order, unless the client trusts the root of one and not
+/// the other's.
 #[test]
-fn names_come_before_the_order() {
+fn names_come_in_the_order() {
     let [root, other] = [(); 2].map(|()| Ecdsa::root());
     let ml_dsa = root_named("ML-DSA");
     let issued = |issuer, name: &str| {
@@ -215,24 +216,74 @@ fn names_come_before_the_order() {
         Identity::issued_by(issuer, leaf, &Ecdsa::generate())
     };
     let wildcard = issued(&other, "*.example.org");
-    let leaf = CertificateBuilder::server().dns_name("*.example.org");
-    let trusted = Identity::issued_by(&ml_dsa, leaf, &Ecdsa::generate());
+    let trusted = issued(&ml_dsa, "*.example.org");
     let exact = issued(&root, "a.example.org");
-    let set = [&wildcard, &trusted, &exact].map(|identity| identity.checked());
-    let set = set.into_iter().fold(IdentitySet::new(), IdentitySet::with);
-    let identities = Identities::new(set);
-    let choose = |name: &str, trusted: Option<Vec<u8>>| {
+    let all = [&wildcard, &trusted, &exact].map(|identity| Arc::new(identity.checked()));
+    let choose = |order: [usize; 3], name: &str, trusted: Option<Vec<u8>>| {
+        let set = order.iter().fold(IdentitySet::new(), |set, &at| {
+            set.with(Arc::clone(&all[at]))
+        });
         let offer = with(offer(), |offer| {
             offer.server_name = Some(name.into());
             offer.certificate_authorities = trusted.into_iter().collect();
         });
-        identities.choose_offered(&offer).unwrap()
+        Identities::new(set).choose_offered(&offer).unwrap()
     };
     let name = || Some(subject_of(ml_dsa.certificate().der()));
-    assert_is(&choose("a.example.org", None), &exact);
-    assert_is(&choose("b.example.org", None), &wildcard);
-    assert_is(&choose("a.example.org", name()), &trusted);
-    assert_is(&choose("b.example.org", name()), &trusted);
+    assert_is(&choose([0, 1, 2], "a.example.org", None), &wildcard);
+    assert_is(&choose([2, 0, 1], "a.example.org", None), &exact);
+    assert_is(&choose([1, 2, 0], "a.example.org", None), &trusted);
+    for order in [[0, 1, 2], [2, 0, 1]] {
+        assert_is(&choose(order, "b.example.org", None), &wildcard);
+        assert_is(&choose(order, "a.example.org", name()), &trusted);
+        assert_is(&choose(order, "b.example.org", name()), &trusted);
+    }
+}
+
+/// A name can be tied to a chain, whatever comes before it: who asks for that name gets this chain,
+/// unless it can't verify it or shows that it trusts another.
+#[test]
+fn by_a_name_that_is_tied() {
+    let chains = Chains::new();
+    let ecdsa = Ecdsa::root();
+    let leaf = CertificateBuilder::server();
+    let leaf = leaf.dns_name("pq.example.org").dns_name("*.example.org");
+    let ecdsa_leaf = Identity::issued_by(&ecdsa, leaf, &Ecdsa::generate());
+    let set = IdentitySet::new()
+        .with_default(ecdsa_leaf.checked())
+        .with_name("pq.example.org", chains.ml_dsa.checked())
+        // A wildcard is tied to nothing.
+        .with_name("*.example.org", chains.ecdsa.checked());
+    let identities = Identities::new(set);
+    let choose = |name: &str, change: &dyn Fn(&mut Offer)| {
+        let offer = with(offer(), |offer| {
+            offer.server_name = Some(name.into());
+            change(offer);
+        });
+        identities.choose_offered(&offer).unwrap()
+    };
+    let nothing = |_: &mut Offer| {};
+    assert_is(&choose("pq.example.org", &nothing), &chains.ml_dsa);
+    for name in ["a.example.org", "b.example.org", "example.org"] {
+        assert_is(&choose(name, &nothing), &ecdsa_leaf);
+    }
+    let classical = |offer: &mut Offer| {
+        offer.signature_schemes = vec![Scheme::ECDSA_NISTP256_SHA256];
+    };
+    assert_is(&choose("pq.example.org", &classical), &ecdsa_leaf);
+    let trusting = |offer: &mut Offer| {
+        offer.certificate_authorities = [subject_of(ecdsa.certificate().der())].into();
+    };
+    assert_is(&choose("pq.example.org", &trusting), &ecdsa_leaf);
+
+    // Where all clients trust all roots, the strongest comes first.
+    let strongest = Identities::new((*identities.current()).clone().strongest_first());
+    for name in ["pq.example.org", "a.example.org"] {
+        let offer = with(offer(), |offer| offer.server_name = Some(name.into()));
+        let choice = strongest.choose_offered(&offer).unwrap();
+        let is_ml_dsa = choice.identity.certified_key().cert == chains.ml_dsa.chain;
+        assert_eq!(is_ml_dsa, name == "pq.example.org");
+    }
 }
 
 /// An ECDSA chain, and one of ML-DSA from another root.
