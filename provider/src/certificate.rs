@@ -200,6 +200,14 @@ impl Signature {
         matches!(self, Self::PostQuantum(_) | Self::HashSlhDsa(_))
     }
 
+    pub(crate) fn is_slh_dsa(self) -> bool {
+        match self {
+            Self::PostQuantum(algorithm) => SignatureAlgorithm::SLH_DSA.contains(&algorithm),
+            Self::HashSlhDsa(_) => true,
+            _ => false,
+        }
+    }
+
     /// Without the issuer's key, which has a certificate of its own or is the root's.
     pub(crate) fn strength(self) -> Strength {
         match self {

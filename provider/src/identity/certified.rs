@@ -241,19 +241,14 @@ impl Identity {
         self.size + self.key_algorithm.max_signature_len()
     }
 
-    /// What to sign with for a peer that accepts `schemes` in the handshake and
-    /// `cert_schemes` in certificates; `None` if it can't verify this identity.
+    /// What to sign with for a peer that accepts `schemes` in the handshake, and in certificates
+    /// what `is_accepted` says; `None` if it can't verify this identity.
     pub(super) fn scheme_for(
         &self,
         schemes: &[SignatureScheme],
-        cert_schemes: &[SignatureScheme],
+        is_accepted: impl Fn(Signature) -> bool,
     ) -> Option<SignatureScheme> {
-        let is_chain_verifiable = Algorithms::relied_on(&self.algorithms).all(|signature| {
-            cert_schemes
-                .iter()
-                .any(|&scheme| signature.is_covered_by(scheme))
-        });
-        match is_chain_verifiable {
+        match Algorithms::relied_on(&self.algorithms).all(is_accepted) {
             true => self.signs_with(schemes),
             false => None,
         }

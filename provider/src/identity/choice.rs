@@ -7,6 +7,7 @@ use rustls::{CipherSuite, ProtocolVersion, SignatureScheme};
 use tracing::{debug, info};
 
 use super::{Identity, IdentitySet};
+use crate::certificate::Signature;
 use crate::start::Start;
 use crate::{Authentication, Offer};
 
@@ -41,6 +42,7 @@ impl IdentitySet {
         let accepted = Accepted {
             schemes,
             cert_schemes: offer.certificate_schemes.as_ref().unwrap_or(schemes),
+            has_cert_list: offer.certificate_schemes.is_some(),
         };
         let for_tls13 = for_tls13(schemes);
         let accepted_in_tls13 = Accepted {
@@ -59,17 +61,12 @@ impl IdentitySet {
             MayBe::Tls12 => accepted
                 .choose(suitable, |identity| identity.is_for_protocol_of(offer))
                 .or_else(|| without_scheme(candidates)),
-            MayBe::Either => {
-                let verifiable = |identity: &Identity| accepted_in_tls13.verify(identity);
-                let trusted = |identity: &Identity| {
-                    is_trusted(identity).then(|| verifiable(identity)).flatten()
-                };
-                find(suitable.clone(), trusted)
-                    // Who trusts this one has no use for the others, if it is TLS 1.2.
-                    .or_else(|| find(candidates.clone(), trusted))
-                    .or_else(|| find(suitable, verifiable))
-                    .or_else(|| accepted_in_tls13.choose(candidates, is_trusted))
-            }
+            // Who trusts none that suit TLS 1.2 has no use for these, whatever the version.
+            MayBe::Either => accepted_in_tls13
+                .choose_trusted(suitable.clone(), is_trusted)
+                .or_else(|| accepted_in_tls13.choose_trusted(candidates.clone(), is_trusted))
+                .or_else(|| find(suitable, |identity| accepted_in_tls13.verify(identity)))
+                .or_else(|| accepted_in_tls13.choose(candidates, is_trusted)),
         }
     }
 
@@ -112,22 +109,46 @@ impl IdentitySet {
 pub(super) struct Accepted<'a> {
     /// In the handshake.
     pub(super) schemes: &'a [SignatureScheme],
+    /// In certificates.
     pub(super) cert_schemes: &'a [SignatureScheme],
+    /// Whether it has a list of those (signature_algorithms_cert), which is then taken at its word.
+    pub(super) has_cert_list: bool,
 }
 
 impl Accepted<'_> {
-    /// The first one that the peer can verify and, as it shows, trusts; else, one that it can
-    /// verify; else, one that it may.
+    /// One that the peer, as it shows, trusts; else, the first one that it can verify; else, one
+    /// that it may.
     pub(super) fn choose<'a>(
+        &self,
+        candidates: impl Iterator<Item = &'a Arc<Identity>> + Clone,
+        is_trusted: impl Fn(&Identity) -> bool + Copy,
+    ) -> Option<Choice> {
+        self.choose_trusted(candidates.clone(), is_trusted)
+            .or_else(|| find(candidates.clone(), |identity| self.verify(identity)))
+            .or_else(|| self.sign(candidates.clone()))
+            .or_else(|| without_scheme(candidates))
+    }
+
+    /// The first one that the peer trusts and can verify; else, the first one that it trusts and
+    /// can verify all of but signatures of SLH-DSA. Few peers list SLH-DSA that verify it, and none
+    /// can list HashSLH-DSA; one that trusts a CA can be expected to verify its signatures.
+    fn choose_trusted<'a>(
         &self,
         candidates: impl Iterator<Item = &'a Arc<Identity>> + Clone,
         is_trusted: impl Fn(&Identity) -> bool,
     ) -> Option<Choice> {
-        let trusted = candidates.clone().filter(|identity| is_trusted(identity));
-        find(trusted, |identity| self.verify(identity))
-            .or_else(|| find(candidates.clone(), |identity| self.verify(identity)))
-            .or_else(|| self.sign(candidates.clone()))
-            .or_else(|| without_scheme(candidates))
+        let trusted = candidates.filter(|identity| is_trusted(identity));
+        let but_for_slh_dsa = |identity: &Identity| {
+            identity.scheme_for(self.schemes, |signature| {
+                self.covers(signature) || signature.is_slh_dsa()
+            })
+        };
+        find(trusted.clone(), |identity| self.verify(identity)).or_else(|| {
+            match self.has_cert_list {
+                true => None,
+                false => find(trusted, but_for_slh_dsa),
+            }
+        })
     }
 
     /// The first one that can sign the handshake. Its chain may be one that the peer trusts for
@@ -141,7 +162,12 @@ impl Accepted<'_> {
 
     /// What this one signs with, if the peer can verify it.
     pub(super) fn verify(&self, identity: &Identity) -> Option<SignatureScheme> {
-        identity.scheme_for(self.schemes, self.cert_schemes)
+        identity.scheme_for(self.schemes, |signature| self.covers(signature))
+    }
+
+    fn covers(&self, signature: Signature) -> bool {
+        let mut schemes = self.cert_schemes.iter();
+        schemes.any(|&scheme| signature.is_covered_by(scheme))
     }
 }
 

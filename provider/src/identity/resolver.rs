@@ -128,6 +128,7 @@ impl Identities {
         let accepted = Accepted {
             schemes,
             cert_schemes,
+            has_cert_list: true,
         };
         accepted.choose(set.candidates(server_name), |_| false)
     }
@@ -150,6 +151,7 @@ impl ResolvesClientCert for Identities {
         let accepted = Accepted {
             schemes,
             cert_schemes: schemes,
+            has_cert_list: false,
         };
         let names = root_hint_subjects.iter().copied().collect::<HashSet<_>>();
         let is_trusted = |identity: &Identity| identity.is_issued_by(|name| names.contains(name));

@@ -8,10 +8,15 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     ClientConfig, DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme,
+    SupportedProtocolVersion,
 };
 
 /// A client that trusts `roots`, and says so.
-pub(crate) fn client(provider: Arc<CryptoProvider>, roots: RootCertStore) -> ClientConfig {
+pub(crate) fn client(
+    provider: Arc<CryptoProvider>,
+    roots: RootCertStore,
+    versions: &[&'static SupportedProtocolVersion],
+) -> ClientConfig {
     let names = roots.subjects();
     let verifier =
         WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
@@ -20,7 +25,7 @@ pub(crate) fn client(provider: Arc<CryptoProvider>, roots: RootCertStore) -> Cli
         names,
     };
     ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .unwrap()
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))

@@ -153,7 +153,8 @@ fn rustls_by_whom_it_trusts() {
             .with_no_client_auth()
     };
     let naming = |provider: &CryptoProvider, trusted: &[&str]| {
-        named_roots::client(Arc::new(provider.clone()), roots(trusted))
+        let provider = Arc::new(provider.clone());
+        named_roots::client(provider, roots(trusted), rustls::DEFAULT_VERSIONS)
     };
     let ours = rustls_pq::provider().expect("the default provider runs here");
     for provider in [ours, rustls::crypto::aws_lc_rs::default_provider()] {

@@ -3,15 +3,16 @@
 
 use alloc::sync::Arc;
 
-use pq_x509::{CertificateBuilder, SignatureAlgorithm, SigningKey};
+use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+use rustls::client::Resumption;
 use rustls::pki_types::CertificateDer;
-use rustls::{ClientConfig, ServerConfig, SignatureScheme as Scheme};
+use rustls::{ClientConfig, ClientConnection, ServerConfig, SignatureScheme as Scheme, version};
 use rustls_pq::identity::{Identities, IdentitySet};
-use rustls_pq::{Authentication, Builder, KeyAlgorithm};
+use rustls_pq::{Builder, Group, KeyAlgorithm, OfferReader, ServerHandshake};
 
-use super::{World, assert_is, issue, root, server_with};
+use super::{World, assert_is, issue, root, server_over, server_with};
 use crate::named_roots;
-use crate::peers::{Identity, any_base, client_config, connect, roots};
+use crate::peers::{Ecdsa, Identity, any_base, client_config, connect, connect_to, roots};
 
 /// Every order of four identities with every subset of what clients may accept.
 #[test]
@@ -51,41 +52,69 @@ fn first_that_the_client_can_verify() {
     }
 }
 
-/// Whoever connects to a server with one chain connects to it with two as well: a client with roots
-/// of either kind or of both, that offers what it does by default, or that shows whom it trusts.
-/// Where a client doesn't, and trusts the second chain only, no server can know, and the test says
-/// so.
+/// Whoever connects to a server with one chain connects to it with two as well, whichever is first,
+/// with the name or with a wildcard for it: a client with the root of either or of both, of either
+/// version, with and without a post-quantum group, that offers what it does by default, or that shows
+/// whom it trusts. A client that shows nothing gets what the order says, and connects if it trusts
+/// that.
 #[test]
 fn a_second_chain_breaks_nobody() {
-    let world = World::new();
-    let [ecdsa, ml_dsa] = [&world.ecdsa, &world.ml_dsa_65];
-    let [ecdsa_root, ml_dsa_root] = [&world.roots[3], &world.roots[1]];
-    let one_chain = [ecdsa, ml_dsa].map(|identity| server(&[identity]));
-    for (order, with_two) in [
-        ([0, 1], server(&[ecdsa, ml_dsa])),
-        ([1, 0], server(&[ml_dsa, ecdsa])),
+    let mut refused = Vec::new();
+    for pair in [
+        [Kind::Ecdsa, Kind::MlDsa],
+        [Kind::MlDsa, Kind::Ecdsa],
+        [Kind::Ecdsa, Kind::BelowSlhDsa],
+        [Kind::BelowSlhDsa, Kind::Ecdsa],
     ] {
-        for (trusted, kinds) in [
-            (vec![ecdsa_root], vec![0]),
-            (vec![ml_dsa_root], vec![1]),
-            (vec![ecdsa_root, ml_dsa_root], vec![0, 1]),
-        ] {
-            for (says, client) in clients(&trusted) {
-                let succeeds = |server| connect(&client, server).client.result.is_ok();
-                let by_one = [0, 1].map(|kind| succeeds(&one_chain[kind]));
-                assert_eq!(by_one, [0, 1].map(|kind| kinds.contains(&kind)), "{says:?}");
-                let is_known = match says {
-                    // A server that doesn't know gives the first chain.
-                    Says::Nothing => kinds.contains(&order[0]),
-                    Says::WhomItTrusts | Says::WhatItVerifies => true,
-                };
-                assert_eq!(
-                    succeeds(&with_two),
-                    is_known,
-                    "{order:?} {says:?} {kinds:?}"
-                );
+        for names in [[NAME; 2], ["*.example.org", NAME], [NAME, "*.example.org"]] {
+            let chains = [0, 1].map(|at| Chain::new(pair[at], names[at]));
+            let alone = [0, 1].map(|at| serving(&chains[at..=at]));
+            let both = serving(&chains);
+            for trusted in [&[0][..], &[1], &[0, 1]] {
+                for client in Client::all(&chains, trusted) {
+                    let Client {
+                        says,
+                        speaks_tls13,
+                        has_pq_group,
+                        ..
+                    } = client;
+                    let case = format!(
+                        "{pair:?} {names:?}, a client with {trusted:?}, {says:?}, \
+                         TLS 1.3: {speaks_tls13}, post-quantum: {has_pq_group}"
+                    );
+                    let by_one = [0, 1].map(|at| client.connects(&alone[at]));
+                    let expected = [0, 1].map(|at| {
+                        let is_usable = pair[at] == Kind::Ecdsa || speaks_tls13;
+                        trusted.contains(&at) && is_usable
+                    });
+                    assert_eq!(by_one, expected, "{case}");
+                    for knows_versions in [true, false] {
+                        let is_served = match says {
+                            Says::Nothing => by_one[client.given(pair, knows_versions)],
+                            _ => by_one.contains(&true),
+                        };
+                        let connects = match knows_versions {
+                            true => client.connects_to_reader(&both),
+                            false => client.connects(&both),
+                        };
+                        assert_eq!(
+                            connects, is_served,
+                            "{case}, versions known: {knows_versions}"
+                        );
+                        if by_one[0] && !connects {
+                            refused.push((pair[0], has_pq_group, knows_versions));
+                        }
+                    }
+                }
             }
         }
+    }
+    // The second chain takes nobody from the first one but who shows no trust, and doesn't list
+    // SLH-DSA, or may speak TLS 1.2 for all that the server knows.
+    assert!(!refused.is_empty());
+    for (first, has_pq_group, knows_versions) in refused {
+        let may_speak_tls12 = !has_pq_group && !knows_versions;
+        assert!(first == Kind::BelowSlhDsa || first == Kind::MlDsa && may_speak_tls12);
     }
 }
 
@@ -123,39 +152,176 @@ fn size_does_not_count() {
     }
 }
 
+/// The name that clients ask for.
+const NAME: &str = "a.example.org";
+
+/// What a chain is of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Ecdsa,
+    MlDsa,
+    /// An ML-DSA leaf below an SLH-DSA root, which clients verify and don't list.
+    BelowSlhDsa,
+}
+
+struct Chain {
+    kind: Kind,
+    identity: Identity,
+    root: CertificateDer<'static>,
+}
+
+impl Chain {
+    fn new(kind: Kind, name: &str) -> Self {
+        let leaf = CertificateBuilder::server().dns_name(name);
+        let below = |algorithm| {
+            let root = root(algorithm);
+            let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+            let identity = Identity::issued_by(&root, leaf.clone(), &key);
+            (identity, root.certificate().der().clone())
+        };
+        let (identity, root) = match kind {
+            Kind::Ecdsa => {
+                let root = CertificateBuilder::ca("ECDSA");
+                let root = Issuer::self_signed(root, Ecdsa::generate()).unwrap();
+                let identity = Identity::issued_by(&root, leaf, &Ecdsa::generate());
+                (identity, root.certificate().der().clone())
+            }
+            Kind::MlDsa => below(SignatureAlgorithm::MlDsa65),
+            Kind::BelowSlhDsa => below(SignatureAlgorithm::SlhDsaSha2_128f),
+        };
+        Self {
+            kind,
+            identity,
+            root,
+        }
+    }
+
+    /// Of those who trust it, and of nobody else.
+    fn protocol(&self) -> Vec<u8> {
+        format!("{:?}", self.kind).into_bytes()
+    }
+}
+
+/// A server's identities, with a protocol tied to each.
+fn serving(chains: &[Chain]) -> Arc<Identities> {
+    let set = chains.iter().fold(IdentitySet::new(), |set, chain| {
+        set.with(chain.identity.checked().with_protocols([chain.protocol()]))
+    });
+    Arc::new(Identities::new(set))
+}
+
 /// What a client lets a server know.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Says {
     /// It lists all schemes that it has, whatever roots it has.
     Nothing,
     /// It names its roots (certificate_authorities).
     WhomItTrusts,
+    /// It offers the protocols that are tied to the chains that it trusts.
+    Protocols,
     /// It lists only the schemes that its roots have a use for.
     WhatItVerifies,
 }
 
-fn clients(trusted: &[&CertificateDer<'static>]) -> [(Says, Arc<ClientConfig>); 3] {
-    let store = || roots(trusted.iter().copied().cloned());
-    let all = Builder::new(any_base()).build().unwrap();
-    let schemes = trusted.iter().map(|root| {
-        let root = Authentication::of(&[(*root).clone()]).unwrap();
-        match root.key {
-            KeyAlgorithm::EcdsaP256 => Scheme::ECDSA_NISTP256_SHA256,
-            _ => Scheme::ML_DSA_65,
+struct Client {
+    says: Says,
+    speaks_tls13: bool,
+    has_pq_group: bool,
+    config: Arc<ClientConfig>,
+}
+
+impl Client {
+    fn all<'a>(chains: &'a [Chain; 2], trusted: &'a [usize]) -> impl Iterator<Item = Self> + 'a {
+        use Says::{Nothing, Protocols, WhatItVerifies, WhomItTrusts};
+        [Nothing, WhomItTrusts, Protocols, WhatItVerifies]
+            .into_iter()
+            .flat_map(|says| {
+                [(true, true), (true, false), (false, false)].map(|(speaks_tls13, has_pq_group)| {
+                    let trusted = trusted.iter().map(|&at| &chains[at]);
+                    Self::new(says, speaks_tls13, has_pq_group, trusted)
+                })
+            })
+    }
+
+    fn new<'a>(
+        says: Says,
+        speaks_tls13: bool,
+        has_pq_group: bool,
+        trusted: impl Iterator<Item = &'a Chain> + Clone,
+    ) -> Self {
+        let mut builder = Builder::new(any_base());
+        if !has_pq_group {
+            builder = builder.groups([Group::X25519]);
         }
-    });
-    let limited = Builder::new(any_base()).signature_schemes(schemes).build();
-    [
-        (Says::Nothing, client_config(all.clone(), store()).into()),
-        (
-            Says::WhatItVerifies,
-            client_config(limited.unwrap(), store()).into(),
-        ),
-        (
-            Says::WhomItTrusts,
-            named_roots::client(all.into(), store()).into(),
-        ),
-    ]
+        if says == Says::WhatItVerifies {
+            builder = builder.signature_schemes(trusted.clone().map(|chain| match chain.kind {
+                Kind::Ecdsa => Scheme::ECDSA_NISTP256_SHA256,
+                Kind::MlDsa | Kind::BelowSlhDsa => Scheme::ML_DSA_65,
+            }));
+        }
+        let provider = Arc::new(builder.build().unwrap());
+        let roots = roots(trusted.clone().map(|chain| chain.root.clone()));
+        let versions: &[_] = match speaks_tls13 {
+            true => &[&version::TLS13],
+            false => &[&version::TLS12],
+        };
+        let mut config = match says {
+            Says::WhomItTrusts => named_roots::client(provider, roots, versions),
+            _ => ClientConfig::builder_with_provider(provider)
+                .with_protocol_versions(versions)
+                .unwrap()
+                .with_root_certificates(roots)
+                .with_no_client_auth(),
+        };
+        if says == Says::Protocols {
+            config.alpn_protocols = trusted.map(Chain::protocol).collect();
+        }
+        Self {
+            says,
+            speaks_tls13,
+            has_pq_group,
+            config: config.into(),
+        }
+    }
+
+    /// Which one it gets if it shows trust in none.
+    fn given(&self, pair: [Kind; 2], knows_versions: bool) -> usize {
+        let may_speak_tls12 = !self.speaks_tls13 || !self.has_pq_group && !knows_versions;
+        let is_suitable = |kind: &&Kind| match kind {
+            Kind::Ecdsa => true,
+            Kind::MlDsa => !may_speak_tls12,
+            // Next to what it lists, what it doesn't list counts for nothing.
+            Kind::BelowSlhDsa => false,
+        };
+        let given = pair.iter().find(is_suitable);
+        usize::from(given != Some(&pair[0]))
+    }
+
+    fn connects(&self, identities: &Arc<Identities>) -> bool {
+        self.connects_to(&server_over(Arc::clone(identities)))
+    }
+
+    /// With a server that reads the ClientHello before rustls does, and so knows its versions.
+    fn connects_to_reader(&self, identities: &Arc<Identities>) -> bool {
+        let name = NAME.try_into().unwrap();
+        let mut client = ClientConnection::new(Arc::clone(&self.config), name).unwrap();
+        let mut hello = Vec::new();
+        client.write_tls(&mut hello).unwrap();
+        let offer = OfferReader::new().read(&hello).unwrap().unwrap();
+        let config = server_over(Arc::clone(identities));
+        let handshake = ServerHandshake::begin(offer, identities, &config);
+        self.connects_to(&handshake.config())
+    }
+
+    fn connects_to(&self, server: &Arc<ServerConfig>) -> bool {
+        // Without sessions of others.
+        let mut client = ClientConfig::clone(&self.config);
+        client.resumption = Resumption::disabled();
+        connect_to(NAME, &client.into(), server)
+            .client
+            .result
+            .is_ok()
+    }
 }
 
 fn server(identities: &[&Identity]) -> Arc<ServerConfig> {

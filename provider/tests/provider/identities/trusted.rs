@@ -10,7 +10,7 @@ use rustls_pq::{Builder, Group, Offer, OfferReader, ServerHandshake};
 use super::{assert_is, issue, root, subject_of, with};
 use crate::chromium;
 use crate::offers::trust_anchors;
-use crate::peers::{Ecdsa, Identity, accept, any_base};
+use crate::peers::{Ecdsa, HashSlhDsa, Identity, accept, any_base};
 
 /// A browser lists ML-DSA and gets the chain for it if it says that it trusts the root, and else
 /// what stands first.
@@ -283,6 +283,70 @@ fn by_a_name_that_is_tied() {
         let choice = strongest.choose_offered(&offer).unwrap();
         let is_ml_dsa = choice.identity.certified_key().cert == chains.ml_dsa.chain;
         assert_eq!(is_ml_dsa, name == "pq.example.org");
+    }
+}
+
+/// A client that shows that it trusts a chain with SLH-DSA in it gets that, though it lists no scheme
+/// for it, as few do. For HashSLH-DSA nobody can.
+#[test]
+fn signatures_that_nobody_lists() {
+    let ecdsa = issue(&Ecdsa::root(), &Ecdsa::generate());
+    let slh_dsa = root(SignatureAlgorithm::SlhDsaSha2_128f);
+    let ca = CertificateBuilder::ca("HashSLH-DSA");
+    let hash_slh_dsa = pq_x509::Issuer::self_signed(ca, HashSlhDsa::generate()).unwrap();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    for (below, name) in [
+        (
+            issue(&slh_dsa, &key),
+            subject_of(slh_dsa.certificate().der()),
+        ),
+        (
+            issue(&hash_slh_dsa, &key),
+            subject_of(hash_slh_dsa.certificate().der()),
+        ),
+    ] {
+        let tied = below
+            .checked()
+            .with_trust_anchors(trust_anchors(&["32473.1"]))
+            .with_protocols(["closed"]);
+        let set = IdentitySet::new()
+            .with_default(ecdsa.checked())
+            .with_default(tied);
+        let identities = Identities::new(set);
+        let choose = |offer: &Offer| identities.choose_offered(offer).unwrap();
+        assert_is(&choose(&offer()), &ecdsa);
+
+        let by_name = with(offer(), |offer| {
+            offer.certificate_authorities = [name].into();
+        });
+        let by_id = with(offer(), |offer| {
+            offer.trust_anchors = trust_anchors(&["32473.1"]);
+        });
+        let by_protocol = with(offer(), |offer| {
+            offer.protocols = vec![b"closed".to_vec()];
+        });
+        for offer in [by_name, by_id, by_protocol] {
+            // The version may not be known, and be TLS 1.2.
+            let unknown = with(offer.clone(), |offer| {
+                offer.versions = None;
+                offer.groups = vec![Group::X25519];
+            });
+            for offer in [offer.clone(), unknown] {
+                let choice = choose(&offer);
+                assert_is(&choice, &below);
+                assert_eq!(choice.scheme, Some(Scheme::ML_DSA_65));
+            }
+            // What it says of certificates counts, and so does what it can't verify.
+            let listing = with(offer.clone(), |offer| {
+                offer.certificate_schemes = Some(offer.signature_schemes.clone());
+            });
+            let classical = with(offer, |offer| {
+                offer.signature_schemes = vec![Scheme::ECDSA_NISTP256_SHA256];
+            });
+            for offer in [listing, classical] {
+                assert_is(&choose(&offer), &ecdsa);
+            }
+        }
     }
 }
 
