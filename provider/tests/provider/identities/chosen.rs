@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 
 use pq_x509::{CertificateBuilder, SignatureAlgorithm, SigningKey};
 use rustls::SignatureScheme as Scheme;
-use rustls::{AlertDescription, Error, PeerIncompatible};
+use rustls::{AlertDescription, CertificateError, Error, PeerIncompatible};
 use rustls_pq::identity::{self, Identities, IdentitySet};
 use rustls_pq::verify::slh_dsa::SLHDSA_SHA2_192F;
 use rustls_pq::{Builder, KeyAlgorithm};
@@ -91,6 +91,23 @@ fn in_handshakes() {
         nothing_shared.client.result,
         Err(Error::AlertReceived(AlertDescription::HandshakeFailure))
     );
+}
+
+/// What its documentation warns of: a client with a classical root alone that lists ML-DSA, as all
+/// with this crate do, is refused service.
+#[test]
+fn strongest_first_is_for_closed_worlds() {
+    let world = World::new();
+    let set = [&world.ecdsa, &world.ml_dsa_65].map(|identity| identity.checked());
+    let set = set
+        .into_iter()
+        .fold(IdentitySet::new(), IdentitySet::with_default);
+    let client = || provider_client(None, [world.roots[3].clone()]);
+    let outcome = connect(&client(), &server_with(set.clone()));
+    assert_eq!(outcome.client.result, Ok(()));
+    let outcome = connect(&client(), &server_with(set.strongest_first()));
+    let unknown = CertificateError::UnknownIssuer;
+    assert_eq!(outcome.client.result, Err(unknown.into()));
 }
 
 /// Of two that are equally strong that with the name comes before that with the wildcard.
