@@ -1,5 +1,5 @@
 use alloc::sync::Arc;
-use core::fmt;
+use core::{fmt, mem};
 
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::{Certificate, SignatureAlgorithm, SigningKey};
@@ -181,17 +181,26 @@ impl Identity {
 
     /// Shows `response`, an OCSP response in DER for the leaf, along with the certificate to clients
     /// that ask for one (RFC 6066, section 8). Nothing is checked in it; it is of use for as long
-    /// as it says itself, and another identity takes its place then.
+    /// as it says itself, and another identity takes its place then. An empty one stands for none.
+    ///
+    /// A response isn't read from [files](super::IdentityFiles). When those of a chain change, the
+    /// identity that is made of them has none, whatever the one before had.
     ///
     /// # Errors
     ///
     /// [`IdentityError::TooLarge`] if no handshake can carry it with the chain.
     pub fn with_ocsp_response(mut self, response: Vec<u8>) -> Result<Self, IdentityError> {
-        // Extension, CertificateStatus and OCSPResponse have headers of four, one and three bytes.
-        let signature = self.key_algorithm.max_signature_len();
-        check_flight(&self.certified.cert, response.len() + 8, signature)?;
-        self.size += response.len();
-        if let Some(before) = Arc::make_mut(&mut self.certified).ocsp.replace(response) {
+        // TLS has no empty response: clients would refuse the whole message.
+        let response = Some(response).filter(|response| !response.is_empty());
+        if let Some(response) = &response {
+            // Extension, CertificateStatus and OCSPResponse have headers of four, one and three
+            // bytes.
+            let signature = self.key_algorithm.max_signature_len();
+            check_flight(&self.certified.cert, response.len() + 8, signature)?;
+            self.size += response.len();
+        }
+        let certified = Arc::make_mut(&mut self.certified);
+        if let Some(before) = mem::replace(&mut certified.ocsp, response) {
             self.size -= before.len();
         }
         Ok(self)
@@ -235,8 +244,8 @@ impl Identity {
         self.size
     }
 
-    /// What a handshake with it weighs, in bytes: certificates, and the signature in
-    /// CertificateVerify.
+    /// What a handshake with it weighs, in bytes: certificates, the OCSP response if there is one,
+    /// and the signature in CertificateVerify.
     pub(super) fn weight(&self) -> usize {
         self.size + self.key_algorithm.max_signature_len()
     }

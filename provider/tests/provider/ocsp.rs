@@ -63,6 +63,40 @@ fn verifiers_are_given_it() {
     }
 }
 
+/// An empty response is none: in a handshake it would be a malformed message.
+#[test]
+fn empty_ones() {
+    let root = Ecdsa::root();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let identity = Identity::issued_by(&root, leaf, &Ecdsa::generate());
+    let plain = identity.checked();
+    let size = plain.size();
+    let empty = plain.with_ocsp_response(vec![]).unwrap();
+    let emptied = identity.checked().with_ocsp_response(vec![0; 99]).unwrap();
+    let emptied = emptied.with_ocsp_response(vec![]).unwrap();
+    for identity in [empty, emptied] {
+        assert_eq!(identity.certified_key().ocsp, None);
+        assert_eq!(identity.size(), size);
+        let identities = Identities::new(IdentitySet::new().with_default(identity));
+        let provider = Arc::new(Builder::new(any_base()).build().unwrap());
+        let server = ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(identities));
+        let server = Arc::new(server);
+        for version in [&version::TLS12, &version::TLS13] {
+            let client = ClientConfig::builder_with_provider(provider.clone())
+                .with_protocol_versions(&[version])
+                .unwrap()
+                .with_root_certificates(roots([root.certificate().der().clone()]))
+                .with_no_client_auth();
+            let outcome = connect(&client.into(), &server);
+            assert_eq!(outcome.client.result, Ok(()), "{:?}", version.version);
+        }
+    }
+}
+
 #[test]
 fn too_large_for_a_handshake() {
     let root = Ecdsa::root();
