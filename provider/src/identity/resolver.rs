@@ -29,7 +29,8 @@ pub struct Identities {
 
 impl Identities {
     /// Starts with `set`.
-    pub fn new(set: IdentitySet) -> Self {
+    pub fn new(mut set: IdentitySet) -> Self {
+        set.replaces(None);
         Self {
             current: RwLock::new(Arc::new(set)),
             turn: Mutex::new(()),
@@ -39,9 +40,13 @@ impl Identities {
     /// Puts `set` in the place of the current one, for all handshakes that start from
     /// now on. Handshakes that are under way and connections keep what they have.
     ///
+    /// What the set held before goes when nobody uses it any more. That may be a handshake that
+    /// began before: to drop 100,000 identities takes it a while. [`update`](Self::update) drops what
+    /// it changes, and no more.
+    ///
     /// Where [files are watched](super::IdentityFiles::watch), a set that wasn't made from the
     /// current one is replaced in turn when one of them changes: then change the files, or
-    /// [`update`](Self::update) the set.
+    /// [`update`](Self::update) the set. This goes for a copy of an earlier one as well.
     pub fn replace(&self, set: IdentitySet) {
         self.update(|_| set);
     }
@@ -88,7 +93,10 @@ impl Identities {
     /// itself. If it panics, nothing changes.
     pub fn update(&self, change: impl FnOnce(IdentitySet) -> IdentitySet) {
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut set = Arc::new(change((*self.current()).clone()));
+        let before = self.current();
+        let mut set = change((*before).clone());
+        set.replaces(Some(&before));
+        let mut set = Arc::new(set);
         mem::swap(
             &mut *self.current.write().unwrap_or_else(PoisonError::into_inner),
             &mut set,

@@ -34,6 +34,8 @@ pub struct IdentitySet {
     /// How often something was added.
     added: u64,
     origin: Origin,
+    /// Of the [`Identities`](super::Identities) that it was current in last, if it was in any.
+    revision: Option<Arc<()>>,
 }
 
 /// Which [`IdentitySet::new`] a set was made from: copies share it, however they differ.
@@ -101,6 +103,7 @@ impl IdentitySet {
             defaults: Arc::default(),
             added: 0,
             origin: Origin::default(),
+            revision: None,
         }
     }
 
@@ -119,6 +122,7 @@ impl IdentitySet {
         let mut set = Self {
             order: Order::StrongestFirst,
             origin: self.origin.clone(),
+            revision: self.revision.clone(),
             ..Self::new()
         };
         for entry in self.entries() {
@@ -250,6 +254,20 @@ impl IdentitySet {
 
     pub(super) fn is_from(&self, origin: &Origin) -> bool {
         Arc::ptr_eq(&self.origin.0, &origin.0)
+    }
+
+    /// Is current from now on, in the place of `before`.
+    ///
+    /// If it was made from one that was current earlier, it lacks what has changed since, and so
+    /// doesn't pass for a copy any more.
+    pub(super) fn replaces(&mut self, before: Option<&Self>) {
+        let current = before.and_then(|before| before.revision.as_ref());
+        if let Some(revision) = &self.revision
+            && !current.is_some_and(|current| Arc::ptr_eq(revision, current))
+        {
+            self.origin = Origin::default();
+        }
+        self.revision = Some(Arc::default());
     }
 
     pub(super) fn serving(mut self, identity: impl Into<Arc<Identity>>, serves: Serves) -> Self {

@@ -9,11 +9,12 @@ use std::time::Instant;
 
 use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
 use rustls::SignatureScheme as Scheme;
-use rustls_pq::identity::{Identities, Identity, IdentitySet};
+use rustls_pq::identity::{Identities, Identity, IdentityFiles, IdentitySet};
 use rustls_pq::{Offer, Refusal};
 
 use super::{World, assert_is, server_over, with};
 use crate::peers::{Ecdsa, Identity as Pair, any_base, connect};
+use crate::rotation::{self, Files, OFTEN};
 
 const NAMES: usize = 100_000;
 const DISTINCT: usize = 2_000;
@@ -214,6 +215,33 @@ fn updates_add_up() {
             ));
         }
     }
+}
+
+/// A copy of an earlier set lacks what files have led to since. It is served until they change, and
+/// then they are.
+#[test]
+fn an_earlier_set_beside_files() {
+    let pki = rotation::Pki::new();
+    let files = Files::new("earlier set");
+    let [first, second, third, last] = [(); 4].map(|()| pki.issue());
+    files.put(&first);
+    let watch = IdentityFiles::new(rotation::provider()).with_default(&files.chain, &files.key);
+    let (identities, _watcher) = watch.watch(OFTEN).unwrap();
+    let earlier = identities.current();
+    files.put(&second);
+    second.wait_until_served_by(&identities);
+    identities.replace((*earlier).clone());
+    assert!(first.is_served_by(&identities));
+    files.put(&third);
+    third.wait_until_served_by(&identities);
+
+    // What is made of the current one goes on with what else is in it.
+    let tenant = Arc::new(Tenants::new().identity(0));
+    let changed = (*identities.current()).clone();
+    identities.replace(changed.with(tenant.clone()).strongest_first());
+    files.put(&last);
+    last.wait_until_served_by(&identities);
+    assert!(identities.current().contains(&tenant));
 }
 
 /// What panics changes nothing, and who comes next isn't disturbed.
