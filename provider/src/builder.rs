@@ -39,10 +39,10 @@ use crate::{Error, Group, Profile, base, kx, sign, verify};
 ///
 /// rustls wants references that live for ever. What [`build()`](Self::build) makes
 /// is kept for the life of the process, once for each different base, choice of
-/// signature schemes and kinds of roots; building the same provider again allocates nothing that
-/// stays. Bases differ where they hold different references: a program that leaks
-/// a new key provider or group for every connection, and builds on it, grows by what
-/// is kept here, too. Build once, and share the provider.
+/// signature schemes and [kinds](Self::roots) of roots; building the same provider again
+/// allocates nothing that stays. Bases differ where they hold different references: a
+/// program that leaks a new key provider or group for every connection, and builds on it,
+/// grows by what is kept here, too. Build once, and share the provider.
 ///
 /// # FIPS
 ///

@@ -77,7 +77,7 @@ pub struct Offer {
     /// 1024 of them.
     pub certificate_authorities: BTreeSet<Vec<u8>>,
     /// CAs that the client trusts, by the IDs in `trust_anchors`
-    /// (draft-ietf-tls-trust-anchor-ids, section 5.1); no more than 1024 of them. What isn't a
+    /// (draft-ietf-tls-trust-anchor-ids-06, section 5.1); no more than 1024 of them. What isn't a
     /// valid ID is left out.
     pub trust_anchors: BTreeSet<TrustAnchorId>,
 }

@@ -103,6 +103,11 @@ pub struct ServerHandshake {
 impl ServerHandshake {
     /// Chooses the certificate for a client that offers `offer` among those that `identities` has
     /// now. `config` is common to all connections; its own `cert_resolver` isn't asked.
+    ///
+    /// Whether the server speaks TLS 1.2 alone is taken from the cipher suites of its provider: rustls
+    /// doesn't tell which versions a configuration is limited to. So one that is limited to TLS 1.2
+    /// needs a provider without suites of TLS 1.3. Otherwise clients of both versions may get a chain
+    /// that TLS 1.2 has no use for, and are refused.
     pub fn begin(mut offer: Offer, identities: &Identities, config: &ServerConfig) -> Self {
         let mut suites = config.crypto_provider().cipher_suites.iter();
         if suites.all(|suite| suite.tls13().is_none()) {

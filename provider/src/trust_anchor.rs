@@ -2,7 +2,7 @@ use core::fmt;
 use core::str::FromStr;
 
 /// The name of a CA, or of a group of CAs, by which clients say in the extension `trust_anchors`
-/// whom they trust (draft-ietf-tls-trust-anchor-ids, section 4).
+/// whom they trust (draft-ietf-tls-trust-anchor-ids-06, section 4).
 ///
 /// It is an object identifier below 1.3.6.1.4.1, where every organisation has a number of its own,
 /// and is written without that prefix:

@@ -152,15 +152,25 @@ impl Identity {
         Self::new(certificates, key, provider)
     }
 
-    /// States the IDs of the CA that the chain ends at, which the CA gives, and of groups of CAs
-    /// that it is in, in place of those stated before.
+    /// States the IDs of the CA that the chain ends at, which the CA gives, in place of those stated
+    /// before.
     ///
-    /// Clients that send one of them in `trust_anchors` (draft-ietf-tls-trust-anchor-ids), as
-    /// Chromium does, show that they trust the chain, and get it wherever it stands in the order.
-    /// That takes an [`OfferReader`](crate::OfferReader) with a
-    /// [`ServerHandshake`](crate::ServerHandshake), since rustls drops the extension. Nor does rustls
-    /// send what the draft asks of servers in turn, the list of what there is (section 5.6) and that
-    /// a chain was chosen so (section 5.5): such a client verifies the chain as it does any other.
+    /// Clients that send one of them in `trust_anchors` (draft-ietf-tls-trust-anchor-ids-06), as
+    /// Chromium does, get the chain wherever it stands in the order. That takes an
+    /// [`OfferReader`](crate::OfferReader) with a [`ServerHandshake`](crate::ServerHandshake), since
+    /// rustls drops the extension. The chain has to be complete, each certificate followed by its
+    /// issuer's, up to the one that this CA issued (section 5.5).
+    ///
+    /// Three things differ from the draft, since rustls can't send what it asks of servers:
+    ///
+    /// * A client isn't told that its IDs decided (an empty extension with the chain, section 5.5).
+    ///   It verifies the chain as it does any other.
+    /// * A client isn't told which IDs the server has (section 5.6). The draft lets clients send IDs
+    ///   of CAs that they don't trust, and try again with that list. Here such a client fails, though
+    ///   another chain would have served it. So state the CA's own ID, and not those of groups, which
+    ///   more clients send.
+    /// * An ID counts if it is the same as the client's. The patterns by which a CA describes a range
+    ///   of groups, such as `32473.2.{7-}` (section 5.3.1), can't be stated.
     pub fn with_trust_anchors(self, ids: impl IntoIterator<Item = TrustAnchorId>) -> Self {
         Self {
             trust_anchors: ids.into_iter().collect(),
@@ -169,9 +179,12 @@ impl Identity {
     }
 
     /// States application protocols (ALPN, RFC 7301) that only clients offer which trust the chain,
-    /// in place of those stated before: such clients get it wherever it stands in the order. A
-    /// protocol that others offer as well, such as `h2`, takes the chains away from these that they
-    /// would accept.
+    /// in place of those stated before: such clients get it wherever it stands in the order. Name no
+    /// protocol that other clients offer too, such as `h2`: they would get this chain instead of one
+    /// that they trust.
+    ///
+    /// [`ServerConfig::alpn_protocols`](rustls::ServerConfig) should have the protocol, too: a server
+    /// that has some, and none of the client's, refuses it.
     pub fn with_protocols<P: Into<Vec<u8>>>(self, protocols: impl IntoIterator<Item = P>) -> Self {
         Self {
             protocols: protocols.into_iter().map(P::into).collect(),

@@ -46,46 +46,67 @@
 //! it trusts. Chromium 156, Go 1.27, Node 26, curl with OpenSSL 3.6, NSS, s2n, wolfSSL and clients
 //! with this crate list ML-DSA by default, and have no ML-DSA root unless somebody gave them one. So
 //! the order is the operator's: **what is added first is preferred**, and should be what every
-//! client trusts. A client gets, of those
+//! client trusts.
 //!
-//! * for the server name that it asks for: first those that name it, then those with a wildcard for
-//!   it (`*.example.org`, for one label). Where there are neither, or the client asks for none, the
-//!   default ones. Names are those in the leaf's subjectAltName;
-//! * that it can verify: its `signature_algorithms` cover a scheme of the key and the signature of
-//!   every certificate in the chain, except of self-signed CAs. SLH-DSA in a chain counts only where
-//!   the client lists a scheme for it, though many a client without one verifies it, this crate's
-//!   and OpenSSL's among them: next to a classical chain, they get that. For HashSLH-DSA there is no
-//!   scheme to list;
+//! The chains for a client are those for the server name that it asks for: those with that name, or
+//! with a wildcard for it (`*.example.org`, for one label), in the leaf's subjectAltName, and those
+//! that the operator [ties](IdentitySet::with_name) to the name. If there are none, or if the client
+//! asks for no name, they are the [default](IdentitySet::with_default) ones. Among them it gets
 //!
-//! the first one of those that it shows to trust, and if it shows trust in none of them, the first
-//! one of all. It shows it by
+//! 1. the first one that it can verify and shows that it trusts;
+//! 2. else, the first one that it can verify and that is tied to the name;
+//! 3. else, the first one that it can verify;
+//! 4. else, the first one that the handshake can at least be signed with (RFC 9846, section
+//!    4.4.2.2). If there is none, the handshake ends with the alert `handshake_failure`.
+//!
+//! A client can **verify** a chain if its `signature_algorithms` cover a scheme of the key and the
+//! signature of every certificate, except of self-signed CAs. It shows that it **trusts** a chain by
 //!
 //! * the name of a CA that issued a certificate of the chain, the root included
 //!   (`certificate_authorities`, RFC 9846, section 4.3.4);
-//! * the ID of the CA (`trust_anchors`, draft-ietf-tls-trust-anchor-ids), which Chromium sends, if
-//!   the operator [states](Identity::with_trust_anchors) the chain's. rustls drops this extension,
-//!   so it takes an [`OfferReader`](crate::OfferReader) with a
+//! * the ID of the CA (`trust_anchors`, draft-ietf-tls-trust-anchor-ids-06), which Chromium sends,
+//!   if the operator [states](Identity::with_trust_anchors) the chain's. rustls drops this
+//!   extension, so it takes an [`OfferReader`](crate::OfferReader) with a
 //!   [`ServerHandshake`](crate::ServerHandshake), as `examples/tls-server` has them;
 //! * an application protocol (ALPN) that the operator [ties](Identity::with_protocols) to the chain.
 //!
-//! Hence a chain is added without harm at the end: no client gets it that could verify the ones
-//! before, unless it shows that it trusts it. With an ECDSA chain and then an ML-DSA chain for a name
-//! a client gets the ML-DSA chain if it names its root, or if it accepts nothing but ML-DSA. A client
-//! that trusts only the ML-DSA root, lists ECDSA too and shows nothing is given the ECDSA chain and
-//! refuses it: have it do either, or give it a name of the server's with no other chain. In a closed
-//! world, where all clients trust all roots, there is [`IdentitySet::strongest_first`].
+//! For example, with an ECDSA chain and then an ML-DSA chain for a name a client gets the ML-DSA
+//! chain if it names its root, or if it accepts nothing but ML-DSA. A client that trusts only the
+//! ML-DSA root, lists ECDSA too and shows nothing is given the ECDSA chain and refuses it: have it
+//! show its trust, or tie a name of its own (`pq.example.org`) to the ML-DSA chain.
 //!
-//! Being verifiable and being trusted go before names: a client that can verify none of the chains
-//! that name the server, but one with a wildcard for it, gets the latter. Where the client can verify
-//! none of those that are for its name, it gets one that the handshake can at least be signed with
-//! (RFC 9846, section 4.4.2.2), and where there is none of these either, the handshake ends with the
-//! alert `handshake_failure`.
+//! SLH-DSA in a chain is a case of its own: many clients verify it, this crate's and OpenSSL's among
+//! them, and list no scheme for it, and for HashSLH-DSA there is no scheme to list. A client that
+//! shows that it trusts such a chain gets it, unless another one that it trusts can be verified by
+//! what it lists, or it sends `signature_algorithms_cert`. Other clients get a chain without SLH-DSA
+//! if there is one.
+//!
+//! # Adding a chain
+//!
+//! A chain that is added at the end takes no client away from the chains before it, unless that
+//! client shows that it trusts it. There are exceptions, and each is up to the operator:
+//!
+//! * a [tie](IdentitySet::with_name) to a name takes the clients that ask for it and show trust in
+//!   no other chain;
+//! * a [protocol](Identity::with_protocols) or a [trust anchor ID](Identity::with_trust_anchors)
+//!   takes all clients that send it, even those that don't trust the chain;
+//! * a chain without SLH-DSA takes clients that list no scheme for it from a chain with it;
+//! * a name that no chain had takes the clients that ask for it from the default chains;
+//! * a classical chain takes clients without a post-quantum group from an ML-DSA chain, where the
+//!   server doesn't know their versions (see below);
+//! * [`IdentitySet::strongest_first`] puts the chain where its strength says. It is for a closed
+//!   world, where all clients trust all roots.
+//!
+//! # TLS 1.2
 //!
 //! In TLS 1.2, where ML-DSA has no place, cipher suites are for one kind of key: the client has
-//! to offer one for the leaf's kind that the [`Identity`]'s provider has. A client that does, and
-//! offers no post-quantum group, gets a classical chain if it can verify one, unless it shows trust
-//! in others only: its handshake may turn out to be one of TLS 1.2, and rustls doesn't tell before
-//! the choice is made. Of what shows trust, only application protocols count in TLS 1.2.
+//! to offer one for the leaf's kind that the [`Identity`]'s provider has. Of what shows trust, only
+//! application protocols count in TLS 1.2.
+//!
+//! rustls doesn't tell the version before the choice is made. A client that offers such a suite,
+//! suites of TLS 1.3 and no post-quantum group may speak either version. It gets a classical chain
+//! if it can verify one, unless it shows trust in others only. With an
+//! [`OfferReader`](crate::OfferReader) the version is known.
 //!
 //! # Which one a server gets
 //!

@@ -14,7 +14,7 @@ use super::{Choice, Identity, IdentitySet};
 use crate::Offer;
 use crate::start::Start;
 
-/// Gives rustls the identity that suits the peer best, and takes a new set at any
+/// Gives rustls an identity for each peer, and takes a new set at any
 /// time: the resolver of a [`ServerConfig`](rustls::ServerConfig) or a
 /// [`ClientConfig`](rustls::ClientConfig).
 ///

@@ -117,7 +117,8 @@ impl IdentityFiles {
     /// What a pair has led to is [replaced](IdentitySet::with_replaced) in the set that is current
     /// then, and nothing else in it changes: others may be added by [`Identities::update`], and what
     /// was removed so is not put back. Where [`Identities::replace`] has put another set in its
-    /// place, that is served until a pair changes, and then the set is that of the files again.
+    /// place, that is served until a pair changes, and then the set is that of the files again, in the
+    /// order in which they were added: [`IdentitySet::strongest_first`] has to be called again.
     ///
     /// A thread does this. It doesn't matter how the files are replaced: in place, by renaming, or
     /// by exchanging a symbolic link to their directory. A look asks the system for the size, the
