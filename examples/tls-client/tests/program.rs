@@ -700,7 +700,8 @@ impl Ecdsa {
     }
 
     fn pkcs8() -> PrivatePkcs8KeyDer<'static> {
-        PrivatePkcs8KeyDer::from_pem_slice(include_bytes!("p256.key")).unwrap()
+        let pem = include_bytes!("../../tls-server/tests/suite/p256.pem");
+        PrivatePkcs8KeyDer::from_pem_slice(pem).unwrap()
     }
 }
 

@@ -8,6 +8,7 @@ mod chromium;
 mod default_base;
 mod errors;
 mod events;
+mod first_usable;
 mod handshakes;
 mod identities;
 mod key_exchange;

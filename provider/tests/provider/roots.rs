@@ -6,7 +6,7 @@ use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, Signer, SigningKey
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
-use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
+use rustls::server::WebPkiClientVerifier;
 use rustls::sign::CertifiedKey;
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, Error, RootCertStore, ServerConfig,
@@ -14,6 +14,7 @@ use rustls::{
 };
 use rustls_pq::{Builder, KeyAlgorithm, Profile};
 
+use crate::first_usable::FirstUsable;
 use crate::peers::{
     Ecdsa, HashSlhDsa, Identity, KeyPair, any_base, bases, client_config, connect, roots,
     server_config,
@@ -354,24 +355,6 @@ impl Kind {
             identity: Identity::issued_by(&root, leaf, key),
             root: root.certificate().der().clone(),
         }
-    }
-}
-
-/// Shows the first one whose key the peer accepts, as other implementations do.
-#[derive(Debug)]
-struct FirstUsable([Arc<CertifiedKey>; 2]);
-
-impl FirstUsable {
-    fn find(&self, schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        let mut keys = self.0.iter();
-        keys.find(|key| key.key.choose_scheme(schemes).is_some())
-            .cloned()
-    }
-}
-
-impl ResolvesServerCert for FirstUsable {
-    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        self.find(hello.signature_schemes())
     }
 }
 

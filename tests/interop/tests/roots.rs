@@ -3,16 +3,19 @@
 
 extern crate alloc;
 
+#[path = "../../../provider/tests/provider/first_usable.rs"]
+mod first_usable;
+
 use alloc::sync::Arc;
 use core::net::SocketAddr;
 
+use first_usable::FirstUsable;
 use interop::openssl::Workdir;
 use interop::pki::NAME;
 use interop::tcp::{self, Failure, Report, Server};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore, ServerConfig};
 use rustls_pq::Builder;
@@ -65,15 +68,7 @@ impl Scene {
             ("ecdsa", "-newkey EC -pkeyopt ec_paramgen_curve:P-256"),
             ("ml-dsa", "-newkey ML-DSA-65"),
         ] {
-            work.run(&format!(
-                "req -x509 {key} -noenc -keyout ca.key -subj /CN={name}-root -out {name}-root.pem \
-                 -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign"
-            ));
-            work.run(&format!(
-                "req -x509 -CA {name}-root.pem -CAkey ca.key {key} -noenc -keyout {name}.key \
-                 -subj /CN={name} -addext subjectAltName=DNS:{NAME} \
-                 -addext basicConstraints=critical,CA:false -out {name}.pem"
-            ));
+            work.issue(name, key, key);
         }
         Some(Self { work })
     }
@@ -110,7 +105,7 @@ impl Scene {
     ) -> Result<Report, Failure> {
         let mut store = RootCertStore::empty();
         for root in roots {
-            let root = self.certificate(&format!("{root}-root"));
+            let root = self.certificate(&format!("{root}-ca"));
             store.add(root).expect("the root is a certificate");
         }
         let builder = Builder::with_default_base().expect("the default base runs here");
@@ -125,18 +120,5 @@ impl Scene {
             .with_root_certificates(store)
             .with_no_client_auth();
         tcp::connect(&config.into(), address, NAME, "which")
-    }
-}
-
-/// Shows the first certificate whose key the client accepts.
-#[derive(Debug)]
-struct FirstUsable([Arc<CertifiedKey>; 2]);
-
-impl ResolvesServerCert for FirstUsable {
-    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let schemes = hello.signature_schemes();
-        let mut keys = self.0.iter();
-        keys.find(|key| key.key.choose_scheme(schemes).is_some())
-            .cloned()
     }
 }

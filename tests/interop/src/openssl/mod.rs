@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
+use crate::pki::NAME;
 use crate::process::{Output, Process};
 use crate::skip;
 
@@ -174,6 +175,24 @@ impl Workdir {
         let output = self.attempt(line);
         assert!(!output.success(), "this should fail: {output}");
         output
+    }
+
+    /// Has OpenSSL issue a root and a server's certificate for [`NAME`] below it, with keys that
+    /// `root_key` and `key` describe in options for `req`. They are in the files `{name}-ca.pem`,
+    /// `{name}.pem` and `{name}.key`, and their common names are `{name}-root` and `{name}`.
+    ///
+    /// # Panics
+    /// If they can't be issued.
+    pub fn issue(&self, name: &str, root_key: &str, key: &str) {
+        self.run(&format!(
+            "req -x509 {root_key} -noenc -keyout ca.key -subj /CN={name}-root -out {name}-ca.pem \
+             -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign"
+        ));
+        self.run(&format!(
+            "req -x509 -CA {name}-ca.pem -CAkey ca.key {key} -noenc -keyout {name}.key \
+             -subj /CN={name} -addext subjectAltName=DNS:{NAME} \
+             -addext basicConstraints=critical,CA:false -out {name}.pem"
+        ));
     }
 
     /// Starts `openssl s_server` with the options `line` on a free port of 127.0.0.1.
