@@ -17,7 +17,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore, ServerConfig, SignatureScheme};
 use rustls_pq::identity::{Identities, IdentitySet};
-use rustls_pq::{KeyAlgorithm, Profile, identity};
+use rustls_pq::{Builder, KeyAlgorithm, Profile, identity};
 use tls_server::{Limits, Tls};
 use tokio::runtime::Runtime;
 
@@ -34,7 +34,7 @@ fn strongest_that_s_client_accepts() {
         ("ecdsa", ECDSA),
         ("ml-dsa", ML_DSA),
     ] {
-        issue(&work, name, key);
+        work.issue(name, key, key);
         roots.extend(work.read(&format!("{name}-ca.pem")));
         set = set.with_default(load(&work, name, &provider));
     }
@@ -81,10 +81,12 @@ fn strongest_that_s_client_accepts() {
 fn s_client_by_whom_it_trusts() {
     let Some(work) = Workdir::new() else { return };
     let [ecdsa, ml_dsa] = ["ecdsa-ca.pem", "ml-dsa-ca.pem"];
+    let slh_dsa = "slh-dsa-ca.pem";
     for (name, key) in [("ecdsa", ECDSA), ("ml-dsa", ML_DSA), ("other", ECDSA)] {
-        issue(&work, name, key);
+        work.issue(name, key, key);
     }
-    let server = TlsServer::start(&work, &["ecdsa", "ml-dsa"]);
+    work.issue("slh-dsa", "-newkey SLH-DSA-SHA2-128f", ML_DSA);
+    let server = TlsServer::start(&work, &["ecdsa", "ml-dsa", "slh-dsa"]);
     work.write("both.pem", [work.read(ecdsa), work.read(ml_dsa)].concat());
     let connect = |server: &TlsServer, trusted: &str, options: &str| {
         let options = format!(
@@ -100,6 +102,8 @@ fn s_client_by_whom_it_trusts() {
         (ecdsa, "-requestCAfile other-ca.pem", "ecdsa"),
         (ml_dsa, "-requestCAfile ml-dsa-ca.pem", "ml-dsa"),
         (ml_dsa, "-sigalgs mldsa65", "ml-dsa"),
+        // It lists no scheme for that, and yet verifies it.
+        (slh_dsa, "-requestCAfile slh-dsa-ca.pem", "slh-dsa"),
         ("both.pem", "", "ecdsa"),
         ("both.pem", "-requestCAfile ml-dsa-ca.pem", "ml-dsa"),
         ("both.pem", "-requestCAfile both.pem", "ecdsa"),
@@ -117,6 +121,7 @@ fn s_client_by_whom_it_trusts() {
         output.assert_contains(&format!("subject=CN={subject}\n"));
     }
 
+    assert!(!connect(&server, slh_dsa, "").success());
     // Who trusts the second root only, and doesn't say so, has to have the second chain first.
     assert!(!connect(&server, ml_dsa, "").success());
     let server = TlsServer::start(&work, &["ml-dsa", "ecdsa"]);
@@ -130,7 +135,7 @@ fn s_client_by_whom_it_trusts() {
 fn rustls_by_whom_it_trusts() {
     let Some(work) = Workdir::new() else { return };
     for (name, key) in [("ecdsa", ECDSA), ("ml-dsa", ML_DSA)] {
-        issue(&work, name, key);
+        work.issue(name, key, key);
     }
     let server = TlsServer::start(&work, &["ecdsa", "ml-dsa"]);
     let certificate = |name: &str| {
@@ -175,6 +180,16 @@ fn rustls_by_whom_it_trusts() {
             assert!(report.received.contains("200 OK"), "{report:?}");
             assert_eq!(report.peer_certificates, [certificate(expected)]);
         }
+    }
+
+    // Our own as its documentation has it, which by its roots asks for what it can verify.
+    for name in ["ecdsa", "ml-dsa"] {
+        let builder = Builder::with_default_base().expect("the default base runs here");
+        let provider = builder.roots(&roots(&[name])).build();
+        let client = as_it_comes(&provider.expect("schemes for the root"), &[name]);
+        let report = tcp::connect(&Arc::new(client), server.address(), NAME, REQUEST)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(report.peer_certificates, [certificate(name)]);
     }
 }
 
@@ -232,19 +247,6 @@ fn server(provider: Arc<CryptoProvider>, set: IdentitySet) -> Arc<ServerConfig> 
         .with_no_client_auth()
         .with_cert_resolver(Arc::new(Identities::new(set)));
     Arc::new(config)
-}
-
-/// Has OpenSSL issue a root and a leaf below it.
-fn issue(work: &Workdir, name: &str, key: &str) {
-    work.run(&format!(
-        "req -x509 {key} -noenc -keyout ca.key -subj /CN={name}-root -out {name}-ca.pem \
-         -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign"
-    ));
-    work.run(&format!(
-        "req -x509 -CA {name}-ca.pem -CAkey ca.key {key} -noenc -keyout {name}.key \
-         -subj /CN={name} -addext subjectAltName=DNS:{NAME} \
-         -addext basicConstraints=critical,CA:false -out {name}.pem"
-    ));
 }
 
 fn load(work: &Workdir, name: &str, provider: &CryptoProvider) -> identity::Identity {
