@@ -11,7 +11,7 @@ use fuzz::tls::{self, Layout};
 use libfuzzer_sys::fuzz_target;
 use rustls::server::Acceptor;
 use rustls::{Connection, ServerConfig, ServerConnection};
-use rustls_pq::{Offer, OfferReader};
+use rustls_pq::{Offer, OfferReader, TrustAnchorId};
 
 fuzz_target!(|input: Input<'_>| {
     let mut hello = input.hello.encode();
@@ -80,6 +80,15 @@ fn check_offer(received: &[u8]) {
     assert_eq!(ours.signature_schemes, rustls.signature_schemes);
     assert_eq!(ours.protocols, rustls.protocols);
     assert_eq!(ours.certificate_authorities, rustls.certificate_authorities);
+    // rustls doesn't read these.
+    assert!(ours.trust_anchors.len() <= 1024);
+    for id in &ours.trust_anchors {
+        assert_eq!(TrustAnchorId::from_bytes(id.as_bytes()), Ok(*id));
+        let text = id.to_string();
+        if !text.starts_with("0x") {
+            assert_eq!(text.parse::<TrustAnchorId>(), Ok(*id));
+        }
+    }
     let lower = |name: &str| name.to_ascii_lowercase();
     assert_eq!(
         ours.server_name.as_deref().map(lower),
