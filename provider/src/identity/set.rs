@@ -444,13 +444,15 @@ impl Default for Ranking {
 }
 
 impl Entry {
-    /// The keys of its names.
+    /// The keys of its names. One that starts with a dot is no DNS name, and would stand for a
+    /// wildcard.
     fn names(&self) -> impl Iterator<Item = Arc<str>> {
         let (one, several) = match &self.serves {
             Serves::Name(name) => (Some(&**name), &[][..]),
             Serves::ItsNames | Serves::Everybody => (None, self.ranked.identity.dns_names()),
         };
         let names = one.into_iter().chain(several.iter().map(String::as_str));
+        let names = names.filter(|name| !name.starts_with('.'));
         names.map(|name| key(name).into())
     }
 }
@@ -460,7 +462,7 @@ fn address(identity: &Arc<Identity>) -> Address {
 }
 
 /// What a name is found by: a wildcard by what comes after its asterisk, which a name that it is
-/// for ends with. No name itself starts with a dot.
+/// for ends with. A name itself doesn't start with a dot: see [`Entry::names`].
 fn key(name: &str) -> &str {
     match name.strip_prefix('*') {
         Some(parent) if parent.starts_with('.') => parent,

@@ -189,6 +189,23 @@ fn wildcards_are_named() {
     assert!(is(set.named("*.example.org"), &[]));
 }
 
+/// A name with a dot in front is nobody's, and no wildcard.
+#[test]
+fn names_that_start_with_a_dot() {
+    let tenants = Tenants::new();
+    let [by_hand, wildcard] = [0, 1].map(|at| Arc::new(tenants.identity(at)));
+    let set = IdentitySet::new().with_name(".example.org", by_hand.clone());
+    let all = [Scheme::ECDSA_NISTP256_SHA256];
+    let choose = |set: &IdentitySet| {
+        Identities::new(set.clone()).choose_for(Some("b.example.org"), &all, &all)
+    };
+    assert!(choose(&set).is_none());
+    let set = set.with_name("*.example.org", wildcard.clone());
+    assert!(Arc::ptr_eq(&choose(&set).unwrap().identity, &wildcard));
+    let set = set.without(&by_hand);
+    assert!(Arc::ptr_eq(&choose(&set).unwrap().identity, &wildcard));
+}
+
 /// Those who update at the same time don't undo each other's work.
 #[test]
 fn updates_add_up() {
