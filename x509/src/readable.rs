@@ -25,6 +25,8 @@ pub(crate) struct Readable {
     pub(crate) ends_before_1970: bool,
     /// The signed parts of the stand-in and of the certificate.
     bodies: [Vec<u8>; 2],
+    /// The signature, which both have.
+    signature: Vec<u8>,
 }
 
 /// The stand-in for a certificate, if it has such values and is otherwise of the right form.
@@ -47,6 +49,7 @@ pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
     Some(Readable {
         der: stand_in.to_der().ok()?,
         ends_before_1970: ends,
+        signature: parts.signature.raw_bytes().to_vec(),
         bodies: [body.clone(), original],
     })
 }
@@ -211,13 +214,14 @@ impl StandIns {
         }
     }
 
-    fn original_body<'a>(&'a self, body: &'a [u8]) -> &'a [u8] {
-        let bodies = self
-            .originals
-            .iter()
-            .filter_map(|original| Some(&original.readable()?.bodies));
-        let original = bodies.into_iter().find(|[stand_in, _]| stand_in == body);
-        original.map_or(body, |[_, original]| original)
+    /// What was signed, where webpki asks about the signed part of a stand-in.
+    ///
+    /// A stand-in is told by its signature, too: the same signed part beside another signature is of
+    /// a certificate that was sent like that, and which nobody signed.
+    fn original_body<'a>(&'a self, body: &'a [u8], signature: &[u8]) -> &'a [u8] {
+        let mut readables = self.originals.iter().filter_map(Certificate::readable);
+        let found = readables.find(|r| r.bodies[0] == body && r.signature == signature);
+        found.map_or(body, |readable| &readable.bodies[1])
     }
 }
 
@@ -234,7 +238,7 @@ impl SignatureVerificationAlgorithm for OverOriginals<'_> {
         message: &[u8],
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
-        let message = self.stand_ins.original_body(message);
+        let message = self.stand_ins.original_body(message, signature);
         self.algorithm
             .verify_signature(public_key, message, signature)
     }

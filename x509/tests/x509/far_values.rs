@@ -61,6 +61,19 @@ impl Dates {
     }
 }
 
+fn replaced(der: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let mut replaced = der.to_vec();
+    replace(&mut replaced, from, to);
+    replaced
+}
+
+/// With another signature.
+fn damaged(der: &[u8]) -> Vec<u8> {
+    let mut damaged = der.to_vec();
+    *damaged.last_mut().unwrap() ^= 1;
+    damaged
+}
+
 fn replace(der: &mut [u8], from: &str, to: &str) {
     let found = der
         .windows(from.len())
@@ -136,19 +149,30 @@ fn dates_before_1970() {
 
         // The signatures are over what was sent, and over nothing else.
         for (index, subject) in [(0, "example.org, 192.0.2.1"), (1, "CN=CA")] {
-            let mut altered = [leaf.to_vec(), ca.to_vec()];
-            *altered[index].last_mut().unwrap() ^= 1;
-            let altered = [&altered[0][..], &altered[1][..]];
+            let mut altered = [leaf, ca];
+            let damaged = damaged(altered[index]);
+            altered[index] = &damaged;
             assert_eq!(chain.validate(&altered, 1), Err(bad_signature(subject)));
         }
-        let mut forged = leaf.to_vec();
-        replace(&mut forged, not_before, stand_in);
+        let forged = replaced(leaf, not_before, stand_in);
         assert_eq!(
             chain.validate(&[&forged, ca], 1),
             Err(bad_signature("example.org, 192.0.2.1"))
         );
-        // Nor does the original lend its signature.
-        assert!(chain.validate(&[&forged, ca, leaf], 1).is_err());
+        // Nor does the original lend its signature, as it is or with a signature that is wrong.
+        for original in [leaf, &damaged(leaf)] {
+            assert!(chain.validate(&[&forged, ca, original], 1).is_err());
+        }
+        let another_date = match not_before.len() {
+            13 => "550101000000Z",
+            _ => "19550101000000Z",
+        };
+        for date in [stand_in, another_date] {
+            let forged = replaced(ca, not_before, date);
+            let damaged = damaged(ca);
+            assert!(chain.validate(&[leaf, &damaged, &forged], 1).is_err());
+            assert!(chain.validate(&[leaf, &forged, &damaged], 1).is_err());
+        }
     }
     for (no_date, (_, not_after, _)) in [
         ("690229000000Z", utc),
