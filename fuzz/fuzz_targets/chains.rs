@@ -52,6 +52,8 @@ enum Which {
     Kem,
     Ca,
     Root,
+    OldServer,
+    OldCa,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -118,23 +120,28 @@ fn check_sent(sent: &[(Which, DerEdits<'_>)], input: &Input<'_>) {
                 Which::Kem => PKI.kem.der(),
                 Which::Ca => ca.der(),
                 Which::Root => root.der(),
+                Which::OldServer => PKI.old_server.der(),
+                Which::OldCa => PKI.old_ca.der(),
             })
         })
         .collect();
     let validated = input.validate(&chain);
-    let leaf = if input.client {
-        &PKI.client
-    } else {
-        &PKI.server
+    let leaves = match input.client {
+        true => &[&PKI.client][..],
+        false => &[&PKI.server, &PKI.old_server],
     };
+    let cas = [ca, &PKI.old_ca];
     if let Some(path) = &validated {
         assert!(input.is_right());
-        assert!(path.iter().eq([leaf, ca, root]));
+        let [leaf, ca, top] = &path[..] else {
+            panic!("{} certificates", path.len());
+        };
+        assert!(leaves.contains(&leaf) && cas.contains(&ca) && top == root);
     }
     // And these it has, where they are sent alone.
-    if let [first, second] = &*chain
-        && *first == leaf.as_ref()
-        && *second == ca.as_ref()
+    if let [leaf, ca] = &*chain
+        && leaves.iter().any(|issued| issued.as_ref() == leaf)
+        && cas.iter().any(|issued| issued.as_ref() == ca)
     {
         assert_eq!(validated.is_some(), input.is_right());
     }

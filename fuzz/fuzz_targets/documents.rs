@@ -70,7 +70,14 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     }
     documents.push(REQUEST.to_der().to_vec());
     documents.push(CA_LIST.der().to_vec());
-    let certificates = [&PKI.server, PKI.ca.certificate(), &PKI.client, &PKI.kem];
+    let certificates = [
+        &PKI.server,
+        PKI.ca.certificate(),
+        &PKI.client,
+        &PKI.kem,
+        &PKI.old_ca,
+        &PKI.old_server,
+    ];
     documents.extend(certificates.map(|certificate| certificate.der().to_vec()));
 
     let key_pem = signing_key.to_pkcs8_pem().expect("a key with a seed");
@@ -240,7 +247,7 @@ fn read_certificate(der: &[u8]) {
 
     // Of the valid certificates' CA only what that CA signed.
     let signed = certificate.verify_signature(PKI.ca.certificate(), pq_x509::verification::ALL);
-    let issued = [&PKI.server, &PKI.client, &PKI.kem];
+    let issued = [&PKI.server, &PKI.client, &PKI.kem, &PKI.old_server];
     assert_eq!(signed.is_ok(), issued.contains(&&certificate));
 }
 

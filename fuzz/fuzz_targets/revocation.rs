@@ -134,8 +134,8 @@ fn check_sent(input: &Input<'_>) {
     }
 }
 
-/// A list with any contents whatever, which the CA signed. What x509-cert reads in it is what is
-/// done.
+/// A list with any contents whatever, which the CA signed. What `CertificateRevocationList` reads in
+/// it is what is done.
 fn check_signed(input: &Input<'_>) {
     let ca = PKI.ca.certificate();
     let list = sign_changed(CA_LIST.der(), &input.ca_list, PKI.ca.signer());

@@ -7,7 +7,7 @@ use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use pq_x509::{
     Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
     CrlReason, DecapsulationKey, Issuer, KemAlgorithm, SignError, SignatureAlgorithm, Signer,
-    SigningKey, SubjectKey, Validity,
+    SigningKey, SubjectKey, TbsCertificate, Validity,
 };
 
 use crate::der::{self, Contents, DerEdits, Element};
@@ -23,6 +23,9 @@ pub struct Pki {
     pub client_key: FixedKey,
     /// A leaf for a key that doesn't sign.
     pub kem: Certificate,
+    /// The intermediate and the server's leaf once more, valid from 1950 on.
+    pub old_ca: Certificate,
+    pub old_server: Certificate,
 }
 
 /// The name in the server's certificate.
@@ -39,23 +42,30 @@ pub static PKI: LazyLock<Pki> = LazyLock::new(|| {
             .serial_number(&[number])
     };
     let root = Issuer::self_signed(ca("Root", 1), key(1)).expect("a root");
-    let builder = ca("CA", 2).path_len(0).permit_dns(SERVER_NAME);
-    let ca = root.issue_ca(builder, key(2)).expect("a CA");
-    let server = CertificateBuilder::server()
-        .dns_name(SERVER_NAME)
-        .validity(validity())
-        .serial_number(&[3]);
+    let ca = |number| ca("CA", number).path_len(0).permit_dns(SERVER_NAME);
+    let old_ca = root.prepare(ca(5), &key(2)).expect("a CA");
+    let old_ca = old(old_ca, root.signer());
+    let ca = root.issue_ca(ca(2), key(2)).expect("a CA");
+    let server = |number| {
+        CertificateBuilder::server()
+            .dns_name(SERVER_NAME)
+            .validity(validity())
+            .serial_number(&[number])
+    };
     let client = CertificateBuilder::client()
         .common_name("client")
         .validity(validity())
         .serial_number(&[4]);
     let kem = DecapsulationKey::from_seed(KemAlgorithm::MlKem512, &[5; 64]).expect("a seed");
     let (server_key, client_key) = (key(3), key(4));
+    let old_server = ca.prepare(server(6), &server_key).expect("a leaf");
     Pki {
         kem: ca
-            .issue(server.clone(), kem.encapsulation_key())
+            .issue(server(3), kem.encapsulation_key())
             .expect("a leaf"),
-        server: ca.issue(server, &server_key).expect("a leaf"),
+        old_ca,
+        old_server: old(old_server, ca.signer()),
+        server: ca.issue(server(3), &server_key).expect("a leaf"),
         server_key,
         client: ca.issue(client, &client_key).expect("a leaf"),
         client_key,
@@ -63,6 +73,19 @@ pub static PKI: LazyLock<Pki> = LazyLock::new(|| {
         ca,
     }
 });
+
+/// The certificate with 1950 in the place of when it begins to be valid, which no `UnixTime` is.
+fn old(mut tbs: TbsCertificate, signer: &FixedKey) -> Certificate {
+    tbs.signature = signer.signature_algorithm();
+    let mut tbs = tbs.to_der().expect("a certificate");
+    let start = b"010909014640Z";
+    let at = tbs
+        .windows(start.len())
+        .position(|bytes| bytes == start)
+        .expect("the start of VALID");
+    tbs[at..][..start.len()].copy_from_slice(b"500101000000Z");
+    Certificate::from_der(&sign(tbs, signer)).expect("a certificate")
+}
 
 /// The CA's list, which revokes the client's certificate and another one.
 pub static CA_LIST: LazyLock<CertificateRevocationList> = LazyLock::new(|| {
@@ -130,8 +153,7 @@ impl Signer for FixedKey {
     }
 }
 
-/// A certificate or a revocation list whose signed part `edits` change before it is signed, put
-/// together as RFC 5280 does.
+/// A certificate or a revocation list whose signed part `edits` change before it is signed.
 pub fn sign_changed(original: &[u8], edits: &DerEdits<'_>, signer: &FixedKey) -> Vec<u8> {
     let mut parts = der::parse(original).expect("DER");
     let [
@@ -145,8 +167,11 @@ pub fn sign_changed(original: &[u8], edits: &DerEdits<'_>, signer: &FixedKey) ->
     };
     let mut tbs = Vec::new();
     der::encode(&parts[..1], &mut tbs);
-    let tbs = edits.of(&tbs);
+    sign(edits.of(&tbs), signer)
+}
 
+/// What is signed with its signature, put together as RFC 5280 does.
+fn sign(tbs: Vec<u8>, signer: &FixedKey) -> Vec<u8> {
     let algorithm = signer
         .signature_algorithm()
         .to_der()
