@@ -12,7 +12,6 @@ use x509_cert::ext::pkix::crl::dp::IssuingDistributionPoint;
 use x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 
 use crate::certificate::Certificate;
-use crate::key_usage::Role;
 
 /// Why a revocation list can be read and not be used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -53,11 +52,11 @@ pub enum UnusableList {
 /// The certificates of its issuer that a list is about.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
-    only_end_entities: bool,
-    only_cas: bool,
+    pub(crate) only_end_entities: bool,
+    pub(crate) only_cas: bool,
     /// If the list says where it is to be had: the URLs. A certificate that has URLs, too, is
     /// covered if they have one in common.
-    urls: Option<Vec<String>>,
+    pub(crate) urls: Option<Vec<String>>,
 }
 
 impl Scope {
@@ -110,33 +109,30 @@ impl Scope {
             urls,
         })
     }
+}
 
-    /// Whether the list is about this certificate of its issuer, which has this place in a path.
-    pub(crate) fn covers(&self, certificate: &Certificate, role: Role) -> bool {
-        let excluded = match role {
-            Role::Ca => self.only_end_entities,
-            Role::EndEntity => self.only_cas,
-        };
-        let Some(own) = self.urls.as_ref().filter(|_| !excluded) else {
-            return !excluded;
-        };
-        let tbs = certificate.parsed().tbs_certificate();
-        match tbs.get_extension::<CrlDistributionPoints>() {
-            Ok(None) => true,
-            Ok(Some((_, points))) => points
-                .0
-                .iter()
-                .filter(|point| point.crl_issuer.is_none() && point.reasons.is_none())
-                .any(|point| match &point.distribution_point {
-                    Some(DistributionPointName::FullName(names)) => {
-                        urls(names).any(|url| own.iter().any(|own| own == url))
-                    }
-                    _ => false,
-                }),
-            // Whatever list it asks for.
-            Err(_) => false,
-        }
-    }
+/// The URLs at which the lists that a certificate may be on are to be had, if it says so. There are
+/// none in an extension that can't be read, or that names lists which can't be used here.
+pub(crate) fn urls_of(certificate: &Certificate) -> Option<Vec<String>> {
+    let tbs = certificate.parsed().tbs_certificate();
+    let points = match tbs.get_extension::<CrlDistributionPoints>() {
+        Ok(None) => return None,
+        Ok(Some((_, points))) => points.0,
+        Err(_) => Vec::new(),
+    };
+    let usable = points
+        .iter()
+        .filter(|point| point.crl_issuer.is_none() && point.reasons.is_none());
+    let names = usable.filter_map(|point| match &point.distribution_point {
+        Some(DistributionPointName::FullName(names)) => Some(names),
+        _ => None,
+    });
+    Some(
+        names
+            .flat_map(|names| urls(names))
+            .map(Into::into)
+            .collect(),
+    )
 }
 
 /// Why a list can't be used that has an entry with these extensions.

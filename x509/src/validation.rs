@@ -13,7 +13,7 @@ use crate::diagnosis;
 use crate::error::KeyError;
 use crate::key_usage::{self, KeyUsageError, Role};
 use crate::readable::StandIns;
-use crate::revocation::{Revocation, RevocationPolicy};
+use crate::revocation::{Revocation, RevocationChecks, RevocationPolicy};
 use crate::roots::{Candidates, Roots};
 use crate::validation_error::ValidationError;
 use crate::verification;
@@ -72,6 +72,7 @@ impl ChainValidator {
         algorithms: &[&'static dyn SignatureVerificationAlgorithm],
     ) -> Self {
         self.algorithms.extend_from_slice(algorithms);
+        self.revocation = self.revocation.map(Revocation::afresh);
         self
     }
 
@@ -175,12 +176,15 @@ impl ChainValidator {
             Some(_) => over_originals.iter().map(|a| a as _).collect(),
         };
         let roots = self.roots.of_chain(chain);
+        let revocation = self.revocation.as_ref();
+        let revocation = revocation.map(|policy| policy.begin(time, &self.algorithms));
 
         // webpki's errors have no room for ours, so the outcome of our own checks on the
         // latest path goes beside them.
         let outcome = RefCell::new(None);
         let check = |path: &VerifiedPath<'_>| {
-            let result = self.check_path(path, &roots, stand_ins, purpose, time);
+            let result =
+                self.check_path(path, &roots, stand_ins, revocation.as_ref(), purpose, time);
             let ok = result.is_ok();
             outcome.replace(Some(result));
             // Any error that is not fatal has webpki try the next path.
@@ -210,6 +214,7 @@ impl ChainValidator {
         path: &VerifiedPath<'_>,
         roots: &Candidates<'_>,
         stand_ins: Option<&StandIns>,
+        revocation: Option<&RevocationChecks<'_>>,
         purpose: Purpose,
         time: UnixTime,
     ) -> Result<Vec<Certificate>, ValidationError> {
@@ -234,8 +239,8 @@ impl ChainValidator {
         for certificate in &certificates {
             check_end(certificate, time)?;
         }
-        if let Some(revocation) = &self.revocation {
-            revocation.check(&certificates, time, &self.algorithms)?;
+        if let Some(revocation) = revocation {
+            revocation.check(&certificates)?;
         }
         check_key(leaf)?;
         check_root(root, intermediates, purpose, time)?;

@@ -6,6 +6,7 @@ mod classical;
 mod far_values;
 mod issuance;
 mod keys;
+mod many;
 mod parsers;
 mod pki;
 mod requests;

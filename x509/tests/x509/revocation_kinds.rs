@@ -418,16 +418,21 @@ impl SignatureVerificationAlgorithm for Counting {
 /// Longer than a certificate with keys of ECDSA.
 const LONG: usize = 2000;
 
+/// A list of certificates that nobody has, with an encoding that counts as long.
+fn long_list() -> Builder {
+    (1..200_u64).fold(Builder::new(&[1]), |list, number| {
+        let reason = CrlReason::Unspecified;
+        list.revoke(&number.to_be_bytes(), days_from_now(-1), reason)
+    })
+}
+
 /// A list's signature is over all of it, so it is verified once.
 #[test]
 fn a_list_is_verified_once() {
     static COUNTING: Counting = Counting(AtomicUsize::new(0));
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(1)).unwrap();
     let chain = [root.issue(server(), &P256Key::new(2)).unwrap()];
-    let list = (1..200_u64).fold(Builder::new(&[1]), |list, number| {
-        let reason = CrlReason::Unspecified;
-        list.revoke(&number.to_be_bytes(), days_from_now(-1), reason)
-    });
+    let list = long_list();
     let other = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(3)).unwrap();
     for (issuer, expected) in [
         (&root, Ok(2)),
@@ -458,6 +463,78 @@ fn a_list_is_verified_once() {
                 assert_eq!(validated, expected);
             }
             assert_eq!(COUNTING.0.load(Ordering::Relaxed), 1);
+            // Another algorithm may come to another result.
+            let other = validator.with_algorithms(&[ECDSA_P256_SHA256]);
+            let validated = validate_with(&other, "example.org", &chain);
+            assert_eq!(validated, expected);
+            assert_eq!(COUNTING.0.load(Ordering::Relaxed), 2);
         }
     }
+}
+
+/// CAs that have a list's name and not its key are soon many, where somebody wants that.
+#[test]
+fn other_keys_keep_no_list_from_being_verified_once() {
+    static COUNTING: Counting = Counting(AtomicUsize::new(0));
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(1)).unwrap();
+    let chain = |secret| {
+        let ca = CertificateBuilder::ca("CA");
+        let ca = root.issue_ca(ca, P256Key::new(secret)).unwrap();
+        let leaf = ca.issue(server(), &P256Key::new(2)).unwrap();
+        let list = ca.issue_revocation_list(long_list()).unwrap();
+        ([leaf, ca.certificate().clone()], list)
+    };
+    let (good, list) = chain(3);
+    let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let validator = validator
+        .with_algorithms(&[&COUNTING])
+        .with_revocation(policy);
+    for secret in 10..16 {
+        assert_eq!(
+            validate_with(&validator, "example.org", &chain(secret).0),
+            Err(ValidationError::RevocationListSignature(
+                SignatureError::Invalid
+            ))
+        );
+    }
+    COUNTING.0.store(0, Ordering::Relaxed);
+    for _ in 0..3 {
+        assert_eq!(validate_with(&validator, "example.org", &good), Ok(3));
+    }
+    assert_eq!(COUNTING.0.load(Ordering::Relaxed), 1);
+}
+
+/// One chain can have many paths, each with another key that a list is held against.
+#[test]
+fn a_validation_verifies_few_lists_in_vain() {
+    static COUNTING: Counting = Counting(AtomicUsize::new(0));
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(1)).unwrap();
+    let upper: Vec<_> = (10..16)
+        .map(|secret| root.issue_ca(CertificateBuilder::ca("Upper"), P256Key::new(secret)))
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let lower: Vec<_> = upper
+        .iter()
+        .map(|ca| ca.issue_ca(CertificateBuilder::ca("Lower"), P256Key::new(2)))
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let mut chain = vec![lower[0].issue(server(), &P256Key::new(3)).unwrap()];
+    chain.extend(
+        lower
+            .iter()
+            .chain(&upper)
+            .map(|ca| ca.certificate().clone()),
+    );
+
+    let other = Issuer::self_signed(CertificateBuilder::ca("Upper"), P256Key::new(4)).unwrap();
+    let of_root = root.issue_revocation_list(Builder::new(&[1])).unwrap();
+    let of_other = other.issue_revocation_list(long_list()).unwrap();
+    let policy = RevocationPolicy::new([of_root, of_other]).unwrap();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let validator = validator
+        .with_algorithms(&[&COUNTING])
+        .with_revocation(policy);
+    assert!(validate_with(&validator, "example.org", &chain).is_err());
+    assert_eq!(COUNTING.0.load(Ordering::Relaxed), 4);
 }
