@@ -17,6 +17,7 @@ use x509_cert::ext::pkix::BasicConstraints;
 
 use crate::certificate::Certificate;
 use crate::diagnosis::MAX_CERTIFICATES;
+use crate::signed;
 
 /// What is shown of a certificate that can't be read as it is.
 pub(crate) struct Readable {
@@ -32,8 +33,8 @@ pub(crate) struct Readable {
 /// The stand-in for a certificate, if it has such values and is otherwise of the right form.
 pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
     let parts = Parts::from_der(der).ok()?;
-    let original = parts.body.to_der().ok()?;
-    let mut body: Body<'_> = Body::from_der(&original).ok()?;
+    let original = signed::body(der).ok()?;
+    let mut body: Body<'_> = Body::from_der(original).ok()?;
     let validity = &mut body.validity;
     let starts = stand_in_for_time(&mut validity.not_before);
     let ends = stand_in_for_time(&mut validity.not_after);
@@ -50,7 +51,7 @@ pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
         der: stand_in.to_der().ok()?,
         ends_before_1970: ends,
         signature: parts.signature.raw_bytes().to_vec(),
-        bodies: [body.clone(), original],
+        bodies: [body.clone(), original.to_vec()],
     })
 }
 
@@ -170,31 +171,28 @@ pub(crate) struct StandIns {
 impl StandIns {
     /// The chain with stand-ins, unless it needs none among the certificates that a path can have:
     /// whoever sent it chose how many there are.
-    pub(crate) fn of(chain: &[CertificateDer<'_>]) -> Option<Self> {
+    pub(crate) fn of(sent: &[CertificateDer<'_>]) -> Option<Self> {
         let mut originals = Vec::new();
-        let chain: Vec<CertificateDer<'static>> = chain
-            .iter()
-            .enumerate()
-            .map(|(index, der)| {
-                let original = (index < MAX_CERTIFICATES)
-                    .then(|| Certificate::from_der(der).ok())
-                    .flatten();
-                let stand_in = original.as_ref().and_then(|original| {
-                    let stand_in = &original.readable()?.der;
-                    // One that was sent is what it is, and its signature is wrong.
-                    let was_sent = chain.iter().any(|sent| **sent == **stand_in);
-                    (!was_sent).then(|| CertificateDer::from(stand_in.clone()))
-                });
-                match (original, stand_in) {
-                    (Some(original), Some(stand_in)) => {
-                        originals.push(original);
-                        stand_in
-                    }
-                    _ => der.clone().into_owned(),
-                }
-            })
-            .collect();
-        (!originals.is_empty()).then_some(Self { chain, originals })
+        let mut replaced = Vec::new();
+        for (index, der) in sent.iter().take(MAX_CERTIFICATES).enumerate() {
+            // Most certificates need none, which is found out without reading all of them.
+            if let Some(stand_in) = readable(der)
+                // One that was sent is what it is, and its signature is wrong.
+                && !sent.iter().any(|sent| **sent == *stand_in.der)
+                && let Ok(original) = Certificate::from_der(der)
+            {
+                originals.push(original);
+                replaced.push((index, CertificateDer::from(stand_in.der)));
+            }
+        }
+        if originals.is_empty() {
+            return None;
+        }
+        let mut chain: Vec<_> = sent.iter().map(|der| der.clone().into_owned()).collect();
+        for (index, stand_in) in replaced {
+            chain[index] = stand_in;
+        }
+        Some(Self { chain, originals })
     }
 
     /// The certificate that webpki has seen as this one.

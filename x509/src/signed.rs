@@ -92,7 +92,7 @@ pub(crate) fn verify(
 }
 
 /// What is signed, as it stands: a revocation list's is too long to copy.
-fn body(envelope: &[u8]) -> der::Result<&[u8]> {
+pub(crate) fn body(envelope: &[u8]) -> der::Result<&[u8]> {
     let mut reader = SliceReader::new(envelope)?;
     Header::decode(&mut reader)?;
     reader.tlv_bytes()

@@ -37,8 +37,12 @@ use crate::verification;
 /// # Cost
 ///
 /// What a validation costs does not depend on how many roots there are, which are found by their
-/// names, nor on how many certificates are revoked (see [`RevocationPolicy`]). In memory a root takes
-/// up to three times its certificate's length and half a kilobyte; copies of a validator share them.
+/// names, nor on how many certificates are revoked (see [`RevocationPolicy`]). Nor can a peer make it
+/// dear by what it sends: the search for a path ends after 100 signatures of certificates, and up to
+/// 32 more are verified to say which certificate is bad.
+///
+/// In memory a root takes up to three times its certificate's length and half a kilobyte; copies of a
+/// validator share them.
 #[derive(Clone, Debug)]
 pub struct ChainValidator {
     roots: Arc<Roots>,
@@ -138,30 +142,15 @@ impl ChainValidator {
         name: Option<&ServerName<'_>>,
         time: UnixTime,
     ) -> Result<ValidatedChain, ValidationError> {
-        let chain: Vec<CertificateDer<'_>> = chain
+        let sent: Vec<CertificateDer<'_>> = chain
             .iter()
             .map(|certificate| CertificateDer::from(certificate.as_ref()))
             .collect();
-        match self.find_path(&chain, None, purpose, name, time) {
-            Err(error) => match StandIns::of(&chain) {
-                Some(stand_ins) => self.find_path(&chain, Some(&stand_ins), purpose, name, time),
-                None => Err(error),
-            },
-            valid => valid,
-        }
-    }
-
-    /// Finds a path, with stand-ins for what webpki can't read, if there are any.
-    fn find_path(
-        &self,
-        sent: &[CertificateDer<'_>],
-        stand_ins: Option<&StandIns>,
-        purpose: Purpose,
-        name: Option<&ServerName<'_>>,
-        time: UnixTime,
-    ) -> Result<ValidatedChain, ValidationError> {
-        let explain = |error| diagnosis::explain(error, sent, &self.roots, &self.algorithms);
-        let chain: &[CertificateDer<'_>] = stand_ins.map_or(sent, |stand_ins| &stand_ins.chain);
+        // For what webpki can't read.
+        let stand_ins = StandIns::of(&sent);
+        let stand_ins = stand_ins.as_ref();
+        let explain = |error| diagnosis::explain(error, &sent, &self.roots, &self.algorithms);
+        let chain = stand_ins.map_or(&sent[..], |stand_ins| &stand_ins.chain);
         let (leaf, intermediates) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
         let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
         let over_originals: Vec<_> = stand_ins

@@ -1,5 +1,7 @@
 //! A classical key, ECDSA with P-256, as issuer and as subject.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
+
 use p256::ecdsa::signature::{Signer as _, Verifier as _};
 use p256::ecdsa::{DerSignature, SigningKey, VerifyingKey};
 use p256::pkcs8::EncodePublicKey;
@@ -73,6 +75,49 @@ impl SignatureVerificationAlgorithm for EcdsaP256 {
 
     fn signature_alg_id(&self) -> AlgorithmIdentifier {
         alg_id::ECDSA_SHA256
+    }
+}
+
+/// The same, and how many messages it verified that are longer than a length.
+#[derive(Debug)]
+pub(crate) struct Counting {
+    longer_than: usize,
+    count: AtomicUsize,
+}
+
+impl Counting {
+    pub(crate) const fn of_longer_than(longer_than: usize) -> Self {
+        Self {
+            longer_than,
+            count: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many there were since the last call.
+    pub(crate) fn take(&self) -> usize {
+        self.count.swap(0, Ordering::Relaxed)
+    }
+}
+
+impl SignatureVerificationAlgorithm for Counting {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        if message.len() > self.longer_than {
+            self.count.fetch_add(1, Ordering::Relaxed);
+        }
+        ECDSA_P256_SHA256.verify_signature(public_key, message, signature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        ECDSA_P256_SHA256.public_key_alg_id()
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        ECDSA_P256_SHA256.signature_alg_id()
     }
 }
 

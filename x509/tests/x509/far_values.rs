@@ -15,6 +15,7 @@ use pq_x509::{
     SigningKey, TbsCertificate, ValidationError, Validity,
 };
 
+use crate::classical::{Counting, P256Key};
 use crate::pki::{Pki, bad_signature, key, server, sign, validate_with};
 
 /// A leaf, an intermediate or a root, from the date in the first place on, to that in the second.
@@ -186,6 +187,27 @@ fn dates_before_1970() {
         let read = Certificate::from_der(&chain.leaf);
         assert!(matches!(read, Err(CertificateError::Der(_))), "{no_date}");
     }
+}
+
+/// Whoever sends such a certificate with a chain that leads nowhere has it validated once, too.
+#[test]
+fn a_date_before_1970_makes_no_more_work() {
+    static COUNTING: Counting = Counting::of_longer_than(0);
+    let [root, other] = [1, 2]
+        .map(|secret| Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(secret)))
+        .map(Result::unwrap);
+    let leaf = other.issue(server(), &P256Key::new(3)).unwrap();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let validator = validator.with_algorithms(&[&COUNTING]);
+    let old = Chain::of(&Dates::of("500101120100Z", "480101000000Z")).leaf;
+    let old = Certificate::from_der(&old).unwrap();
+    let [alone, beside_old] = [vec![leaf.clone()], vec![leaf, old]].map(|chain| {
+        let refused = validate_with(&validator, "example.org", &chain);
+        assert_eq!(refused, Err(bad_signature("example.org, 192.0.2.1")));
+        COUNTING.take()
+    });
+    assert!(alone > 0);
+    assert_eq!(beside_old, alone);
 }
 
 /// At no time, and there is no earlier time to ask about than the start of 1970.

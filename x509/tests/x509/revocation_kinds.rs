@@ -1,7 +1,6 @@
 //! Revocation lists of version 1, with dates before 1970, about some certificates only, and of kinds
 //! that can't be used; and how often one is verified.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::time::SystemTime;
 
@@ -9,7 +8,6 @@ use const_oid::ObjectIdentifier;
 use der::asn1::{Ia5String, OctetString};
 use der::flagset::FlagSet;
 use der::{Decode, Encode, Sequence};
-use pq_x509::pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
 use pq_x509::x509_cert::certificate::Version;
 use pq_x509::x509_cert::crl::{CertificateList, RevokedCert, TbsCertList};
 use pq_x509::x509_cert::ext::Extension;
@@ -24,7 +22,7 @@ use pq_x509::{
 };
 use spki::AlgorithmIdentifierOwned;
 
-use crate::classical::{ECDSA_P256_SHA256, P256Key};
+use crate::classical::{Counting, ECDSA_P256_SHA256, P256Key};
 use crate::pki::{Pki, days_from_now, server, sign, validate_with};
 
 type Builder = CertificateRevocationListBuilder;
@@ -389,32 +387,6 @@ fn entries_are_found_whatever_their_order() {
     }
 }
 
-/// ECDSA on P-256, and how many long messages it verified.
-#[derive(Debug)]
-struct Counting(AtomicUsize);
-
-impl SignatureVerificationAlgorithm for Counting {
-    fn verify_signature(
-        &self,
-        public_key: &[u8],
-        message: &[u8],
-        signature: &[u8],
-    ) -> Result<(), InvalidSignature> {
-        if message.len() > LONG {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-        ECDSA_P256_SHA256.verify_signature(public_key, message, signature)
-    }
-
-    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
-        ECDSA_P256_SHA256.public_key_alg_id()
-    }
-
-    fn signature_alg_id(&self) -> AlgorithmIdentifier {
-        ECDSA_P256_SHA256.signature_alg_id()
-    }
-}
-
 /// Longer than a certificate with keys of ECDSA.
 const LONG: usize = 2000;
 
@@ -429,7 +401,7 @@ fn long_list() -> Builder {
 /// A list's signature is over all of it, so it is verified once.
 #[test]
 fn a_list_is_verified_once() {
-    static COUNTING: Counting = Counting(AtomicUsize::new(0));
+    static COUNTING: Counting = Counting::of_longer_than(LONG);
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(1)).unwrap();
     let chain = [root.issue(server(), &P256Key::new(2)).unwrap()];
     let list = long_list();
@@ -450,24 +422,24 @@ fn a_list_is_verified_once() {
         // It has no verdict without an algorithm, so that it has one later.
         let without = validator.clone().with_revocation(policy.clone());
         assert!(validate_with(&without, "example.org", &chain).is_err());
-        COUNTING.0.store(0, Ordering::Relaxed);
+        COUNTING.take();
         for validator in [
             without.with_algorithms(&[&COUNTING]),
             validator
                 .with_algorithms(&[&COUNTING])
                 .with_revocation(policy),
         ] {
-            COUNTING.0.store(0, Ordering::Relaxed);
+            COUNTING.take();
             for _ in 0..3 {
                 let validated = validate_with(&validator.clone(), "example.org", &chain);
                 assert_eq!(validated, expected);
             }
-            assert_eq!(COUNTING.0.load(Ordering::Relaxed), 1);
+            assert_eq!(COUNTING.take(), 1);
             // Another algorithm may come to another result.
             let other = validator.with_algorithms(&[ECDSA_P256_SHA256]);
             let validated = validate_with(&other, "example.org", &chain);
             assert_eq!(validated, expected);
-            assert_eq!(COUNTING.0.load(Ordering::Relaxed), 2);
+            assert_eq!(COUNTING.take(), 1);
         }
     }
 }
@@ -475,7 +447,7 @@ fn a_list_is_verified_once() {
 /// CAs that have a list's name and not its key are soon many, where somebody wants that.
 #[test]
 fn other_keys_keep_no_list_from_being_verified_once() {
-    static COUNTING: Counting = Counting(AtomicUsize::new(0));
+    static COUNTING: Counting = Counting::of_longer_than(LONG);
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(1)).unwrap();
     let chain = |secret| {
         let ca = CertificateBuilder::ca("CA");
@@ -498,17 +470,17 @@ fn other_keys_keep_no_list_from_being_verified_once() {
             ))
         );
     }
-    COUNTING.0.store(0, Ordering::Relaxed);
+    COUNTING.take();
     for _ in 0..3 {
         assert_eq!(validate_with(&validator, "example.org", &good), Ok(3));
     }
-    assert_eq!(COUNTING.0.load(Ordering::Relaxed), 1);
+    assert_eq!(COUNTING.take(), 1);
 }
 
 /// One chain can have many paths, each with another key that a list is held against.
 #[test]
 fn a_validation_verifies_few_lists_in_vain() {
-    static COUNTING: Counting = Counting(AtomicUsize::new(0));
+    static COUNTING: Counting = Counting::of_longer_than(LONG);
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), P256Key::new(1)).unwrap();
     let upper: Vec<_> = (10..16)
         .map(|secret| root.issue_ca(CertificateBuilder::ca("Upper"), P256Key::new(secret)))
@@ -536,5 +508,5 @@ fn a_validation_verifies_few_lists_in_vain() {
         .with_algorithms(&[&COUNTING])
         .with_revocation(policy);
     assert!(validate_with(&validator, "example.org", &chain).is_err());
-    assert_eq!(COUNTING.0.load(Ordering::Relaxed), 4);
+    assert_eq!(COUNTING.take(), 4);
 }
