@@ -481,11 +481,11 @@ impl Refusal {
     fn by_certificate(error: &CertificateError, provider: &CryptoProvider) -> Self {
         use CertificateError as Certificate;
         if let Certificate::Other(other) = error
-            && let Some(ValidationError::KeyUsage { subject, source }) = other.0.downcast_ref()
+            && let Some(ValidationError::KeyUsage { subject, error }) = other.0.downcast_ref()
         {
             return Self::KeyUsage {
                 subject: subject.clone(),
-                error: source.clone(),
+                error: error.clone(),
             };
         }
         let cloned = error.clone();

@@ -18,7 +18,7 @@ use x509_cert::ext::pkix::{
 use x509_cert::name::Name;
 
 use crate::algorithm::Algorithm;
-use crate::error::{KeyError, PemError};
+use crate::error::{KeyError, PemError, from_causes};
 use crate::names::{self, AlternativeNames};
 use crate::pem;
 use crate::public_key::PublicKey;
@@ -323,10 +323,10 @@ impl fmt::Debug for Certificate {
 pub enum CertificateError {
     /// The bytes are not the DER of a certificate.
     #[error("the certificate is not valid DER: {0}")]
-    Der(#[from] der::Error),
+    Der(der::Error),
     /// A value in the DER is not as its type asks.
     #[error("the certificate {0}")]
-    Syntax(#[from] SyntaxError),
+    Syntax(SyntaxError),
     /// The signature algorithm inside of the signed part is not the one outside of it.
     #[error(
         "the signed part names signature algorithm {inner} and the signature is of {outer}, \
@@ -349,6 +349,8 @@ pub enum CertificateError {
     #[error(transparent)]
     Pem(#[from] PemError),
 }
+
+from_causes!(CertificateError: Der(der::Error), Syntax(SyntaxError));
 
 const PEM_LABEL: &str = "CERTIFICATE";
 

@@ -7,16 +7,31 @@ use crate::private_key::PrivateKeyForm;
 use crate::random::RandomnessError;
 use crate::syntax::SyntaxError;
 
+/// Makes errors of causes, for variants whose text has that of the cause in it.
+///
+/// `#[from]` makes the cause the `source()` as well, and a program that prints an error and its
+/// sources, one after another, would print the cause twice.
+macro_rules! from_causes {
+    ($error:ty: $($variant:ident($cause:ty)),+) => {$(
+        impl From<$cause> for $error {
+            fn from(cause: $cause) -> Self {
+                Self::$variant(cause)
+            }
+        }
+    )+};
+}
+pub(crate) use from_causes;
+
 /// Why a key could not be made, read, written or used.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The bytes are not the DER of a PKCS#8 private key or of a SubjectPublicKeyInfo.
     #[error("the key is not valid DER: {0}")]
-    Der(#[from] der::Error),
+    Der(der::Error),
     /// A value in the DER is not as its type asks.
     #[error("the key {0}")]
-    Syntax(#[from] SyntaxError),
+    Syntax(SyntaxError),
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),
@@ -51,12 +66,12 @@ pub enum KeyError {
     NotAKemKey(SignatureAlgorithm),
     /// The key material itself was refused: its length, a coefficient, its hash, or
     /// the agreement of its private and public parts.
-    #[error("malformed {algorithm} key: {source}")]
+    #[error("malformed {algorithm} key: {error}")]
     Malformed {
         /// What the key claims to be.
         algorithm: Algorithm,
         /// The check that failed.
-        source: pq_core::Error,
+        error: pq_core::Error,
     },
     /// A private key in the form with both seed and expanded key, where the seed
     /// does not expand to that key.
@@ -104,17 +119,19 @@ pub enum KeyError {
     #[error("invalid {0} signature")]
     InvalidSignature(SignatureAlgorithm),
     /// The input of an operation was refused, such as a ciphertext of a wrong length.
-    #[error("{algorithm}: {source}")]
+    #[error("{algorithm}: {error}")]
     Operation {
         /// The key's algorithm.
         algorithm: Algorithm,
         /// What was wrong with the input.
-        source: pq_core::Error,
+        error: pq_core::Error,
     },
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness: {0}")]
-    Randomness(#[from] RandomnessError),
+    Randomness(RandomnessError),
 }
+
+from_causes!(KeyError: Der(der::Error), Syntax(SyntaxError), Randomness(RandomnessError));
 
 /// Why a text gave no PEM block.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]

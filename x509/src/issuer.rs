@@ -10,7 +10,7 @@ use x509_cert::serial_number::SerialNumber;
 use crate::algorithm::Algorithm;
 use crate::builder::{Ca, CertificateBuilder};
 use crate::certificate::{Certificate, CertificateError};
-use crate::error::KeyError;
+use crate::error::{KeyError, from_causes};
 use crate::key_usage::{self, KeyUsageError, Role};
 use crate::names::NameError;
 use crate::public_key::PublicKey;
@@ -174,7 +174,7 @@ impl<S: Signer> Issuer<S> {
 pub enum IssueError {
     /// The subject's public key is malformed.
     #[error("the subject's key: {0}")]
-    SubjectKey(#[from] KeyError),
+    SubjectKey(KeyError),
     /// The subject's public key is one of HashML-DSA.
     #[error(
         "keys of HashML-DSA must not be in certificates (RFC 9881 section 8.3); have the key's \
@@ -239,17 +239,25 @@ pub enum IssueError {
     Sign(#[from] SignError),
     /// A field could not be encoded.
     #[error("encoding the certificate or revocation list: {0}")]
-    Der(#[from] der::Error),
+    Der(der::Error),
     /// The fields do not make a certificate.
     #[error("the certificate issued cannot be read back: {0}")]
-    Certificate(#[from] CertificateError),
+    Certificate(CertificateError),
     /// The fields do not make a revocation list.
     #[error("the revocation list issued cannot be read back: {0}")]
-    List(#[from] RevocationListError),
+    List(RevocationListError),
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness for the serial number: {0}")]
-    Randomness(#[from] RandomnessError),
+    Randomness(RandomnessError),
 }
+
+from_causes!(
+    IssueError: SubjectKey(KeyError),
+    Der(der::Error),
+    Certificate(CertificateError),
+    List(RevocationListError),
+    Randomness(RandomnessError)
+);
 
 impl From<SealError> for IssueError {
     fn from(error: SealError) -> Self {

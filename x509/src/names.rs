@@ -14,6 +14,8 @@ use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 
+use crate::error::from_causes;
+
 /// Why a name cannot stand in a certificate or request.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -56,8 +58,10 @@ pub enum NameError {
     InvalidListUrl(String),
     /// A name could not be encoded or decoded.
     #[error("malformed name: {0}")]
-    Der(#[from] der::Error),
+    Der(der::Error),
 }
+
+from_causes!(NameError: Der(der::Error));
 
 /// How a certificate or request names its subject.
 #[derive(Clone, Debug, Default)]

@@ -136,9 +136,9 @@ impl SigningKey {
     ) -> Result<Vec<u8>, KeyError> {
         self.key
             .sign(message, &[], randomness)
-            .map_err(|source| KeyError::Operation {
+            .map_err(|error| KeyError::Operation {
                 algorithm: self.algorithm().into(),
-                source,
+                error,
             })
     }
 
@@ -264,9 +264,9 @@ impl DecapsulationKey {
     ) -> Result<(), KeyError> {
         self.key
             .decapsulate(ciphertext, secret)
-            .map_err(|source| KeyError::Operation {
+            .map_err(|error| KeyError::Operation {
                 algorithm: self.algorithm().into(),
-                source,
+                error,
             })
     }
 
@@ -567,5 +567,5 @@ fn write(
 }
 
 fn malformed(algorithm: Algorithm) -> impl Fn(pq_core::Error) -> KeyError {
-    move |source| KeyError::Malformed { algorithm, source }
+    move |error| KeyError::Malformed { algorithm, error }
 }

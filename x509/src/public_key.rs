@@ -50,9 +50,9 @@ impl VerifyingKey {
             None => (algorithm.row().verifying_key)(bytes),
             Some(row) => (row.verifying_key)(row.hash, bytes),
         }
-        .map_err(|source| KeyError::Malformed {
+        .map_err(|error| KeyError::Malformed {
             algorithm: algorithm.into(),
-            source,
+            error,
         })?;
         let oid = pre_hash.map_or_else(|| algorithm.oid(), |row| row.oid);
         Ok(Self {
@@ -110,9 +110,9 @@ impl EncapsulationKey {
     /// [`KeyError::Malformed`] if the length is wrong or a coefficient not reduced.
     pub fn from_bytes(algorithm: KemAlgorithm, bytes: &[u8]) -> Result<Self, KeyError> {
         let key =
-            (algorithm.row().encapsulation_key)(bytes).map_err(|source| KeyError::Malformed {
+            (algorithm.row().encapsulation_key)(bytes).map_err(|error| KeyError::Malformed {
                 algorithm: algorithm.into(),
-                source,
+                error,
             })?;
         Ok(Self {
             algorithm,

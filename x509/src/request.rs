@@ -13,7 +13,7 @@ use x509_cert::name::Name;
 use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 
 use crate::builder::{CertificateBuilder, EndEntity};
-use crate::error::{KeyError, PemError};
+use crate::error::{KeyError, PemError, from_causes};
 use crate::names::{
     self, AlternativeNames, NameError, Subject, alternative_name_methods, subject_methods,
 };
@@ -215,19 +215,19 @@ impl SubjectKey for VerifiedRequest {
 pub enum RequestError {
     /// The bytes are not the DER of a request.
     #[error("the request is not valid DER: {0}")]
-    Der(#[from] der::Error),
+    Der(der::Error),
     /// A value in the DER is not as its type asks.
     #[error("the request {0}")]
-    Syntax(#[from] SyntaxError),
+    Syntax(SyntaxError),
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),
     /// The public key is malformed, or of an algorithm that cannot sign.
     #[error("the request's key: {0}")]
-    Key(#[from] KeyError),
+    Key(KeyError),
     /// The signature does not prove possession of the private key.
     #[error("no proof of possession: {0}")]
-    Signature(#[from] SignatureError),
+    Signature(SignatureError),
     /// A name cannot stand in a certificate.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -238,6 +238,13 @@ pub enum RequestError {
     #[error(transparent)]
     Sign(#[from] SignError),
 }
+
+from_causes!(
+    RequestError: Der(der::Error),
+    Syntax(SyntaxError),
+    Key(KeyError),
+    Signature(SignatureError)
+);
 
 impl From<SealError> for RequestError {
     fn from(error: SealError) -> Self {

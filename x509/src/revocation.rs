@@ -183,9 +183,9 @@ impl RevocationChecks<'_> {
             });
         }
         if let Some(usages) = issuer.key_usage() {
-            key_usage::check_list_issuer(usages).map_err(|source| ValidationError::KeyUsage {
+            key_usage::check_list_issuer(usages).map_err(|error| ValidationError::KeyUsage {
                 subject: issuer.describe_subject(),
-                source,
+                error,
             })?;
         }
         match list.list.entry_for(certificate) {
@@ -332,9 +332,9 @@ impl Lists {
 
 fn to_use(list: &CertificateRevocationList) -> Result<(Scope, UnixTime), ValidationError> {
     list.to_use()
-        .map_err(|source| ValidationError::UnusableRevocationList {
+        .map_err(|error| ValidationError::UnusableRevocationList {
             issuer: names::describe(list.issuer()),
-            source,
+            error,
         })
 }
 

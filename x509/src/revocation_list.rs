@@ -9,7 +9,7 @@ use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, CrlReason};
 use x509_cert::name::Name;
 
 use crate::certificate::Certificate;
-use crate::error::PemError;
+use crate::error::{PemError, from_causes};
 use crate::list_scope::{self, Scope, UnusableList};
 use crate::list_syntax::{CertificateList, RevokedCert};
 use crate::names;
@@ -287,10 +287,10 @@ impl RevokedCertificate {
 pub enum RevocationListError {
     /// The bytes are not the DER of a revocation list.
     #[error("the revocation list is not valid DER: {0}")]
-    Der(#[from] der::Error),
+    Der(der::Error),
     /// A value in the DER is not as its type asks.
     #[error("the revocation list {0}")]
-    Syntax(#[from] SyntaxError),
+    Syntax(SyntaxError),
     /// The list names a version that there is not.
     #[error(
         "the revocation list names version {0}, and lists are of version 2 if they name one (RFC \
@@ -325,6 +325,8 @@ pub enum RevocationListError {
     #[error(transparent)]
     Pem(#[from] PemError),
 }
+
+from_causes!(RevocationListError: Der(der::Error), Syntax(SyntaxError));
 
 const PEM_LABEL: &str = "X509 CRL";
 

@@ -7,6 +7,7 @@ use der::{Decode, Encode, EncodeValue, Header, Reader, Sequence, SliceReader};
 use pki_types::SignatureVerificationAlgorithm;
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 
+use crate::error::from_causes;
 use crate::public_key::whole_octets;
 use crate::signer::{SignError, Signer};
 use crate::verification;
@@ -17,7 +18,7 @@ use crate::verification;
 pub enum SignatureError {
     /// The structure around the signature, or the key, is malformed.
     #[error("malformed DER: {0}")]
-    Der(#[from] der::Error),
+    Der(der::Error),
     /// Neither this crate nor an algorithm given verifies this kind of signature.
     #[error(
         "no verification algorithm for signatures of algorithm {0}; pass one for it, or sign \
@@ -38,6 +39,8 @@ pub enum SignatureError {
     )]
     Invalid,
 }
+
+from_causes!(SignatureError: Der(der::Error));
 
 /// Signs a body and puts both in the envelope.
 pub(crate) fn seal(body: &[u8], signer: &(impl Signer + ?Sized)) -> Result<Vec<u8>, SealError> {

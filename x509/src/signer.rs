@@ -81,12 +81,17 @@ pub trait Signer: SubjectKey + Send + Sync {
 /// Why a [`Signer`] did not sign.
 #[derive(Debug, thiserror::Error)]
 #[error("the key did not sign: {0}")]
-pub struct SignError(#[source] Box<dyn Error + Send + Sync>);
+pub struct SignError(Box<dyn Error + Send + Sync>);
 
 impl SignError {
     /// Wraps the signer's own error.
-    pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(source.into())
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+
+    /// The signer's own error, whose text is part of this one's.
+    pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &*self.0
     }
 }
 

@@ -10,13 +10,15 @@ use const_oid::db::rfc5280::{
 use der::{Decode, ErrorKind, Header, Length, Reader, SliceReader, Tag, TagNumber};
 use x509_cert::ext::Extension;
 
+use crate::error::from_causes;
+
 /// What in a document is not as its types ask, though the lengths around it are right.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyntaxError {
     /// A part of it is not DER.
     #[error("is not valid DER: {0}; have it encoded again by a conforming tool")]
-    Der(#[from] der::Error),
+    Der(der::Error),
     /// An object identifier has a number with a leading zero (X.690 section 8.19.2): one
     /// identifier would have many encodings, and readers would disagree on which it is.
     #[error(
@@ -37,6 +39,8 @@ pub enum SyntaxError {
     )]
     NoAlternativeName,
 }
+
+from_causes!(SyntaxError: Der(der::Error));
 
 /// Checks all of a document but what is inside of strings of octets or bits, which
 /// [`check_extensions`] does for extensions.

@@ -364,9 +364,9 @@ fn verdict<T>(
 fn check_key(leaf: &Certificate) -> Result<(), ValidationError> {
     match leaf.public_key() {
         Ok(_) | Err(KeyError::UnsupportedAlgorithm(_)) => Ok(()),
-        Err(source) => Err(ValidationError::Key {
+        Err(error) => Err(ValidationError::Key {
             subject: leaf.describe_subject(),
-            source,
+            error,
         }),
     }
 }
@@ -404,9 +404,9 @@ fn signs(chain: ValidatedChain) -> Result<ValidatedChain, ValidationError> {
 
 /// Says whose key usage an error is about.
 fn of(certificate: &Certificate) -> impl Fn(KeyUsageError) -> ValidationError {
-    move |source| ValidationError::KeyUsage {
+    move |error| ValidationError::KeyUsage {
         subject: certificate.describe_subject(),
-        source,
+        error,
     }
 }
 

@@ -106,20 +106,20 @@ pub enum ValidationError {
     )]
     WrongPurpose,
     /// A key usage is not allowed.
-    #[error("the certificate of {subject}: {source}")]
+    #[error("the certificate of {subject}: {error}")]
     KeyUsage {
         /// The subject of the certificate.
         subject: String,
         /// What is wrong with its key usage.
-        source: KeyUsageError,
+        error: KeyUsageError,
     },
     /// The end entity's key is not as its standard asks.
-    #[error("the key in the certificate of {subject}: {source}")]
+    #[error("the key in the certificate of {subject}: {error}")]
     Key {
         /// The subject of the certificate.
         subject: String,
         /// What is wrong with the key.
-        source: KeyError,
+        error: KeyError,
     },
     /// A signature does not verify.
     #[error(
@@ -174,12 +174,12 @@ pub enum ValidationError {
     #[error("no revocation lists were given; load at least one, or set no revocation policy")]
     NoRevocationLists,
     /// A revocation list is of a kind that is not supported.
-    #[error("the revocation list of {issuer} cannot be used: {source}")]
+    #[error("the revocation list of {issuer} cannot be used: {error}")]
     UnusableRevocationList {
         /// The issuer of the list.
         issuer: String,
         /// What is not supported.
-        source: UnusableList,
+        error: UnusableList,
     },
     /// A certificate has been revoked.
     #[error(

@@ -232,7 +232,7 @@ fn check(
         .parsed()
         .tbs_certificate()
         .subject_public_key_info();
-    let source = match parameter_set(spki.algorithm.oid) {
+    let error = match parameter_set(spki.algorithm.oid) {
         Some((algorithm, _)) if !for_signatures().contains(usages) => {
             let forbidden = usages & !for_signatures();
             KeyUsageError::ForbiddenForSignatureKey {
@@ -246,7 +246,7 @@ fn check(
     Err(CertificateError::Other(OtherError(Arc::new(
         ValidationError::KeyUsage {
             subject: certificate.describe_subject(),
-            source,
+            error,
         },
     ))))
 }

@@ -275,7 +275,7 @@ impl TestPki {
     fn assert_refused(&self, identity: &Identity, subject: &str, source: &KeyUsageError) {
         let expected = ValidationError::KeyUsage {
             subject: subject.into(),
-            source: source.clone(),
+            error: source.clone(),
         };
         let [as_server, as_client] = connect_both(identity, &self.root, true);
         for (victim, other) in [

@@ -167,7 +167,7 @@ fn s_server_reads_the_alert_of_enforced_key_usage() {
         assert!(
             matches!(
                 error.0.downcast_ref(),
-                Some(ValidationError::KeyUsage { source, .. }) if *source == refusal
+                Some(ValidationError::KeyUsage { error, .. }) if *error == refusal
             ),
             "{refusal:?}: {error:?}"
         );

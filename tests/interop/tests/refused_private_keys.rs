@@ -18,7 +18,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 fn bad_keys() -> [(&'static str, KeyError); 7] {
     let ml_dsa = Algorithm::Signature(SignatureAlgorithm::MlDsa44);
     let ml_kem = Algorithm::Kem(KemAlgorithm::MlKem512);
-    let malformed = |algorithm, source| KeyError::Malformed { algorithm, source };
+    let malformed = |algorithm, error| KeyError::Malformed { algorithm, error };
     [
         ("bad-ML-DSA-44-1.priv", KeyError::SeedMismatch(ml_dsa)),
         (

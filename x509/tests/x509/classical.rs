@@ -11,8 +11,8 @@ use pq_x509::pki_types::{
 };
 use pq_x509::{
     CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, ChainValidator,
-    Issuer, KeyError, RequestError, SignError, SignatureAlgorithm, SignatureError, Signer,
-    SubjectKey, ValidationError,
+    IssueError, Issuer, KeyError, RequestError, SignError, SignatureAlgorithm, SignatureError,
+    Signer, SubjectKey, ValidationError,
 };
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 
@@ -259,4 +259,8 @@ fn a_failing_signer_is_reported() {
         error.to_string(),
         "the key did not sign: the token was pulled out"
     );
+    let IssueError::Sign(error) = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(error.get_ref().to_string(), "the token was pulled out");
 }

@@ -224,7 +224,7 @@ fn slh_dsa_keys_have_one_form() {
             assert!(matches!(
                 PrivateKey::from_pkcs8_der(&pkcs8(identifier, contents)),
                 Err(KeyError::Malformed {
-                    source: pq_core::Error::WrongLength { .. },
+                    error: pq_core::Error::WrongLength { .. },
                     ..
                 })
             ));
@@ -482,7 +482,7 @@ fn identifiers_and_lengths_must_agree() {
                     _ => assert!(matches!(
                         read,
                         Err(KeyError::Malformed {
-                            source: pq_core::Error::WrongLength { .. },
+                            error: pq_core::Error::WrongLength { .. },
                             ..
                         })
                     )),
@@ -507,7 +507,7 @@ fn the_tag_decides_the_form() {
             assert!(matches!(
                 PrivateKey::from_pkcs8_der(&pkcs8(identifier, contents)),
                 Err(KeyError::Malformed {
-                    source: pq_core::Error::WrongLength { .. },
+                    error: pq_core::Error::WrongLength { .. },
                     ..
                 })
             ));
@@ -777,7 +777,7 @@ fn public_keys_round_trip_and_are_checked() {
         PublicKey::from_spki_der(&unreduced).unwrap_err(),
         KeyError::Malformed {
             algorithm: key.algorithm(),
-            source: pq_core::Error::UnreducedCoefficient,
+            error: pq_core::Error::UnreducedCoefficient,
         }
     );
 }

@@ -3,6 +3,7 @@
 extern crate alloc;
 
 mod classical;
+mod errors;
 mod far_values;
 mod issuance;
 mod keys;

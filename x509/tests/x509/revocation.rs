@@ -485,7 +485,7 @@ fn lists_by_whom_may_not_sign_them() {
     let may_not = |subject: &str| {
         Err(ValidationError::KeyUsage {
             subject: subject.into(),
-            source: KeyUsageError::CaWithoutCrlSign,
+            error: KeyUsageError::CaWithoutCrlSign,
         })
     };
     let usage = KeyUsage(KeyUsages::KeyCertSign.into());

@@ -269,9 +269,9 @@ fn lists_about_some_certificates() {
 fn unusable(list: CertificateRevocationList) -> Option<UnusableList> {
     match RevocationPolicy::new([list]) {
         Ok(_) => None,
-        Err(ValidationError::UnusableRevocationList { issuer, source }) => {
+        Err(ValidationError::UnusableRevocationList { issuer, error }) => {
             assert_eq!(issuer, "CN=CA");
-            Some(source)
+            Some(error)
         }
         Err(other) => panic!("{other:?}"),
     }

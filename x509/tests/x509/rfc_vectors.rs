@@ -91,7 +91,7 @@ fn bad_private_keys_are_refused() {
     let Some(files) = files() else { return };
     let ml_dsa = Algorithm::Signature(SignatureAlgorithm::MlDsa44);
     let ml_kem = Algorithm::Kem(KemAlgorithm::MlKem512);
-    let malformed = |algorithm, source| KeyError::Malformed { algorithm, source };
+    let malformed = |algorithm, error| KeyError::Malformed { algorithm, error };
     let expected = [
         ("bad-ML-DSA-44-1.priv", KeyError::SeedMismatch(ml_dsa)),
         (

@@ -28,15 +28,15 @@ fn a_foreign_public_part_is_noticed_before_anything_is_signed() {
     let mut der = own.to_pkcs8_der().unwrap();
     *der.last_mut().unwrap() ^= 1;
     let foreign = SigningKey::from_pkcs8_der(&der).unwrap();
-    let source = pq_core::Error::InconsistentKey;
+    let error = pq_core::Error::InconsistentKey;
     let algorithm = own.algorithm().into();
     assert_eq!(
         foreign.check(),
-        Err(KeyError::Malformed { algorithm, source })
+        Err(KeyError::Malformed { algorithm, error })
     );
     assert_eq!(
         foreign.sign(b"message"),
-        Err(KeyError::Operation { algorithm, source })
+        Err(KeyError::Operation { algorithm, error })
     );
 }
 
@@ -290,7 +290,7 @@ fn chains_of_pre_hash_keys() {
     assert!(matches!(
         validate_with(&validator, "example.org", &chain),
         Err(ValidationError::Key {
-            source: KeyError::Malformed { .. },
+            error: KeyError::Malformed { .. },
             ..
         })
     ));
@@ -356,7 +356,7 @@ fn pre_hash_keys_may_only_sign() {
     };
     assert!(matches!(
         root.issue(server().key_usage(usages), &hashing),
-        Err(IssueError::KeyUsage(source)) if source == forbidden
+        Err(IssueError::KeyUsage(error)) if error == forbidden
     ));
 
     let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
@@ -372,7 +372,7 @@ fn pre_hash_keys_may_only_sign() {
         let leaf = leaf.sign(root.signer()).unwrap();
         assert!(matches!(
             validate_with(&validator, "example.org", &[leaf]),
-            Err(ValidationError::KeyUsage { source, .. }) if source == expected
+            Err(ValidationError::KeyUsage { error, .. }) if error == expected
         ));
     }
 }

@@ -187,14 +187,14 @@ fn malformed_keys_of_leaves_are_refused() {
         let validated = pki
             .validator()
             .validate(&pki.chain(leaf), Purpose::ServerAuth, None, now);
-        let Err(ValidationError::Key { subject, source }) = validated else {
+        let Err(ValidationError::Key { subject, error }) = validated else {
             panic!("{validated:?}");
         };
         assert_eq!(
-            (subject.as_str(), &source),
+            (subject.as_str(), &error),
             ("example.org, 192.0.2.1", &expected)
         );
-        source
+        error
     };
 
     let with_parameters = refused(&|spki| spki.algorithm.parameters = Some(Any::null()));
@@ -604,11 +604,15 @@ fn forbidden_key_usage_of_a_leaf() {
         let leaf = pki.altered_leaf(|tbs| set_usage(tbs, KeyUsage(usages)));
         let chain = pki.chain(leaf);
         let error = pki.validate(&chain).unwrap_err();
-        let ValidationError::KeyUsage { subject, source } = &error else {
+        let ValidationError::KeyUsage {
+            subject,
+            error: rule,
+        } = &error
+        else {
             panic!("{error:?}");
         };
         assert_eq!(subject, "example.org, 192.0.2.1");
-        let found = match source {
+        let found = match rule {
             KeyUsageError::ForbiddenForSignatureKey { .. } => "forbidden",
             KeyUsageError::NothingToSign(_) => "nothing",
             KeyUsageError::WithoutDigitalSignature => "without",
@@ -630,7 +634,7 @@ fn forbidden_key_usage_of_a_leaf() {
     assert!(matches!(
         pki.validate(&chain),
         Err(ValidationError::KeyUsage {
-            source: KeyUsageError::NotKeyEnciphermentOnly { .. },
+            error: KeyUsageError::NotKeyEnciphermentOnly { .. },
             ..
         })
     ));
@@ -645,7 +649,7 @@ fn a_ca_needs_key_cert_sign() {
     ];
     let expected = ValidationError::KeyUsage {
         subject: "CN=CA".into(),
-        source: KeyUsageError::CaWithoutKeyCertSign,
+        error: KeyUsageError::CaWithoutKeyCertSign,
     };
     // That holds even if the rest is relaxed.
     for validator in [pki.validator(), pki.validator().relax_key_usage()] {
@@ -665,7 +669,7 @@ fn a_ca_needs_key_cert_sign() {
     assert!(matches!(
         validate_with(&validator, "example.org", &pki.chain(pki.leaf())),
         Err(ValidationError::KeyUsage {
-            source: KeyUsageError::CaWithoutKeyCertSign,
+            error: KeyUsageError::CaWithoutKeyCertSign,
             ..
         })
     ));
@@ -683,7 +687,7 @@ fn a_ca_needs_key_cert_sign() {
     assert!(matches!(
         pki.validate(&chain),
         Err(ValidationError::KeyUsage {
-            source: KeyUsageError::ForbiddenForSignatureKey { .. },
+            error: KeyUsageError::ForbiddenForSignatureKey { .. },
             ..
         })
     ));
