@@ -6,9 +6,9 @@
 //! is valid when and where the certificate is, save one that ended before 1970
 //! ([`Readable::ends_before_1970`]). Signatures are verified over the certificate itself.
 
-use const_oid::AssociatedOid;
+use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
-use der::{Decode, Encode, Sequence, Tag, Tagged};
+use der::{Decode, Encode, Reader, Sequence, SliceReader, Tag, Tagged};
 use pki_types::{
     AlgorithmIdentifier, CertificateDer, InvalidSignature, SignatureVerificationAlgorithm,
 };
@@ -38,9 +38,15 @@ pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
     let validity = &mut body.validity;
     let starts = stand_in_for_time(&mut validity.not_before);
     let ends = stand_in_for_time(&mut validity.not_after);
-    let limits = body.extensions.iter_mut().flatten().any(stand_in_for_limit);
-    if !(starts || ends || limits) {
+    let limited = match body.extensions {
+        Some(extensions) => stand_in_for_limits(extensions).ok()?,
+        None => None,
+    };
+    if !(starts || ends || limited.is_some()) {
         return None;
+    }
+    if let Some(extensions) = &limited {
+        body.extensions = Some(AnyRef::from_der(extensions).ok()?);
     }
     let body = body.to_der().ok()?;
     let stand_in = Parts {
@@ -79,7 +85,7 @@ struct Body<'a> {
     #[asn1(context_specific = "2", tag_mode = "IMPLICIT", optional = "true")]
     subject_unique_id: Option<BitStringRef<'a>>,
     #[asn1(context_specific = "3", tag_mode = "EXPLICIT", optional = "true")]
-    extensions: Option<Vec<Extension>>,
+    extensions: Option<AnyRef<'a>>,
 }
 
 #[derive(Sequence)]
@@ -131,6 +137,27 @@ fn is_before_1970(tag: Tag, value: &[u8]) -> bool {
 
 fn decimal(digits: &[u8]) -> u16 {
     (digits.iter()).fold(0, |value, digit| 10 * value + u16::from(digit - b'0'))
+}
+
+/// Extensions with 255 in the place of a path length above that, if there is one.
+fn stand_in_for_limits(extensions: AnyRef<'_>) -> der::Result<Option<Vec<u8>>> {
+    // Few certificates have one, and to decode all extensions takes longer than to see that.
+    let mut reader = SliceReader::new(extensions.value())?;
+    let mut is_beyond = false;
+    while !reader.is_finished() {
+        let extension = AnyRef::decode(&mut reader)?;
+        let kind = ObjectIdentifier::decode(&mut SliceReader::new(extension.value())?)?;
+        is_beyond |=
+            kind == BasicConstraints::OID && stand_in_for_limit(&mut extension.decode_as()?);
+    }
+    if !is_beyond {
+        return Ok(None);
+    }
+    let mut extensions: Vec<Extension> = extensions.decode_as()?;
+    for extension in &mut extensions {
+        stand_in_for_limit(extension);
+    }
+    extensions.to_der().map(Some)
 }
 
 /// Puts 255 in the place of a path length above that; whether there was one.
