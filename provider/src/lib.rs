@@ -140,7 +140,10 @@
 //!   certificate below a root must then be covered by a list of its issuer, unless the verifier's
 //!   builder is told otherwise; a list that has expired is used all the same, unless it is told
 //!   not to. [`CertificateRevocationList`](pq_x509::CertificateRevocationList) reads and
-//!   [`Issuer::issue_revocation_list`](pq_x509::Issuer::issue_revocation_list) makes lists.
+//!   [`Issuer::issue_revocation_list`](pq_x509::Issuer::issue_revocation_list) makes lists. Some
+//!   that it reads, rustls's verifiers refuse: those of version 1, and those with dates before
+//!   1970. They refuse certificates with such dates, too, and those of CAs with a path length above
+//!   255. A [`ChainValidator`](pq_x509::ChainValidator) takes all of these.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -243,6 +243,9 @@ impl Certificate {
     /// The algorithms are those of this crate ([`verification::ALL`](crate::verification::ALL)),
     /// and beside them those given, such as a classical provider's: `&[]` adds none.
     ///
+    /// None of this crate's can be left out. To accept fewer, look first at
+    /// `parsed().signature_algorithm()`.
+    ///
     /// # Errors
     ///
     /// A [`SignatureError`] that says what failed.

@@ -388,7 +388,9 @@ macro_rules! pkcs8_methods {
             ///
             /// The key may be a seed, an expanded key or both, and for SLH-DSA the key as it
             /// is. Seeds and expanded keys are also read where they stand bare, as Botan writes
-            /// them, and expanded keys with the public key behind them, as liboqs does. What can be checked is: lengths, the checks of FIPS 203 section 7.3 and of
+            /// them, and expanded keys with the public key behind them, as liboqs does.
+            ///
+            /// What can be checked is: lengths, the checks of FIPS 203 section 7.3 and of
             /// FIPS 204, the agreement of seed and expanded key, of private and public part.
             /// Nothing may follow. The public part within an SLH-DSA key is taken on trust,
             /// because the check costs as much as making the key.

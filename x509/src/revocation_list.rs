@@ -3,6 +3,7 @@ use core::fmt;
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::{Decode, ErrorKind};
 use pki_types::{CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime};
+use spki::AlgorithmIdentifierOwned;
 use x509_cert::certificate::Version;
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, CrlReason};
@@ -34,6 +35,7 @@ pub struct CertificateRevocationList {
     next_update: Option<UnixTime>,
     number: Option<Vec<u8>>,
     authority_key_id: Option<Vec<u8>>,
+    signature_algorithm: AlgorithmIdentifierOwned,
     entries: Vec<RevokedCertificate>,
     /// The places of the entries, in the order of their serial numbers.
     by_serial_number: Vec<u32>,
@@ -103,6 +105,7 @@ impl CertificateRevocationList {
             authority_key_id: authority
                 .and_then(|id| id.key_identifier)
                 .map(|id| id.into_bytes().into()),
+            signature_algorithm: parsed.signature_algorithm,
             by_serial_number: by_serial_number(&entries),
             entries,
             scope,
@@ -136,8 +139,11 @@ impl CertificateRevocationList {
         pem::encode(PEM_LABEL, &self.der)
     }
 
-    /// The list's DER, as rustls takes it. Fields without an accessor are read from it by
-    /// [`x509_cert::crl::CertificateList`], if the list is of version 2.
+    /// The list's DER.
+    ///
+    /// rustls's verifiers take it if the list is of version 2 and has no date before 1970, and refuse
+    /// others, which a [`ChainValidator`](crate::ChainValidator) takes. Fields without an accessor
+    /// are read from it by [`x509_cert::crl::CertificateList`], under the same conditions.
     pub fn der(&self) -> &CertificateRevocationListDer<'static> {
         &self.der
     }
@@ -173,6 +179,11 @@ impl CertificateRevocationList {
         self.authority_key_id.as_deref()
     }
 
+    /// The algorithm of the signature, as the list names it.
+    pub fn signature_algorithm(&self) -> &AlgorithmIdentifierOwned {
+        &self.signature_algorithm
+    }
+
     /// The revoked certificates, in the list's order.
     pub fn entries(&self) -> &[RevokedCertificate] {
         &self.entries
@@ -204,6 +215,9 @@ impl CertificateRevocationList {
     ///
     /// The algorithms are those of this crate ([`verification::ALL`](crate::verification::ALL)),
     /// and beside them those given, such as a classical provider's: `&[]` adds none.
+    ///
+    /// None of this crate's can be left out. To accept fewer, look first at
+    /// [`signature_algorithm`](Self::signature_algorithm).
     ///
     /// # Errors
     ///

@@ -69,7 +69,7 @@ impl ChainValidator {
     }
 
     /// Accepts signatures by these algorithms too, such as those of a classical provider. `&[]` adds
-    /// none.
+    /// none. The signatures of revocation lists are verified anew, by all of them.
     #[must_use]
     pub fn with_algorithms(
         mut self,
@@ -81,8 +81,8 @@ impl ChainValidator {
     }
 
     /// Accepts key usages that RFC 9881, RFC 9909 and RFC 9935 forbid, and end entities that lack
-    /// digitalSignature or have keyCertSign, for the sake of certificates that others issued carelessly. That
-    /// CAs need keyCertSign stays.
+    /// digitalSignature or have keyCertSign, for the sake of certificates that others issued
+    /// carelessly. That CAs need keyCertSign stays.
     #[must_use]
     pub fn relax_key_usage(mut self) -> Self {
         self.check_key_usage = false;

@@ -17,8 +17,8 @@ use pq_x509::x509_cert::name::{Name, RelativeDistinguishedName};
 use pq_x509::x509_cert::time::Time;
 use pq_x509::{
     Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, Issuer, RevocationListError, RevocationPolicy, SignatureError,
-    SigningKey, UnusableList, ValidationError, Validity,
+    ChainValidator, CrlReason, Issuer, RevocationListError, RevocationPolicy, SignatureAlgorithm,
+    SignatureError, SigningKey, UnusableList, ValidationError, Validity,
 };
 use spki::AlgorithmIdentifierOwned;
 
@@ -84,6 +84,10 @@ fn lists_of_version_1() {
     assert!(of_ca.next_update().is_some());
     assert_eq!(of_ca.entries().len(), 1);
     assert_eq!(of_ca.verify_signature(pki.ca.certificate(), &[]), Ok(()));
+    let algorithm = SignatureAlgorithm::MlDsa44.identifier();
+    assert_eq!(*of_ca.signature_algorithm(), algorithm.into());
+    // As the documentation says.
+    assert!(webpki::BorrowedCertRevocationList::from_der(of_ca.der()).is_err());
 
     let policy = RevocationPolicy::new([of_root, of_ca.clone()]).unwrap();
     let validator = pki.validator().with_revocation(policy);
@@ -156,6 +160,7 @@ fn lists_with_dates_before_1970() {
     assert_eq!(read.this_update().as_secs(), 0);
     assert_eq!(read.entries()[0].date().as_secs(), 0);
     assert_eq!(read.verify_signature(pki.ca.certificate(), &[]), Ok(()));
+    assert!(webpki::BorrowedCertRevocationList::from_der(read.der()).is_err());
 
     let verdict = |list| {
         let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
