@@ -79,7 +79,7 @@ fn lists_of_one_ca() {
         let policy = policy(count).end_entity_only();
         pki.validator().with_revocation(policy)
     };
-    let leaf = pki.issue(server().revocation_list_url(&url(0)));
+    let leaf = pki.issue(server().revocation_list_url(url(0)));
     assert_alike([FEW, MANY].map(validator), &pki.chain(leaf));
 }
 
