@@ -105,6 +105,11 @@
 //! Everything random comes from the operating system, save what the caller gives to
 //! [`SigningKey::sign_with_randomness`].
 //!
+//! # Errors
+//!
+//! The text of an error has that of its cause in it. [`source`](core::error::Error::source) is `None`
+//! therefore, so that a program that prints causes one after another prints nothing twice.
+//!
 //! # Limits
 //!
 //! A [`ChainValidator`] checks revocation by lists that it is given, and by nothing else: it
