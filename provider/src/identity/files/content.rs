@@ -17,7 +17,8 @@ pub(super) struct Content {
     pub(super) key: Zeroizing<Vec<u8>>,
     /// What the system said of them before they were read.
     pub(super) traits: [Traits; 2],
-    /// The mode of the file with the key, if others than its owner can read or write it.
+    /// The mode of the file with the key, if everybody can read it, or others than its owner can
+    /// write it.
     pub(super) exposed_by: Option<u32>,
 }
 
@@ -130,7 +131,8 @@ fn exposure(metadata: &Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
 
     let mode = metadata.permissions().mode() & 0o777;
-    (mode & 0o066 != 0).then_some(mode)
+    // A group that can read it is often the service's own: `ssl-cert`, or that of a container.
+    (mode & 0o026 != 0).then_some(mode)
 }
 
 /// Elsewhere modes say nothing.

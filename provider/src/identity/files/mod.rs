@@ -1,3 +1,9 @@
+//! Certificates from files.
+//!
+//! * [`IdentityFiles`] says which files, and loads them.
+//! * `content` reads a pair, and only if it is of regular files.
+//! * `watcher` looks at them in a thread of its own, and takes over what has changed.
+
 mod content;
 mod watcher;
 
@@ -91,9 +97,10 @@ impl IdentityFiles {
 
     /// Reads all files once. The order of the pairs is that of the set.
     ///
-    /// A chain and a key may have a mebibyte each, and only regular files are read: no pipe and no
-    /// device, which might never end. If others than its owner can read the file with a key, or
-    /// write it, the log warns.
+    /// A chain and a key may have a mebibyte each, and only regular files are read: no pipe, such as
+    /// that of a shell's `<(…)`, and no device, which might never end. The log warns if everybody can
+    /// read the file with a key, or others than its owner can write it, by its mode; access control
+    /// lists are not looked at.
     ///
     /// # Errors
     ///
@@ -125,8 +132,9 @@ impl IdentityFiles {
     /// times and the identity of each file, and reads it only if these have changed, or were first
     /// seen less than five seconds before it was read last: a file can be written twice within one
     /// tick of its file system's clock. For 100,000 pairs a look takes half a second of one core,
-    /// and two where all of them are read. One that takes longer than a tenth of `every` is followed
-    /// by a longer pause, so that looking never takes more than a tenth of a core.
+    /// and two where all of them are read; the log says so at the level DEBUG. The pause after a look
+    /// is nine times as long as the look, if that is longer than `every`, and a minute at most, so
+    /// that looks of up to seven seconds take no more than a tenth of a core.
     ///
     /// # Errors
     ///
@@ -236,12 +244,16 @@ impl FilePair {
                  unless the clock here is wrong"
             );
         }
+        self.warn_about_mode(content);
+    }
+
+    fn warn_about_mode(&self, content: &Content) {
         if let Some(mode) = content.exposed_by {
             warn!(
                 key = %self.key.display(),
                 mode = %format_args!("{mode:o}"),
-                "the private key can be read or written by others than its owner; `chmod 600` it, \
-                 and replace it if somebody may have read it"
+                "the private key can be read by everybody, or written by others than its owner; \
+                 `chmod g-w,o=` it, and replace it if somebody may have read it"
             );
         }
     }

@@ -156,7 +156,7 @@ fn keys_that_others_can_read() {
         let permissions = fs::Permissions::from_mode(mode);
         fs::set_permissions(&files.key, permissions).unwrap();
     };
-    let reports = || events::lines(&["WARN", "by others than its owner", &files.name()]);
+    let reports = || events::lines(&["WARN", "can be read by everybody", &files.name()]);
     let load = || {
         let load = IdentityFiles::new(provider()).with_default(&files.chain, &files.key);
         load.load().unwrap();
@@ -166,8 +166,11 @@ fn keys_that_others_can_read() {
         (0o600, false),
         (0o400, false),
         (0o711, false),
-        (0o640, true),
+        // For a group of the service's own.
+        (0o640, false),
+        (0o440, false),
         (0o604, true),
+        (0o602, true),
         (0o620, true),
         (0o644, true),
     ] {
@@ -181,7 +184,10 @@ fn keys_that_others_can_read() {
         );
     }
     let text = reports().pop().unwrap();
-    assert!(text.contains("644") && text.contains("chmod 600"), "{text}");
+    assert!(
+        text.contains("644") && text.contains("chmod g-w,o="),
+        "{text}"
+    );
 
     // Once for each key, and not at each look.
     set_mode(0o600);
@@ -195,6 +201,67 @@ fn keys_that_others_can_read() {
     exposed.wait_until_served_by(&identities);
     thread::sleep(20 * OFTEN);
     assert_eq!(reports().len() - before, 1);
+
+    // And where nothing but the mode changes.
+    set_mode(0o640);
+    thread::sleep(20 * OFTEN);
+    assert_eq!(reports().len() - before, 1);
+    set_mode(0o666);
+    events::wait_for(&["WARN", "can be read by everybody", &files.name(), "=666"]);
+    thread::sleep(20 * OFTEN);
+    assert_eq!(reports().len() - before, 2);
+}
+
+/// Many files don't cost a core, however often they are to be looked at, and after some seconds
+/// only those are read that change. Hard links are as many files as copies would be.
+#[test]
+fn many_files_cost_no_core() {
+    const PAIRS: usize = 1_000;
+
+    events::record();
+    let pki = Pki::new();
+    let [files, original] = ["one of many", "many"].map(Files::new);
+    let [old, new] = [(); 2].map(|()| pki.issue());
+    files.put(&old);
+    original.put(&old);
+    let watch = (1..PAIRS).fold(
+        IdentityFiles::new(provider()).with(&files.chain, &files.key),
+        |watch, at| {
+            let [chain, key] = [&original.chain, &original.key].map(|file| {
+                let link = file.with_extension(at.to_string());
+                fs::hard_link(file, &link).unwrap();
+                link
+            });
+            watch.with(chain, key)
+        },
+    );
+    let start = Instant::now();
+    let (identities, _watcher) = watch.watch(Duration::from_millis(1)).unwrap();
+    let pairs = format!(" pairs={PAIRS} ");
+    let parts = |read| ["DEBUG", "looked at the certificate files", &pairs, read];
+    let looks = |read| events::lines(&parts(read));
+
+    // First all are read.
+    while looks(" read=0 ").is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        thread::sleep(OFTEN);
+    }
+    let all = looks("");
+    let elapsed = start.elapsed();
+    assert!(all[0].contains(&format!(" read={PAIRS} ")), "{}", all[0]);
+    let seconds = |line: &String| -> f64 {
+        let (_, seconds) = line.rsplit_once(" seconds=").unwrap();
+        seconds.parse().unwrap()
+    };
+    // But for the last look, which no pause follows yet.
+    let looking: f64 = all[..all.len() - 1].iter().map(seconds).sum();
+    println!("{} looks: {looking} s in {elapsed:?}", all.len());
+    assert!(looking <= elapsed.as_secs_f64() / 10.0);
+
+    // Only what changes.
+    files.put(&new);
+    new.wait_until_served_by(&identities);
+    events::wait_for(&parts(" read=1 "));
 }
 
 /// A file that is written again within one tick of its file system's clock looks as before, but
