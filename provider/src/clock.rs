@@ -47,12 +47,14 @@ impl Clock {
 
     /// How much time has passed since the start.
     pub(crate) fn elapsed(&self) -> Duration {
+        // Both numbers are whole at any time.
+        let mut sleep = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only now: a reading from before a sleep that another thread has noticed would pass for a
+        // clock that was set back, and the sleep would be noticed twice.
         let now = (self.read)();
         let awake = now.instant.saturating_duration_since(self.start.instant);
         let by_time_of_day = seconds_between(self.start.time_of_day, now.time_of_day);
         let ahead = by_time_of_day - awake.as_secs_f64();
-        // Both numbers are whole at any time.
-        let mut sleep = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
         awake.saturating_add(sleep.noticed(ahead))
     }
 }
@@ -102,6 +104,9 @@ impl fmt::Debug for Clock {
 #[cfg(test)]
 pub(crate) mod tests {
     use alloc::sync::Arc;
+    use core::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+    use std::thread;
 
     use super::*;
 
@@ -163,6 +168,37 @@ pub(crate) mod tests {
         assert!((4..=5).contains(&clock.elapsed().as_secs()));
     }
 
+    /// One thread reads the clocks, and what it read arrives after another one has noticed that the
+    /// machine slept in between.
+    #[test]
+    fn sleep_counts_once() {
+        let clocks = TwoClocks::new();
+        let (reading, is_reading) = mpsc::channel();
+        let (noticed, is_noticed) = mpsc::channel();
+        let is_noticed = Mutex::new(is_noticed);
+        let readings = AtomicUsize::new(0);
+        let read = clocks.clone();
+        let clock = Clock::reading(move || {
+            let now = read.now();
+            // The first one is that of the start.
+            if readings.fetch_add(1, Ordering::Relaxed) == 1 {
+                reading.send(()).unwrap();
+                // Where the others wait for this one, nothing comes.
+                let _ = (is_noticed.lock().unwrap()).recv_timeout(Duration::from_millis(200));
+            }
+            now
+        });
+        thread::scope(|scope| {
+            scope.spawn(|| clock.elapsed());
+            is_reading.recv().unwrap();
+            clocks.sleep(3600.0);
+            assert_eq!(clock.elapsed().as_secs(), 3600);
+            // Nobody listens where it has waited.
+            let _ = noticed.send(());
+        });
+        assert_eq!(clock.elapsed().as_secs(), 3600);
+    }
+
     #[test]
     fn the_real_clocks() {
         let clock = Clock::new();
@@ -197,7 +233,11 @@ pub(crate) mod tests {
 
         pub(crate) fn clock(&self) -> Clock {
             let this = self.clone();
-            Clock::reading(move || *this.0.lock().unwrap())
+            Clock::reading(move || this.now())
+        }
+
+        fn now(&self) -> Reading {
+            *self.0.lock().unwrap()
         }
 
         pub(crate) fn run(&self, seconds: f64) {
