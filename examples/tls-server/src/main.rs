@@ -8,7 +8,6 @@
 
 mod limit_options;
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -329,17 +328,20 @@ impl Setup {
             .watch(Duration::from_secs(arguments.watch))
             .map_err(TlsError::from)?;
 
-        let chains = cert.iter().map(|file| -> anyhow::Result<_> {
-            let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
-            Certificate::chain_from_pem(&text).with_context(|| file.display().to_string())
+        // Of what is served: a file may be another one by now.
+        let set = identities.current();
+        let chains = set.identities().map(|identity| {
+            let chain = identity.certified_key().cert.iter();
+            chain.map(|der| Certificate::from_der(der)).collect()
         });
-        let chains: Vec<_> = chains.collect::<Result<_, _>>()?;
+        let chains = chains.collect::<Result<Vec<Vec<_>>, _>>()?;
         for (chain, file) in chains.iter().zip(cert) {
             warn_of_ca(chain, file);
         }
-        let [Some(leaf), Some(top)] = [chains[0].first(), chains[0].last()] else {
-            anyhow::bail!("{} holds no certificate any more", cert[0].display());
-        };
+        let first = chains
+            .first()
+            .and_then(|chain| chain.first().zip(chain.last()));
+        let (leaf, top) = first.context("there is no certificate to serve")?;
         Ok(Self {
             notes: format!("ROOT.pem is the certificate of {}.\n", top.issuer()),
             leaf: leaf.clone(),
