@@ -1,8 +1,10 @@
+//! Who may connect: a share of the places for each address, and a smaller one for handshakes.
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future;
 use std::mem;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -121,8 +123,9 @@ impl Admission {
     }
 }
 
-/// Where a client is from, as far as shares go: an IPv4 address, or the /64 of an IPv6 address,
-/// any of which a subscriber has for the asking.
+/// Where a client is from, as far as shares go: an IPv4 address, also where a translator has given
+/// it the form of an IPv6 address; or the /64 of an IPv6 address, any of which a subscriber has for
+/// the asking.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Source(IpAddr);
 
@@ -130,11 +133,17 @@ impl Source {
     fn of(client: IpAddr) -> Self {
         // A socket for both has IPv4 addresses in IPv6's form.
         Self(match client.to_canonical() {
+            IpAddr::V6(ip) if ip.to_bits() >> 32 == TRANSLATED.to_bits() >> 32 => {
+                Ipv4Addr::from_bits(ip.to_bits() as u32).into()
+            }
             IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),
             v4 => v4,
         })
     }
 }
+
+/// The /96 in which translators put IPv4 addresses (RFC 6052, section 2.1).
+const TRANSLATED: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

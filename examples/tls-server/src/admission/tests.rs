@@ -16,6 +16,8 @@ fn sources() {
         ("::ffff:192.0.2.1", "192.0.2.1"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("::1", "::/64"),
+        ("64:ff9b::192.0.2.1", "192.0.2.1"),
+        ("64:ff9b::1:c000:201", "64:ff9b::/64"),
     ] {
         let found = Source::of(client.parse().unwrap());
         assert_eq!(found.to_string(), source);
