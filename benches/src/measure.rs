@@ -37,6 +37,17 @@ impl<'a> Passes<'a> {
         }
     }
 
+    /// Passes of one operation that reports what it took, in another thread perhaps.
+    pub fn reporting(mut operation: impl FnMut() -> Duration + 'a) -> Self {
+        Self {
+            operations: 1,
+            run: Box::new(move |passes| Spent {
+                total: (0..passes).map(|_| operation()).sum(),
+                client: None,
+            }),
+        }
+    }
+
     /// Performs so many passes on the best backend, unless they name another one: rows that do hide
     /// the better ones from the whole process.
     fn run(&mut self, passes: u32) -> Spent {

@@ -115,7 +115,7 @@ fn other_ca(n: usize) -> Issuer<Nobody> {
     Issuer::self_signed(CertificateBuilder::ca(format!("CA {n}")), Nobody).expect("a root")
 }
 
-struct Nobody;
+pub(super) struct Nobody;
 
 impl SubjectKey for Nobody {
     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {

@@ -2,8 +2,10 @@
 //! grow with them but where its row says so.
 
 mod chains;
+mod files;
 mod identities;
 mod keys;
+mod providers;
 mod sessions;
 
 use crate::{Passes, Row};
@@ -60,18 +62,38 @@ impl Growth {
         },
         Self {
             name: "identities/choosing",
-            what: "choosing the identity for a client, among so many names",
+            what: "choosing the identity for a client, among so many with a name each",
             make: identities::choosing,
         },
         Self {
             name: "identities/building",
-            what: "building the set of so many names, of identities that are there",
+            what: "building the set of so many identities that are there: linear",
             make: identities::building,
         },
         Self {
             name: "identities/replacing",
             what: "replacing one identity in the set that handshakes use",
             make: identities::replacing,
+        },
+        Self {
+            name: "identities/adding",
+            what: "adding one to it, and removing it again",
+            make: identities::adding,
+        },
+        Self {
+            name: "files/watching",
+            what: "looking whether one of so many watched pairs of files has changed, where none has: linear",
+            make: files::watching,
+        },
+        Self {
+            name: "files/reading",
+            what: "reading all of them again, by `Watcher::reload`: linear",
+            make: files::reading,
+        },
+        Self {
+            name: "providers",
+            what: "building a provider again, after those over so many different bases: linear",
+            make: providers::building,
         },
         Self {
             name: "sessions",

@@ -20,7 +20,7 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// Root and leaf with ECDSA on P-256.
-    pub(super) fn p256(name: &str) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn p256(name: &str) -> Result<Self, Box<dyn Error>> {
         Self::issue(name, P256::generate)
     }
 
@@ -52,14 +52,14 @@ impl Identity {
 }
 
 /// An ECDSA key, which pq-x509 doesn't sign with.
-struct P256 {
+pub(crate) struct P256 {
     key: EcdsaKeyPair,
     spki: Vec<u8>,
 }
 
 impl P256 {
     /// A key, and its PKCS#8.
-    fn generate() -> Result<(Self, Vec<u8>), Box<dyn Error>> {
+    pub(crate) fn generate() -> Result<(Self, Vec<u8>), Box<dyn Error>> {
         let algorithm = &ECDSA_P256_SHA256_ASN1_SIGNING;
         let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &SystemRandom::new())?;
         let key = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8.as_ref())?;
