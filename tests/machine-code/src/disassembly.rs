@@ -93,6 +93,20 @@ impl Function {
         })
     }
 
+    /// The names of what it calls, and of where it jumps to outside of itself.
+    pub(crate) fn callees(&self) -> impl Iterator<Item = &str> {
+        self.instructions
+            .iter()
+            .filter_map(|instruction| match &instruction.flow {
+                Flow::Call(callee) => Some(callee.as_str()),
+                Flow::Jump {
+                    target: Some(target),
+                    ..
+                } if self.index_of(*target).is_none() => symbol(&instruction.operands),
+                _ => None,
+            })
+    }
+
     /// Whether a loop leads from instruction `i` back to it.
     pub fn comes_round(&self, i: usize) -> bool {
         let mut reached = vec![false; self.instructions.len()];
@@ -128,22 +142,25 @@ impl Function {
     /// The instructions that can follow instruction `i`, by index.
     pub(crate) fn successors(&self, i: usize) -> Vec<usize> {
         let next = Some(i + 1).filter(|next| *next < self.instructions.len());
-        let index_of = |address: u64| {
-            let by_address = |instruction: &Instruction| instruction.address;
-            self.instructions
-                .binary_search_by_key(&address, by_address)
-                .ok()
-        };
         let successors = match &self.instructions[i].flow {
             Flow::On => [next, None],
             Flow::Call(callee) => [next.filter(|_| !never_returns(callee)), None],
             Flow::Jump {
                 target,
                 conditional,
-            } => [target.and_then(index_of), next.filter(|_| *conditional)],
+            } => [
+                target.and_then(|target| self.index_of(target)),
+                next.filter(|_| *conditional),
+            ],
             Flow::End => [None, None],
         };
         successors.into_iter().flatten().collect()
+    }
+
+    fn index_of(&self, address: u64) -> Option<usize> {
+        let by_address = |instruction: &Instruction| instruction.address;
+        let found = self.instructions.binary_search_by_key(&address, by_address);
+        found.ok()
     }
 }
 
@@ -210,8 +227,14 @@ impl Flow {
 }
 
 /// Whether a function panics, as do those that report a failed check.
-fn never_returns(name: &str) -> bool {
+pub(crate) fn never_returns(name: &str) -> bool {
     name.starts_with("core::") && (name.contains("panic") || name.contains("fail"))
+}
+
+/// Whether a function copies or fills memory of a length that it is called with, and does nothing else.
+pub fn copies(name: &str) -> bool {
+    let name = name.split(['@', '+']).next();
+    name.is_some_and(|name| ["memcpy", "memmove", "memset"].contains(&name))
 }
 
 /// What the entries of the table of functions are, by their addresses.

@@ -11,6 +11,8 @@
 
 #![forbid(unsafe_code)]
 
+extern crate alloc;
+
 pub mod dependence;
 pub mod disassembly;
 mod ml_dsa;

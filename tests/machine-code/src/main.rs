@@ -75,6 +75,9 @@ fn review(objdump: &str, program: &str) -> Result<ExitCode, Box<dyn Error>> {
         "{} kernels with {} conditional jumps, {} functions of public data left out",
         review.kernels, review.jumps, review.public
     );
+    for callee in &review.callees {
+        println!("with what they call: {callee}");
+    }
     for finding in &review.findings {
         println!("{finding}");
     }

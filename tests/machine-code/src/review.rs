@@ -1,7 +1,9 @@
 //! The review of all kernels of a program.
 
-use crate::dependence::{Arguments, Finding, Kind, findings, is_x86_64};
-use crate::disassembly::{Flow, Function};
+use alloc::collections::BTreeMap;
+
+use crate::dependence::{Arguments, Kind, findings, is_x86_64};
+use crate::disassembly::{Flow, Function, copies, never_returns};
 
 /// What is found in the kernels of a program, as far as it is compiled for the instructions
 /// of a backend.
@@ -12,7 +14,10 @@ pub struct Review {
     pub jumps: usize,
     /// How many more there are that may look at data, since it is public.
     pub public: usize,
-    /// What the kernels do in a time that may depend on data.
+    /// The functions that kernels call, which are analysed like kernels. Those that copy memory and
+    /// those that never return are not.
+    pub callees: Vec<String>,
+    /// What these and the kernels do in a time that may depend on data.
     pub findings: Vec<String>,
     /// What a review that says anything has, and this one has not: kernels of secrets for
     /// each of the architecture's backends and for its instructions for SHA-256, those of kernels
@@ -146,19 +151,44 @@ impl Review {
             Flow::Jump { conditional, .. } => conditional,
             _ => false,
         });
-        let found = kernels.iter().flat_map(|f| {
-            let findings = findings(f, arguments(f)).into_iter();
-            let findings = findings.filter(|finding| !is_look_up(f, finding));
+        let callees = callees(functions, &kernels);
+        let unknown = callees.iter().filter(|(_, found)| found.is_empty());
+        let unknown = unknown.map(|(name, _)| format!("a call of {name}, which is not there"));
+        let called = callees.values().flatten();
+        let found = kernels.iter().chain(called).flat_map(|f| {
+            let findings = findings(f, arguments(f), may_look_up(f)).into_iter();
             findings.map(|finding| format!("{finding} in {}", f.name))
         });
         Self {
             kernels: kernels.len(),
             jumps: jumps.count(),
             public: public.len(),
-            findings: found.collect(),
+            findings: found.chain(unknown).collect(),
+            callees: callees.keys().map(|name| (*name).into()).collect(),
             missing: missing(functions),
         }
     }
+}
+
+/// The functions that kernels call, and these in turn, by their names.
+fn callees<'a>(
+    functions: &'a [Function],
+    kernels: &[&'a Function],
+) -> BTreeMap<&'a str, Vec<&'a Function>> {
+    let mut callees = BTreeMap::new();
+    let mut callers = kernels.to_vec();
+    while let Some(caller) = callers.pop() {
+        for name in caller.callees() {
+            let is_known = copies(name) || never_returns(name) || callees.contains_key(name);
+            if !is_known && !kernels.iter().any(|kernel| kernel.name == name) {
+                let called = functions.iter().filter(|function| function.name == name);
+                let called: Vec<&Function> = called.collect();
+                callers.extend(&called);
+                callees.insert(name, called);
+            }
+        }
+    }
+    callees
 }
 
 fn arguments(kernel: &Function) -> Arguments {
@@ -175,15 +205,10 @@ fn is(function: &Function, kernel: &str) -> bool {
         .contains(&format!("pq_core::kernel::{kernel}"))
 }
 
-/// Whether it is a branch by what a kernel [`LOOKS_UP`].
-fn is_look_up(kernel: &Function, finding: &Finding<'_>) -> bool {
-    let (name, numbers) = LOOKS_UP;
-    let is_number = |operand: &str| numbers.contains(&operand.trim_start_matches(['$', '#']));
-    let compared = finding.compared.is_some_and(|instruction| {
-        let mut operands = instruction.operands.split([',', ' ']);
-        instruction.mnemonic == "cmp" && operands.any(is_number)
-    });
-    finding.kind == Kind::Branch && is(kernel, name) && compared
+/// The numbers that a kernel may branch by comparisons with.
+fn may_look_up(kernel: &Function) -> &'static [&'static str] {
+    let (name, numbers) = &LOOKS_UP;
+    if is(kernel, name) { numbers } else { &[] }
 }
 
 fn missing(functions: &[Function]) -> Vec<String> {
@@ -196,17 +221,20 @@ fn missing(functions: &[Function]) -> Vec<String> {
     let kernels = kernels.chain(SECRET_SHA256.map(|kernel| (sha256, RUN_SHA256, kernel)));
     let missing = kernels.filter_map(|(cpu, run, kernel)| {
         let run = format!("<pq_core::arch::{cpu}{run}");
-        // that of `NeonSha3`, in general registers, is that of `Neon`: the compiler keeps one
-        let is_shared = (cpu, kernel) == ("neon::NeonSha3", "keccak::PermuteAndAbsorb");
-        let is_it = |f: &Function| f.name.contains(&run) && is(f, kernel) || is_shared;
-        let found = functions.iter().any(is_it);
+        // in general registers that of `NeonSha3` is that of `Neon`: the compiler keeps one
+        let is_shared = cpu.starts_with("neon::") && kernel == "keccak::PermuteAndAbsorb";
+        let is_run = |f: &Function| match is_shared {
+            true => f.name.contains("<pq_core::arch::neon::Neon") && f.name.contains(RUN),
+            false => f.name.contains(&run),
+        };
+        let found = functions.iter().any(|f| is_run(f) && is(f, kernel));
         (!found).then(|| format!("{kernel} of {cpu}"))
     });
     let needless = STRUCTURES.iter().filter(|name| {
         let mut kernels = functions
             .iter()
             .filter(|f| f.name.contains(RUN) || f.name.contains(RUN_SHA256));
-        !kernels.any(|f| is(f, name) && !findings(f, Arguments::Values).is_empty())
+        !kernels.any(|f| is(f, name) && !findings(f, Arguments::Values, &[]).is_empty())
     });
     let needless = needless.map(|name| format!("{name} that is passed by its address"));
     missing
@@ -222,9 +250,102 @@ pub fn planted_but_missed(functions: &[Function]) -> Vec<String> {
         let mut found = functions
             .iter()
             .filter(|function| function.name == name)
-            .flat_map(|function| findings(function, *arguments));
+            .flat_map(|function| findings(function, *arguments, &[]));
         let is_found = found.any(|finding| finding.kind == *kind);
         (!is_found).then_some(name)
     });
     planted.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Review;
+    use crate::disassembly::Function;
+
+    const STEP: &str = "keccak::Step";
+
+    fn kernel(name: &str, text: &str) -> Function {
+        let backend = "pq_core::arch::avx2::Avx2 as pq_core::arch::backend::Backend";
+        Function::parse(
+            &format!("<{backend}>::run::<pq_core::kernel::{name}>"),
+            text,
+        )
+    }
+
+    fn found(functions: &[Function]) -> Vec<String> {
+        Review::of(functions).findings
+    }
+
+    /// By whether it is a rate, and by nothing else about it.
+    #[test]
+    fn rates_are_looked_up() {
+        let by_rate = "\
+            10:\tmov    (%rsi),%rax\n\
+            14:\tcmp    $0x88,%rax\n\
+            18:\tje     1c <step+0xc>\n\
+            1c:\tret\n";
+        assert_eq!(found(&[kernel(STEP, by_rate)]), [""; 0]);
+        assert_eq!(found(&[kernel("keccak::KeccakF1600", by_rate)]).len(), 1);
+        let by_number = by_rate.replace("0x88", "0x89");
+        assert_eq!(found(&[kernel(STEP, &by_number)]).len(), 1);
+        // whatever was compared before, in the order of addresses
+        let by_data = "\
+            10:\tmov    (%rsi),%rax\n\
+            14:\ttest   %rax,%rax\n\
+            18:\tjmp    20 <step+0x10>\n\
+            1c:\tcmp    $0x88,%rax\n\
+            20:\tje     24 <step+0x14>\n\
+            24:\tret\n";
+        assert_eq!(found(&[kernel(STEP, by_data)]).len(), 1);
+        let by_rate = "\
+            10:\tldr\tx8, [x1]\n\
+            14:\tcmp\tx8, #0x88\n\
+            18:\tb.eq\t1c <step+0xc>\n\
+            1c:\tret\n";
+        assert_eq!(found(&[kernel(STEP, by_rate)]), [""; 0]);
+        let by_bit = by_rate.replace("b.eq\t", "tbz\tx8, #3, ");
+        assert_eq!(found(&[kernel(STEP, &by_bit)]).len(), 1);
+    }
+
+    /// With what these call, wherever it stands.
+    #[test]
+    fn callees_are_analysed() {
+        let caller = "\
+            10:\tcall   20 <helper>\n\
+            14:\tcall   60 <memcpy@plt>\n\
+            18:\tcall   70 <core::panicking::panic_bounds_check>\n";
+        let helper = "\
+            20:\tjmp    40 <further>\n";
+        let further = "\
+            40:\tmov    (%rdi),%rax\n\
+            44:\ttest   %rax,%rax\n\
+            48:\tje     4c <further+0xc>\n\
+            4c:\tret\n";
+        let mut functions = vec![
+            kernel("keccak::KeccakF1600", caller),
+            Function::parse("helper", helper),
+            Function::parse("further", further),
+            Function::parse("nobody_s", further),
+        ];
+        let review = Review::of(&functions);
+        assert_eq!(review.callees, ["further", "helper"]);
+        let [finding] = &review.findings[..] else {
+            panic!("not one finding: {:?}", review.findings);
+        };
+        assert!(finding.contains("Branch at 48"), "{finding}");
+        functions.remove(2);
+        assert!(found(&functions)[0].contains("further"));
+        // through a pointer
+        let pointer = caller.replace("20 <helper>", "*%rax");
+        assert_eq!(found(&[kernel("keccak::KeccakF1600", &pointer)]).len(), 1);
+    }
+
+    #[test]
+    fn kernels_that_are_not_there_are_missing() {
+        let missing = Review::of(&[]).missing;
+        for name in ["neon::Neon", "neon::NeonSha3"] {
+            let kernel = format!("keccak::PermuteAndAbsorb of {name}");
+            assert!(missing.contains(&kernel), "{missing:#?}");
+        }
+    }
 }

@@ -1,18 +1,29 @@
 //! aarch64.
 
-use super::effect::{Effect, FLAGS, Place, split};
+use super::effect::{Effect, FLAGS, Length, Place, split};
 use crate::disassembly::{Flow, Instruction};
 
+/// The registers that a function need not leave as they are.
+const CLOBBERED: [&str; 19] = [
+    "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+    "x15", "x16", "x17", "x18",
+];
+
 /// How far behind the stack pointer the frame pointer is, after a function's prologue, if it has one.
+/// `None` too if the stack pointer moves by more than the prologue says.
 pub(super) fn frame_pointer(instructions: &[Instruction]) -> Option<i64> {
     let set = instructions.iter().position(|i| {
         matches!(i.mnemonic.as_str(), "add" | "mov") && i.operands.starts_with("x29, sp")
     })?;
     let behind = immediate(&instructions[set].operands).unwrap_or(0);
-    let moves = instructions[set..].iter();
-    let moves = moves.filter(|i| i.mnemonic == "sub" && i.operands.starts_with("sp, sp, "));
+    let is_move = |i: &&Instruction| i.mnemonic == "sub" && i.operands.starts_with("sp, sp, ");
+    let jumps = |i: &Instruction| !matches!(i.flow, Flow::On);
+    let after = &instructions[set..];
+    let (prologue, rest) = after.split_at(after.iter().position(jumps).unwrap_or(after.len()));
+    let moves = prologue.iter().filter(is_move);
     let moved: Option<i64> = moves.map(|i| immediate(&i.operands)).sum();
-    Some(behind + moved?)
+    let moved = moved.filter(|_| !rest.iter().any(|i| is_move(&i)))?;
+    Some(behind + moved)
 }
 
 /// The number in `sp, sp, #0x1, lsl #12`.
@@ -33,8 +44,8 @@ fn immediate(operands: &str) -> Option<i64> {
 pub(super) fn effect(instruction: &Instruction, frame_pointer: Option<i64>) -> Effect {
     let mnemonic = instruction.mnemonic.as_str();
     let operands = split(&instruction.operands, '[', ']');
-    let bytes = bytes_of(mnemonic, operands.first().copied().unwrap_or_default());
-    let place = |operand: &str| place_of(operand, bytes, frame_pointer);
+    let length = length_of(mnemonic, operands.first().copied().unwrap_or_default());
+    let place = |operand: &str| place_of(operand, length, frame_pointer);
     let mut places: Vec<Place> = operands.iter().map(|operand| place(operand)).collect();
     let addresses = operands.iter().filter(|operand| operand.starts_with('['));
     let addresses: Vec<String> = addresses
@@ -48,15 +59,18 @@ pub(super) fn effect(instruction: &Instruction, frame_pointer: Option<i64>) -> E
             mnemonic,
             "adds" | "subs" | "ands" | "bics" | "negs" | "adcs" | "sbcs"
         ),
+        moves_stack: moves_stack(&operands),
         addresses,
         jumps: false,
+        is_computed: false,
         divides: mnemonic.ends_with("div"),
-        returned: &[],
+        calls: None,
     };
     let flags = || Place::Register(FLAGS.into());
     match &instruction.flow {
-        Flow::Jump { .. } => {
+        Flow::Jump { target, .. } => {
             effect.jumps = true;
+            effect.is_computed = target.is_none();
             effect.inputs = match mnemonic {
                 "b" => Vec::new(),
                 _ if mnemonic.starts_with("b.") => vec![flags()],
@@ -66,7 +80,7 @@ pub(super) fn effect(instruction: &Instruction, frame_pointer: Option<i64>) -> E
             return effect;
         }
         Flow::Call(_) => {
-            effect.returned = &["x0", "x1"];
+            effect.calls = Some(&CLOBBERED);
             return effect;
         }
         Flow::End => return effect,
@@ -89,9 +103,9 @@ pub(super) fn effect(instruction: &Instruction, frame_pointer: Option<i64>) -> E
                 (places.next(), places.next(), places.next())
             {
                 let after = match &memory {
-                    Place::Stack { offset, bytes } => Place::Stack {
-                        offset: offset + i64::from(*bytes),
-                        bytes: *bytes,
+                    Place::Stack { offset, length } => Place::Stack {
+                        offset: offset + i64::from(length.most),
+                        length: *length,
                     },
                     _ => place(operands[2]),
                 };
@@ -132,23 +146,26 @@ pub(super) fn effect(instruction: &Instruction, frame_pointer: Option<i64>) -> E
     effect
 }
 
-/// How long what an instruction has in memory is at most, one half of a pair, by its first register.
-fn bytes_of(mnemonic: &str, register: &str) -> u32 {
-    match register.get(..1) {
-        Some("{") => 64,
-        Some("q") => 16,
-        Some("x") if mnemonic.ends_with("sw") => 4,
-        Some("x" | "d") => 8,
-        _ => 4,
-    }
+/// How long what an instruction has in memory is, one half of a pair, by its first register.
+fn length_of(mnemonic: &str, register: &str) -> Length {
+    let bytes = match (register.get(..1), mnemonic) {
+        (_, "ldrb" | "ldurb" | "ldrsb" | "ldursb" | "strb" | "sturb") | (Some("b"), _) => 1,
+        (_, "ldrh" | "ldurh" | "ldrsh" | "ldursh" | "strh" | "sturh") | (Some("h"), _) => 2,
+        (_, "ldrsw" | "ldursw" | "ldpsw") | (Some("w" | "s"), _) => 4,
+        (Some("x" | "d"), _) => 8,
+        (Some("q"), _) => 16,
+        // several vectors or parts of them
+        _ => return Length { least: 1, most: 64 },
+    };
+    Length::exactly(bytes)
 }
 
 /// An operand as in `#1`, `w0`, `v0.4s`, `lsl #2` or `[sp, #32]`.
-fn place_of(operand: &str, bytes: u32, frame_pointer: Option<i64>) -> Place {
+fn place_of(operand: &str, length: Length, frame_pointer: Option<i64>) -> Place {
     if operand.starts_with('[') {
         let in_frame = || Some(offset_of(operand, "[x29")? + frame_pointer?);
         match offset_of(operand, "[sp").or_else(in_frame) {
-            Some(offset) => Place::Stack { offset, bytes },
+            Some(offset) => Place::Stack { offset, length },
             None => Place::Memory(registers_of(operand)),
         }
     } else if operand.starts_with(['{', 'v', 'q', 'd', 'h', 'b']) || is_scalar_vector(operand) {
@@ -169,6 +186,15 @@ fn offset_of(operand: &str, start: &str) -> Option<i64> {
         "" => Some(0),
         offset => offset.strip_prefix(", #")?.parse().ok(),
     }
+}
+
+/// Whether an instruction moves the stack pointer, by which its address is: `[sp, #-16]!` does, and
+/// `[sp], #16`.
+fn moves_stack(operands: &[&str]) -> bool {
+    let at = operands
+        .iter()
+        .position(|operand| operand.starts_with("[sp"));
+    at.is_some_and(|at| operands[at].ends_with('!') || at + 1 < operands.len())
 }
 
 /// `s0` and the like, which are no stack pointers.

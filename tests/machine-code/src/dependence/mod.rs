@@ -4,7 +4,8 @@
 //! Data is what a function loads from memory, of any length, or takes out of a vector, and what a
 //! call returns. What it is called with is not, nor are counters and constants. A large structure is
 //! passed by its address: then what is at fixed places in it is what the function was called with, and
-//! data is what lies behind that. Values on the stack are what was stored there.
+//! data is what lies behind that, and all of it once the function stores data in the structure. Values
+//! on the stack are what was stored there, until a call or a move of the stack pointer.
 
 mod aarch64;
 mod effect;
@@ -21,8 +22,6 @@ pub struct Finding<'a> {
     pub instruction: &'a Instruction,
     /// In what way.
     pub kind: Kind,
-    /// What set the flags last before it, in the order of addresses.
-    pub compared: Option<&'a Instruction>,
 }
 
 /// How time may depend on data.
@@ -34,6 +33,8 @@ pub enum Kind {
     Address,
     /// A division, on any operands.
     Division,
+    /// A jump to where no instruction says, behind which nothing is followed.
+    Computed,
 }
 
 impl fmt::Display for Finding<'_> {
@@ -57,14 +58,24 @@ pub enum Arguments {
     Structure,
 }
 
-/// What is found in a function.
-pub fn findings(function: &Function, arguments: Arguments) -> Vec<Finding<'_>> {
+/// What is found in a function that may branch by whether something is one of `numbers`.
+pub fn findings<'a>(
+    function: &'a Function,
+    arguments: Arguments,
+    numbers: &[&str],
+) -> Vec<Finding<'a>> {
     let instructions = &function.instructions;
     let is_x86_64 = is_x86_64(function);
     let frame_pointer = aarch64::frame_pointer(instructions);
-    let effects = instructions.iter().map(|i| match is_x86_64 {
-        true => x86_64::effect(i),
-        false => aarch64::effect(i, frame_pointer),
+    let effects = instructions.iter().map(|i| {
+        let mut effect = match is_x86_64 {
+            true => x86_64::effect(i),
+            false => aarch64::effect(i, frame_pointer),
+        };
+        if compares_with(i, numbers) {
+            effect.inputs.clear();
+        }
+        effect
     });
     let effects: Vec<Effect> = effects.collect();
     // What is known before each instruction, to which every way to it adds.
@@ -85,21 +96,22 @@ pub fn findings(function: &Function, arguments: Arguments) -> Vec<Finding<'_>> {
             }
         }
     }
-    let mut compared = None;
-    let mut findings = Vec::new();
-    for ((instruction, effect), state) in instructions.iter().zip(effects).zip(before) {
-        if let Some(kind) = state.and_then(|state| effect.kind(&state)) {
-            findings.push(Finding {
-                instruction,
-                kind,
-                compared,
-            });
-        }
-        if effect.sets_flags {
-            compared = Some(instruction);
-        }
-    }
-    findings
+    let found = instructions.iter().zip(effects).zip(before);
+    let found = found.filter_map(|((instruction, effect), state)| {
+        let kind = effect.kind(&state?)?;
+        Some(Finding { instruction, kind })
+    });
+    found.collect()
+}
+
+/// Whether an instruction compares something with one of these numbers.
+fn compares_with(instruction: &Instruction, numbers: &[&str]) -> bool {
+    let mut operands = instruction.operands.split(',');
+    let is_number = |operand: &str| {
+        let number = operand.trim().strip_prefix(['$', '#']);
+        number.is_some_and(|number| numbers.contains(&number))
+    };
+    instruction.mnemonic == "cmp" && operands.any(is_number)
 }
 
 /// objdump marks the registers of x86-64.
@@ -119,7 +131,7 @@ mod tests {
 
     fn found_with(arguments: Arguments, text: &str) -> Vec<(u64, Kind)> {
         let function = Function::parse("function", text);
-        let findings = findings(&function, arguments).into_iter();
+        let findings = findings(&function, arguments, &[]).into_iter();
         let findings = findings.map(|finding| (finding.instruction.address, finding.kind));
         findings.collect()
     }
@@ -340,6 +352,182 @@ mod tests {
             18:\tje     1c <function+0xc>\n\
             1c:\tret\n";
         assert_eq!(found(returned), [(0x18, Kind::Branch)]);
+    }
+
+    /// The lanes of a vector are data, and a gather's addresses.
+    #[test]
+    fn gathers_are_addresses() {
+        let gathers = "\
+            10:\tvpgatherdd %ymm2,(%rax,%ymm1,4),%ymm0\n\
+            16:\tvpgatherdq (%rax,%ymm1,8),%zmm0{%k1}\n\
+            1c:\tvpgatherqq %xmm2,(,%xmm1,8),%xmm0\n\
+            22:\tvmovdqu8 (%rax),%ymm0{%k1}{z}\n\
+            28:\tret\n";
+        let expected = [0x10, 0x16, 0x1c].map(|address| (address, Kind::Address));
+        assert_eq!(found(gathers), expected);
+    }
+
+    /// What lies behind is not followed.
+    #[test]
+    fn computed_jumps_are_found() {
+        let table = "\
+            10:\tnotrack jmp *(%rax,%rcx,8)\n\
+            14:\tret\n";
+        assert_eq!(found(table), [(0x10, Kind::Computed)]);
+        let register = "\
+            10:\tadd\tx8, x9, x8, lsl #2\n\
+            14:\tbr\tx8\n";
+        assert_eq!(found(register), [(0x14, Kind::Computed)]);
+    }
+
+    /// What a function was called with is not that any more, once it stores data in the structure.
+    #[test]
+    fn structures_are_given_up_when_written_on_x86_64() {
+        let written = "\
+            10:\tmov    0x8(%rdi),%rcx\n\
+            14:\ttest   %rcx,%rcx\n\
+            18:\tje     1c <function+0xc>\n\
+            1c:\tmov    (%rsi),%rax\n\
+            20:\tmov    %rax,0x8(%rdi)\n\
+            24:\tmov    0x8(%rdi),%rcx\n\
+            28:\ttest   %rcx,%rcx\n\
+            2c:\tje     30 <function+0x20>\n\
+            30:\tret\n";
+        let expected = [(0x2c, Kind::Branch)];
+        assert_eq!(found_with(Arguments::Structure, written), expected);
+        let by_index = written.replace("0x8(%rdi)\n", "(%rdi,%rdx,8)\n");
+        assert_eq!(found_with(Arguments::Structure, &by_index), expected);
+        let what_is_known = written.replace("(%rsi),%rax", "$0x1,%eax");
+        assert_eq!(found_with(Arguments::Structure, &what_is_known), []);
+    }
+
+    #[test]
+    fn structures_are_given_up_when_written_on_aarch64() {
+        let written = "\
+            10:\tmov\tx19, x0\n\
+            14:\tldr\tx9, [x1]\n\
+            18:\tstr\tx9, [x19, #8]\n\
+            1c:\tldr\tx10, [x0, #8]\n\
+            20:\tcbz\tx10, 24 <function+0x14>\n\
+            24:\tret\n";
+        let expected = [(0x20, Kind::Branch)];
+        assert_eq!(found_with(Arguments::Structure, written), expected);
+        let by_vector = written.replace("str\tx9", "str\tq0");
+        assert_eq!(found_with(Arguments::Structure, &by_vector), expected);
+        // a function that was called may have done it
+        let by_call = written.replace("str\tx9, [x19, #8]", "bl\t100 <other>");
+        let by_call = by_call.replace("[x0, #8]", "[x19, #8]");
+        assert_eq!(found_with(Arguments::Structure, &by_call), expected);
+    }
+
+    /// They may store in the frame, and in registers.
+    #[test]
+    fn calls_are_followed() {
+        let filled = "\
+            10:\tmov    %rsi,0x28(%rsp)\n\
+            14:\tlea    0x20(%rsp),%rdi\n\
+            18:\tcall   100 <memcpy>\n\
+            1c:\tmov    0x28(%rsp),%rax\n\
+            20:\tmov    (%rax),%edx\n\
+            24:\tmov    (%rcx),%edx\n\
+            28:\tmov    (%rbx),%edx\n\
+            2c:\tret\n";
+        let expected = [(0x20, Kind::Address), (0x24, Kind::Address)];
+        assert_eq!(found(filled), expected);
+        let filled = "\
+            10:\tstr\tx1, [sp, #40]\n\
+            14:\tadd\tx0, sp, #0x20\n\
+            18:\tbl\t100 <memcpy>\n\
+            1c:\tldr\tx8, [sp, #40]\n\
+            20:\tldr\tx9, [x8]\n\
+            24:\tldr\tx9, [x3]\n\
+            28:\tldr\tx9, [x19]\n\
+            2c:\tret\n";
+        assert_eq!(found(filled), expected);
+    }
+
+    /// What is at an offset of the stack pointer is something else after this has moved.
+    #[test]
+    fn moves_of_the_stack_pointer_are_followed() {
+        let moved = "\
+            10:\tmov    %rsi,0x8(%rsp)\n\
+            14:\tvmovdqu %xmm0,0x10(%rsp)\n\
+            18:\tadd    $0x8,%rsp\n\
+            1c:\tmov    0x8(%rsp),%rax\n\
+            20:\tmov    (%rax),%edx\n\
+            24:\tret\n";
+        assert_eq!(found(moved), [(0x20, Kind::Address)]);
+        let popped = "\
+            10:\tmov    (%rdi),%rax\n\
+            14:\tpush   %rsi\n\
+            18:\tpop    %rcx\n\
+            1c:\tmov    (%rcx),%edx\n\
+            20:\tpush   %rax\n\
+            24:\tmov    (%rsp),%rcx\n\
+            28:\tmov    (%rcx),%edx\n\
+            2c:\tpop    %rcx\n\
+            30:\tmov    (%rcx),%edx\n\
+            34:\tret\n";
+        let expected = [(0x28, Kind::Address), (0x30, Kind::Address)];
+        assert_eq!(found(popped), expected);
+        let written_back = "\
+            10:\tstr\tx1, [sp, #8]\n\
+            14:\tstr\tq0, [sp, #16]\n\
+            18:\tldr\tx8, [sp], #8\n\
+            1c:\tldr\tx8, [sp, #8]\n\
+            20:\tldr\tx9, [x8]\n\
+            24:\tret\n";
+        assert_eq!(found(written_back), [(0x20, Kind::Address)]);
+        // by a loop that touches each page of a large frame
+        let in_a_loop = "\
+            10:\tmov\tx29, sp\n\
+            14:\tstur\tx1, [x29, #-16]\n\
+            18:\tsub\tsp, sp, #0x1, lsl #12\n\
+            1c:\tcmp\tsp, x9\n\
+            20:\tb.ne\t24 <function+0x14>\n\
+            24:\tsub\tsp, sp, #0x10\n\
+            28:\tstur\tx1, [x29, #-32]\n\
+            2c:\tldr\tx8, [sp, #4080]\n\
+            30:\tldr\tx9, [x8]\n\
+            34:\tret\n";
+        assert_eq!(found(in_a_loop), [(0x30, Kind::Address)]);
+    }
+
+    /// A part of what is loaded is data if a shorter store left it.
+    #[test]
+    fn lengths_are_followed() {
+        let one_byte = "\
+            10:\tvmovdqu %xmm0,0x20(%rsp)\n\
+            14:\tmovb   $0x0,0x20(%rsp)\n\
+            18:\tmovzbl 0x20(%rsp),%eax\n\
+            1c:\tmov    (%rdx,%rax,4),%ecx\n\
+            20:\tmov    0x20(%rsp),%eax\n\
+            24:\tmov    (%rdx,%rax,4),%ecx\n\
+            28:\tret\n";
+        assert_eq!(found(one_byte), [(0x24, Kind::Address)]);
+        let one_byte = "\
+            10:\tstr\tq0, [sp, #32]\n\
+            14:\tstrb\twzr, [sp, #32]\n\
+            18:\tldrb\tw8, [sp, #32]\n\
+            1c:\tldr\tw9, [x1, x8]\n\
+            20:\tldr\tw8, [sp, #32]\n\
+            24:\tldr\tw9, [x1, x8]\n\
+            28:\tret\n";
+        assert_eq!(found(one_byte), [(0x24, Kind::Address)]);
+        // an array of words, the last of which a vector has written
+        let array = "\
+            10:\tmov    %rsi,0x20(%rsp)\n\
+            14:\tmov    %rdi,0x28(%rsp)\n\
+            18:\tmov    0x20(%rsp,%rcx,8),%rax\n\
+            1c:\tmov    (%rax),%edx\n\
+            20:\tvmovdqu %xmm0,0x30(%rsp)\n\
+            24:\tmov    0x20(%rsp,%rcx,8),%rax\n\
+            28:\tmov    (%rax),%edx\n\
+            2c:\tret\n";
+        assert_eq!(found(array), [(0x28, Kind::Address)]);
+        // or who knows which
+        let somewhere = array.replace("vmovdqu %xmm0,0x30(%rsp)", "vmovdqu %xmm0,(%rsp,%rcx,1)");
+        assert_eq!(found(&somewhere), [(0x28, Kind::Address)]);
     }
 
     /// By the frame pointer, too.

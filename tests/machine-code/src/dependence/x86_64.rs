@@ -1,6 +1,6 @@
 //! x86-64, as objdump writes it by default: AT&T's syntax.
 
-use super::effect::{Effect, FLAGS, Place, split};
+use super::effect::{Effect, FLAGS, Length, Place, split};
 use crate::disassembly::{Flow, Instruction};
 
 /// How those instructions begin that compute something and leave the flags as they are.
@@ -12,14 +12,8 @@ const KEEP_FLAGS: [&str; 10] = [
 pub(super) fn effect(instruction: &Instruction) -> Effect {
     let mnemonic = instruction.mnemonic.as_str();
     let operands = split(&instruction.operands, '(', ')');
-    let is_word = mnemonic.ends_with('q')
-        || operands
-            .iter()
-            .any(|operand| operand.starts_with("%r") && !operand.ends_with(['d', 'w', 'b']))
-            && !mnemonic.starts_with("movz")
-            && !mnemonic.starts_with("movs");
-    let bytes = bytes_of(mnemonic, &operands, is_word);
-    let place = |operand: &str| place_of(operand, bytes);
+    let length = length_of(mnemonic, &operands);
+    let place = |operand: &str| place_of(operand, length);
     let mut places: Vec<Place> = operands.iter().map(|operand| place(operand)).collect();
     let addresses = operands.iter().filter(|operand| operand.contains('('));
     let addresses = addresses.flat_map(|operand| registers_of(operand));
@@ -28,15 +22,25 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
         outputs: Vec::new(),
         second: None,
         sets_flags: false,
+        moves_stack: false,
         addresses: addresses.collect(),
         jumps: false,
+        is_computed: false,
         divides: mnemonic.contains("div"),
-        returned: &[],
+        calls: None,
     };
     let flags = || Place::Register(FLAGS.into());
+    let top = || Place::Stack {
+        offset: 0,
+        length: Length::exactly(8),
+    };
     match &instruction.flow {
-        Flow::Jump { conditional, .. } => {
+        Flow::Jump {
+            target,
+            conditional,
+        } => {
             effect.jumps = true;
+            effect.is_computed = target.is_none();
             effect.inputs = if *conditional { vec![flags()] } else { places };
             effect
                 .inputs
@@ -44,7 +48,7 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
             return effect;
         }
         Flow::Call(_) => {
-            effect.returned = &["rax", "rdx"];
+            effect.calls = Some(&["rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"]);
             return effect;
         }
         Flow::End => return effect,
@@ -58,8 +62,17 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
             effect.inputs = registers.map(Place::Register).collect();
             effect.outputs.extend(places.pop());
         }
-        "nop" | "nopw" | "nopl" | "push" | "endbr64" | "vzeroupper" => effect.addresses.clear(),
-        "pop" => effect.outputs = places,
+        "nop" | "nopw" | "nopl" | "endbr64" | "vzeroupper" => effect.addresses.clear(),
+        "push" => {
+            effect.inputs = places;
+            effect.outputs = vec![top()];
+            effect.moves_stack = true;
+        }
+        "pop" => {
+            effect.inputs = vec![top()];
+            effect.outputs = places;
+            effect.moves_stack = true;
+        }
         "cltq" => {}
         "cltd" | "cqto" => {
             effect.inputs = vec![Place::Register("rax".into())];
@@ -120,32 +133,53 @@ pub(super) fn effect(instruction: &Instruction) -> Effect {
     effect
 }
 
-/// How long what an instruction has in memory is at most.
-fn bytes_of(mnemonic: &str, operands: &[&str], is_word: bool) -> u32 {
-    let vectors = operands
-        .iter()
-        .filter_map(|operand| match operand.get(..4)? {
-            "%xmm" => Some(16),
-            "%ymm" => Some(32),
-            "%zmm" => Some(64),
-            _ => None,
-        });
-    let of_half = [
-        "movd", "movq", "movss", "movsd", "movlps", "movlpd", "movhps", "movhpd",
-    ];
+/// How long what an instruction has in memory is.
+fn length_of(mnemonic: &str, operands: &[&str]) -> Length {
     let name = mnemonic.trim_start_matches('v');
-    match vectors.max() {
-        Some(_) if of_half.contains(&name) || name.starts_with("pextr") => 8,
-        Some(bytes) => bytes,
-        None if is_word => 8,
-        // the registers of masks, too
-        None if operands.iter().any(|operand| operand.starts_with("%k")) => 8,
-        None => 4,
+    // by how far it shifts is in %cl
+    let is_shift = ["sh", "sa", "ro", "rc"]
+        .iter()
+        .any(|start| name.starts_with(start));
+    let registers = operands
+        .iter()
+        .filter(|operand| !is_shift || **operand != "%cl")
+        .filter_map(|operand| register_length(operand));
+    let bytes = match (name, registers.max(), name.chars().last()) {
+        // what these extend, or a part of a vector
+        ("movd" | "movss" | "movslq" | "pextrd", ..) => 4,
+        ("movq" | "movsd" | "movlps" | "movlpd" | "movhps" | "movhpd" | "pextrq", ..) => 8,
+        _ if name.starts_with("movzb") || name.starts_with("movsb") => 1,
+        _ if name.starts_with("movzw") || name.starts_with("movsw") => 2,
+        (_, Some(bytes), _) => bytes,
+        _ if name.starts_with("set") => 1,
+        (.., Some('b')) => 1,
+        (.., Some('w')) => 2,
+        // of masks, the second
+        (.., Some('l' | 'd')) => 4,
+        (.., Some('q')) => 8,
+        _ => return Length { least: 1, most: 64 },
+    };
+    Length::exactly(bytes)
+}
+
+/// How long a register is: 4 of `%eax`. `None` of masks, and of what is no register.
+fn register_length(operand: &str) -> Option<u32> {
+    let name = operand.strip_prefix('%')?.split('{').next()?;
+    match name.as_bytes() {
+        _ if name.contains('(') => None,
+        [b'x', ..] => Some(16),
+        [b'y', ..] => Some(32),
+        [b'z', ..] => Some(64),
+        [b'k', ..] => None,
+        [b'e', ..] | [b'r', b'0'..=b'9', .., b'd'] => Some(4),
+        [b'r', b'0'..=b'9', .., b'b'] | [.., b'l' | b'h'] => Some(1),
+        [b'r', b'0'..=b'9', .., b'w'] | [_, _] if name != "r8" && name != "r9" => Some(2),
+        _ => Some(8),
     }
 }
 
 /// An operand as in `$1`, `%eax`, `%zmm3{%k1}` or `0x20(%rsp,%rax,4)`.
-fn place_of(operand: &str, bytes: u32) -> Place {
+fn place_of(operand: &str, length: Length) -> Place {
     if operand.starts_with('$') || operand.contains('<') {
         Place::Constant
     } else if operand.contains('(') {
@@ -155,11 +189,11 @@ fn place_of(operand: &str, bytes: u32) -> Place {
                 if stack == "rsp"
                     && let Some(offset) = offset_of(operand) =>
             {
-                Place::Stack { offset, bytes }
+                Place::Stack { offset, length }
             }
             [stack, index]
                 if stack == "rsp"
-                    && bytes == 8
+                    && length == Length::exactly(8)
                     && operand.ends_with(",8)")
                     && let Some(offset) = offset_of(operand) =>
             {
@@ -218,4 +252,45 @@ fn registers_of(operand: &str) -> Vec<String> {
         }
     });
     names.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Length, length_of};
+    use crate::dependence::effect::split;
+
+    #[test]
+    fn lengths_of_operands() {
+        for (instruction, bytes) in [
+            ("mov %rax,0x8(%rsp)", 8),
+            ("mov %r8,0x8(%rsp)", 8),
+            ("mov %r10d,0x8(%rsp)", 4),
+            ("mov 0x8(%rsp),%ebp", 4),
+            ("mov %bp,0x8(%rsp)", 2),
+            ("mov %r9w,0x8(%rsp)", 2),
+            ("mov %dil,0x8(%rsp)", 1),
+            ("mov %r15b,0x8(%rsp)", 1),
+            ("mov %ah,0x8(%rsp)", 1),
+            ("movb $0x0,0x8(%rsp)", 1),
+            ("movw $0x0,0x8(%rsp)", 2),
+            ("movl $0x0,0x8(%rsp)", 4),
+            ("addq $0x1,0x8(%rsp)", 8),
+            ("shlq %cl,0x8(%rsp)", 8),
+            ("movzbl 0x8(%rsp),%eax", 1),
+            ("movswl 0x8(%rsp),%eax", 2),
+            ("movslq 0x8(%rsp),%rax", 4),
+            ("setne 0x8(%rsp)", 1),
+            ("vmovd %xmm0,0x8(%rsp)", 4),
+            ("vmovq %xmm0,0x8(%rsp)", 8),
+            ("vpextrq $0x1,%xmm0,0x8(%rsp)", 8),
+            ("vmovdqu64 %zmm0{%k1},0x8(%rsp)", 64),
+            ("kmovq %k1,0x8(%rsp)", 8),
+            ("kmovd %k1,0x8(%rsp)", 4),
+        ] {
+            let (mnemonic, operands) = instruction.split_once(' ').unwrap();
+            let operands = split(operands, '(', ')');
+            let length = length_of(mnemonic, &operands);
+            assert_eq!(length, Length::exactly(bytes), "{instruction}");
+        }
+    }
 }
