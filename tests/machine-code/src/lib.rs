@@ -23,6 +23,8 @@ mod slh_dsa;
 pub mod stack;
 
 use core::hint::black_box;
+use std::env;
+use std::io::{self, Write};
 
 use pq_core::arch::{Backend, memcheck};
 use pq_core::on_each_backend;
@@ -78,6 +80,20 @@ fn of_set<const N: usize>(set: &str, operations: [(&str, Prepare); N]) -> [Opera
     })
 }
 
+/// Says that a test is skipped, and why; the caller returns then.
+///
+/// # Panics
+///
+/// In CI, where a skipped test is a failed test.
+pub fn skip(why: &str) {
+    assert!(
+        env::var_os("CI").is_none(),
+        "skipping a test is a failure in CI: {why}"
+    );
+    // Not eprintln!, which the test harness swallows when a test passes.
+    writeln!(io::stderr(), "skipped: {why}").expect("standard error is open");
+}
+
 /// `N` secret bytes.
 fn secret<const N: usize>() -> [u8; N] {
     let mut secret = [7; N];
@@ -97,5 +113,32 @@ fn public(bytes: &[u8]) -> Vec<u8> {
 fn expect_secret(bytes: &[u8]) {
     if memcheck::is_running() {
         assert_eq!(memcheck::secret_bytes(bytes), bytes.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::env;
+    use std::process::Command;
+
+    use super::skip;
+
+    /// In a process of its own, whose harness has the test that says so pass.
+    #[test]
+    fn skipped_tests_say_so() {
+        const CHILD: &str = "MACHINE_CODE_SKIPS";
+        if env::var_os(CHILD).is_some() {
+            skip("there is nothing to test");
+            return;
+        }
+        let run = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "tests::skipped_tests_say_so"])
+            .env(CHILD, "1")
+            .env_remove("CI")
+            .output()
+            .unwrap();
+        assert!(run.status.success());
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert!(said.contains("skipped: there is nothing to test"), "{said}");
     }
 }
