@@ -1,6 +1,8 @@
 //! What frameworks make of the provider that is installed as the default, which is one for each
 //! process: here one with which a handshake is post-quantum or fails.
 
+use std::sync::Arc;
+
 use axum_server::tls_rustls::RustlsConfig;
 use frameworks::{Pki, app, listen, provider};
 use rustls::crypto::CryptoProvider;
@@ -72,7 +74,12 @@ async fn tonic() {
 
 /// The tests share a process: whichever comes first installs it.
 fn install() {
-    let _ = CryptoProvider::clone(&provider()).install_default();
+    // README names this type.
+    let installed: Result<(), Arc<CryptoProvider>> =
+        CryptoProvider::clone(&provider()).install_default();
+    if let Err(refused) = installed {
+        assert!(!refused.kx_groups.is_empty());
+    }
     let installed = CryptoProvider::get_default().unwrap();
     assert!(!installed.kx_groups.is_empty());
     for group in &installed.kx_groups {

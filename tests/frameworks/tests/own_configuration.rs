@@ -3,6 +3,7 @@
 #![cfg(not(feature = "tonic-tls"))]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use frameworks::{Pki, app, assert_grpc, connector, listen};
 use http_body_util::{BodyExt, Empty};
@@ -17,6 +18,7 @@ use rustls_pq::{Group, Negotiated};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
 use tokio_rustls::server::TlsStream;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 use tokio_stream::wrappers::ReceiverStream;
@@ -105,6 +107,11 @@ async fn tonic() {
     let incoming = tls_streams(listener, pki.server(&["h2"]));
     tokio::spawn(server.serve_with_incoming(incoming));
 
+    // Clients that say nothing, and one that is gone, keep nobody waiting.
+    let address = ("127.0.0.1", port);
+    let _silent = [(); 3].map(|()| std::net::TcpStream::connect(address).unwrap());
+    drop(std::net::TcpStream::connect(address).unwrap());
+
     let endpoint = Endpoint::from_shared(format!("https://localhost:{port}")).unwrap();
     let mut channel = endpoint
         .connect_with_connector(connector(pki.client()))
@@ -113,7 +120,11 @@ async fn tonic() {
     assert_grpc(&mut channel).await;
 }
 
-/// Handshakes in tasks of their own: one that takes long delays no other.
+/// What a handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Handshakes in tasks of their own: one that takes long delays no other, and none takes for ever. How
+/// many there are at a time is not bounded here; `examples/tls-server` shows how.
 fn tls_streams(
     listener: std::net::TcpListener,
     config: Arc<ServerConfig>,
@@ -122,10 +133,16 @@ fn tls_streams(
     tokio::spawn(async move {
         let listener = TcpListener::from_std(listener).unwrap();
         let acceptor = TlsAcceptor::from(config);
-        while let Ok((tcp, _)) = listener.accept().await {
+        while !sender.is_closed() {
+            let Ok((tcp, _)) = listener.accept().await else {
+                // That client has gone, or there are too many: the next one may get through.
+                sleep(Duration::from_millis(50)).await;
+                continue;
+            };
             let (acceptor, sender) = (acceptor.clone(), sender.clone());
             tokio::spawn(async move {
-                if let Ok(tls) = acceptor.accept(tcp).await {
+                let handshake = timeout(HANDSHAKE, acceptor.accept(tcp));
+                if let Ok(Ok(tls)) = handshake.await {
                     assert_eq!(tls.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
                     // The server may have stopped.
                     let _ = sender.send(Ok(tls)).await;
