@@ -23,6 +23,11 @@ impl Build {
         let with_units = |level| UNITS.map(|units| Self { level, units });
         LEVELS.into_iter().flat_map(with_units).collect()
     }
+
+    /// Whether it is that of cargo's release profile.
+    pub(crate) fn is_cargos(self) -> bool {
+        (self.level, self.units) == ("3", "16")
+    }
 }
 
 /// As in `3/16`.
@@ -96,6 +101,7 @@ mod tests {
     fn builds_have_names() {
         let all = Build::all();
         assert_eq!(all.len(), 10);
+        assert_eq!(all.iter().filter(|build| build.is_cargos()).count(), 1);
         for build in all {
             assert_eq!(build.to_string().parse(), Ok(build));
         }

@@ -66,7 +66,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         });
         for (build, program) in to_run {
             let started = Instant::now();
-            for run in runner.run_all(&program)? {
+            for run in runner.run_all(build, &program)? {
                 verdict.add(build, run);
             }
             eprintln!("ran {build} in {} s", started.elapsed().as_secs());

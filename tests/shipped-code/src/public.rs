@@ -4,7 +4,8 @@ use crate::report::Site;
 
 /// Functions that look at something that comes from a secret and is public.
 pub(crate) struct Public {
-    /// In which operations they may. In those where something else is secret, they may not.
+    /// In which operations they may, of any set of the scheme: [`of_scheme`]. In those where something
+    /// else is secret, they may not.
     operations: &'static [&'static str],
     /// As in [`Site::file`].
     file: &'static str,
@@ -32,10 +33,18 @@ impl Public {
     }
 }
 
+/// `ml-kem generate` of `ml-kem-768 generate`.
+pub(crate) fn of_scheme(operation: &str) -> String {
+    let (set, what) = operation.split_once(' ').unwrap_or((operation, ""));
+    let schemes = ["ml-kem", "ml-dsa", "slh-dsa"];
+    let scheme = schemes.into_iter().find(|scheme| set.starts_with(scheme));
+    format!("{} {what}", scheme.unwrap_or(set))
+}
+
 /// The only ones that there are.
 pub(crate) const LIST: &[Public] = &[
     Public {
-        operations: &["ml-kem-768 generate"],
+        operations: &["ml-kem generate"],
         file: "kernel/ml_kem/sampling.rs",
         functions: &["RejectUniform::run"],
         reason: "which candidates for coefficients of Â are below q: it follows from ρ, a part of \
@@ -43,21 +52,21 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 203, algorithm 7, steps 8 and 12; algorithm 13, step 19",
     },
     Public {
-        operations: &["ml-kem-768 generate"],
+        operations: &["ml-kem generate"],
         file: "ml_kem/generation.rs",
         functions: &["Generation::take", "Generation::make_rows"],
         reason: "how many of them there are by now, and so which rows of Â are complete",
         step: "FIPS 203, algorithm 7, step 4",
     },
     Public {
-        operations: &["ml-kem-768 generate"],
+        operations: &["ml-kem generate"],
         file: "hash/lanes/slot.rs",
         functions: &["Slot::step"],
         reason: "how many blocks of output an entry of Â takes",
         step: "FIPS 203, algorithm 7, step 5",
     },
     Public {
-        operations: &["ml-kem-768 decapsulate"],
+        operations: &["ml-kem decapsulate"],
         file: "ml_kem/keys.rs",
         functions: &[
             "DecapsulationKey::decode",
@@ -67,7 +76,7 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 203, section 7.3, and the checks that `from_expanded` documents",
     },
     Public {
-        operations: &["ml-dsa-44 generate"],
+        operations: &["ml-dsa generate"],
         file: "kernel/ml_dsa/sampling.rs",
         functions: &["RejectUniform::run"],
         reason: "which candidates for coefficients of Â are below q: it follows from ρ, a part of \
@@ -75,7 +84,7 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 204, algorithm 30, steps 6 and 7; algorithm 6, step 8",
     },
     Public {
-        operations: &["ml-dsa-44 generate"],
+        operations: &["ml-dsa generate"],
         file: "kernel/ml_dsa/sampling.rs",
         functions: &["RejectBounded::run"],
         reason: "which half-bytes are refused as coefficients of s₁ and s₂: they are independent \
@@ -83,14 +92,14 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 204, algorithm 31, steps 8 and 12",
     },
     Public {
-        operations: &["ml-dsa-44 generate"],
+        operations: &["ml-dsa generate"],
         file: "ml_dsa/expansion.rs",
         functions: &["Expansion::take"],
         reason: "how many coefficients of both kinds there are by now",
         step: "FIPS 204, algorithms 30 and 31, step 4",
     },
     Public {
-        operations: &["ml-dsa-44 sign, secret vectors"],
+        operations: &["ml-dsa sign, secret vectors"],
         file: "ml_dsa/signing_key.rs",
         functions: &["SigningKey::decode"],
         reason: "whether a key that is read is refused, and why",
@@ -98,7 +107,7 @@ pub(crate) const LIST: &[Public] = &[
                documents",
     },
     Public {
-        operations: &["ml-dsa-44 sign, secret mask"],
+        operations: &["ml-dsa sign, secret mask"],
         file: "ml_dsa/sampling.rs",
         functions: &["Ball::take"],
         reason: "c̃, from which c is sampled: it is part of the signature; for refused attempts \
@@ -106,7 +115,7 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 204, algorithm 29; algorithm 7, steps 15 and 16",
     },
     Public {
-        operations: &["ml-dsa-44 sign, secret mask"],
+        operations: &["ml-dsa sign, secret mask"],
         file: "kernel/ml_dsa/challenge.rs",
         functions: &["Terms::run", "AddProduct::run", "add_rotations"],
         reason: "the places of the coefficients of c that are not 0, as c̃; with secret vectors \
@@ -114,17 +123,14 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 204, algorithm 7, steps 16, 18 and 19",
     },
     Public {
-        operations: &["ml-dsa-44 sign, secret mask"],
+        operations: &["ml-dsa sign, secret mask"],
         file: "ml_dsa/ring.rs",
         functions: &["Challenge::set", "Rq::add_product"],
         reason: "the same, and whether the product refuses the attempt",
         step: "FIPS 204, algorithm 7, steps 16 and 23",
     },
     Public {
-        operations: &[
-            "ml-dsa-44 sign, secret vectors",
-            "ml-dsa-44 sign, secret mask",
-        ],
+        operations: &["ml-dsa sign, secret vectors", "ml-dsa sign, secret mask"],
         file: "ml_dsa/signing.rs",
         functions: &["Space::respond"],
         reason: "whether an attempt is refused, at which polynomial, and why; and the hint, which \
@@ -132,57 +138,42 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 204, algorithm 7, steps 23, 28 and 33",
     },
     Public {
-        operations: &["ml-dsa-44 sign, secret mask"],
+        operations: &["ml-dsa sign, secret mask"],
         file: "ml_dsa/signing.rs",
         functions: &["sign_mu"],
         reason: "the same, where the compiler makes one function of both",
         step: "FIPS 204, algorithm 7, steps 23, 28 and 33",
     },
     Public {
-        operations: &[
-            "ml-dsa-44 sign, secret vectors",
-            "ml-dsa-44 sign, secret mask",
-        ],
+        operations: &["ml-dsa sign, secret vectors", "ml-dsa sign, secret mask"],
         file: "ml_dsa/signature.rs",
         functions: &["encode_hints"],
         reason: "where the hint of an accepted attempt is 1",
         step: "FIPS 204, algorithm 20; algorithm 7, step 33",
     },
     Public {
-        operations: &[
-            "ml-dsa-44 sign, secret vectors",
-            "ml-dsa-44 sign, secret mask",
-        ],
+        operations: &["ml-dsa sign, secret vectors", "ml-dsa sign, secret mask"],
         file: "kernel/ml_dsa/encoding.rs",
         functions: &["Ones::run"],
         reason: "where the hint of an accepted attempt is 1",
         step: "FIPS 204, algorithm 20; algorithm 7, step 33",
     },
     Public {
-        operations: &[
-            "slh-dsa-sha2-128f sign, SK.seed",
-            "slh-dsa-sha2-128f sign, SK.prf",
-        ],
+        operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
         file: "slh_dsa/algorithms.rs",
         functions: &["sign"],
         reason: "whether the root is PK.root, without which signing fails",
         step: "FIPS 205, algorithm 18, step 3, and what `sign_into` documents",
     },
     Public {
-        operations: &[
-            "slh-dsa-sha2-128f sign, SK.seed",
-            "slh-dsa-sha2-128f sign, SK.prf",
-        ],
+        operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
         file: "slh_dsa/signing_key.rs",
         functions: &["SigningKey::sign_into"],
         reason: "the same, where the compiler makes one function of both",
         step: "FIPS 205, algorithm 18, step 3, and what `sign_into` documents",
     },
     Public {
-        operations: &[
-            "slh-dsa-sha2-128f sign, SK.seed",
-            "slh-dsa-sha2-128f sign, SK.prf",
-        ],
+        operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
         file: "slh_dsa/wots.rs",
         functions: &["KeyPairs::compute", "KeyPairs::ends"],
         reason: "which key pair of a tree a signature uses, and how far it walks its chains: that \
@@ -192,10 +183,7 @@ pub(crate) const LIST: &[Public] = &[
                steps 9, 10, 16 and 17",
     },
     Public {
-        operations: &[
-            "slh-dsa-sha2-128f sign, SK.seed",
-            "slh-dsa-sha2-128f sign, SK.prf",
-        ],
+        operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
         file: "kernel/slh_dsa/sha2.rs",
         functions: &["Chain::run"],
         reason: "how many steps of a chain there are, as before; whole chains, when a key is \
@@ -203,7 +191,14 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 205, algorithm 5, step 2",
     },
     Public {
-        operations: &["slh-dsa-sha2-128f sign, SK.prf"],
+        operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
+        file: "kernel/slh_dsa/shake.rs",
+        functions: &["Chain::run"],
+        reason: "the same with SHAKE",
+        step: "FIPS 205, algorithm 5, step 2",
+    },
+    Public {
+        operations: &["slh-dsa sign, SK.prf"],
         file: "slh_dsa/fors.rs",
         functions: &["Secrets::compute"],
         reason: "which leaves of FORS a signature opens: it follows from R, which is in the \
@@ -211,24 +206,31 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 205, algorithm 16, steps 2 to 4; algorithm 19, steps 3 to 10",
     },
     Public {
-        operations: &["slh-dsa-sha2-128f sign, SK.prf"],
+        operations: &["slh-dsa sign, SK.prf"],
         file: "slh_dsa/merkle.rs",
         functions: &["block_root"],
         reason: "which leaf of a tree a signature opens, as before",
         step: "FIPS 205, algorithm 16, steps 6 and 7; algorithm 10, steps 2 and 3",
     },
     Public {
-        operations: &["slh-dsa-sha2-128f sign, SK.prf"],
+        operations: &["slh-dsa sign, SK.prf"],
         file: "slh_dsa/wots.rs",
         functions: &["Digits::of_chain"],
         reason: "which chain of a key pair has which digit, as before",
         step: "FIPS 205, algorithm 7, steps 2 to 7",
     },
     Public {
-        operations: &["slh-dsa-sha2-128f sign, SK.prf"],
+        operations: &["slh-dsa sign, SK.prf"],
         file: "slh_dsa/sha2.rs",
         functions: &["Sha2Lanes::value"],
         reason: "in which lane the leaf or the chain is that a signature opens, as before",
+        step: "FIPS 205, algorithm 16, step 4; algorithm 10, steps 6 and 7",
+    },
+    Public {
+        operations: &["slh-dsa sign, SK.prf"],
+        file: "slh_dsa/shake.rs",
+        functions: &["read"],
+        reason: "the same with SHAKE",
         step: "FIPS 205, algorithm 16, step 4; algorithm 10, steps 6 and 7",
     },
 ];

@@ -2,9 +2,11 @@
 
 use core::error::Error;
 use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::build::Build;
 use crate::report::{Site, sites};
 
 /// What valgrind can run. It knows no AVX-512, which it hides from programs.
@@ -22,6 +24,20 @@ pub(crate) const OPERATIONS: [&str; 10] = [
     "slh-dsa-sha2-128f sign, SK.seed",
     "slh-dsa-sha2-128f sign, SK.prf",
     PLANTED,
+];
+
+/// Those of other sets, for what differs: another η₁, η and γ₁, and SHAKE. They run in one build, that
+/// of cargo's release profile, since they take as long as the others.
+pub(crate) const OF_OTHER_SETS: [&str; 9] = [
+    "ml-kem-512 generate",
+    "ml-kem-512 encapsulate",
+    "ml-kem-512 decapsulate",
+    "ml-dsa-65 generate",
+    "ml-dsa-65 sign, secret vectors",
+    "ml-dsa-65 sign, secret mask",
+    "slh-dsa-shake-128f generate",
+    "slh-dsa-shake-128f sign, SK.seed",
+    "slh-dsa-shake-128f sign, SK.prf",
 ];
 
 /// The one that is nothing but mistakes.
@@ -51,9 +67,10 @@ impl Runner {
         let status = Command::new("cc")
             .args(["-shared", "-fPIC", "-O1", "-o"])
             .args([&poison, &source])
-            .status();
-        if !status.is_ok_and(|status| status.success()) {
-            return Err("install a C compiler, and valgrind with its headers".into());
+            .status()
+            .map_err(|error| starting("cc", "a C compiler", &error))?;
+        if !status.success() {
+            return Err("poison.c does not compile; it needs valgrind's headers".into());
         }
         Ok(Self {
             root: root.into(),
@@ -62,11 +79,13 @@ impl Runner {
         })
     }
 
-    /// Every operation on every backend.
-    pub(crate) fn run_all(&self, program: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
+    /// Every operation on every backend, as far as it is run in this build.
+    pub(crate) fn run_all(&self, build: Build, program: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
+        let others = OF_OTHER_SETS.iter().filter(|_| build.is_cargos());
+        let operations: Vec<_> = OPERATIONS.iter().chain(others).copied().collect();
         let runs = BACKENDS.into_iter().flat_map(|backend| {
-            let run = move |operation| self.run(program, backend, operation);
-            OPERATIONS.into_iter().map(run)
+            let run = move |operation: &&'static str| self.run(program, backend, operation);
+            operations.iter().map(run)
         });
         runs.collect()
     }
@@ -90,7 +109,8 @@ impl Runner {
             .stdin(File::open("/dev/zero")?)
             .env("LD_PRELOAD", &self.poison)
             .env("PQ_CORE_BACKEND", backend)
-            .output()?;
+            .output()
+            .map_err(|error| starting("valgrind", "valgrind", &error))?;
         let stdout = String::from_utf8_lossy(&output.stdout);
         if !output.status.success() || stdout.trim_end() != backend {
             let stderr = String::from_utf8_lossy(&output.stderr);
@@ -102,5 +122,28 @@ impl Runner {
             operation,
             sites: sites(&report, &self.root)?,
         })
+    }
+}
+
+/// Why a program did not start, and what to do about it.
+fn starting(program: &str, package: &str, error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => format!("{program} was not found: install {package}"),
+        _ => format!("{program} did not start: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::starting;
+
+    #[test]
+    fn what_to_install_is_said() {
+        let missing = starting("valgrind", "valgrind", &ErrorKind::NotFound.into());
+        assert_eq!(missing, "valgrind was not found: install valgrind");
+        let other = starting("cc", "a C compiler", &Error::other("no memory"));
+        assert_eq!(other, "cc did not start: no memory");
     }
 }

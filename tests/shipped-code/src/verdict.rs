@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 
 use crate::build::Build;
-use crate::public::{LIST, Public};
+use crate::public::{LIST, Public, of_scheme};
 use crate::report::Site;
 use crate::run::{PLANTED, Run};
 
@@ -45,7 +45,14 @@ impl Verdict {
     /// is listed and was found in none of them.
     pub(crate) fn complaints(&self, is_complete: bool) -> Vec<String> {
         let listed: BTreeSet<_> = LIST.iter().flat_map(Public::sites).collect();
-        let leaks = self.found.iter().filter(|(key, _)| !listed.contains(key));
+        let is_listed = |operation: &str, site: &Site| {
+            let operation = of_scheme(operation);
+            listed
+                .iter()
+                .any(|(listed, at)| *listed == operation && at == site)
+        };
+        let leaks = self.found.iter();
+        let leaks = leaks.filter(|((operation, site), _)| !is_listed(operation, site));
         let leaks = leaks.map(|((operation, site), places)| {
             let places = Vec::from_iter(places.iter().map(String::as_str)).join(", ");
             format!(
@@ -54,12 +61,21 @@ impl Verdict {
         });
         let stale = listed
             .iter()
-            .filter(|key| is_complete && !self.found.contains_key(key));
+            .filter(|(operation, site)| is_complete && self.places(operation, site) == 0);
         let stale = stale.map(|(operation, site)| {
             format!("{operation}: {site} is listed as public, and was found in no build")
         });
         let missed = self.missed.iter().cloned();
         missed.chain(leaks).chain(stale).collect()
+    }
+}
+
+impl Verdict {
+    /// In how many runs a site was found, in an operation of any set of a scheme.
+    fn places(&self, operation: &str, site: &Site) -> usize {
+        let found = self.found.iter();
+        let found = found.filter(|((of, at), _)| of_scheme(of) == operation && at == site);
+        found.map(|(_, places)| places.len()).sum()
     }
 }
 
@@ -69,9 +85,8 @@ impl fmt::Display for Verdict {
         for public in LIST {
             writeln!(f, "public: {} ({})", public.reason, public.step)?;
             for (operation, site) in public.sites() {
-                let key = (operation, site);
-                let places = self.found.get(&key).map_or(0, BTreeSet::len);
-                writeln!(f, "    {operation}: {}, {places} times", key.1)?;
+                let places = self.places(operation, &site);
+                writeln!(f, "    {operation}: {site}, {places} times")?;
             }
         }
         write!(f, "{} runs", self.runs)
@@ -96,9 +111,9 @@ fn planted(operation: &str) -> Vec<Site> {
 mod tests {
     use super::{Verdict, planted};
     use crate::build::Build;
-    use crate::public::LIST;
+    use crate::public::{LIST, of_scheme};
     use crate::report::Site;
-    use crate::run::{OPERATIONS, PLANTED, Run};
+    use crate::run::{OF_OTHER_SETS, OPERATIONS, PLANTED, Run};
 
     fn build() -> Build {
         "3/1".parse().unwrap()
@@ -108,7 +123,8 @@ mod tests {
     fn runs() -> Vec<Run> {
         let run = |operation| {
             let listed = LIST.iter().flat_map(|public| public.sites());
-            let listed = listed.filter_map(|(of, site)| (of == operation).then_some(site));
+            let listed = listed.filter(|(of, _)| *of == of_scheme(operation));
+            let listed = listed.map(|(_, site)| site);
             Run {
                 backend: "portable",
                 operation,
@@ -146,12 +162,35 @@ mod tests {
         assert!(complaint.contains("leak in ml_kem/ring.rs") && complaint.contains("3/1 portable"));
     }
 
+    /// What one set's operation may look at, another's may too.
+    #[test]
+    fn what_is_listed_is_of_every_set() {
+        assert_eq!(of_scheme(PLANTED), "planted ");
+        let mut runs = runs();
+        let (operation, site) = LIST[0].sites().next().unwrap();
+        let [other, _, another, ..] = OF_OTHER_SETS;
+        assert_eq!(of_scheme(other), operation);
+        runs.extend([other, another].map(|operation| {
+            Run {
+                backend: "portable",
+                operation,
+                sites: planted(operation)
+                    .into_iter()
+                    .chain([site.clone()])
+                    .collect(),
+            }
+        }));
+        let complaints = complaints(runs, true);
+        assert_eq!(complaints.len(), 1);
+        assert!(complaints[0].starts_with(another), "{}", complaints[0]);
+    }
+
     /// What one operation may look at, another may not.
     #[test]
     fn what_is_listed_elsewhere_fails() {
         let mut runs = runs();
         let (operation, site) = LIST[0].sites().next().unwrap();
-        assert_ne!(operation, OPERATIONS[1]);
+        assert_ne!(operation, of_scheme(OPERATIONS[1]));
         runs[1].sites.push(site);
         assert_eq!(complaints(runs, true).len(), 1);
     }
@@ -160,7 +199,10 @@ mod tests {
     fn what_no_longer_occurs_fails() {
         let (operation, site) = LIST[0].sites().next().unwrap();
         let mut runs = runs();
-        for run in runs.iter_mut().filter(|run| run.operation == operation) {
+        for run in runs.iter_mut() {
+            if of_scheme(run.operation) != operation {
+                continue;
+            }
             run.sites.retain(|found| *found != site);
         }
         let [complete, partial] = [true, false].map(|is_complete| {

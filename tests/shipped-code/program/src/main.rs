@@ -14,26 +14,59 @@ use core::hint::black_box;
 use std::env;
 use std::io::{self, Read};
 
-use pq_core::ml_dsa::{self, MlDsa44};
+use pq_core::ml_dsa::{self, MlDsa44, MlDsa65};
 use pq_core::ml_kem::batch::{self, Decapsulate, Encapsulate, Generate};
-use pq_core::ml_kem::{self, DecapsulationKey, EncapsulationKey, MlKem768};
-use pq_core::slh_dsa::{self, SlhDsaSha2_128f};
+use pq_core::ml_kem::{self, DecapsulationKey, EncapsulationKey, MlKem512, MlKem768};
+use pq_core::slh_dsa::{SlhDsaSha2_128f, SlhDsaShake128f};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
 type Operation = fn() -> Outcome;
 
 /// What can be run, by name. `shipped-code` has the same names.
-const OPERATIONS: [(&str, Operation); 10] = [
-    ("ml-kem-768 generate", generate_ml_kem),
-    ("ml-kem-768 encapsulate", encapsulate),
-    ("ml-kem-768 decapsulate", decapsulate),
-    ("ml-dsa-44 generate", generate_ml_dsa),
-    ("ml-dsa-44 sign, secret vectors", sign_with_secret_vectors),
-    ("ml-dsa-44 sign, secret mask", sign_with_secret_mask),
-    ("slh-dsa-sha2-128f generate", generate_slh_dsa),
-    ("slh-dsa-sha2-128f sign, SK.seed", sign_with_secret_seed),
-    ("slh-dsa-sha2-128f sign, SK.prf", sign_with_secret_prf),
+const OPERATIONS: [(&str, Operation); 19] = [
+    ("ml-kem-768 generate", generate_ml_kem::<MlKem768>),
+    ("ml-kem-768 encapsulate", encapsulate::<MlKem768>),
+    ("ml-kem-768 decapsulate", decapsulate::<MlKem768>),
+    ("ml-kem-512 generate", generate_ml_kem::<MlKem512>),
+    ("ml-kem-512 encapsulate", encapsulate::<MlKem512>),
+    ("ml-kem-512 decapsulate", decapsulate::<MlKem512>),
+    ("ml-dsa-44 generate", generate_ml_dsa::<MlDsa44>),
+    (
+        "ml-dsa-44 sign, secret vectors",
+        sign_with_secret_vectors::<MlDsa44>,
+    ),
+    (
+        "ml-dsa-44 sign, secret mask",
+        sign_with_secret_mask::<MlDsa44>,
+    ),
+    ("ml-dsa-65 generate", generate_ml_dsa::<MlDsa65>),
+    (
+        "ml-dsa-65 sign, secret vectors",
+        sign_with_secret_vectors::<MlDsa65>,
+    ),
+    (
+        "ml-dsa-65 sign, secret mask",
+        sign_with_secret_mask::<MlDsa65>,
+    ),
+    ("slh-dsa-sha2-128f generate", slh_dsa_sha2::generate),
+    (
+        "slh-dsa-sha2-128f sign, SK.seed",
+        slh_dsa_sha2::sign_with_secret_seed,
+    ),
+    (
+        "slh-dsa-sha2-128f sign, SK.prf",
+        slh_dsa_sha2::sign_with_secret_prf,
+    ),
+    ("slh-dsa-shake-128f generate", slh_dsa_shake::generate),
+    (
+        "slh-dsa-shake-128f sign, SK.seed",
+        slh_dsa_shake::sign_with_secret_seed,
+    ),
+    (
+        "slh-dsa-shake-128f sign, SK.prf",
+        slh_dsa_shake::sign_with_secret_prf,
+    ),
     ("planted", planted::leak),
 ];
 
@@ -52,13 +85,13 @@ fn main() -> Outcome {
 }
 
 /// d and z.
-fn generate_ml_kem() -> Outcome {
+fn generate_ml_kem<P: ml_kem::ParameterSet>() -> Outcome {
     let seed = secret()?;
-    let key = Box::new(DecapsulationKey::<MlKem768>::from_seed(&seed));
+    let key = Box::new(DecapsulationKey::<P>::from_seed(&seed));
     look(key.to_expanded().as_ref());
     let mut results = [None, None];
     let seeds = [secret()?, secret()?];
-    batch::generate::<MlKem768>(
+    batch::generate::<P>(
         seeds
             .iter()
             .zip(&mut results)
@@ -71,22 +104,25 @@ fn generate_ml_kem() -> Outcome {
 }
 
 /// m.
-fn encapsulate() -> Outcome {
-    let pair = DecapsulationKey::<MlKem768>::from_seed(&[1; 64]);
+fn encapsulate<P: ml_kem::ParameterSet>() -> Outcome {
+    let pair = DecapsulationKey::<P>::from_seed(&[1; 64]);
     let encoded = pair.encapsulation_key().as_bytes();
-    let key = EncapsulationKey::<MlKem768>::from_bytes(black_box(encoded))?;
+    let key = EncapsulationKey::<P>::from_bytes(black_box(encoded))?;
     let (ciphertext, shared) = key.encapsulate(&secret()?);
     look(ciphertext.as_bytes());
     look(shared.as_bytes());
     let mut results = [None, None];
     let several_m = [secret()?, secret()?];
-    batch::encapsulate::<MlKem768>(several_m.iter().zip(&mut results).map(
-        |(randomness, result)| Encapsulate {
-            key: encoded,
-            randomness,
-            result,
-        },
-    ));
+    batch::encapsulate::<P>(
+        several_m
+            .iter()
+            .zip(&mut results)
+            .map(|(randomness, result)| Encapsulate {
+                key: encoded,
+                randomness,
+                result,
+            }),
+    );
     for (ciphertext, shared) in results.iter().flatten().flatten() {
         look(ciphertext.as_bytes());
         look(shared.as_bytes());
@@ -95,19 +131,20 @@ fn encapsulate() -> Outcome {
 }
 
 /// ŝ and z, of a key that is read; a ciphertext that is accepted and one that is not.
-fn decapsulate() -> Outcome {
-    let pair = DecapsulationKey::<MlKem768>::from_seed(&[2; 64]);
+fn decapsulate<P: ml_kem::ParameterSet>() -> Outcome {
+    let pair = DecapsulationKey::<P>::from_seed(&[2; 64]);
     let (accepted, _) = pair.encapsulation_key().encapsulate(&[3; 32]);
     let mut bytes = accepted.as_bytes().to_vec();
     bytes[7] ^= 1;
-    let rejected = ml_kem::Ciphertext::<MlKem768>::from_bytes(&bytes)?;
+    let rejected = ml_kem::Ciphertext::<P>::from_bytes(&bytes)?;
 
     // dk = ŝ ‖ ek ‖ H(ek) ‖ z
     let mut expanded = pair.to_expanded().as_ref().to_vec();
     let z = expanded.len() - 32;
-    make_secret(&mut expanded[..3 * 384])?;
+    let ek = z - 32 - pair.encapsulation_key().as_bytes().len();
+    make_secret(&mut expanded[..ek])?;
     make_secret(&mut expanded[z..])?;
-    let key = Box::new(DecapsulationKey::<MlKem768>::from_expanded(&expanded)?);
+    let key = Box::new(DecapsulationKey::<P>::from_expanded(&expanded)?);
     for ciphertext in [&accepted, &rejected] {
         let shared = key.decapsulate(black_box(ciphertext));
         look(shared.as_bytes());
@@ -131,8 +168,8 @@ fn decapsulate() -> Outcome {
 }
 
 /// ξ.
-fn generate_ml_dsa() -> Outcome {
-    let key = Box::new(ml_dsa::SigningKey::<MlDsa44>::from_seed(&secret()?));
+fn generate_ml_dsa<P: ml_dsa::ParameterSet>() -> Outcome {
+    let key = Box::new(ml_dsa::SigningKey::<P>::from_seed(&secret()?));
     look(key.to_expanded().as_ref());
     Ok(())
 }
@@ -142,9 +179,9 @@ const MESSAGES: u8 = 6;
 
 /// **s**₁, **s**₂ and **t**₀, of a key that is read. K, rnd and µ are known here, and so **y**, **w** and
 /// c̃ of each attempt: whatever depends on a secret depends on the key.
-fn sign_with_secret_vectors() -> Outcome {
+fn sign_with_secret_vectors<P: ml_dsa::ParameterSet>() -> Outcome {
     // ρ ‖ K ‖ tr ‖ s₁ ‖ s₂ ‖ t₀
-    let key = signing_key(|expanded| make_secret(&mut expanded[128..]))?;
+    let key = signing_key::<P>(|expanded| make_secret(&mut expanded[128..]))?;
     for i in 0..MESSAGES {
         look_at_z(&key.sign_mu(black_box(&[i; 64]), &[4; 32]));
     }
@@ -152,8 +189,8 @@ fn sign_with_secret_vectors() -> Outcome {
 }
 
 /// K and rnd, and so **y**, **w** and c̃, with known **s**₁, **s**₂ and **t**₀.
-fn sign_with_secret_mask() -> Outcome {
-    let key = signing_key(|expanded| make_secret(&mut expanded[32..64]))?;
+fn sign_with_secret_mask<P: ml_dsa::ParameterSet>() -> Outcome {
+    let key = signing_key::<P>(|expanded| make_secret(&mut expanded[32..64]))?;
     let rnd = secret()?;
     for i in 0..MESSAGES {
         look_at_z(&key.sign(black_box(&[i]), b"context", &rnd)?);
@@ -161,51 +198,67 @@ fn sign_with_secret_mask() -> Outcome {
     Ok(())
 }
 
-fn signing_key(
+fn signing_key<P: ml_dsa::ParameterSet>(
     change: impl FnOnce(&mut [u8]) -> Outcome,
-) -> Result<Box<ml_dsa::SigningKey<MlDsa44>>, Box<dyn Error>> {
-    let pair = Box::new(ml_dsa::SigningKey::<MlDsa44>::from_seed(&[5; 32]));
+) -> Result<Box<ml_dsa::SigningKey<P>>, Box<dyn Error>> {
+    let pair = Box::new(ml_dsa::SigningKey::<P>::from_seed(&[5; 32]));
     let mut expanded = pair.to_expanded().as_ref().to_vec();
     change(&mut expanded)?;
     Ok(Box::new(ml_dsa::SigningKey::from_expanded(&expanded)?))
 }
 
-/// Which is after c̃.
-fn look_at_z(signature: &ml_dsa::Signature<MlDsa44>) {
-    look(&signature.as_bytes()[32..96]);
+/// Which is after c̃, of 64 bytes at most.
+fn look_at_z<P: ml_dsa::ParameterSet>(signature: &ml_dsa::Signature<P>) {
+    look(&signature.as_bytes()[64..128]);
 }
 
-/// SK.seed, for the secret values of FORS and WOTS⁺. SK.prf, addrnd and PK.root are known here, and so
-/// which of FORS's a signature opens.
-fn sign_with_secret_seed() -> Outcome {
-    sign_slh_dsa(|bytes| make_secret(&mut bytes[..16]), [7; 16])
+/// The operations of SLH-DSA's sets whose n is 16, in a module each.
+macro_rules! slh_dsa {
+    ($module:ident: $set:ty) => {
+        mod $module {
+            use core::hint::black_box;
+
+            use pq_core::slh_dsa::SigningKey;
+
+            use crate::{Outcome, look, make_secret, secret};
+
+            /// SK.seed, for the secret values of FORS and WOTS⁺. SK.prf, addrnd and PK.root are known
+            /// here, and so which of FORS's a signature opens.
+            pub(crate) fn sign_with_secret_seed() -> Outcome {
+                sign(|bytes| make_secret(&mut bytes[..16]), [7; 16])
+            }
+
+            /// SK.prf and addrnd, for R, with a known SK.seed.
+            pub(crate) fn sign_with_secret_prf() -> Outcome {
+                sign(|bytes| make_secret(&mut bytes[16..32]), secret()?)
+            }
+
+            fn sign(change: impl FnOnce(&mut [u8]) -> Outcome, addrnd: [u8; 16]) -> Outcome {
+                let pair = SigningKey::<$set>::from_seed(&[6; 48]);
+                // SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root
+                let mut bytes = pair.as_bytes().to_vec();
+                change(&mut bytes)?;
+                let key = SigningKey::<$set>::from_bytes(&bytes)?;
+                let signature = key.sign(black_box(b"message"), b"context", &addrnd)?;
+                // R and the first secret value of FORS
+                look(&signature.as_bytes()[..32]);
+                Ok(())
+            }
+
+            /// SK.seed and SK.prf.
+            pub(crate) fn generate() -> Outcome {
+                let mut seed = [6; 48];
+                make_secret(&mut seed[..32])?;
+                let key = SigningKey::<$set>::from_seed(&seed);
+                look(key.as_bytes());
+                Ok(())
+            }
+        }
+    };
 }
 
-/// SK.prf and addrnd, for R, with a known SK.seed.
-fn sign_with_secret_prf() -> Outcome {
-    sign_slh_dsa(|bytes| make_secret(&mut bytes[16..32]), secret()?)
-}
-
-fn sign_slh_dsa(change: impl FnOnce(&mut [u8]) -> Outcome, addrnd: [u8; 16]) -> Outcome {
-    let pair = slh_dsa::SigningKey::<SlhDsaSha2_128f>::from_seed(&[6; 48]);
-    // SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root
-    let mut bytes = pair.as_bytes().to_vec();
-    change(&mut bytes)?;
-    let key = slh_dsa::SigningKey::<SlhDsaSha2_128f>::from_bytes(&bytes)?;
-    let signature = key.sign(black_box(b"message"), b"context", &addrnd)?;
-    // R and the first secret value of FORS
-    look(&signature.as_bytes()[..32]);
-    Ok(())
-}
-
-/// SK.seed and SK.prf.
-fn generate_slh_dsa() -> Outcome {
-    let mut seed = [6; 48];
-    make_secret(&mut seed[..32])?;
-    let key = slh_dsa::SigningKey::<SlhDsaSha2_128f>::from_seed(&seed);
-    look(key.as_bytes());
-    Ok(())
-}
+slh_dsa!(slh_dsa_sha2: crate::SlhDsaSha2_128f);
+slh_dsa!(slh_dsa_shake: crate::SlhDsaShake128f);
 
 /// `N` secret bytes, which are 9.
 fn secret<const N: usize>() -> Result<[u8; N], Box<dyn Error>> {
