@@ -69,9 +69,10 @@ macro_rules! backends {
         }
         pub(crate) use dispatch;
 
-        /// The backends of this architecture, the best first.
+        /// The backends of this architecture, the best first: their names, and the ranks of those
+        /// that the machine has.
         #[cfg(any(test, feature = "limit"))]
-        pub(super) fn known() -> alloc::vec::Vec<super::required::Known> {
+        pub(super) fn known() -> alloc::vec::Vec<(&'static str, Option<u8>)> {
             alloc::vec![
                 $($(#[$cfg])* (<$name as super::Backend>::NAME, rank_if($name::detect())),)*
                 (<Portable as super::Backend>::NAME, rank_if(Some(Portable))),
@@ -83,7 +84,8 @@ macro_rules! backends {
         ///
         /// With the feature `limit` it panics if the environment variable `PQ_CORE_REQUIRE` names
         /// a backend that the machine lacks, or one that does not exist: `AVX-512,AVX2` for example,
-        /// with commas between names as [`NAME`](crate::arch::Backend::NAME) has them.
+        /// with commas and no blanks between names as [`NAME`](crate::arch::Backend::NAME) has
+        /// them. Instructions for SHA-256 are called `SHA-NI` on x86-64 and `SHA-256` on AArch64.
         ///
         /// Backends are types, and a closure can't be generic over them, hence a macro.
         ///

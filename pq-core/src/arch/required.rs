@@ -1,4 +1,4 @@
-//! The backends that a run of tests must have, so that "every backend" is never silently fewer.
+//! What a run of tests must have of the CPU, so that "every backend" is never silently fewer.
 
 extern crate alloc;
 extern crate std;
@@ -12,7 +12,8 @@ use super::choice::known;
 /// The environment variable that names them, with commas between.
 const VARIABLE: &str = "PQ_CORE_REQUIRE";
 
-/// Panics unless the machine has each backend that the environment names.
+/// Panics unless the machine has each backend that the environment names, and the instructions for
+/// SHA-256 if it names these.
 ///
 /// [`on_each_backend!`](crate::on_each_backend) calls this, since it is where tests learn which
 /// backends there are.
@@ -24,22 +25,39 @@ pub fn require() {
     static CHECKED: OnceLock<()> = OnceLock::new();
     CHECKED.get_or_init(|| {
         if let Some(names) = std::env::var_os(VARIABLE)
-            && let Err(unmet) = check(&names.to_string_lossy(), &known())
+            && let Err(unmet) = check(&names.to_string_lossy(), &all())
         {
             panic!("{VARIABLE}: {unmet}");
         }
     });
 }
 
-/// A backend of this architecture: its name, and its rank if the machine has it.
-pub(super) type Known = (&'static str, Option<u8>);
+/// What can be named on this architecture, and whether the machine has it.
+type Known = (&'static str, bool);
+
+/// All backends, and the instructions for SHA-256, which are of no backend.
+fn all() -> Vec<Known> {
+    let backends = known().into_iter();
+    let mut all: Vec<Known> = backends
+        .map(|(name, rank)| (name, rank.is_some()))
+        .collect();
+    #[cfg(target_arch = "x86_64")]
+    all.push(("SHA-NI", super::ShaNi::detect().is_some()));
+    #[cfg(all(
+        target_arch = "aarch64",
+        target_feature = "neon",
+        target_endian = "little"
+    ))]
+    all.push(("SHA-256", super::NeonSha2::detect().is_some()));
+    all
+}
 
 fn check<'a>(names: &'a str, known: &[Known]) -> Result<(), Unmet<'a>> {
     let mut missing = Vec::new();
     for name in names.split(',') {
         match known.iter().find(|(known, _)| *known == name) {
-            Some((_, Some(_))) => {}
-            Some((name, None)) => missing.push(*name),
+            Some((_, true)) => {}
+            Some((name, false)) => missing.push(*name),
             None => {
                 return Err(Unmet::Unknown {
                     name,
@@ -72,7 +90,7 @@ impl Display for Unmet<'_> {
             }
             Self::Unknown { name, known } => write!(
                 f,
-                "no backend of this architecture is called {name:?}; there are {}",
+                "nothing of this architecture is called {name:?}; there are {}",
                 known.join(", ")
             ),
         }
@@ -82,23 +100,36 @@ impl Display for Unmet<'_> {
 #[cfg(test)]
 mod tests {
     use alloc::string::ToString;
+    use alloc::vec::Vec;
 
-    use super::{alloc, check, known, std};
+    use super::{all, alloc, check, std};
 
-    const MACHINE: [(&str, Option<u8>); 4] = [
-        ("AVX-1024", None),
-        ("AVX-512", None),
-        ("AVX2", Some(1)),
-        ("portable", Some(0)),
+    const MACHINE: [(&str, bool); 4] = [
+        ("AVX-1024", false),
+        ("AVX-512", false),
+        ("AVX2", true),
+        ("portable", true),
     ];
 
     #[test]
     fn what_the_machine_has_is_enough() {
         check("AVX2", &MACHINE).unwrap();
         check("portable,AVX2", &MACHINE).unwrap();
-        for (name, rank) in known() {
-            assert_eq!(check(name, &known()).is_ok(), rank.is_some(), "{name}");
+        for (name, is_there) in all() {
+            assert_eq!(check(name, &all()).is_ok(), is_there, "{name}");
         }
+    }
+
+    /// `.ci/run` has these names.
+    #[test]
+    fn instructions_for_sha256_have_names() {
+        let names = all().into_iter().map(|(name, _)| name);
+        let names = names.collect::<Vec<_>>().join(",");
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(names, "AVX-512,AVX2,portable,SHA-NI");
+        #[cfg(target_arch = "aarch64")]
+        assert_eq!(names, "NEON with SHA-3,NEON,portable,SHA-256");
+        assert!(names.contains("portable"));
     }
 
     #[test]
@@ -114,7 +145,7 @@ mod tests {
             assert_eq!(
                 unmet.to_string(),
                 std::format!(
-                    "no backend of this architecture is called {name:?}; there are AVX-1024, \
+                    "nothing of this architecture is called {name:?}; there are AVX-1024, \
                      AVX-512, AVX2, portable"
                 )
             );
