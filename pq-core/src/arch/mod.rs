@@ -50,6 +50,9 @@ mod neon_sha2;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "these call the instructions of the CPU")]
 mod sha_ni;
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "these call the instructions of the CPU")]
+mod vendor;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
@@ -78,6 +81,7 @@ pub use neon::{Neon, NeonSha3};
 pub use neon_sha2::NeonSha2;
 pub use portable::{NoSha256, Portable};
 #[cfg(any(test, feature = "limit"))]
+#[doc(hidden)]
 pub use required::require;
 #[cfg(target_arch = "x86_64")]
 pub use sha_ni::ShaNi;
@@ -97,5 +101,6 @@ pub(crate) fn declassify<T: ?Sized>(_: &mut T) {}
 /// Does nothing without the feature `limit`, with which it checks that the machine has each backend
 /// that the environment variable `PQ_CORE_REQUIRE` names.
 #[cfg(not(any(test, feature = "limit")))]
+#[doc(hidden)]
 #[inline(always)]
 pub fn require() {}

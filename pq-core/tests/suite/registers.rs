@@ -5,16 +5,18 @@ use pq_core::ml_dsa::{MlDsa65, SigningKey};
 use pq_core::ml_kem::{DecapsulationKey, MlKem768};
 use pq_core::slh_dsa::{self, SlhDsaShake128f};
 
+use crate::tally::announce;
+
 /// On the backend that operations choose.
 #[test]
 fn upper_halves_are_clear() {
     let Some(cpu) = Avx2::detect() else {
-        eprintln!("skipped: this CPU has no AVX2, and no upper halves that could be in use");
+        announce("skipped: this CPU has no AVX2, and no upper halves that could be in use\n");
         return;
     };
     cpu.clear_upper_halves();
     if cpu.upper_halves_in_use() != Some(false) {
-        eprintln!("skipped: this CPU does not say whether upper halves are in use");
+        announce("skipped: this CPU does not say whether upper halves are in use\n");
         return;
     }
     let check = || assert_eq!(cpu.upper_halves_in_use(), Some(false));

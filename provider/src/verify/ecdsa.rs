@@ -174,7 +174,7 @@ mod tests {
                 ours.verify_signature(public_key, b"message", signature)
                     .unwrap();
             };
-            assert!(!left_in_use(verify));
+            assert_ne!(left_in_use(verify), Some(true));
             assert!(
                 ours.verify_signature(public_key, b"Message", signature)
                     .is_err()

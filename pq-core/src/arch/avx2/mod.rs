@@ -7,6 +7,7 @@ mod words;
 use core::arch::x86_64::*;
 use core::hint::black_box;
 use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use self::coefficients::{I16x16, I32x8};
 use self::packing::{
@@ -15,6 +16,7 @@ use self::packing::{
 pub(super) use self::words::transpose;
 use self::words::{U32x8, U64x4};
 use super::instructions::{Integer, numbers, register, run_with, token};
+use super::vendor::{AMD, vendor};
 use super::{Backend, FromNumber, Kernel, Portable, ShaNi};
 use crate::sealed::Sealed;
 
@@ -74,6 +76,42 @@ impl Avx2 {
     pub fn clear_upper_halves(self) {
         // SAFETY: the token proves that the CPU has the instruction.
         unsafe { _mm256_zeroupper() }
+    }
+
+    /// Whether upper halves that are in use may slow this CPU even if all their bits are 0. AMD says
+    /// that its CPUs are slowed only by others (Software Optimization Guide for AMD Family 17h
+    /// Processors, section 2.11.6).
+    #[inline]
+    pub fn slowed_by_zero_halves(self) -> bool {
+        /// Asked once: in a virtual machine CPUID can take as long as a key generation.
+        static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+        const UNKNOWN: u8 = u8::MAX;
+
+        #[cold]
+        fn ask() -> bool {
+            let slowed = vendor() != AMD;
+            ANSWER.store(slowed.into(), Ordering::Relaxed);
+            slowed
+        }
+
+        match ANSWER.load(Ordering::Relaxed) {
+            UNKNOWN => ask(),
+            answer => answer != 0,
+        }
+    }
+
+    /// Puts an upper half in use, with bits that are not 0.
+    #[cfg(feature = "limit")]
+    pub fn set_upper_half(self) {
+        // SAFETY: the token proves that the CPU has the instruction, which changes this register
+        // only. By its name for SSE, or the compiler would clear its upper half.
+        unsafe {
+            core::arch::asm!(
+                "vpcmpeqd ymm15, ymm15, ymm15",
+                out("xmm15") _,
+                options(nomem, nostack, preserves_flags)
+            );
+        }
     }
 
     /// Whether an upper half of these registers is in use, if the CPU says so: after

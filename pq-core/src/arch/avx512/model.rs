@@ -3,6 +3,8 @@
 use core::arch::x86_64::__cpuid;
 use core::sync::atomic::{AtomicU8, Ordering};
 
+use crate::arch::vendor::{AMD, INTEL, vendor};
+
 /// CPUs with AVX-512. Only time hangs on which it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
@@ -24,11 +26,11 @@ static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
 impl Model {
     #[inline]
     pub(super) fn of_this_cpu() -> Self {
-        const INTEL: u8 = Model::Intel as u8;
+        const OF_INTEL: u8 = Model::Intel as u8;
         const ZEN_4: u8 = Model::Zen4 as u8;
         const OTHER: u8 = Model::Other as u8;
         match ANSWER.load(Ordering::Relaxed) {
-            INTEL => Self::Intel,
+            OF_INTEL => Self::Intel,
             ZEN_4 => Self::Zen4,
             OTHER => Self::Other,
             _ => ask(),
@@ -55,12 +57,11 @@ fn from_cpuid() -> Model {
         reason = "safe in later versions of Rust than the oldest that is supported"
     )]
     // SAFETY: CPUs with AVX-512 have the instruction.
-    let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1).eax) };
-    let vendor = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+    let version = unsafe { __cpuid(1) }.eax;
     let (family, extended_family) = (version >> 8 & 0xf, version >> 20 & 0xff);
-    match vendor.as_flattened() {
-        b"AuthenticAMD" if family + extended_family == 0x19 => Model::Zen4,
-        b"GenuineIntel" => Model::Intel,
+    match vendor() {
+        AMD if family + extended_family == 0x19 => Model::Zen4,
+        INTEL => Model::Intel,
         _ => Model::Other,
     }
 }
