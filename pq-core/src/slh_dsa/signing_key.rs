@@ -67,18 +67,25 @@ impl<P: ParameterSet> SigningKey<P> {
         Self::from_seed_with(choose(), seed, progress)
     }
 
-    /// [`from_seed`](Self::from_seed) to where the key stays, and says how far it is; what was in
-    /// `place` before is dropped.
+    /// [`from_seed`](Self::from_seed) to where the key stays; what was in `place` before is dropped.
     ///
     /// ```
     /// use pq_core::slh_dsa::{SigningKey, SlhDsaShake128f};
     ///
     /// # fn random<const N: usize>() -> [u8; N] { [7; N] }
     /// let mut place = None;
-    /// let key = SigningKey::<SlhDsaShake128f>::from_seed_into(&random(), &|_| (), &mut place);
+    /// let key = SigningKey::<SlhDsaShake128f>::from_seed_into(&random(), &mut place);
     /// assert!(key.as_bytes().starts_with(&random::<48>()));
     /// ```
     pub fn from_seed_into<'p>(
+        seed: &Array<P::SeedLen, u8>,
+        place: &'p mut Option<Self>,
+    ) -> &'p Self {
+        Self::from_seed_with_progress_into(seed, &|_| (), place)
+    }
+
+    /// [`from_seed_into`](Self::from_seed_into) that says how far it is.
+    pub fn from_seed_with_progress_into<'p>(
         seed: &Array<P::SeedLen, u8>,
         progress: ProgressHook<'_>,
         place: &'p mut Option<Self>,

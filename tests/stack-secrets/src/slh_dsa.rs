@@ -40,7 +40,7 @@ fn of<P: ParameterSet>() -> Vec<Operation> {
             seed::<P>,
             |seed| {
                 let mut place = Box::new(None);
-                SigningKey::<P>::from_seed_into(seed, &|_| (), &mut place);
+                SigningKey::<P>::from_seed_into(seed, &mut place);
                 place
             },
             |_, key| secrets_of(key.as_ref().as_ref().expect("a key")),
