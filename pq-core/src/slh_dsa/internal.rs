@@ -5,6 +5,7 @@
 //! the backend to run on. Applications use [`SigningKey`] and [`VerifyingKey`], which
 //! format the message and choose the best backend.
 
+use super::parallel::start_threads;
 use super::params::ParameterSet;
 use super::signature::Signature;
 use super::signing_key::SigningKey;
@@ -29,6 +30,7 @@ pub fn sign<P: ParameterSet, B: Backend>(
     message: &[&[u8]],
     randomness: Option<&Array<P::N, u8>>,
 ) -> Result<Signature<P>, Error> {
+    start_threads();
     let backend = b.choice(InCrate);
     let randomness = randomness.map(AsRef::as_ref);
     try_in_place(Signature::zero, |signature| {

@@ -140,4 +140,62 @@ mod tests {
         #[cfg(feature = "rayon")]
         rayon::broadcast(|_| assert_ne!(is_data_independent(), Some(true)));
     }
+
+    /// Whatever starts rayon's threads, they do not keep the timing. Only the first operation of a
+    /// process starts them, so each test means something in a process of its own: `.ci/run` starts one
+    /// for each. (The tests can't do it themselves, as an emulator may run them.)
+    #[cfg(feature = "rayon")]
+    mod first_in_a_process {
+        use super::{SlhDsaShake128f, is_data_independent};
+        use crate::arch::Portable;
+        use crate::slh_dsa::{SigningKey, internal};
+
+        type Key = SigningKey<SlhDsaShake128f>;
+
+        fn check<T>(operation: impl FnOnce() -> T) {
+            operation();
+            rayon::broadcast(|_| assert_ne!(is_data_independent(), Some(true)));
+        }
+
+        #[test]
+        fn from_seed() {
+            check(|| Key::from_seed(&[1; 48]));
+        }
+
+        #[test]
+        fn from_seed_into() {
+            check(|| {
+                Key::from_seed_into(&[1; 48], &mut None);
+            });
+        }
+
+        #[test]
+        #[cfg(feature = "alloc")]
+        fn boxed_from_seed() {
+            check(|| Key::boxed_from_seed(&[1; 48]));
+        }
+
+        #[test]
+        fn internal_keygen() {
+            check(|| internal::keygen::<SlhDsaShake128f, _>(Portable, &[1; 48]));
+        }
+
+        #[test]
+        fn checked() {
+            let key = Key::from_bytes(&[1; 64]).expect("of this length");
+            check(|| assert!(key.check().is_err()));
+        }
+
+        #[test]
+        fn sign() {
+            let key = Key::from_bytes(&[1; 64]).expect("of this length");
+            check(|| assert!(key.sign_deterministic(b"", b"").is_err()));
+        }
+
+        #[test]
+        fn internal_sign() {
+            let key = Key::from_bytes(&[1; 64]).expect("of this length");
+            check(|| assert!(internal::sign(Portable, &key, &[b""], None).is_err()));
+        }
+    }
 }

@@ -62,9 +62,7 @@ impl<P: ParameterSet> SigningKey<P> {
         seed: &Array<P::SeedLen, u8>,
         progress: ProgressHook<'_>,
     ) -> Self {
-        let seed = seed.as_ref();
-        start_threads();
-        Self::from_seed_with(choose(), seed, progress)
+        Self::from_seed_with(choose(), seed.as_ref(), progress)
     }
 
     /// [`from_seed`](Self::from_seed) to where the key stays; what was in `place` before is dropped.
@@ -110,6 +108,7 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// slh_keygen_internal (algorithm 18) of 3n bytes, to a key of zeros.
     fn generate(&mut self, backend: Choice, seed: &[u8], progress: ProgressHook<'_>) {
+        start_threads();
         let n = P::N::N;
         let mut root = [0; MAX_N];
         let root = &mut root[..n];
