@@ -5,9 +5,11 @@
 
 #[cfg(feature = "alloc")]
 use alloc::boxed::Box;
+use core::convert::Infallible;
+use core::mem;
 
 /// Puts zeros in `place` and has `fill` make a key of them. What was there before is dropped, and
-/// so is what could not be made.
+/// so is what could not be made, also if `fill` panics.
 pub(crate) fn try_insert<T, E>(
     place: &mut Option<T>,
     zero: impl FnOnce() -> T,
@@ -15,11 +17,19 @@ pub(crate) fn try_insert<T, E>(
 ) -> Result<&T, E> {
     // dropped first, so that zeros are written to its place
     *place = None;
-    if let Err(error) = fill(place.insert(zero())) {
-        *place = None;
-        return Err(error);
-    }
+    let unfinished = Unfinished(place);
+    fill(unfinished.0.insert(zero()))?;
+    mem::forget(unfinished);
     Ok(place.as_ref().expect("it was put there"))
+}
+
+/// Empties a place when dropped.
+struct Unfinished<'p, T>(&'p mut Option<T>);
+
+impl<T> Drop for Unfinished<'_, T> {
+    fn drop(&mut self) {
+        *self.0 = None;
+    }
 }
 
 /// [`try_insert`], for what can't fail.
@@ -28,9 +38,10 @@ pub(crate) fn insert<T>(
     zero: impl FnOnce() -> T,
     fill: impl FnOnce(&mut T),
 ) -> &T {
-    *place = None;
-    let value = place.insert(zero());
-    fill(value);
+    let Ok(value) = try_insert(place, zero, |value| {
+        fill(value);
+        Ok::<_, Infallible>(())
+    });
     value
 }
 
@@ -58,6 +69,8 @@ mod tests {
     extern crate alloc;
 
     use alloc::rc::Rc;
+    #[cfg(panic = "unwind")]
+    use core::panic::AssertUnwindSafe;
 
     use super::{insert, try_insert};
 
@@ -78,5 +91,19 @@ mod tests {
         assert_eq!(try_insert(&mut place, zero, |_| Err(3)), Err(3));
         assert!(place.is_none());
         assert_eq!(Rc::strong_count(&shared), 1);
+    }
+
+    /// Whoever catches the panic finds no zeros that look like a key.
+    #[test]
+    #[cfg(panic = "unwind")]
+    fn what_panics_leaves_nothing() {
+        extern crate std;
+
+        let mut place = Some(7);
+        let made = AssertUnwindSafe(|| {
+            insert(&mut place, || 0, |_| panic!("planned"));
+        });
+        assert!(std::panic::catch_unwind(made).is_err());
+        assert_eq!(place, None);
     }
 }
