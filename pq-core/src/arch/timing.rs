@@ -5,12 +5,18 @@
 //! `dispatch!` sets it around whatever runs on a backend, as do those who look at secrets
 //! elsewhere, and puts it back as it was.
 //!
-//! Elsewhere nothing is done: other CPUs have no such bit that a process could set.
+//! Elsewhere nothing is done. On 32-bit Arm (CPSR.DIT of ARMv8.4) there is such a bit that a process
+//! could set; SECURITY.md names it as out of scope. Other CPUs have none.
+
+use core::marker::PhantomData;
+
+/// The bit is the thread's: no guard leaves it.
+type OfThread = PhantomData<*mut ()>;
 
 #[cfg(target_arch = "aarch64")]
 #[expect(unsafe_code, reason = "these read and write a register of the CPU")]
 mod dit {
-    use core::marker::PhantomData;
+    use super::OfThread;
 
     // Arm gives the operating system alone the right to say what the CPU has. Apple's says it for
     // DIT in later versions only, and cpufeatures panics in earlier ones: so there it is what the
@@ -31,8 +37,7 @@ mod dit {
     pub(crate) struct DataIndependentTiming {
         /// Whether this one set it.
         set: bool,
-        /// The bit is the thread's: no guard leaves it.
-        of_thread: PhantomData<*mut ()>,
+        of_thread: OfThread,
     }
 
     impl DataIndependentTiming {
@@ -46,7 +51,7 @@ mod dit {
             }
             Self {
                 set,
-                of_thread: PhantomData,
+                of_thread: OfThread::default(),
             }
         }
     }
@@ -81,7 +86,9 @@ mod dit {
         state >> 24 & 1 == 1
     }
 
-    /// Writes the bit. Nothing that uses memory moves past it, as `nomem` is not among the options.
+    /// Writes the bit. What uses memory that others can reach does not move past it, as `nomem` is not
+    /// among the options. The compiler may move what a function computes in registers; the work of
+    /// an operation is in functions of their own that take references to it.
     #[target_feature(enable = "dit")]
     fn write<const BIT: u8>() {
         // SAFETY: the CPU has the register, as the feature says, and the bit changes no result.
@@ -103,17 +110,18 @@ mod dit {
 #[cfg(target_arch = "aarch64")]
 pub(crate) use dit::DataIndependentTiming;
 
-/// There is nothing to keep.
+/// There is nothing to keep. It stays on its thread as the other does, so that what compiles here
+/// compiles on aarch64.
 #[cfg(not(target_arch = "aarch64"))]
 #[must_use = "dropping it ends its effect"]
-pub(crate) struct DataIndependentTiming;
+pub(crate) struct DataIndependentTiming(OfThread);
 
 #[cfg(not(target_arch = "aarch64"))]
 impl DataIndependentTiming {
     /// Does nothing.
     #[inline(always)]
     pub(crate) fn begin() -> Self {
-        Self
+        Self(OfThread::default())
     }
 }
 
