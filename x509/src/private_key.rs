@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::SharedSecret;
-use crate::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::algorithm::{Algorithm, KemAlgorithm, PreHashRow, SignatureAlgorithm};
 use crate::backend::{AnyDecapsulationKey, AnyPrivateKey, AnySigningKey};
 use crate::error::KeyError;
 use crate::pem;
@@ -80,7 +80,7 @@ impl SigningKey {
     /// [`KeyError::Malformed`] if the seed has a wrong length.
     pub fn from_seed(algorithm: SignatureAlgorithm, seed: &[u8]) -> Result<Self, KeyError> {
         let key = (algorithm.row().from_seed)(seed).map_err(malformed(algorithm.into()))?;
-        Self::new(algorithm, key)
+        Self::new(algorithm, None, key)
     }
 
     /// Checks what reading a key leaves unchecked because it takes long: that the public
@@ -142,8 +142,12 @@ impl SigningKey {
             })
     }
 
-    fn new(algorithm: SignatureAlgorithm, key: Box<dyn AnySigningKey>) -> Result<Self, KeyError> {
-        let verifying_key = VerifyingKey::from_bytes(algorithm, key.public_key())?;
+    fn new(
+        algorithm: SignatureAlgorithm,
+        pre_hash: Option<&'static PreHashRow>,
+        key: Box<dyn AnySigningKey>,
+    ) -> Result<Self, KeyError> {
+        let verifying_key = VerifyingKey::new(algorithm, pre_hash, key.public_key())?;
         Ok(Self {
             key: Arc::new(key),
             verifying_key,
@@ -165,11 +169,7 @@ impl SigningKey {
                 (pre_hash.signing_key)(pre_hash.hash, bytes)
             })?,
         };
-        let verifying_key = VerifyingKey::new(algorithm, fields.pre_hash, key.public_key())?;
-        Ok(Self {
-            key: Arc::new(key),
-            verifying_key,
-        })
+        Self::new(algorithm, fields.pre_hash, key)
     }
 
     fn any(&self) -> &dyn AnyPrivateKey {
@@ -239,16 +239,15 @@ impl DecapsulationKey {
     /// Recovers the shared secret from a ciphertext. A ciphertext that was not made
     /// for this key gives a secret that nobody else has (implicit rejection).
     ///
-    /// Returns the secret by value, which can leave a copy of it on the stack:
-    /// [`decapsulate_into`](Self::decapsulate_into) leaves none.
+    /// The secret is in a box, since to return it by value would leave a copy of it on the stack.
     ///
     /// # Errors
     ///
     /// [`KeyError::Operation`] if the ciphertext has a wrong length.
-    pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, KeyError> {
+    pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<Box<SharedSecret>, KeyError> {
         let mut secret = Zeroizing::new([0; SHARED_SECRET_LEN]);
         self.decapsulate_into(ciphertext, &mut secret)?;
-        Ok(SharedSecret::from_bytes(&secret))
+        Ok(SharedSecret::boxed_from_bytes(&secret))
     }
 
     /// [`decapsulate`](Self::decapsulate) to where the secret stays. Whoever passes the place wipes

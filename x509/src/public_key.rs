@@ -1,3 +1,4 @@
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 
@@ -124,16 +125,15 @@ impl EncapsulationKey {
     /// Makes a shared secret and the ciphertext that carries it to the key's owner,
     /// with the operating system's randomness.
     ///
-    /// Returns the secret by value, which can leave a copy of it on the stack:
-    /// [`encapsulate_into`](Self::encapsulate_into) leaves none.
+    /// The secret is in a box, since to return it by value would leave a copy of it on the stack.
     ///
     /// # Errors
     ///
     /// [`KeyError::Randomness`] if there is none.
-    pub fn encapsulate(&self) -> Result<(Vec<u8>, SharedSecret), KeyError> {
+    pub fn encapsulate(&self) -> Result<(Vec<u8>, Box<SharedSecret>), KeyError> {
         let mut secret = Zeroizing::new([0; SHARED_SECRET_LEN]);
         let ciphertext = self.encapsulate_into(&mut secret)?;
-        Ok((ciphertext, SharedSecret::from_bytes(&secret)))
+        Ok((ciphertext, SharedSecret::boxed_from_bytes(&secret)))
     }
 
     /// [`encapsulate`](Self::encapsulate) to where the secret stays, which returns the ciphertext.

@@ -1,3 +1,5 @@
+#[cfg(feature = "alloc")]
+use alloc::boxed::Box;
 use core::fmt;
 use core::hint::black_box;
 
@@ -6,9 +8,14 @@ use zeroize::ZeroizeOnDrop;
 
 use super::SHARED_SECRET_LEN;
 use crate::arch::{DataIndependentTiming, in_place};
+#[cfg(feature = "alloc")]
+use crate::place;
 use crate::secret::wipe;
 
 /// A shared secret of 32 bytes. Compared in constant time, wiped when dropped.
+///
+/// [`from_bytes`](Self::from_bytes) and clones return it by value, which can leave a copy of it on the
+/// stack.
 #[derive(Clone)]
 pub struct SharedSecret(pub(super) [u8; SHARED_SECRET_LEN]);
 
@@ -23,6 +30,12 @@ impl SharedSecret {
     /// [`DecapsulationKey::decapsulate_into`](super::DecapsulationKey::decapsulate_into) write it.
     pub fn from_bytes(bytes: &[u8; SHARED_SECRET_LEN]) -> Self {
         in_place(Self::zero, |secret| secret.0.copy_from_slice(bytes))
+    }
+
+    /// [`from_bytes`](Self::from_bytes) into a box, which is there before the secret.
+    #[cfg(feature = "alloc")]
+    pub fn boxed_from_bytes(bytes: &[u8; SHARED_SECRET_LEN]) -> Box<Self> {
+        place::boxed(Self::zero, |secret| secret.0.copy_from_slice(bytes))
     }
 
     /// The secret.

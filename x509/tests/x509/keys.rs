@@ -296,10 +296,25 @@ fn keys_of_either_form_work_together() {
         assert_eq!(ciphertext.len(), algorithm.ciphertext_len());
         assert_eq!(key.decapsulate(&ciphertext).unwrap(), secret);
         assert_eq!(expanded.decapsulate(&ciphertext).unwrap(), secret);
-        assert!(matches!(
-            key.decapsulate(&ciphertext[1..]),
-            Err(KeyError::Operation { .. })
-        ));
+        let mut place = [0; 32];
+        let other = key.encapsulation_key().encapsulate_into(&mut place);
+        let other = other.unwrap();
+        assert_eq!(key.decapsulate(&other).unwrap().as_bytes(), &place);
+        assert_eq!(key.decapsulate_into(&ciphertext, &mut place), Ok(()));
+        assert_eq!(&place, secret.as_bytes());
+        for refused in [&ciphertext[1..], &[]] {
+            assert!(matches!(
+                key.decapsulate(refused),
+                Err(KeyError::Operation { .. })
+            ));
+            // then nothing is written
+            let mut place = [7; 32];
+            assert!(matches!(
+                key.decapsulate_into(refused, &mut place),
+                Err(KeyError::Operation { .. })
+            ));
+            assert_eq!(place, [7; 32]);
+        }
     }
 }
 
