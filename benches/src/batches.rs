@@ -284,7 +284,7 @@ struct Signed {
 impl Signed {
     fn several<P: ml_dsa::ParameterSet>() -> Vec<Self> {
         let signed = several("xi").into_iter().map(|seed| {
-            let key = Box::new(SigningKey::<P>::from_seed(&seed));
+            let key = SigningKey::<P>::boxed_from_seed(&seed);
             let signature = key.sign(&seed, b"", &seed).expect("a short context");
             Self {
                 key: key.verifying_key().as_bytes().to_vec(),

@@ -230,12 +230,12 @@ impl Inputs {
     fn new<P: ParameterSet>(messages: usize) -> Self {
         let seeds = several("xi");
         let messages: Vec<_> = (0..messages).map(message).collect();
-        let key = Box::new(SigningKey::<P>::from_seed(&seeds[0]));
+        let key = SigningKey::<P>::boxed_from_seed(&seeds[0]);
         let signed = seeds
             .iter()
             .enumerate()
             .map(|(i, xi)| {
-                let key = Box::new(SigningKey::<P>::from_seed(xi));
+                let key = SigningKey::<P>::boxed_from_seed(xi);
                 let (message, rnd) = message(i);
                 Signed {
                     verifying_key: key.verifying_key().as_bytes().to_vec(),
