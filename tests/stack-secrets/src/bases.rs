@@ -1,5 +1,8 @@
 //! The bases that rustls-pq has here, with randomness that is known.
 
+use std::io::{self, Write};
+use std::sync::Once;
+
 use rustls::crypto::CryptoProvider;
 use rustls_pq::{Builder, base};
 
@@ -13,7 +16,7 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Those that the CPU can run.
+    /// Those that the CPU can run. What it can't is said, past the test harness.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let all = [
             Self {
@@ -29,7 +32,19 @@ impl Base {
                 make: || Some(base::ring()),
             },
         ];
-        all.into_iter().filter(|base| (base.make)().is_some())
+        all.into_iter().filter(|base| {
+            let runs = (base.make)().is_some();
+            if !runs {
+                static SAID: Once = Once::new();
+                let name = base.name;
+                SAID.call_once(|| {
+                    // Not eprintln!, which the test harness swallows.
+                    let said = writeln!(io::stderr(), "skipped: {name} does not run on this CPU");
+                    said.expect("standard error is there");
+                });
+            }
+            runs
+        })
     }
 
     pub(crate) fn provider(self) -> CryptoProvider {

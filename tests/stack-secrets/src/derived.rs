@@ -1,7 +1,7 @@
 //! What the standards compute from secrets, written from their text and apart from pq-core.
 
 use sha3::{Digest, Sha3_512};
-use shake::{ExtendableOutput, Shake256, Update, XofReader};
+use shake::{ExtendableOutput, Shake128, Shake256, Update, XofReader};
 
 use crate::sought::Sought;
 
@@ -36,6 +36,27 @@ pub(crate) fn noise(seed: &[u8; 32], n: u8, eta: usize) -> Sought {
     Sought::default()
         .secret("the hash output that noise is sampled from", &bytes)
         .secret("noise", &polynomial)
+}
+
+/// An entry of **Â** of ML-KEM (SampleNTT, FIPS 203, algorithm 7), with 16 bits for each coefficient.
+pub(crate) fn sample_ntt(rho: &[u8], row: u8, column: u8) -> Vec<u8> {
+    let mut shake = Shake128::default();
+    shake.update(rho);
+    shake.update(&[column, row]);
+    let mut reader = shake.finalize_xof();
+    let mut coefficients = Vec::new();
+    while coefficients.len() < 256 {
+        let mut bytes = [0; 3];
+        reader.read(&mut bytes);
+        let [low, middle, high] = bytes.map(u16::from);
+        let pair = [low | (middle & 15) << 8, middle >> 4 | high << 4];
+        coefficients.extend(pair.into_iter().filter(|coefficient| *coefficient < 3329));
+    }
+    coefficients.truncate(256);
+    coefficients
+        .into_iter()
+        .flat_map(u16::to_le_bytes)
+        .collect()
 }
 
 /// Coefficients below 2^`bits` (SimpleBitUnpack, FIPS 204, algorithm 18), each less `middle` and

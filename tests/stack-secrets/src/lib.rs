@@ -18,7 +18,7 @@ extern crate alloc;
 
 mod bases;
 mod derived;
-pub mod exceptions;
+mod exceptions;
 mod key_schedule;
 mod ml_dsa;
 mod ml_kem;
@@ -31,6 +31,7 @@ mod sought;
 mod stack;
 mod x509;
 
+pub use exceptions::Exceptions;
 pub use operation::Operation;
 pub use sought::{Found, Sought};
 

@@ -9,7 +9,7 @@ use pq_core::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash, SigningK
 use crate::derived::{shake256, unpack};
 use crate::operation::{Operation, fresh};
 use crate::sought::Sought;
-use crate::stack::{bytes_of, fill};
+use crate::stack::made_over;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let sets = [of::<MlDsa44>(), of::<MlDsa65>(), of::<MlDsa87>()];
@@ -210,20 +210,24 @@ pub(crate) fn secrets_of<P: ParameterSet>(key: &SigningKey<P>) -> Sought {
     let mut expanded = vec![0; P::SIGNING_KEY_LEN];
     key.to_expanded_into(&mut expanded).expect("of this length");
     // not the one that the operation made, in which something of its stack may be
-    let mut place = Box::new(None);
-    fill(0x55);
-    let boxed = match key.seed() {
+    let boxed = made_over(0x55, || match key.seed() {
         Some(seed) => SigningKey::<P>::boxed_from_seed(seed),
         None => SigningKey::boxed_from_expanded(&expanded).expect("valid"),
-    };
-    fill(0xaa);
-    let again = match key.seed() {
-        Some(seed) => SigningKey::from_seed_into(seed, &mut place),
-        None => SigningKey::from_expanded_into(&expanded, &mut place).expect("valid"),
-    };
+    });
+    let again = made_over(0xaa, || {
+        let mut place = Box::new(None);
+        match key.seed() {
+            Some(seed) => SigningKey::<P>::from_seed_into(seed, &mut place),
+            None => SigningKey::from_expanded_into(&expanded, &mut place).expect("valid"),
+        };
+        place
+    });
+    let again = again.as_ref().as_ref().expect("it was made");
+    let [expanded_key, expanded_again] =
+        [0x55, 0xaa].map(|byte| made_over(byte, || Box::new(key.verifying_key().expand())));
     let sought = encoded_secrets::<P>(&expanded)
         // Â among it, as it lies in memory
-        .public(&bytes_of(&*Box::new(key.verifying_key().expand())))
+        .public_in_memory(&*expanded_key, &*expanded_again)
         .in_memory("the signing key in memory", &*boxed, again, &*self::key());
     let Some(seed) = key.seed() else {
         return sought;

@@ -4,15 +4,13 @@ use std::sync::Mutex;
 
 use pq_core::Dimension;
 use pq_core::ml_kem::batch::{self, Decapsulate, Encapsulate, Generate};
-use pq_core::ml_kem::{
-    Ciphertext, DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
-};
+use pq_core::ml_kem::{Ciphertext, DecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet};
 use sha3::{Digest, Sha3_256};
 
-use crate::derived::{g, noise, shake256};
+use crate::derived::{g, noise, sample_ntt, shake256};
 use crate::operation::{Operation, fresh};
 use crate::sought::Sought;
-use crate::stack::{bytes_of, fill, left_by};
+use crate::stack::made_over;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let sets = [of::<MlKem512>(), of::<MlKem768>(), of::<MlKem1024>()];
@@ -277,19 +275,21 @@ pub(crate) fn secrets_of<P: ParameterSet>(key: &DecapsulationKey<P>) -> Sought {
     let mut expanded = vec![0; P::DECAPSULATION_KEY_LEN];
     key.to_expanded_into(&mut expanded).expect("of this length");
     // not the one that the operation made, in which something of its stack may be
-    let mut place = Box::new(None);
-    fill(0x55);
-    let boxed = match key.seed() {
+    let boxed = made_over(0x55, || match key.seed() {
         Some(seed) => DecapsulationKey::<P>::boxed_from_seed(seed),
         None => DecapsulationKey::boxed_from_expanded(&expanded).expect("valid"),
-    };
-    fill(0xaa);
-    let again = match key.seed() {
-        Some(seed) => DecapsulationKey::from_seed_into(seed, &mut place),
-        None => DecapsulationKey::from_expanded_into(&expanded, &mut place).expect("valid"),
-    };
+    });
+    let again = made_over(0xaa, || {
+        let mut place = Box::new(None);
+        match key.seed() {
+            Some(seed) => DecapsulationKey::<P>::from_seed_into(seed, &mut place),
+            None => DecapsulationKey::from_expanded_into(&expanded, &mut place).expect("valid"),
+        };
+        place
+    });
+    let again = again.as_ref().as_ref().expect("it was made");
     let mut sought = encoded_secrets::<P>(&expanded)
-        .and(public_of(key.encapsulation_key()))
+        .and(public_of(&boxed, again))
         .in_memory(
             "the decapsulation key in memory",
             &*boxed,
@@ -314,15 +314,20 @@ fn encoded_secrets<P: ParameterSet>(expanded: &[u8]) -> Sought {
         .secret("z", &rest[rest.len() - 32..])
 }
 
-/// Whatever follows from the encapsulation key, **Â** included: it is what encapsulating leaves.
-fn public_of<P: ParameterSet>(key: &EncapsulationKey<P>) -> Sought {
-    let m = fresh();
-    let left = left_by(|| drop(key.encapsulate(&m)));
-    let start = left.stack.iter().position(|byte| *byte != 0);
-    Sought::default()
-        .public(&bytes_of(key))
-        .public(&left.stack[start.unwrap_or_default()..])
-        .public(&Sha3_256::digest(key.as_bytes()))
+/// What is public of a key that was made twice: the encapsulation key, as it lies in memory too, its
+/// hash and **Â**.
+fn public_of<P: ParameterSet>(key: &DecapsulationKey<P>, again: &DecapsulationKey<P>) -> Sought {
+    let [key, again] = [key, again].map(DecapsulationKey::encapsulation_key);
+    let bytes = key.as_bytes();
+    let mut sought = Sought::default()
+        .public(bytes)
+        .public(&Sha3_256::digest(bytes))
+        .public_in_memory(key, again);
+    let k = P::K::N as u8;
+    for (row, column) in (0..k).flat_map(|row| (0..k).map(move |column| (row, column))) {
+        sought = sought.public(&sample_ntt(&bytes[384 * P::K::N..], row, column));
+    }
+    sought
 }
 
 /// What encapsulating computes from m.

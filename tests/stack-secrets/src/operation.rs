@@ -8,7 +8,16 @@ use crate::stack;
 pub struct Operation {
     /// As in `ML-KEM-768 DecapsulationKey::from_seed_into`.
     pub name: String,
-    run: Box<dyn Fn() -> Vec<Found>>,
+    run: Box<dyn Fn(Where) -> (Vec<u8>, Sought)>,
+}
+
+/// On which thread an operation runs.
+#[derive(Clone, Copy)]
+enum Where {
+    /// On one of its own, whose stack is read.
+    Apart,
+    /// On the one that looks.
+    Here,
 }
 
 impl Operation {
@@ -23,17 +32,29 @@ impl Operation {
     ) -> Self {
         Self {
             name: name.into(),
-            run: Box::new(move || {
+            run: Box::new(move |place| {
                 let input = prepare();
-                let left = stack::left_by(|| run(&input));
-                sought(&input, &left.result).in_stack(&left.stack)
+                let (stack, result) = match place {
+                    Where::Apart => {
+                        let left = stack::left_by(|| run(&input));
+                        (left.stack, left.result)
+                    }
+                    Where::Here => (Vec::new(), run(&input)),
+                };
+                (stack, sought(&input, &result))
             }),
         }
     }
 
     /// Runs the operation, with new secrets, and says what it left of them.
     pub fn left(&self) -> Vec<Found> {
-        (self.run)()
+        let (stack, sought) = (self.run)(Where::Apart);
+        sought.in_stack(&stack)
+    }
+
+    /// Runs the operation and says what its secrets were.
+    pub(crate) fn sought(&self) -> Sought {
+        (self.run)(Where::Here).1
     }
 }
 

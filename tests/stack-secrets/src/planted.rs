@@ -1,20 +1,20 @@
-//! Copies left on purpose, of each kind of secret, which the test must find.
+//! Copies left on purpose, which the test must find: keys that are moved, and a copy of each secret
+//! that is sought.
 
+use alloc::collections::BTreeMap;
 use core::hint::black_box;
 
 use pq_core::ml_dsa::{self, MlDsa65};
 use pq_core::ml_kem::{self, MlKem768};
 use pq_core::slh_dsa::{self, SlhDsaShake192f};
-use pq_x509::SignatureAlgorithm;
 
 use crate::operation::{Operation, fresh};
-use crate::sought::Sought;
-use crate::x509::{Kind, document, text};
+use crate::stack::left_by;
 use crate::{ml_dsa as of_ml_dsa, ml_kem as of_ml_kem, slh_dsa as of_slh_dsa};
 
 /// Operations that leave a copy, and the secret that it is of.
 pub fn operations() -> Vec<(Operation, &'static str)> {
-    let mut operations = vec![
+    vec![
         (
             Operation::new(
                 "an ML-KEM key, returned by value",
@@ -45,9 +45,19 @@ pub fn operations() -> Vec<(Operation, &'static str)> {
             ),
             "SK.prf",
         ),
-    ];
-    operations.extend(copies());
-    operations
+        (
+            Operation::new(
+                "a seed, in the topmost frame",
+                fresh::<64>,
+                |seed| {
+                    leave(&seed[..]);
+                    ml_kem::DecapsulationKey::<MlKem768>::boxed_from_seed(seed)
+                },
+                |_, key| of_ml_kem::secrets_of(key),
+            ),
+            "the seed",
+        ),
+    ]
 }
 
 type SlhDsaKey = slh_dsa::SigningKey<SlhDsaShake192f>;
@@ -60,62 +70,29 @@ fn by_value<T>(make: impl FnOnce() -> T) -> T {
     value
 }
 
-/// Copies of secrets of which the place is known, each found as what it is.
-fn copies() -> Vec<(Operation, &'static str)> {
-    let of_ml_kem = |what| {
-        let make = || {
-            let (key, m, ciphertext) = of_ml_kem::encapsulated::<MlKem768>();
-            of_ml_kem::secrets_of_decapsulation(&key, &m, &ciphertext)
-        };
-        (copy(what, make), what)
-    };
-    let of_ml_dsa = |what| {
-        let make = || {
-            let key = ml_dsa::SigningKey::<MlDsa65>::boxed_from_seed(&fresh());
-            of_ml_dsa::secrets_of_signing(&key, &fresh(), &fresh())
-        };
-        (copy(what, make), what)
-    };
-    let of_document = |what| {
-        let make = || {
-            let kind = Kind::ml_dsa::<MlDsa65>(SignatureAlgorithm::MlDsa65);
-            let key = kind.key();
-            let der = document(&key.to_pkcs8_der().expect("has a seed"));
-            der.and(text(&key.to_pkcs8_pem().expect("has a seed")))
-        };
-        (copy(what, make), what)
-    };
-    vec![
-        of_ml_kem("the seed"),
-        of_ml_kem("σ"),
-        of_ml_kem("the encoded ŝ"),
-        of_ml_kem("z"),
-        of_ml_kem("noise"),
-        of_ml_kem("m"),
-        of_ml_kem("the shared secret"),
-        of_ml_dsa("the seed"),
-        of_ml_dsa("ρ′"),
-        of_ml_dsa("K"),
-        of_ml_dsa("the encoded s₁ and s₂"),
-        of_ml_dsa("the encoded t₀"),
-        of_ml_dsa("ρ″"),
-        of_ml_dsa("y"),
-        of_document("the PKCS#8 document"),
-        of_document("the PEM text"),
-    ]
-}
-
-/// Leaves the first bytes of a secret.
-fn copy(what: &'static str, make: impl Fn() -> Sought + 'static) -> Operation {
-    Operation::new(
-        format!("{what}, copied"),
-        move || {
-            let sought = make();
-            (sought.bytes_of(what).to_vec(), sought)
-        },
-        |(bytes, _)| leave(&bytes[..bytes.len().min(COPIED)]),
-        |(_, sought), ()| sought.clone(),
-    )
+/// The name of each secret that some operation seeks, and whether a copy of it is found.
+pub fn copies() -> BTreeMap<&'static str, bool> {
+    let mut copies = BTreeMap::new();
+    for operation in crate::operations()
+        .iter()
+        .chain(&crate::operations_over_bases())
+    {
+        let sought = operation.sought();
+        let left = |run: &(dyn Fn() + Sync)| sought.in_stack(&left_by(run).stack);
+        assert_eq!(
+            left(&|| ()),
+            [],
+            "{}: nothing was copied yet",
+            operation.name
+        );
+        for (what, bytes) in sought.examples() {
+            copies.entry(what).or_insert_with(|| {
+                let found = left(&|| leave(&bytes[..bytes.len().min(COPIED)]));
+                found.iter().any(|found| found.what == what)
+            });
+        }
+    }
+    copies
 }
 
 const COPIED: usize = 256;

@@ -51,19 +51,20 @@ impl Sought {
     /// fields, and what is equal in `other` is no secret.
     #[must_use]
     pub fn in_memory<T>(mut self, what: &'static str, value: &T, again: &T, other: &T) -> Self {
-        let [bytes, again, other] = [value, again, other].map(bytes_of);
-        let words = |bytes: &[u8]| Vec::from_iter(bytes.chunks(STEP).map(<[u8]>::to_vec));
-        let others = words(&again).into_iter().zip(words(&other));
-        let words = words(&bytes).into_iter().zip(others);
-        let is_secret = words.map(|(word, (again, other))| word == again && word != other);
-        let is_secret: Vec<bool> = is_secret.collect();
-        let mut start = 0;
-        for run in is_secret.chunk_by(|a, b| a == b) {
-            let end = (start + STEP * run.len()).min(bytes.len());
-            if run[0] && end - start >= PIECE {
-                self = self.secret(what, &bytes[start..end]);
+        let other = bytes_of(other);
+        for (start, run) in same(value, again) {
+            let words = run.chunks(STEP).zip(other[start..].chunks(STEP));
+            let is_secret: Vec<bool> = words
+                .map(|(word, other)| !other.starts_with(word))
+                .collect();
+            let mut start = 0;
+            for words in is_secret.chunk_by(|a, b| a == b) {
+                let end = (start + STEP * words.len()).min(run.len());
+                if words[0] && end - start >= PIECE {
+                    self = self.secret(what, &run[start..end]);
+                }
+                start = end;
             }
-            start = end;
         }
         self
     }
@@ -75,6 +76,14 @@ impl Sought {
         self
     }
 
+    /// Adds a public value as it lies in memory. `again` is the same, made in another way: what differs
+    /// lies between the fields.
+    #[must_use]
+    pub fn public_in_memory<T>(mut self, value: &T, again: &T) -> Self {
+        self.public.extend(same(value, again).map(|(_, run)| run));
+        self
+    }
+
     /// Adds all that is in `other`.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
@@ -83,39 +92,50 @@ impl Sought {
         self
     }
 
-    /// The bytes of a secret of this name.
-    pub(crate) fn bytes_of(&self, what: &str) -> &[u8] {
-        let mut secrets = self.secrets.iter();
-        let secret = secrets.find(|(name, _)| *name == what);
-        &secret.expect("a secret of this name").1
-    }
-
-    /// Looks for the pieces.
+    /// The secrets' names, each with bytes of which a piece is sought.
     ///
     /// # Panics
     ///
-    /// If there are none, so that nothing could be found.
-    pub(crate) fn in_stack(&self, stack: &[u8]) -> Vec<Found> {
-        let public = self.public.iter().flat_map(|bytes| bytes.windows(STEP));
-        let public: HashSet<&[u8]> = public.collect();
-        // where two things that are public meet, too
-        let is_public = |piece: &Piece| piece.chunks(STEP).all(|half| public.contains(half));
-        let mut pieces: HashMap<Piece, &'static str> = HashMap::new();
-        let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    /// If nothing is sought of one of them: all of it is public, or has too few different bytes.
+    pub(crate) fn examples(&self) -> BTreeMap<&'static str, &[u8]> {
+        let public = self.public_words();
+        let mut examples = BTreeMap::new();
         for (what, bytes) in &self.secrets {
-            let starts = (0..=bytes.len() - PIECE).step_by(STEP);
-            for start in starts.chain([bytes.len() - PIECE]) {
-                let piece: Piece = bytes[start..][..PIECE].try_into().expect("of this length");
-                let different = piece.iter().collect::<BTreeSet<_>>().len();
-                if different >= DIFFERENT_BYTES && !is_public(&piece) {
-                    pieces.entry(piece).or_insert_with(|| {
-                        *counts.entry(what).or_default() += 1;
-                        what
-                    });
-                }
+            let mut pieces = pieces_of(bytes).filter(|(_, piece)| is_sought(piece, &public));
+            if let Some((start, _)) = pieces.next() {
+                examples.entry(*what).or_insert(&bytes[start..]);
             }
         }
-        assert!(!pieces.is_empty(), "there is nothing to look for");
+        for (what, _) in &self.secrets {
+            assert!(examples.contains_key(what), "{what}: nothing to look for");
+        }
+        assert!(!examples.is_empty(), "there is nothing to look for");
+        examples
+    }
+
+    fn public_words(&self) -> HashSet<&[u8]> {
+        let public = self.public.iter();
+        public.flat_map(|bytes| bytes.windows(STEP)).collect()
+    }
+
+    /// Looks for the pieces. What is part of several secrets counts for each of them.
+    ///
+    /// # Panics
+    ///
+    /// As [`examples`](Self::examples) does: what is not looked for can't be found.
+    pub(crate) fn in_stack(&self, stack: &[u8]) -> Vec<Found> {
+        self.examples();
+        let public = self.public_words();
+        let mut pieces: HashMap<Piece, BTreeSet<&'static str>> = HashMap::new();
+        for (what, bytes) in &self.secrets {
+            for (_, piece) in pieces_of(bytes).filter(|(_, piece)| is_sought(piece, &public)) {
+                pieces.entry(piece).or_default().insert(what);
+            }
+        }
+        let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for what in pieces.values().flatten() {
+            *counts.entry(what).or_default() += 1;
+        }
         let mut found: HashSet<Piece> = HashSet::new();
         for window in stack.windows(PIECE) {
             // most of it was never written
@@ -129,8 +149,8 @@ impl Sought {
             }
         }
         let mut found_of: BTreeMap<&'static str, usize> = BTreeMap::new();
-        for piece in found {
-            *found_of.entry(pieces[&piece]).or_default() += 1;
+        for what in found.iter().flat_map(|piece| &pieces[piece]) {
+            *found_of.entry(what).or_default() += 1;
         }
         let found = found_of.into_iter().map(|(what, pieces)| Found {
             what,
@@ -139,6 +159,40 @@ impl Sought {
         });
         found.collect()
     }
+}
+
+/// The pieces of a secret, with where they begin.
+fn pieces_of(bytes: &[u8]) -> impl Iterator<Item = (usize, Piece)> {
+    let last = bytes.len() - PIECE;
+    let starts = (0..=last).step_by(STEP).chain([last]);
+    starts.map(|start| {
+        let piece = bytes[start..][..PIECE].try_into();
+        (start, piece.expect("of this length"))
+    })
+}
+
+/// Whether a piece is one that is on no stack by chance, and not public, also where two things that
+/// are public meet.
+fn is_sought(piece: &Piece, public: &HashSet<&[u8]>) -> bool {
+    let different = piece.iter().collect::<BTreeSet<_>>().len();
+    different >= DIFFERENT_BYTES && !piece.chunks(STEP).all(|half| public.contains(half))
+}
+
+/// The runs of words that two values have alike, with where they begin.
+fn same<T>(value: &T, again: &T) -> impl Iterator<Item = (usize, Vec<u8>)> {
+    let [value, again] = [value, again].map(bytes_of);
+    let words = value.chunks(STEP).zip(again.chunks(STEP));
+    let is_same: Vec<bool> = words.map(|(word, again)| word == again).collect();
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for words in is_same.chunk_by(|a, b| a == b) {
+        let end = (start + STEP * words.len()).min(value.len());
+        if words[0] {
+            runs.push((start, value[start..end].to_vec()));
+        }
+        start = end;
+    }
+    runs.into_iter()
 }
 
 impl fmt::Display for Found {
@@ -211,5 +265,25 @@ mod tests {
         Sought::default()
             .secret("zeros", &[0; 64])
             .in_stack(&[0; 64]);
+    }
+
+    #[test]
+    #[should_panic(expected = "zeros: nothing to look for")]
+    fn one_that_is_not_sought_is_an_error() {
+        Sought::default()
+            .secret("key", &bytes(1, 16))
+            .secret("zeros", &[0; 64])
+            .in_stack(&[0; 64]);
+    }
+
+    /// What lies between the fields of a public value is not public.
+    #[test]
+    fn padding_is_not_public() {
+        let value = [1, 2, 3, 4].map(|n: u64| n * 0x0102_0304_0506_0708);
+        let again = [value[0], value[1], 5, 6];
+        let sought = Sought::default()
+            .secret("value", &bytes_of(&value))
+            .public_in_memory(&value, &again);
+        assert_eq!(found(&sought, &bytes_of(&value)), [("value", 2, 2)]);
     }
 }

@@ -93,8 +93,19 @@ pub(crate) fn bytes_of<T>(value: &T) -> Vec<u8> {
         .expect("the kernel shows a process its own memory")
 }
 
-/// Writes over the stack of this thread: what is made next has this byte between its fields.
+/// Makes a value whose padding is of this byte: what was on the stack before is written over, as far
+/// as making it reaches.
+pub(crate) fn made_over<T>(byte: u8, make: impl FnOnce() -> T) -> T {
+    fill(byte);
+    in_a_frame_below(make)
+}
+
 #[inline(never)]
-pub(crate) fn fill(byte: u8) {
+fn fill(byte: u8) {
     black_box(&mut [byte; 128 << 10]);
+}
+
+#[inline(never)]
+fn in_a_frame_below<T>(make: impl FnOnce() -> T) -> T {
+    make()
 }
