@@ -187,29 +187,21 @@ pub(crate) const CLASSICAL_SECRET: &str = "the classical half's shared secret";
 fn signing(base: Base) -> Vec<Operation> {
     use pq_core::ml_dsa::{MlDsa44, MlDsa65, MlDsa87};
     let kinds = [
-        (
-            SignatureAlgorithm::MlDsa44,
-            Kind::ml_dsa::<MlDsa44>(SignatureAlgorithm::MlDsa44),
-        ),
-        (
-            SignatureAlgorithm::MlDsa65,
-            Kind::ml_dsa::<MlDsa65>(SignatureAlgorithm::MlDsa65),
-        ),
-        (
-            SignatureAlgorithm::MlDsa87,
-            Kind::ml_dsa::<MlDsa87>(SignatureAlgorithm::MlDsa87),
-        ),
+        Kind::ml_dsa::<MlDsa44>(SignatureAlgorithm::MlDsa44),
+        Kind::ml_dsa::<MlDsa65>(SignatureAlgorithm::MlDsa65),
+        Kind::ml_dsa::<MlDsa87>(SignatureAlgorithm::MlDsa87),
     ];
+    let kinds = kinds.into_iter();
     let mut operations: Vec<Operation> = kinds
-        .into_iter()
-        .flat_map(|(algorithm, kind)| post_quantum_signing(base, algorithm, kind))
+        .flat_map(|kind| post_quantum_signing(base, kind))
         .collect();
     operations.extend(classical_signing(base));
     operations
 }
 
-fn post_quantum_signing(base: Base, algorithm: SignatureAlgorithm, kind: Kind) -> Vec<Operation> {
-    let name = |operation: &str| operation_name(base.name, &format!("{algorithm} {operation}"));
+fn post_quantum_signing(base: Base, kind: Kind) -> Vec<Operation> {
+    let name =
+        |operation: &str| operation_name(base.name, &format!("{} {operation}", kind.algorithm()));
     let mut operations = vec![Operation::new(
         name("sign"),
         move || {

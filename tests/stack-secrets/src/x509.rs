@@ -6,8 +6,9 @@ use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
 use pq_core::slh_dsa::{self, SlhDsaSha2_128f, SlhDsaShake128f};
 use pq_x509::{
-    CertificateBuilder, CertificateRequest, DecapsulationKey, Issuer, KemAlgorithm, PrivateKey,
-    PrivateKeyForm, SignatureAlgorithm, SigningKey, SubjectKey,
+    CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, DecapsulationKey,
+    Issuer, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey,
+    SubjectKey,
 };
 
 use crate::operation::{Operation, fresh};
@@ -25,7 +26,8 @@ pub(crate) fn operations() -> Vec<Operation> {
         Kind::ml_kem::<MlKem768>(KemAlgorithm::MlKem768),
         Kind::ml_kem::<MlKem1024>(KemAlgorithm::MlKem1024),
     ];
-    kinds.into_iter().flat_map(Kind::operations).collect()
+    let operations = kinds.into_iter().flat_map(Kind::operations);
+    operations.chain(hash_slh_dsa()).collect()
 }
 
 /// A kind of keys.
@@ -81,6 +83,10 @@ impl Kind {
         }
     }
 
+    pub(crate) fn algorithm(self) -> pq_x509::Algorithm {
+        self.algorithm
+    }
+
     pub(crate) fn secrets_of(self, key: &PrivateKey) -> Sought {
         (self.secrets)(key)
     }
@@ -102,6 +108,24 @@ impl Kind {
                 PrivateKeyForm::Seed,
                 PrivateKeyForm::Expanded,
                 PrivateKeyForm::Both,
+            ],
+        }
+    }
+
+    /// Forms that are read and not written.
+    fn other_forms(self) -> &'static [(&'static str, fn(&PrivateKey) -> Vec<u8>)] {
+        match self.algorithm.preferred_form() {
+            PrivateKeyForm::Expanded => &[],
+            _ => &[
+                ("a bare seed", |key| {
+                    pkcs8(key, key.seed().expect("has a seed"))
+                }),
+                ("a bare expanded key", |key| pkcs8(key, &key.to_expanded())),
+                ("with the public key behind it", |key| {
+                    let public = PublicKey::from_spki_der(&key.spki()).expect("valid");
+                    let pair = [&key.to_expanded(), public.as_bytes()].concat();
+                    pkcs8(key, &element(OCTET_STRING, &pair))
+                }),
             ],
         }
     }
@@ -190,6 +214,17 @@ impl Kind {
                 ),
             ]);
         }
+        for (form, write) in self.other_forms() {
+            operations.push(Operation::new(
+                name(&format!("from_pkcs8_der, {form}")),
+                move || write(&self.key()),
+                |der| PrivateKey::from_pkcs8_der(der).expect("valid"),
+                move |der, key| {
+                    let spki = key.spki();
+                    self.secrets_of(key).and(document(der)).public(&spki)
+                },
+            ));
+        }
         match algorithm {
             pq_x509::Algorithm::Signature(_) => operations.extend(self.signing()),
             _ => operations.extend(self.encapsulating()),
@@ -197,7 +232,7 @@ impl Kind {
         operations
     }
 
-    fn signing(self) -> [Operation; 5] {
+    fn signing(self) -> [Operation; 6] {
         let name = |operation: &str| format!("pq-x509 {} {operation}", self.algorithm);
         let key = move || SigningKey::try_from(self.key()).expect("a key that signs");
         let secrets = move |key: &SigningKey| self.secrets_of(&PrivateKey::Signing(key.clone()));
@@ -240,6 +275,20 @@ impl Kind {
                 move |key, certificates| secrets(key).public(certificates),
             ),
             Operation::new(
+                name("issue_revocation_list"),
+                move || {
+                    let key = key();
+                    let issuer = Issuer::self_signed(CertificateBuilder::ca("Root"), key.clone());
+                    (key, issuer.expect("a certificate"))
+                },
+                |(_, issuer)| {
+                    let list = CertificateRevocationListBuilder::new(&[1]);
+                    let list = issuer.issue_revocation_list(list).expect("a list");
+                    list.der().to_vec()
+                },
+                move |(key, _), list| secrets(key).public(list),
+            ),
+            Operation::new(
                 name("request"),
                 key,
                 |key| {
@@ -266,10 +315,13 @@ impl Kind {
         };
         [
             Operation::new(
-                name("decapsulate, dropped"),
+                name("decapsulate"),
                 encapsulated,
-                |(key, ciphertext, _)| drop(key.decapsulate(ciphertext)),
-                move |(key, _, secret), ()| secrets(key, secret),
+                |(key, ciphertext, _)| key.decapsulate(ciphertext).expect("of this length"),
+                move |(key, _, expected), secret| {
+                    assert_eq!(expected[..], secret.as_bytes()[..]);
+                    secrets(key, expected)
+                },
             ),
             Operation::new(
                 name("decapsulate_into"),
@@ -286,13 +338,10 @@ impl Kind {
                 },
             ),
             Operation::new(
-                name("encapsulate, dropped"),
+                name("encapsulate"),
                 key,
-                |key| {
-                    let (_, secret) = key.encapsulation_key().encapsulate().expect("randomness");
-                    secret.as_bytes().to_vec()
-                },
-                |_, secret| Sought::default().secret("the shared secret", secret),
+                |key| key.encapsulation_key().encapsulate().expect("randomness"),
+                |_, (_, secret)| Sought::default().secret("the shared secret", secret.as_bytes()),
             ),
             Operation::new(
                 name("encapsulate_into"),
@@ -308,6 +357,73 @@ impl Kind {
         ]
     }
 }
+
+/// Of a key that is for HashSLH-DSA (RFC 9909), whose identifier ends in another number.
+fn hash_slh_dsa() -> [Operation; 3] {
+    const PURE: &[u8] = &[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 21];
+    let kind = Kind::slh_dsa::<SlhDsaSha2_128f>(SignatureAlgorithm::SlhDsaSha2_128f);
+    let name = |operation| format!("pq-x509 HashSLH-DSA-SHA2-128f {operation}");
+    let document_of_key = move || {
+        let mut der = kind.key().to_pkcs8_der().expect("of one form").to_vec();
+        let at = der.windows(PURE.len()).position(|bytes| bytes == PURE);
+        der[at.expect("its identifier") + PURE.len() - 1] = 36;
+        der
+    };
+    let key = move || SigningKey::from_pkcs8_der(&document_of_key()).expect("valid");
+    let secrets = move |key: &SigningKey| kind.secrets_of(&PrivateKey::Signing(key.clone()));
+    [
+        Operation::new(
+            name("from_pkcs8_der"),
+            document_of_key,
+            |der| SigningKey::from_pkcs8_der(der).expect("valid"),
+            move |der, key| secrets(key).and(document(der)),
+        ),
+        Operation::new(
+            name("to_pkcs8_der"),
+            key,
+            |key| key.to_pkcs8_der().expect("of one form"),
+            move |key, der| secrets(key).and(document(der)),
+        ),
+        Operation::new(
+            name("sign_with_randomness"),
+            move || (key(), fresh::<32>()),
+            |(key, randomness)| {
+                let signature = key.sign_with_randomness(b"a message", randomness);
+                signature.expect("a consistent key")
+            },
+            move |(key, randomness), signature| {
+                let sought = secrets(key).public(signature);
+                sought.secret("the randomness", &randomness[..])
+            },
+        ),
+    ]
+}
+
+/// A PKCS#8 document of a key's algorithm.
+fn pkcs8(key: &PrivateKey, contents: &[u8]) -> Vec<u8> {
+    const ALGORITHM: &[u8] = &[0x30, 11, 6, 9];
+    let der = key.to_pkcs8_der().expect("has a seed");
+    let at = der
+        .windows(ALGORITHM.len())
+        .position(|bytes| bytes == ALGORITHM);
+    let algorithm = &der[at.expect("an identifier of 9 bytes")..][..13];
+    let fields = [&[2, 1, 0], algorithm, &element(OCTET_STRING, contents)].concat();
+    element(SEQUENCE, &fields)
+}
+
+/// DER.
+fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
+    let len = u16::try_from(contents.len()).expect("short").to_be_bytes();
+    let header: &[u8] = match len {
+        [0, short @ ..=0x7f] => &[tag, short],
+        [0, short] => &[tag, 0x81, short],
+        [high, low] => &[tag, 0x82, high, low],
+    };
+    [header, contents].concat()
+}
+
+const OCTET_STRING: u8 = 4;
+const SEQUENCE: u8 = 0x30;
 
 fn from_seed(algorithm: pq_x509::Algorithm, seed: &[u8]) -> PrivateKey {
     match algorithm {
