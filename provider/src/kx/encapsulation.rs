@@ -34,11 +34,11 @@ impl<P: ParameterSet> Encapsulation<P> {
     pub(crate) fn complete(&self, server_share: &[u8]) -> Result<SharedSecret, Error> {
         // The length is all that can be wrong with a ciphertext; any other damage
         // ends in implicit rejection, thus in secrets that differ.
-        shared_secret(|secret| {
-            self.decapsulation_key
-                .decapsulate_into(server_share, secret)
-                .map_err(|_| INVALID_KEY_SHARE)
-        })
+        let mut secret = zeros();
+        self.decapsulation_key
+            .decapsulate_into(server_share, place(&mut secret))
+            .map_err(|_| INVALID_KEY_SHARE)?;
+        Ok(SharedSecret::from(secret))
     }
 }
 
@@ -55,21 +55,20 @@ pub(crate) fn answer<P: ParameterSet>(
     let mut m = Zeroizing::new([0; 32]);
     random.fill(&mut *m)?;
     let mut ciphertext = vec![0; P::CIPHERTEXT_LEN];
-    let secret = shared_secret(|secret| {
-        encapsulation_key
-            .encapsulate_into(&m, &mut ciphertext, secret)
-            .map_err(|_| INVALID_KEY_SHARE)
-    })?;
-    Ok((ciphertext, secret))
+    let mut secret = zeros();
+    encapsulation_key
+        .encapsulate_into(&m, &mut ciphertext, place(&mut secret))
+        .expect("of the length of the set's");
+    Ok((ciphertext, SharedSecret::from(secret)))
 }
 
-/// A secret that `write` writes to the allocation in which rustls keeps and wipes it.
-fn shared_secret(
-    write: impl FnOnce(&mut [u8; SHARED_SECRET_LEN]) -> Result<(), Error>,
-) -> Result<SharedSecret, Error> {
-    let mut secret = vec![0; SHARED_SECRET_LEN];
-    write((&mut secret[..]).try_into().expect("of this length"))?;
-    Ok(SharedSecret::from(secret))
+/// The allocation in which rustls keeps and wipes a secret, which is written there.
+fn zeros() -> Vec<u8> {
+    vec![0; SHARED_SECRET_LEN]
+}
+
+fn place(secret: &mut [u8]) -> &mut [u8; SHARED_SECRET_LEN] {
+    secret.try_into().expect("of this length")
 }
 
 const INVALID_KEY_SHARE: Error = Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare);
