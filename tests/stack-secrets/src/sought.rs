@@ -103,7 +103,7 @@ impl Sought {
         for (what, bytes) in &self.secrets {
             let mut pieces = pieces_of(bytes).filter(|(_, piece)| is_sought(piece, &public));
             if let Some((start, _)) = pieces.next() {
-                examples.entry(*what).or_insert(&bytes[start..]);
+                examples.entry(*what).or_insert_with(|| &bytes[start..]);
             }
         }
         for (what, _) in &self.secrets {

@@ -30,6 +30,9 @@ pub(crate) fn operations() -> Vec<Operation> {
     operations.chain(hash_slh_dsa()).collect()
 }
 
+/// What a form is, and how a key is written in it.
+type OtherForm = (&'static str, fn(&PrivateKey) -> Vec<u8>);
+
 /// A kind of keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
@@ -113,7 +116,7 @@ impl Kind {
     }
 
     /// Forms that are read and not written.
-    fn other_forms(self) -> &'static [(&'static str, fn(&PrivateKey) -> Vec<u8>)] {
+    fn other_forms(self) -> &'static [OtherForm] {
         match self.algorithm.preferred_form() {
             PrivateKeyForm::Expanded => &[],
             _ => &[
