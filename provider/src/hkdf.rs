@@ -61,11 +61,11 @@ impl<H: Sha2> Hkdf for HkdfSha2<H> {
     }
 
     fn hmac_sign(&self, key: &OkmBlock, message: &[u8]) -> Tag {
-        let mut tag = H::Digest::ZEROS;
+        let mut tag = Wiped(H::Digest::ZEROS);
         let mut hmac = Hmac::<H>::UNKEYED;
         hmac.set_key(key.as_ref());
-        hmac.sign([message], &mut tag);
-        Tag::new(tag.as_ref())
+        hmac.sign([message], &mut tag.0);
+        Tag::new(tag.0.as_ref())
     }
 }
 

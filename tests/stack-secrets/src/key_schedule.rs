@@ -2,7 +2,7 @@
 
 use rustls::Tls13CipherSuite;
 use rustls::crypto::tls13::{HkdfExpander, OkmBlock};
-use sha2::{Sha256, Sha384};
+use sha2::{Digest, Sha256, Sha384};
 
 use crate::bases::Base;
 use crate::derived::Hkdf;
@@ -26,16 +26,19 @@ pub(crate) fn operations() -> Vec<Operation> {
     Base::all().flat_map(of_base).collect()
 }
 
-fn of<H: Hkdf>(base: Base, suite_name: String, suite: &'static Tls13CipherSuite) -> [Operation; 6] {
+fn of<H: Hkdf>(base: Base, suite_name: String, suite: &'static Tls13CipherSuite) -> [Operation; 7] {
     let name = |operation| operation_name(base.name, &format!("{suite_name} {operation}"));
     let hkdf = suite.hkdf_provider;
-    let extracted = |secret: &[u8; 64]| H::hmac(SALT, &[secret]);
-    let prk = move |secret: &[u8; 64]| {
-        let sought = Sought::default().secret("the secret", secret);
-        sought.and(H::key("the extracted key", &extracted(secret)))
+    let extracted = |salt: &[u8; 32], secret: &[u8]| {
+        let sought = Sought::default().and(H::key("the salt", salt));
+        sought.and(H::key("the extracted key", &H::hmac(salt, &[secret])))
     };
-    let expand = move |secret: &[u8; 64], info: &[u8], len: usize| {
-        let (prk, mut output, mut block) = (extracted(secret), Vec::new(), Vec::new());
+    let prk = move |Inputs { salt, secret }: &Inputs| {
+        extracted(salt, &secret[..]).secret("the secret", &secret[..])
+    };
+    let expand = move |Inputs { salt, secret }: &Inputs, info: &[u8], len: usize| {
+        let prk = H::hmac(&salt[..], &[&secret[..]]);
+        let (mut output, mut block) = (Vec::new(), Vec::new());
         for counter in 1.. {
             block = H::hmac(&prk, &[&block, info, &[counter]]);
             output.extend_from_slice(&block);
@@ -46,45 +49,51 @@ fn of<H: Hkdf>(base: Base, suite_name: String, suite: &'static Tls13CipherSuite)
         output
     };
     let expander = move || {
-        let secret = fresh::<64>();
-        let expander = hkdf.extract_from_secret(Some(SALT), &secret[..]);
-        (secret, expander)
+        let inputs = Inputs::fresh();
+        let expander = hkdf.extract_from_secret(Some(&inputs.salt[..]), &inputs.secret[..]);
+        (inputs, expander)
     };
     let block = move || {
-        let (secret, expander) = expander();
+        let (inputs, expander) = expander();
         let block = Box::new(expander.expand_block(&[INFO]));
         let bytes = OkmBlock::as_ref(&block).to_vec();
-        assert_eq!(bytes, expand(&secret, INFO, 1));
+        assert_eq!(bytes, expand(&inputs, INFO, 1));
         (block, bytes)
     };
     [
         Operation::new(
             name("extract_from_secret"),
-            fresh::<64>,
-            move |secret| hkdf.extract_from_secret(Some(SALT), &secret[..]),
-            move |secret, _| prk(secret),
+            Inputs::fresh,
+            move |Inputs { salt, secret }| hkdf.extract_from_secret(Some(&salt[..]), &secret[..]),
+            move |inputs, _| prk(inputs),
+        ),
+        Operation::new(
+            name("extract_from_zero_ikm"),
+            fresh::<32>,
+            move |salt| hkdf.extract_from_zero_ikm(Some(&salt[..])),
+            move |salt, _| extracted(salt, &[0; 64][..<H as Digest>::output_size()]),
         ),
         Operation::new(
             name("expand_slice"),
             expander,
-            |(_, expander): &(Box<[u8; 64]>, Box<dyn HkdfExpander>)| {
+            |(_, expander): &(Inputs, Box<dyn HkdfExpander>)| {
                 let mut output = vec![0; LEN];
                 expander
                     .expand_slice(&[INFO], &mut output)
                     .expect("not too long");
                 output
             },
-            move |(secret, _), output| {
-                let expanded = expand(secret, INFO, LEN);
+            move |(inputs, _), output| {
+                let expanded = expand(inputs, INFO, LEN);
                 assert_eq!(expanded[..LEN], output[..]);
-                prk(secret).secret("the output", &expanded)
+                prk(inputs).secret("the output", &expanded)
             },
         ),
         Operation::new(
             name("expand_block, dropped"),
             expander,
             |(_, expander)| drop(expander.expand_block(&[INFO])),
-            move |(secret, _), ()| prk(secret).secret("the output", &expand(secret, INFO, 1)),
+            move |(inputs, _), ()| prk(inputs).secret("the output", &expand(inputs, INFO, 1)),
         ),
         Operation::new(
             name("expander_for_okm"),
@@ -96,21 +105,38 @@ fn of<H: Hkdf>(base: Base, suite_name: String, suite: &'static Tls13CipherSuite)
             name("hmac_sign"),
             block,
             move |(block, _)| drop(hkdf.hmac_sign(block, b"a message")),
-            |(_, bytes), ()| H::key("the key", bytes),
+            |(_, bytes), ()| {
+                let tag = H::hmac(bytes, &[b"a message"]);
+                H::key("the key", bytes).secret("the tag", &tag)
+            },
         ),
         Operation::new(
             name("expander, dropped"),
             move || {
-                let (secret, expander) = expander();
-                (secret, std::sync::Mutex::new(Some(expander)))
+                let (inputs, expander) = expander();
+                (inputs, std::sync::Mutex::new(Some(expander)))
             },
             |(_, expander)| drop(expander.lock().expect("one thread").take()),
-            move |(secret, _), ()| prk(secret),
+            move |(inputs, _), ()| prk(inputs),
         ),
     ]
 }
 
-const SALT: &[u8] = b"salt";
+/// What a key is extracted from. In TLS the salt is a secret, too: it is derived from the one before.
+struct Inputs {
+    salt: Box<[u8; 32]>,
+    secret: Box<[u8; 64]>,
+}
+
+impl Inputs {
+    fn fresh() -> Self {
+        Self {
+            salt: fresh(),
+            secret: fresh(),
+        }
+    }
+}
+
 const INFO: &[u8] = b"info";
 
 /// Bytes of output, of several blocks.
