@@ -17,7 +17,11 @@ impl HeaderKey {
         Self(match aead {
             Aead::Aes128Gcm => Cipher::Aes128(Box::new(Aes128::new(key_bytes::<16>(key).into()))),
             Aead::Aes256Gcm => Cipher::Aes256(Box::new(Aes256::new(key_bytes::<32>(key).into()))),
-            Aead::ChaCha20Poly1305 => Cipher::ChaCha20(Zeroizing::new(*key_bytes(key))),
+            Aead::ChaCha20Poly1305 => {
+                let mut place = Box::new(Zeroizing::new([0; 32]));
+                place.copy_from_slice(key_bytes::<32>(key));
+                Cipher::ChaCha20(place)
+            }
         })
     }
 
@@ -69,10 +73,10 @@ impl HeaderProtectionKey for HeaderKey {
 }
 
 enum Cipher {
-    // Boxed for their round keys, of which the last variant has none.
+    // Boxed, so that they are not moved again. RustCrypto returns round keys by value.
     Aes128(Box<Aes128>),
     Aes256(Box<Aes256>),
-    ChaCha20(Zeroizing<[u8; 32]>),
+    ChaCha20(Box<Zeroizing<[u8; 32]>>),
 }
 
 impl Cipher {

@@ -20,7 +20,7 @@ impl PayloadKey {
                 Aead::Aes128Gcm => Cipher::AesGcm(AesGcm::new(key_bytes::<16>(key)).into()),
                 Aead::Aes256Gcm => Cipher::AesGcm(AesGcm::new(key_bytes::<32>(key)).into()),
                 Aead::ChaCha20Poly1305 => {
-                    Cipher::ChaCha20Poly1305(ChaCha20Poly1305::new(*key_bytes(key)))
+                    Cipher::ChaCha20Poly1305(Box::new(ChaCha20Poly1305::new(*key_bytes(key))))
                 }
             },
             iv,
@@ -116,9 +116,9 @@ impl PacketKey for PayloadKey {
 }
 
 enum Cipher {
-    // Boxed for its tables, which are much larger than the other's key.
+    // Boxed, so that they are not moved again. graviola takes and returns keys by value.
     AesGcm(Box<AesGcm>),
-    ChaCha20Poly1305(ChaCha20Poly1305),
+    ChaCha20Poly1305(Box<ChaCha20Poly1305>),
 }
 
 impl Cipher {

@@ -25,6 +25,7 @@ mod ml_kem;
 mod operation;
 pub mod planted;
 mod provider;
+mod quic;
 mod random;
 mod slh_dsa;
 mod sought;
@@ -48,7 +49,11 @@ pub fn operations() -> Vec<Operation> {
 
 /// Those of rustls-pq, over each base.
 pub fn operations_over_bases() -> Vec<Operation> {
-    let groups = [provider::operations(), key_schedule::operations()];
+    let groups = [
+        provider::operations(),
+        key_schedule::operations(),
+        quic::operations(),
+    ];
     groups.into_iter().flatten().collect()
 }
 
