@@ -118,65 +118,30 @@
 
 extern crate alloc;
 
-mod algorithm;
-mod backend;
-mod builder;
 mod certificate;
-mod diagnosis;
-mod error;
-mod expanded_keys;
-mod hash_slh_dsa;
-mod issuer;
-mod key_usage;
-mod list_scope;
-mod list_syntax;
-mod names;
-mod pem;
-mod private_key;
-mod private_key_info;
-mod public_key;
-mod random;
-mod readable;
-mod request;
-mod revocation;
-mod revocation_list;
-mod revocation_list_builder;
-mod roots;
-mod signed;
-mod signer;
-mod sizes;
-mod syntax;
-mod tbs;
+mod encoding;
+mod issuing;
+mod keys;
 mod validation;
-mod validation_error;
-mod validity;
-pub mod verification;
 
-pub use algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm, UnknownAlgorithm};
-pub use builder::{Ca, CertificateBuilder, EndEntity};
-pub use certificate::{Certificate, CertificateError};
-pub use error::{KeyError, PemError};
-pub use issuer::{IssueError, Issuer};
-pub use key_usage::KeyUsageError;
-pub use list_scope::UnusableList;
-pub use names::NameError;
+pub use certificate::{
+    Certificate, CertificateError, CertificateRevocationList, CertificateSizes, KeyUsageError,
+    NameError, RevocationListError, RevokedCertificate, SignatureError, Sizes, UnusableList,
+    Validity, ValidityError,
+};
+pub use encoding::SyntaxError;
+pub use issuing::{
+    Ca, CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, EndEntity,
+    IssueError, Issuer, RequestBuilder, RequestError, TbsCertificate, VerifiedRequest,
+};
+pub use keys::{
+    Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyError, PemError, PrivateKey,
+    PrivateKeyForm, PublicKey, RandomnessError, SignError, SignatureAlgorithm, Signer, SigningKey,
+    SubjectKey, UnknownAlgorithm, VerifyingKey, verification,
+};
 pub use pki_types;
 pub use pq_core::ml_kem::SharedSecret;
-pub use private_key::{DecapsulationKey, PrivateKey, PrivateKeyForm, SigningKey};
-pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
-pub use random::RandomnessError;
-pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
-pub use revocation::RevocationPolicy;
-pub use revocation_list::{CertificateRevocationList, RevocationListError, RevokedCertificate};
-pub use revocation_list_builder::CertificateRevocationListBuilder;
-pub use signed::SignatureError;
-pub use signer::{SignError, Signer, SubjectKey};
-pub use sizes::{CertificateSizes, Sizes};
-pub use syntax::SyntaxError;
-pub use tbs::TbsCertificate;
-pub use validation::{ChainValidator, Purpose, ValidatedChain};
-pub use validation_error::ValidationError;
-pub use validity::{Validity, ValidityError};
+pub use validation::{ChainValidator, Purpose, RevocationPolicy, ValidatedChain, ValidationError};
 pub use x509_cert;
 pub use x509_cert::ext::pkix::{CrlReason, KeyUsages};
 pub use x509_cert::name::Name;

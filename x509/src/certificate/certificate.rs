@@ -1,0 +1,394 @@
+use alloc::sync::Arc;
+use core::fmt;
+use core::net::IpAddr;
+
+use const_oid::{AssociatedOid, ObjectIdentifier};
+use der::flagset::FlagSet;
+use der::referenced::OwnedToRef;
+use der::{Decode, Encode};
+use pki_types::{
+    CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
+};
+use spki::SubjectPublicKeyInfoRef;
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::ext::pkix::{
+    AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsage, KeyUsages,
+    SubjectAltName, SubjectKeyIdentifier,
+};
+use x509_cert::name::Name;
+
+use super::names::{self, AlternativeNames};
+use super::readable::{Readable, readable};
+use super::signed::{self, SignatureError};
+use super::validity::unix_time;
+use crate::encoding::{SyntaxError, pem, syntax};
+use crate::issuing::repeated;
+use crate::keys::verification::parameter_set;
+use crate::keys::{Algorithm, KeyError, PemError, PublicKey, SubjectKey, from_causes};
+
+/// An X.509 certificate (RFC 5280), of any algorithm.
+///
+/// That a value exists says that the DER is well-formed, not that anyone should trust
+/// it: see [`ChainValidator`](crate::ChainValidator).
+#[derive(Clone)]
+pub struct Certificate {
+    der: CertificateDer<'static>,
+    /// What `parsed` was read from, if that is not the certificate itself.
+    readable: Option<Arc<Readable>>,
+    parsed: x509_cert::Certificate,
+    facts: Facts,
+}
+
+impl Certificate {
+    /// Reads a certificate from DER. Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Der`] or [`CertificateError::Syntax`] if the certificate or one of the
+    /// extensions that this type gives access to is malformed,
+    /// [`CertificateError::AlgorithmsDiffer`] if the
+    /// two places that name the signature algorithm do not agree,
+    /// [`CertificateError::RepeatedExtension`] if there are two extensions of a kind.
+    pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
+        match Self::read(der) {
+            Err(CertificateError::Der(error)) => {
+                // Perhaps only for a value that is sound and beyond what `x509-cert` reads.
+                let readable = readable(der).ok_or(error)?;
+                let mut certificate = Self::read(&readable.der)?;
+                certificate.der = CertificateDer::from(der).into_owned();
+                certificate.readable = Some(Arc::new(readable));
+                Ok(certificate)
+            }
+            result => result,
+        }
+    }
+
+    fn read(der: &[u8]) -> Result<Self, CertificateError> {
+        let parsed = x509_cert::Certificate::from_der(der)?;
+        // RFC 5280 section 4.1.1.2. Only the inner one is signed.
+        let (inner, outer) = (
+            parsed.tbs_certificate().signature(),
+            parsed.signature_algorithm(),
+        );
+        if inner != outer {
+            return Err(CertificateError::AlgorithmsDiffer {
+                inner: inner.oid,
+                outer: outer.oid,
+            });
+        }
+        let extensions = parsed.tbs_certificate().extensions();
+        let extensions = extensions.map(Vec::as_slice).unwrap_or_default();
+        if let Some(oid) = repeated(extensions) {
+            return Err(CertificateError::RepeatedExtension(oid));
+        }
+        syntax::check(der)?;
+        syntax::check_extensions(extensions)?;
+        Ok(Self {
+            facts: Facts::read(&parsed)?,
+            der: CertificateDer::from(der).into_owned(),
+            readable: None,
+            parsed,
+        })
+    }
+
+    /// Reads the first `CERTIFICATE` block of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Pem`] if there is none, and those of DER.
+    pub fn from_pem(text: &str) -> Result<Self, CertificateError> {
+        Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
+    }
+
+    /// Reads all `CERTIFICATE` blocks of a PEM text, in order. There is at least one.
+    /// Other blocks, such as a private key, are skipped.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Pem`] if there is none, and those of DER.
+    pub fn chain_from_pem(text: &str) -> Result<Vec<Self>, CertificateError> {
+        pem::decode_all(text, PEM_LABEL)?
+            .iter()
+            .map(|der| Self::from_der(der))
+            .collect()
+    }
+
+    /// The certificates as one PEM text, in order.
+    pub fn chain_to_pem(chain: &[Self]) -> String {
+        chain.iter().map(Self::to_pem).collect()
+    }
+
+    /// The certificate as PEM.
+    pub fn to_pem(&self) -> String {
+        pem::encode(PEM_LABEL, &self.der)
+    }
+
+    /// The certificate's DER.
+    pub fn der(&self) -> &CertificateDer<'static> {
+        &self.der
+    }
+
+    /// The certificate's DER, taken out.
+    pub fn into_der(self) -> CertificateDer<'static> {
+        self.der
+    }
+
+    /// All fields, as `x509-cert` has them, which knows no dates before 1970 and no path lengths
+    /// above 255: in their place are 1970 and 255.
+    pub fn parsed(&self) -> &x509_cert::Certificate {
+        &self.parsed
+    }
+
+    /// The name of the key's owner. It may be empty where the alternative names say it.
+    pub fn subject(&self) -> &Name {
+        self.parsed.tbs_certificate().subject()
+    }
+
+    /// The name of the CA that signed.
+    pub fn issuer(&self) -> &Name {
+        self.parsed.tbs_certificate().issuer()
+    }
+
+    /// The serial number: the contents of a DER INTEGER, big-endian. It has a zero in front
+    /// where the first byte would otherwise be 0x80 or more.
+    pub fn serial_number(&self) -> &[u8] {
+        self.parsed.tbs_certificate().serial_number().as_bytes()
+    }
+
+    /// The first second in which the certificate is valid: 1970, if it is before that, which
+    /// `UnixTime` has no values for.
+    pub fn not_before(&self) -> UnixTime {
+        unix_time(self.parsed.tbs_certificate().validity().not_before)
+    }
+
+    /// The last second in which the certificate is valid: 1970, if it is before that. No
+    /// [`ChainValidator`](crate::ChainValidator) accepts such a certificate at any time.
+    pub fn not_after(&self) -> UnixTime {
+        unix_time(self.parsed.tbs_certificate().validity().not_after)
+    }
+
+    /// The public key, if it is of an algorithm of this crate.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::UnsupportedAlgorithm`] for a classical key (see
+    /// [`spki`](SubjectKey::spki) for its encoding), others for a malformed one.
+    pub fn public_key(&self) -> Result<PublicKey, KeyError> {
+        PublicKey::from_spki_der(&self.facts.spki)
+    }
+
+    /// Whether the certificate is a CA's, by its basic constraints.
+    pub fn is_ca(&self) -> bool {
+        self.facts.constraints.as_ref().is_some_and(|bc| bc.ca)
+    }
+
+    /// How many further CAs may stand between this one and an end entity; `None` if
+    /// there is no limit, or if this is not a CA. A limit above 255, which no chain comes near, is
+    /// given as 255.
+    pub fn path_len(&self) -> Option<u8> {
+        self.facts
+            .constraints
+            .as_ref()
+            .filter(|bc| bc.ca)
+            .and_then(|bc| bc.path_len_constraint)
+    }
+
+    /// The KeyUsage extension, if there is one.
+    pub fn key_usage(&self) -> Option<FlagSet<KeyUsages>> {
+        self.facts.key_usage
+    }
+
+    /// The DNS names among the subject alternative names.
+    pub fn dns_names(&self) -> &[String] {
+        &self.facts.names.dns
+    }
+
+    /// The IP addresses among the subject alternative names.
+    pub fn ip_addresses(&self) -> &[IpAddr] {
+        &self.facts.names.ip
+    }
+
+    /// The subject key identifier, if there is one.
+    pub fn subject_key_id(&self) -> Option<&[u8]> {
+        self.facts.subject_key_id.as_deref()
+    }
+
+    /// The subject for messages: its name, or where that is empty the alternative names.
+    ///
+    /// Messages end up in logs, and whoever made the certificate chose the names: they are cut off
+    /// and nothing in them starts a line or moves a cursor.
+    pub fn describe_subject(&self) -> String {
+        if !self.subject().is_empty() {
+            return names::describe(self.subject());
+        }
+        let addresses = self.ip_addresses().iter().map(IpAddr::to_string);
+        let names: Vec<String> = self.dns_names().iter().cloned().chain(addresses).collect();
+        names::describe(names.join(", "))
+    }
+
+    /// The issuer's name for messages, as [`describe_subject`](Self::describe_subject) has the
+    /// subject's.
+    pub fn describe_issuer(&self) -> String {
+        names::describe(self.issuer())
+    }
+
+    /// Checks only that the key of `issuer` made this certificate's signature. For
+    /// everything else that makes a chain valid, use a
+    /// [`ChainValidator`](crate::ChainValidator).
+    ///
+    /// The algorithms are those of this crate ([`verification::ALL`](crate::verification::ALL)),
+    /// and beside them those given, such as a classical provider's: `&[]` adds none.
+    ///
+    /// None of this crate's can be left out. To accept fewer, look first at
+    /// `parsed().signature_algorithm()`.
+    ///
+    /// # Errors
+    ///
+    /// A [`SignatureError`] that says what failed.
+    pub fn verify_signature(
+        &self,
+        issuer: &Self,
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+    ) -> Result<(), SignatureError> {
+        signed::verify(&self.der, &issuer.spki_ref(), algorithms)
+    }
+
+    /// What is shown to webpki in the certificate's place.
+    pub(crate) fn readable(&self) -> Option<&Readable> {
+        self.readable.as_deref()
+    }
+
+    /// The public key, for [`signed::verify`].
+    pub(crate) fn spki_ref(&self) -> SubjectPublicKeyInfoRef<'_> {
+        self.parsed
+            .tbs_certificate()
+            .subject_public_key_info()
+            .owned_to_ref()
+    }
+
+    /// The ExtendedKeyUsage extension's purposes, if there is one.
+    pub(crate) fn extended_key_usage(&self) -> Option<&[ObjectIdentifier]> {
+        self.facts.extended_key_usage.as_deref()
+    }
+
+    /// The key's algorithm, where it is one of ours, and for HashSLH-DSA the parameter set.
+    pub(crate) fn key_algorithm(&self) -> Option<Algorithm> {
+        let spki = self.parsed.tbs_certificate().subject_public_key_info();
+        let oid = spki.algorithm.oid;
+        Algorithm::from_oid(oid).or_else(|| parameter_set(oid).map(|(set, _)| set.into()))
+    }
+}
+
+impl SubjectKey for Certificate {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.facts.spki.as_slice().into()
+    }
+}
+
+impl AsRef<[u8]> for Certificate {
+    fn as_ref(&self) -> &[u8] {
+        &self.der
+    }
+}
+
+impl From<Certificate> for CertificateDer<'static> {
+    fn from(certificate: Certificate) -> Self {
+        certificate.der
+    }
+}
+
+impl PartialEq for Certificate {
+    fn eq(&self, other: &Self) -> bool {
+        self.der == other.der
+    }
+}
+
+impl Eq for Certificate {}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let serial_number = self.parsed.tbs_certificate().serial_number();
+        f.debug_struct("Certificate")
+            .field("subject", &format_args!("{}", self.describe_subject()))
+            .field("issuer", &format_args!("{}", self.describe_issuer()))
+            .field("serial_number", &format_args!("{serial_number}"))
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why something is not a certificate.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CertificateError {
+    /// The bytes are not the DER of a certificate.
+    #[error("the certificate is not valid DER: {0}")]
+    Der(der::Error),
+    /// A value in the DER is not as its type asks.
+    #[error("the certificate {0}")]
+    Syntax(SyntaxError),
+    /// The signature algorithm inside of the signed part is not the one outside of it.
+    #[error(
+        "the signed part names signature algorithm {inner} and the signature is of {outer}, \
+         or their parameters differ (RFC 5280 section 4.1.1.2); the certificate was altered, \
+         or its issuer is faulty"
+    )]
+    AlgorithmsDiffer {
+        /// The algorithm in the signed part.
+        inner: ObjectIdentifier,
+        /// The algorithm beside the signature.
+        outer: ObjectIdentifier,
+    },
+    /// There are two extensions of a kind, so that it would depend on the reader which counts.
+    #[error(
+        "the certificate has the extension {0} more than once (RFC 5280 section 4.2); have it \
+         issued again"
+    )]
+    RepeatedExtension(ObjectIdentifier),
+    /// The text holds no PEM block of the right kind, or a damaged one.
+    #[error(transparent)]
+    Pem(#[from] PemError),
+}
+
+from_causes!(CertificateError: Der(der::Error), Syntax(SyntaxError));
+
+const PEM_LABEL: &str = "CERTIFICATE";
+
+/// What is read out of the extensions once, so that nothing fails later.
+#[derive(Clone)]
+struct Facts {
+    spki: Vec<u8>,
+    constraints: Option<BasicConstraints>,
+    key_usage: Option<FlagSet<KeyUsages>>,
+    extended_key_usage: Option<Vec<ObjectIdentifier>>,
+    names: AlternativeNames,
+    subject_key_id: Option<Vec<u8>>,
+}
+
+impl Facts {
+    fn read(certificate: &x509_cert::Certificate) -> Result<Self, der::Error> {
+        fn extension<'a, E>(certificate: &'a x509_cert::Certificate) -> der::Result<Option<E>>
+        where
+            E: Decode<'a, Error = der::Error> + AssociatedOid,
+        {
+            let found = certificate.tbs_certificate().get_extension::<E>()?;
+            Ok(found.map(|(_critical, extension)| extension))
+        }
+
+        // Nothing here uses it, but who reads the certificate by other means may.
+        let _: Option<AuthorityKeyIdentifier> = extension(certificate)?;
+        let names: Option<SubjectAltName> = extension(certificate)?;
+        let names: &[GeneralName] = names.as_ref().map_or(&[], |names| &names.0);
+        Ok(Self {
+            spki: certificate
+                .tbs_certificate()
+                .subject_public_key_info()
+                .to_der()?,
+            constraints: extension(certificate)?,
+            key_usage: extension::<KeyUsage>(certificate)?.map(|usage| usage.0),
+            extended_key_usage: extension::<ExtendedKeyUsage>(certificate)?.map(|usage| usage.0),
+            names: AlternativeNames::from_general_names(names).0,
+            subject_key_id: extension::<SubjectKeyIdentifier>(certificate)?
+                .map(|id| id.0.into_bytes().into()),
+        })
+    }
+}

@@ -1,0 +1,222 @@
+//! What the KeyUsage extension may say beside which key.
+
+use der::flagset::FlagSet;
+use x509_cert::ext::pkix::KeyUsages;
+
+use crate::keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+
+/// Why a certificate's key usage was refused.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyUsageError {
+    /// A key that signs carries a usage for encryption or key agreement.
+    #[error(
+        "key usage {usage} is forbidden for a key of {algorithm}, which can only sign \
+         (RFC 9881, RFC 9909)"
+    )]
+    ForbiddenForSignatureKey {
+        /// The key's algorithm.
+        algorithm: SignatureAlgorithm,
+        /// The usages given, by their names in RFC 5280.
+        usage: String,
+    },
+    /// A key that signs carries none of the usages for signatures.
+    #[error(
+        "a key of {0} needs at least one of digitalSignature, nonRepudiation, keyCertSign and \
+         cRLSign in its key usage (RFC 9881, RFC 9909)"
+    )]
+    NothingToSign(SignatureAlgorithm),
+    /// A key for a KEM carries another usage than keyEncipherment.
+    #[error(
+        "key usage of a key of {algorithm} must be keyEncipherment and nothing else, not \
+         {usage} (RFC 9935)"
+    )]
+    NotKeyEnciphermentOnly {
+        /// The key's algorithm.
+        algorithm: KemAlgorithm,
+        /// The usages given, by their names in RFC 5280.
+        usage: String,
+    },
+    /// A CA certificate for a key that cannot sign.
+    #[error("a key of {0} cannot sign, so it cannot be the key of a CA")]
+    KemKeyAsCa(KemAlgorithm),
+    /// A CA certificate whose key usage lacks keyCertSign.
+    #[error(
+        "the key usage of a CA certificate must include keyCertSign (RFC 5280 section 4.2.1.3)"
+    )]
+    CaWithoutKeyCertSign,
+    /// A CA that signs revocation lists whose key usage lacks cRLSign.
+    #[error(
+        "the key usage of a CA that signs revocation lists must include cRLSign (RFC 5280 section \
+         4.2.1.3)"
+    )]
+    CaWithoutCrlSign,
+    /// An end-entity certificate with keyCertSign.
+    #[error(
+        "keyCertSign is for CA certificates only (RFC 5280 section 4.2.1.9); issue a CA \
+         certificate, or leave this usage out"
+    )]
+    KeyCertSignWithoutCa,
+    /// An end entity that authenticates by signing, without digitalSignature.
+    #[error(
+        "the key usage of a certificate that authenticates in TLS 1.3 must include \
+         digitalSignature (RFC 8446 section 4.4.2.2)"
+    )]
+    WithoutDigitalSignature,
+    /// A KeyUsage extension with no usage in it.
+    #[error("the key usage is empty; at least one usage must be set (RFC 5280 section 4.2.1.3)")]
+    Empty,
+}
+
+/// The role that a certificate is issued for or used in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Role {
+    Ca,
+    EndEntity,
+}
+
+/// The usages of a certificate when nobody says otherwise.
+pub(crate) fn default_for(role: Role, algorithm: Option<Algorithm>) -> FlagSet<KeyUsages> {
+    match (role, algorithm) {
+        (Role::Ca, _) => KeyUsages::KeyCertSign | KeyUsages::CRLSign,
+        (Role::EndEntity, Some(Algorithm::Kem(_))) => KeyUsages::KeyEncipherment.into(),
+        (Role::EndEntity, _) => KeyUsages::DigitalSignature.into(),
+    }
+}
+
+/// The rules of RFC 9881, RFC 9909 and RFC 9935, which depend on the key alone.
+/// There are none for algorithms that are not ours.
+pub(crate) fn check_algorithm(
+    algorithm: Option<Algorithm>,
+    usages: FlagSet<KeyUsages>,
+) -> Result<(), KeyUsageError> {
+    match algorithm {
+        Some(Algorithm::Signature(algorithm)) => {
+            let forbidden = usages & not_for_signatures();
+            if !forbidden.is_empty() {
+                return Err(KeyUsageError::ForbiddenForSignatureKey {
+                    algorithm,
+                    usage: describe(forbidden),
+                });
+            }
+            if usages.is_empty() {
+                return Err(KeyUsageError::NothingToSign(algorithm));
+            }
+            Ok(())
+        }
+        Some(Algorithm::Kem(algorithm)) if usages != KeyUsages::KeyEncipherment => {
+            Err(KeyUsageError::NotKeyEnciphermentOnly {
+                algorithm,
+                usage: describe(usages),
+            })
+        }
+        _ if usages.is_empty() => Err(KeyUsageError::Empty),
+        _ => Ok(()),
+    }
+}
+
+/// The rules of RFC 5280, which depend on the role.
+pub(crate) fn check_role(role: Role, usages: FlagSet<KeyUsages>) -> Result<(), KeyUsageError> {
+    match (role, usages.contains(KeyUsages::KeyCertSign)) {
+        (Role::Ca, false) => Err(KeyUsageError::CaWithoutKeyCertSign),
+        (Role::EndEntity, true) => Err(KeyUsageError::KeyCertSignWithoutCa),
+        _ => Ok(()),
+    }
+}
+
+/// The rule of RFC 5280 for a CA that signs revocation lists.
+pub(crate) fn check_list_issuer(usages: FlagSet<KeyUsages>) -> Result<(), KeyUsageError> {
+    match usages.contains(KeyUsages::CRLSign) {
+        true => Ok(()),
+        false => Err(KeyUsageError::CaWithoutCrlSign),
+    }
+}
+
+/// The usages that a key that signs must not have.
+fn not_for_signatures() -> FlagSet<KeyUsages> {
+    KeyUsages::KeyEncipherment
+        | KeyUsages::DataEncipherment
+        | KeyUsages::KeyAgreement
+        | KeyUsages::EncipherOnly
+        | KeyUsages::DecipherOnly
+}
+
+fn describe(usages: FlagSet<KeyUsages>) -> String {
+    let names: Vec<&str> = usages
+        .into_iter()
+        .map(|usage| match usage {
+            KeyUsages::DigitalSignature => "digitalSignature",
+            KeyUsages::NonRepudiation => "nonRepudiation",
+            KeyUsages::KeyEncipherment => "keyEncipherment",
+            KeyUsages::DataEncipherment => "dataEncipherment",
+            KeyUsages::KeyAgreement => "keyAgreement",
+            KeyUsages::KeyCertSign => "keyCertSign",
+            KeyUsages::CRLSign => "cRLSign",
+            KeyUsages::EncipherOnly => "encipherOnly",
+            KeyUsages::DecipherOnly => "decipherOnly",
+        })
+        .collect();
+    match names.is_empty() {
+        true => "(none)".into(),
+        false => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9881, RFC 9909 and RFC 9935, over all 512 values of the extension.
+    #[test]
+    fn algorithm_rules_over_every_value() {
+        let may_sign = KeyUsages::DigitalSignature
+            | KeyUsages::NonRepudiation
+            | KeyUsages::KeyCertSign
+            | KeyUsages::CRLSign;
+        for bits in 0..512 {
+            let usages = FlagSet::<KeyUsages>::new(bits).unwrap();
+            for algorithm in Algorithm::ALL {
+                let allowed = match algorithm {
+                    Algorithm::Signature(_) => !usages.is_empty() && may_sign.contains(usages),
+                    // The third bit is keyEncipherment.
+                    Algorithm::Kem(_) => bits == 0b100,
+                };
+                assert_eq!(
+                    check_algorithm(Some(*algorithm), usages).is_ok(),
+                    allowed,
+                    "{algorithm} {bits:09b}"
+                );
+            }
+            assert_eq!(check_algorithm(None, usages).is_ok(), bits != 0);
+        }
+    }
+
+    #[test]
+    fn defaults_obey_the_rules() {
+        for algorithm in Algorithm::ALL {
+            let usages = default_for(Role::EndEntity, Some(*algorithm));
+            assert_eq!(check_algorithm(Some(*algorithm), usages), Ok(()));
+            assert_eq!(check_role(Role::EndEntity, usages), Ok(()));
+        }
+        for algorithm in SignatureAlgorithm::ALL {
+            let algorithm = Some(Algorithm::from(*algorithm));
+            let usages = default_for(Role::Ca, algorithm);
+            assert_eq!(check_algorithm(algorithm, usages), Ok(()));
+            assert_eq!(check_role(Role::Ca, usages), Ok(()));
+        }
+    }
+
+    #[test]
+    fn messages_name_the_usages() {
+        let error = check_algorithm(
+            Some(SignatureAlgorithm::MlDsa65.into()),
+            KeyUsages::DigitalSignature | KeyUsages::KeyEncipherment | KeyUsages::KeyAgreement,
+        )
+        .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "key usage keyEncipherment, keyAgreement is forbidden for a key of ML-DSA-65, \
+             which can only sign (RFC 9881, RFC 9909)"
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! What a signed document is: certificates and revocation lists, read, shown and measured; the
+//! envelope that they share with requests; and what they are made of, such as names and times.
+//!
+//! It uses [`keys`](crate::keys) and [`encoding`](crate::encoding).
+
+#[expect(
+    clippy::module_inception,
+    reason = "the room is called after what most of it is about"
+)]
+mod certificate;
+pub(crate) mod key_usage;
+pub(crate) mod names;
+mod readable;
+mod revocation_list;
+pub(crate) mod signed;
+mod sizes;
+pub(crate) mod validity;
+
+pub use certificate::{Certificate, CertificateError};
+pub use key_usage::KeyUsageError;
+pub(crate) use key_usage::Role;
+pub use names::NameError;
+pub(crate) use names::{
+    AlternativeNames, Subject, Subtree, alternative_name_methods, subject_methods,
+};
+pub(crate) use readable::StandIns;
+pub use revocation_list::scope::UnusableList;
+pub(crate) use revocation_list::scope::{self as list_scope, Scope};
+pub use revocation_list::{CertificateRevocationList, RevocationListError, RevokedCertificate};
+pub(crate) use signed::SealError;
+pub use signed::SignatureError;
+pub use sizes::{CertificateSizes, Sizes};
+pub use validity::{Validity, ValidityError};

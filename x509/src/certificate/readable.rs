@@ -1,0 +1,278 @@
+//! Certificates with values that X.509 has and neither `x509-cert` nor webpki: dates before 1970, and
+//! path lengths above 255.
+//!
+//! Both libraries are shown a stand-in, the certificate with the nearest values that they know.
+//! No time that can be asked about is before 1970, and no path has so many CAs, so the stand-in
+//! is valid when and where the certificate is, save one that ended before 1970
+//! ([`Readable::ends_before_1970`]). Signatures are verified over the certificate itself.
+
+use const_oid::{AssociatedOid, ObjectIdentifier};
+use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
+use der::{Decode, Encode, Reader, Sequence, SliceReader, Tag, Tagged};
+use pki_types::{
+    AlgorithmIdentifier, CertificateDer, InvalidSignature, SignatureVerificationAlgorithm,
+};
+use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::BasicConstraints;
+
+use super::certificate::Certificate;
+use super::signed;
+use crate::validation::MAX_CERTIFICATES;
+
+/// What is shown of a certificate that can't be read as it is.
+pub(crate) struct Readable {
+    pub(crate) der: Vec<u8>,
+    /// Whether the certificate ended before any time that there is a `UnixTime` for.
+    pub(crate) ends_before_1970: bool,
+    /// The signed parts of the stand-in and of the certificate.
+    bodies: [Vec<u8>; 2],
+    /// The signature, which both have.
+    signature: Vec<u8>,
+}
+
+/// The stand-in for a certificate, if it has such values and is otherwise of the right form.
+pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
+    let parts = Parts::from_der(der).ok()?;
+    let original = signed::body(der).ok()?;
+    let mut body: Body<'_> = Body::from_der(original).ok()?;
+    let validity = &mut body.validity;
+    let starts = stand_in_for_time(&mut validity.not_before);
+    let ends = stand_in_for_time(&mut validity.not_after);
+    let limited = match body.extensions {
+        Some(extensions) => stand_in_for_limits(extensions).ok()?,
+        None => None,
+    };
+    if !(starts || ends || limited.is_some()) {
+        return None;
+    }
+    if let Some(extensions) = &limited {
+        body.extensions = Some(AnyRef::from_der(extensions).ok()?);
+    }
+    let body = body.to_der().ok()?;
+    let stand_in = Parts {
+        body: AnyRef::from_der(&body).ok()?,
+        ..parts
+    };
+    Some(Readable {
+        der: stand_in.to_der().ok()?,
+        ends_before_1970: ends,
+        signature: parts.signature.raw_bytes().to_vec(),
+        bodies: [body.clone(), original.to_vec()],
+    })
+}
+
+/// A Certificate (RFC 5280 section 4.1).
+#[derive(Sequence)]
+struct Parts<'a> {
+    body: AnyRef<'a>,
+    algorithm: AnyRef<'a>,
+    signature: BitStringRef<'a>,
+}
+
+/// Its TBSCertificate, as far as it matters here.
+#[derive(Sequence)]
+struct Body<'a> {
+    #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
+    version: Option<u8>,
+    serial_number: AnyRef<'a>,
+    signature: AnyRef<'a>,
+    issuer: AnyRef<'a>,
+    validity: Validity<'a>,
+    subject: AnyRef<'a>,
+    subject_public_key_info: AnyRef<'a>,
+    #[asn1(context_specific = "1", tag_mode = "IMPLICIT", optional = "true")]
+    issuer_unique_id: Option<BitStringRef<'a>>,
+    #[asn1(context_specific = "2", tag_mode = "IMPLICIT", optional = "true")]
+    subject_unique_id: Option<BitStringRef<'a>>,
+    #[asn1(context_specific = "3", tag_mode = "EXPLICIT", optional = "true")]
+    extensions: Option<AnyRef<'a>>,
+}
+
+#[derive(Sequence)]
+struct Validity<'a> {
+    not_before: AnyRef<'a>,
+    not_after: AnyRef<'a>,
+}
+
+/// BasicConstraints with a limit of any size.
+#[derive(Sequence)]
+struct Constraints<'a> {
+    #[asn1(default = "Default::default")]
+    ca: bool,
+    path_len: Option<UintRef<'a>>,
+}
+
+/// Puts 1970 in the place of a time before that (RFC 5280 section 4.1.2.5); whether it was one.
+pub(crate) fn stand_in_for_time(time: &mut AnyRef<'_>) -> bool {
+    let (tag, stand_in) = match time.tag() {
+        Tag::UtcTime => (Tag::UtcTime, &b"700101000000Z"[..]),
+        Tag::GeneralizedTime => (Tag::GeneralizedTime, &b"19700101000000Z"[..]),
+        _ => return false,
+    };
+    if !is_before_1970(tag, time.value()) {
+        return false;
+    }
+    *time = AnyRef::new(tag, stand_in).expect("a short value");
+    true
+}
+
+fn is_before_1970(tag: Tag, value: &[u8]) -> bool {
+    let (year, rest) = match (tag, value) {
+        // 50 and above is 19xx.
+        (Tag::UtcTime, [b'5'..=b'6', b'0'..=b'9', rest @ ..]) => {
+            (1900 + decimal(&value[..2]), rest)
+        }
+        (Tag::GeneralizedTime, [year @ .., _, _, _, _, _, _, _, _, _, _, b'Z'])
+            if year.len() == 4 && year.iter().all(u8::is_ascii_digit) =>
+        {
+            (decimal(year), &value[4..])
+        }
+        _ => return false,
+    };
+    // The calendar repeats every 400 years, so `der` can say whether there is such a day.
+    let later = [format!("{:04}", year + 2000).as_bytes(), rest].concat();
+    let later = AnyRef::new(Tag::GeneralizedTime, &later).and_then(GeneralizedTime::try_from);
+    year < 1970 && later.is_ok()
+}
+
+fn decimal(digits: &[u8]) -> u16 {
+    (digits.iter()).fold(0, |value, digit| 10 * value + u16::from(digit - b'0'))
+}
+
+/// Extensions with 255 in the place of a path length above that, if there is one.
+fn stand_in_for_limits(extensions: AnyRef<'_>) -> der::Result<Option<Vec<u8>>> {
+    // Few certificates have one, and to decode all extensions takes longer than to see that.
+    let mut reader = SliceReader::new(extensions.value())?;
+    let mut is_beyond = false;
+    while !reader.is_finished() {
+        let extension = AnyRef::decode(&mut reader)?;
+        let kind = ObjectIdentifier::decode(&mut SliceReader::new(extension.value())?)?;
+        is_beyond |=
+            kind == BasicConstraints::OID && stand_in_for_limit(&mut extension.decode_as()?);
+    }
+    if !is_beyond {
+        return Ok(None);
+    }
+    let mut extensions: Vec<Extension> = extensions.decode_as()?;
+    for extension in &mut extensions {
+        stand_in_for_limit(extension);
+    }
+    extensions.to_der().map(Some)
+}
+
+/// Puts 255 in the place of a path length above that; whether there was one.
+fn stand_in_for_limit(extension: &mut Extension) -> bool {
+    if extension.extn_id != BasicConstraints::OID {
+        return false;
+    }
+    let stand_in = Constraints::from_der(extension.extn_value.as_bytes())
+        .ok()
+        .filter(|constraints| {
+            constraints
+                .path_len
+                .is_some_and(|len| len.as_bytes().len() > 1)
+        })
+        .and_then(|constraints| {
+            let constraints = BasicConstraints {
+                ca: constraints.ca,
+                path_len_constraint: Some(u8::MAX),
+            };
+            OctetString::new(constraints.to_der().ok()?).ok()
+        });
+    match stand_in {
+        Some(stand_in) => {
+            extension.extn_value = stand_in;
+            true
+        }
+        None => false,
+    }
+}
+
+/// A chain as webpki can read it.
+#[derive(Debug)]
+pub(crate) struct StandIns {
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    originals: Vec<Certificate>,
+}
+
+impl StandIns {
+    /// The chain with stand-ins, unless it needs none among the certificates that a path can have:
+    /// whoever sent it chose how many there are.
+    pub(crate) fn of(sent: &[CertificateDer<'_>]) -> Option<Self> {
+        let mut originals = Vec::new();
+        let mut replaced = Vec::new();
+        for (index, der) in sent.iter().take(MAX_CERTIFICATES).enumerate() {
+            // Most certificates need none, which is found out without reading all of them.
+            if let Some(stand_in) = readable(der)
+                // One that was sent is what it is, and its signature is wrong.
+                && !sent.iter().any(|sent| **sent == *stand_in.der)
+                && let Ok(original) = Certificate::from_der(der)
+            {
+                originals.push(original);
+                replaced.push((index, CertificateDer::from(stand_in.der)));
+            }
+        }
+        if originals.is_empty() {
+            return None;
+        }
+        let mut chain: Vec<_> = sent.iter().map(|der| der.clone().into_owned()).collect();
+        for (index, stand_in) in replaced {
+            chain[index] = stand_in;
+        }
+        Some(Self { chain, originals })
+    }
+
+    /// The certificate that webpki has seen as this one.
+    pub(crate) fn original(&self, der: &[u8]) -> Option<&Certificate> {
+        let is_of = |original: &&Certificate| original.readable().is_some_and(|r| r.der == der);
+        self.originals.iter().find(is_of)
+    }
+
+    /// An algorithm that verifies the originals' signatures.
+    pub(crate) fn over_originals<'a>(
+        &'a self,
+        algorithm: &'static dyn SignatureVerificationAlgorithm,
+    ) -> impl SignatureVerificationAlgorithm + 'a {
+        OverOriginals {
+            algorithm,
+            stand_ins: self,
+        }
+    }
+
+    /// What was signed, where webpki asks about the signed part of a stand-in.
+    ///
+    /// A stand-in is told by its signature, too: the same signed part beside another signature is of
+    /// a certificate that was sent like that, and which nobody signed.
+    fn original_body<'a>(&'a self, body: &'a [u8], signature: &[u8]) -> &'a [u8] {
+        let mut readables = self.originals.iter().filter_map(Certificate::readable);
+        let found = readables.find(|r| r.bodies[0] == body && r.signature == signature);
+        found.map_or(body, |readable| &readable.bodies[1])
+    }
+}
+
+#[derive(Debug)]
+struct OverOriginals<'a> {
+    algorithm: &'static dyn SignatureVerificationAlgorithm,
+    stand_ins: &'a StandIns,
+}
+
+impl SignatureVerificationAlgorithm for OverOriginals<'_> {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let message = self.stand_ins.original_body(message, signature);
+        self.algorithm
+            .verify_signature(public_key, message, signature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        self.algorithm.public_key_alg_id()
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        self.algorithm.signature_alg_id()
+    }
+}

@@ -1,0 +1,75 @@
+//! The ASN.1 of revocation lists (RFC 5280 section 5.1), version 1 and dates before 1970 included,
+//! both of which `x509-cert` does not read.
+
+use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, UtcTime};
+use der::{Choice, Decode, DecodeValue, Reader, Sequence, Tag, Tagged};
+use pki_types::UnixTime;
+use spki::AlgorithmIdentifierOwned;
+use x509_cert::certificate::Version;
+use x509_cert::ext::Extension;
+use x509_cert::name::Name;
+use x509_cert::serial_number::SerialNumber;
+
+use crate::certificate::readable::stand_in_for_time;
+
+#[derive(DecodeValue)]
+pub(crate) struct CertificateList<'a> {
+    pub(crate) body: TbsCertList,
+    pub(crate) signature_algorithm: AlgorithmIdentifierOwned,
+    pub(crate) signature: BitStringRef<'a>,
+}
+
+impl Sequence<'_> for CertificateList<'_> {}
+
+#[derive(DecodeValue)]
+pub(crate) struct TbsCertList {
+    pub(crate) version: Option<Version>,
+    pub(crate) signature: AlgorithmIdentifierOwned,
+    pub(crate) issuer: Name,
+    pub(crate) this_update: ListTime,
+    pub(crate) next_update: Option<ListTime>,
+    pub(crate) revoked_certificates: Option<Vec<RevokedCert>>,
+    #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
+    pub(crate) extensions: Option<Vec<Extension>>,
+}
+
+impl Sequence<'_> for TbsCertList {}
+
+#[derive(DecodeValue)]
+pub(crate) struct RevokedCert {
+    pub(crate) serial_number: SerialNumber,
+    pub(crate) date: ListTime,
+    pub(crate) extensions: Option<Vec<Extension>>,
+}
+
+impl Sequence<'_> for RevokedCert {}
+
+/// A Time. One before 1970, which `UnixTime` has no value for, is 1970.
+#[derive(Clone, Copy)]
+pub(crate) struct ListTime(pub(crate) UnixTime);
+
+impl<'a> Decode<'a> for ListTime {
+    type Error = der::Error;
+
+    fn decode<R: Reader<'a>>(reader: &mut R) -> der::Result<Self> {
+        let mut time = AnyRef::decode(reader)?;
+        stand_in_for_time(&mut time);
+        let since_1970 = match time.tag() {
+            Tag::UtcTime => UtcTime::try_from(time)?.to_unix_duration(),
+            _ => GeneralizedTime::try_from(time)?.to_unix_duration(),
+        };
+        Ok(Self(UnixTime::since_unix_epoch(since_1970)))
+    }
+}
+
+impl Tagged for ListTime {
+    fn tag(&self) -> Tag {
+        Tag::GeneralizedTime
+    }
+}
+
+impl Choice<'_> for ListTime {
+    fn can_decode(tag: Tag) -> bool {
+        matches!(tag, Tag::UtcTime | Tag::GeneralizedTime)
+    }
+}

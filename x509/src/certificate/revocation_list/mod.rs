@@ -1,0 +1,370 @@
+mod asn1;
+pub(crate) mod scope;
+
+use core::fmt;
+
+use const_oid::{AssociatedOid, ObjectIdentifier};
+use der::{Decode, ErrorKind};
+use pki_types::{CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime};
+use spki::AlgorithmIdentifierOwned;
+use x509_cert::certificate::Version;
+use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, CrlReason};
+use x509_cert::name::Name;
+
+use self::asn1::{CertificateList, RevokedCert};
+use self::scope::{Scope, UnusableList};
+use super::certificate::Certificate;
+use super::names;
+use super::signed::{self, SignatureError};
+use crate::encoding::{SyntaxError, pem, syntax};
+use crate::issuing::repeated;
+use crate::keys::{PemError, from_causes, whole_octets};
+
+/// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
+///
+/// That a value exists says that the DER is well-formed, not that anyone should believe
+/// it. A [`RevocationPolicy`](crate::RevocationPolicy) has a
+/// [`ChainValidator`](crate::ChainValidator) check chains against lists, and
+/// [`verify_signature`](Self::verify_signature) checks one list's signature.
+/// [`Issuer::issue_revocation_list`](crate::Issuer::issue_revocation_list) makes one.
+#[derive(Clone)]
+pub struct CertificateRevocationList {
+    der: CertificateRevocationListDer<'static>,
+    issuer: Name,
+    this_update: UnixTime,
+    next_update: Option<UnixTime>,
+    number: Option<Vec<u8>>,
+    authority_key_id: Option<Vec<u8>>,
+    signature_algorithm: AlgorithmIdentifierOwned,
+    entries: Vec<RevokedCertificate>,
+    /// The places of the entries, in the order of their serial numbers.
+    by_serial_number: Vec<u32>,
+    /// What the list is about, if it can be used.
+    scope: Result<Scope, UnusableList>,
+}
+
+impl CertificateRevocationList {
+    /// Reads a list from DER. Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// [`RevocationListError::Der`] or [`RevocationListError::Syntax`] if the list, or one of the
+    /// extensions that this type gives access to, is malformed; [`RevocationListError::Version`] or
+    /// [`RevocationListError::ExtensionsInVersion1`] if the version is none that there is, or not
+    /// that of the contents; [`RevocationListError::AlgorithmsDiffer`] if the two places that name
+    /// the signature algorithm do not agree; [`RevocationListError::RepeatedExtension`] if the list
+    /// has two extensions of a kind.
+    pub fn from_der(der: &[u8]) -> Result<Self, RevocationListError> {
+        let parsed = CertificateList::from_der(der)?;
+        whole_octets(parsed.signature)?;
+        let tbs = parsed.body;
+        // RFC 5280 section 5.1.1.2. Only the inner one is signed.
+        if tbs.signature != parsed.signature_algorithm {
+            return Err(RevocationListError::AlgorithmsDiffer {
+                inner: tbs.signature.oid,
+                outer: parsed.signature_algorithm.oid,
+            });
+        }
+        let has_extensions = tbs.extensions.is_some();
+        let is_version_1 = match tbs.version {
+            None if has_extensions => return Err(RevocationListError::ExtensionsInVersion1),
+            None => true,
+            Some(Version::V2) => false,
+            Some(other) => return Err(RevocationListError::Version(other as u8 + 1)),
+        };
+        let extensions = tbs.extensions.unwrap_or_default();
+        if let Some(oid) = repeated(&extensions) {
+            return Err(RevocationListError::RepeatedExtension(oid));
+        }
+        syntax::check(der)?;
+        syntax::check_extensions(&extensions)?;
+        let number: Option<CrlNumber> = extension(&extensions)?;
+        let authority: Option<AuthorityKeyIdentifier> = extension(&extensions)?;
+        let revoked = tbs.revoked_certificates.unwrap_or_default();
+        let mut scope = Scope::read(&extensions)?;
+        if !(is_version_1 || has_extensions) {
+            scope = Err(UnusableList::NoExtensions);
+        }
+        for entry in &revoked {
+            let extensions = entry.extensions.as_deref().unwrap_or_default();
+            if is_version_1 && !extensions.is_empty() {
+                return Err(RevocationListError::ExtensionsInVersion1);
+            }
+            scope = scope.and_then(|scope| scope::check_entry(extensions).map(|()| scope));
+        }
+        let entries: Vec<RevokedCertificate> = revoked
+            .into_iter()
+            .map(RevokedCertificate::read)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            der: CertificateRevocationListDer::from(der.to_vec()),
+            issuer: tbs.issuer,
+            this_update: tbs.this_update.0,
+            next_update: tbs.next_update.map(|time| time.0),
+            number: number.map(|number| number.0.as_bytes().to_vec()),
+            authority_key_id: authority
+                .and_then(|id| id.key_identifier)
+                .map(|id| id.into_bytes().into()),
+            signature_algorithm: parsed.signature_algorithm,
+            by_serial_number: by_serial_number(&entries),
+            entries,
+            scope,
+        })
+    }
+
+    /// Reads the first `X509 CRL` block of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// [`RevocationListError::Pem`] if there is none, and those of DER.
+    pub fn from_pem(text: &str) -> Result<Self, RevocationListError> {
+        Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
+    }
+
+    /// Reads all `X509 CRL` blocks of a PEM text, in order. There is at least one. Other
+    /// blocks are skipped.
+    ///
+    /// # Errors
+    ///
+    /// [`RevocationListError::Pem`] if there is none, and those of DER.
+    pub fn all_from_pem(text: &str) -> Result<Vec<Self>, RevocationListError> {
+        pem::decode_all(text, PEM_LABEL)?
+            .iter()
+            .map(|der| Self::from_der(der))
+            .collect()
+    }
+
+    /// The list as PEM.
+    pub fn to_pem(&self) -> String {
+        pem::encode(PEM_LABEL, &self.der)
+    }
+
+    /// The list's DER.
+    ///
+    /// rustls's verifiers take it if the list is of version 2 and has no date before 1970, and refuse
+    /// others, which a [`ChainValidator`](crate::ChainValidator) takes. Fields without an accessor
+    /// are read from it by [`x509_cert::crl::CertificateList`], under the same conditions.
+    pub fn der(&self) -> &CertificateRevocationListDer<'static> {
+        &self.der
+    }
+
+    /// The list's DER, taken out.
+    pub fn into_der(self) -> CertificateRevocationListDer<'static> {
+        self.der
+    }
+
+    /// The name of the CA that signed, and whose certificates are listed.
+    pub fn issuer(&self) -> &Name {
+        &self.issuer
+    }
+
+    /// When the list was issued: 1970, if it is before that, which `UnixTime` has no values for.
+    pub fn this_update(&self) -> UnixTime {
+        self.this_update
+    }
+
+    /// When a newer list will have been issued, if the list says so, as RFC 5280 demands.
+    pub fn next_update(&self) -> Option<UnixTime> {
+        self.next_update
+    }
+
+    /// The list's number, big-endian, without leading zeros, if there is one. A CA's
+    /// numbers increase from list to list.
+    pub fn number(&self) -> Option<&[u8]> {
+        self.number.as_deref()
+    }
+
+    /// The identifier of the key that signed, if there is one.
+    pub fn authority_key_id(&self) -> Option<&[u8]> {
+        self.authority_key_id.as_deref()
+    }
+
+    /// The algorithm of the signature, as the list names it.
+    pub fn signature_algorithm(&self) -> &AlgorithmIdentifierOwned {
+        &self.signature_algorithm
+    }
+
+    /// The revoked certificates, in the list's order.
+    pub fn entries(&self) -> &[RevokedCertificate] {
+        &self.entries
+    }
+
+    /// The entry for a certificate: the first with its serial number, if the list is by its
+    /// issuer's name. It is found by binary search; who made the list, and when, is not checked.
+    pub fn entry_for(&self, certificate: &Certificate) -> Option<&RevokedCertificate> {
+        if self.issuer != *certificate.issuer() {
+            return None;
+        }
+        let serial_number = certificate.serial_number();
+        let entry = |place: u32| self.entries.get(place as usize);
+        let is_before =
+            |place: &u32| entry(*place).is_some_and(|e| e.serial_number() < serial_number);
+        let first = self.by_serial_number.partition_point(is_before);
+        entry(*self.by_serial_number.get(first)?).filter(|e| e.serial_number() == serial_number)
+    }
+
+    /// What it is about and how long it is to be used, if it can be.
+    pub(crate) fn to_use(&self) -> Result<(Scope, UnixTime), UnusableList> {
+        let scope = self.scope.clone()?;
+        let next_update = self.next_update.ok_or(UnusableList::NoNextUpdate)?;
+        Ok((scope, next_update))
+    }
+
+    /// Checks only that the key of `issuer` made this list's signature: not that it is the
+    /// CA that the list names, that it may sign lists, or what time it is.
+    ///
+    /// The algorithms are those of this crate ([`verification::ALL`](crate::verification::ALL)),
+    /// and beside them those given, such as a classical provider's: `&[]` adds none.
+    ///
+    /// None of this crate's can be left out. To accept fewer, look first at
+    /// [`signature_algorithm`](Self::signature_algorithm).
+    ///
+    /// # Errors
+    ///
+    /// A [`SignatureError`] that says what failed.
+    pub fn verify_signature(
+        &self,
+        issuer: &Certificate,
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+    ) -> Result<(), SignatureError> {
+        signed::verify(&self.der, &issuer.spki_ref(), algorithms)
+    }
+}
+
+impl AsRef<[u8]> for CertificateRevocationList {
+    fn as_ref(&self) -> &[u8] {
+        &self.der
+    }
+}
+
+impl From<CertificateRevocationList> for CertificateRevocationListDer<'static> {
+    fn from(list: CertificateRevocationList) -> Self {
+        list.der
+    }
+}
+
+impl PartialEq for CertificateRevocationList {
+    fn eq(&self, other: &Self) -> bool {
+        self.der == other.der
+    }
+}
+
+impl Eq for CertificateRevocationList {}
+
+impl fmt::Debug for CertificateRevocationList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let issuer = names::describe(&self.issuer);
+        f.debug_struct("CertificateRevocationList")
+            .field("issuer", &format_args!("{issuer}"))
+            .field("entries", &self.entries.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// An entry of a [`CertificateRevocationList`]: a certificate that is not to be relied on.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RevokedCertificate {
+    serial_number: Box<[u8]>,
+    date: UnixTime,
+    reason: CrlReason,
+}
+
+impl RevokedCertificate {
+    /// The certificate's serial number, as [`Certificate::serial_number`] has it.
+    pub fn serial_number(&self) -> &[u8] {
+        &self.serial_number
+    }
+
+    /// When the certificate was revoked: 1970, if it is before that.
+    pub fn date(&self) -> UnixTime {
+        self.date
+    }
+
+    /// Why it was. An entry that does not say is [`CrlReason::Unspecified`].
+    pub fn reason(&self) -> CrlReason {
+        self.reason
+    }
+
+    fn read(entry: RevokedCert) -> der::Result<Self> {
+        let extensions = entry.extensions.unwrap_or_default();
+        Ok(Self {
+            serial_number: entry.serial_number.as_bytes().into(),
+            date: entry.date.0,
+            reason: extension(&extensions)?.unwrap_or(CrlReason::Unspecified),
+        })
+    }
+}
+
+/// Why something is not a revocation list, or not one that can be used.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RevocationListError {
+    /// The bytes are not the DER of a revocation list.
+    #[error("the revocation list is not valid DER: {0}")]
+    Der(der::Error),
+    /// A value in the DER is not as its type asks.
+    #[error("the revocation list {0}")]
+    Syntax(SyntaxError),
+    /// The list names a version that there is not.
+    #[error(
+        "the revocation list names version {0}, and lists are of version 2 if they name one (RFC \
+         5280 section 5.1.2.1); have it issued again"
+    )]
+    Version(u8),
+    /// The list has extensions, or an entry has, and is of version 1, which has none.
+    #[error(
+        "the revocation list is of version 1 and has extensions, which only version 2 has (RFC 5280 \
+         section 5.1.2.1); have it issued again"
+    )]
+    ExtensionsInVersion1,
+    /// The signature algorithm inside of the signed part is not the one outside of it.
+    #[error(
+        "the signed part of the revocation list names signature algorithm {inner} and the \
+         signature is of {outer}, or their parameters differ (RFC 5280 section 5.1.1.2); the list \
+         was altered, or its issuer is faulty"
+    )]
+    AlgorithmsDiffer {
+        /// The algorithm in the signed part.
+        inner: ObjectIdentifier,
+        /// The algorithm beside the signature.
+        outer: ObjectIdentifier,
+    },
+    /// There are two extensions of a kind, so that it would depend on the reader which counts.
+    #[error(
+        "the revocation list has the extension {0} more than once (RFC 5280 section 4.2); have it \
+         issued again"
+    )]
+    RepeatedExtension(ObjectIdentifier),
+    /// The text holds no PEM block of the right kind, or a damaged one.
+    #[error(transparent)]
+    Pem(#[from] PemError),
+}
+
+from_causes!(RevocationListError: Der(der::Error), Syntax(SyntaxError));
+
+const PEM_LABEL: &str = "X509 CRL";
+
+/// The places of entries in the order of their serial numbers, and for one number in the list's.
+fn by_serial_number(entries: &[RevokedCertificate]) -> Vec<u32> {
+    // A list has less than 2^32 bytes, which is where DER's lengths end here.
+    let mut places: Vec<u32> = (0..).take(entries.len()).collect();
+    places.sort_by_key(|place| entries[*place as usize].serial_number());
+    places
+}
+
+/// The one extension of a kind, if it is there.
+fn extension<'a, E>(extensions: &'a [Extension]) -> der::Result<Option<E>>
+where
+    E: Decode<'a, Error = der::Error> + AssociatedOid,
+{
+    let mut found = extensions.iter().filter(|e| e.extn_id == E::OID);
+    let first = found.next();
+    if found.next().is_some() {
+        // As `x509-cert` has it for certificates.
+        return Err(ErrorKind::Failed.into());
+    }
+    first
+        .map(|extension| E::from_der(extension.extn_value.as_bytes()))
+        .transpose()
+}

@@ -1,0 +1,113 @@
+//! The envelope that certificates, requests and revocation lists share: a body, an algorithm and a
+//! signature over the body (SIGNED{} of X.509).
+
+use der::asn1::{AnyRef, BitStringRef};
+use der::referenced::OwnedToRef;
+use der::{Decode, Encode, EncodeValue, Header, Reader, Sequence, SliceReader};
+use pki_types::SignatureVerificationAlgorithm;
+use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
+
+use crate::keys::{SignError, Signer, from_causes, verification, whole_octets};
+
+/// Why the signature of a certificate, request or revocation list was not accepted.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignatureError {
+    /// The structure around the signature, or the key, is malformed.
+    #[error("malformed DER: {0}")]
+    Der(der::Error),
+    /// Neither this crate nor an algorithm given verifies this kind of signature.
+    #[error(
+        "no verification algorithm for signatures of algorithm {0}; pass one for it, or sign \
+         with ML-DSA"
+    )]
+    UnsupportedAlgorithm(ObjectIdentifier),
+    /// The key is not of the algorithm that the signature claims.
+    #[error("the signature claims algorithm {signature} and the key is of algorithm {key}")]
+    AlgorithmMismatch {
+        /// Algorithm of the signature.
+        signature: ObjectIdentifier,
+        /// Algorithm of the public key.
+        key: ObjectIdentifier,
+    },
+    /// The signature does not verify.
+    #[error(
+        "the signature does not verify under this key; the contents were altered, or another key signed"
+    )]
+    Invalid,
+}
+
+from_causes!(SignatureError: Der(der::Error));
+
+/// Signs a body and puts both in the envelope.
+pub(crate) fn seal(body: &[u8], signer: &(impl Signer + ?Sized)) -> Result<Vec<u8>, SealError> {
+    let algorithm = signer.signature_algorithm();
+    let signature = signer.sign(body)?;
+    let envelope = Envelope {
+        body: AnyRef::from_der(body)?,
+        algorithm: algorithm.owned_to_ref(),
+        signature: BitStringRef::from_bytes(&signature)?,
+    };
+    Ok(envelope.to_der()?)
+}
+
+/// What can go wrong in [`seal`].
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SealError {
+    #[error(transparent)]
+    Der(#[from] der::Error),
+    #[error(transparent)]
+    Sign(#[from] SignError),
+}
+
+/// Verifies the signature of an envelope under a key, by the algorithms of this crate and those
+/// given.
+pub(crate) fn verify(
+    der: &[u8],
+    key: &SubjectPublicKeyInfoRef<'_>,
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
+) -> Result<(), SignatureError> {
+    let envelope = Envelope::from_der(der)?;
+    let signature = whole_octets(envelope.signature)?;
+    let signature_algorithm = contents(&envelope.algorithm)?;
+    let mut candidates = verification::ALL
+        .iter()
+        .chain(algorithms)
+        .filter(|candidate| *candidate.signature_alg_id() == *signature_algorithm)
+        .peekable();
+    if candidates.peek().is_none() {
+        return Err(SignatureError::UnsupportedAlgorithm(envelope.algorithm.oid));
+    }
+    let key_algorithm = contents(&key.algorithm)?;
+    let algorithm = candidates
+        .find(|candidate| *candidate.public_key_alg_id() == *key_algorithm)
+        .ok_or(SignatureError::AlgorithmMismatch {
+            signature: envelope.algorithm.oid,
+            key: key.algorithm.oid,
+        })?;
+    let key = whole_octets(key.subject_public_key)?;
+    algorithm
+        .verify_signature(key, body(der)?, signature)
+        .map_err(|_| SignatureError::Invalid)
+}
+
+/// What is signed, as it stands: a revocation list's is too long to copy.
+pub(crate) fn body(envelope: &[u8]) -> der::Result<&[u8]> {
+    let mut reader = SliceReader::new(envelope)?;
+    Header::decode(&mut reader)?;
+    reader.tlv_bytes()
+}
+
+#[derive(Sequence)]
+struct Envelope<'a> {
+    body: AnyRef<'a>,
+    algorithm: AlgorithmIdentifierRef<'a>,
+    signature: BitStringRef<'a>,
+}
+
+/// An AlgorithmIdentifier as `rustls-pki-types` has it: without its outer tag and length.
+fn contents(identifier: &AlgorithmIdentifierRef<'_>) -> der::Result<Vec<u8>> {
+    let mut contents = Vec::new();
+    identifier.encode_value(&mut contents)?;
+    Ok(contents)
+}

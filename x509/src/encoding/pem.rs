@@ -1,0 +1,147 @@
+//! PEM blocks (RFC 7468), found among other text and other blocks.
+
+use der::pem::{self, LineEnding};
+use zeroize::Zeroizing;
+
+use crate::keys::PemError;
+
+/// The contents of the first block with this label.
+///
+/// The buffer is wiped when dropped: the same function reads private keys.
+pub(crate) fn decode_first(
+    text: &str,
+    label: &'static str,
+) -> Result<Zeroizing<Vec<u8>>, PemError> {
+    match blocks(text, label).next() {
+        Some(block) => decode(block?),
+        None => Err(missing(text, label)),
+    }
+}
+
+/// The contents of every block with this label, in order; at least one.
+pub(crate) fn decode_all(
+    text: &str,
+    label: &'static str,
+) -> Result<Vec<Zeroizing<Vec<u8>>>, PemError> {
+    let contents = blocks(text, label)
+        .map(|block| decode(block?))
+        .collect::<Result<Vec<_>, _>>()?;
+    if contents.is_empty() {
+        return Err(missing(text, label));
+    }
+    Ok(contents)
+}
+
+/// One block, in lines of 64 characters that end in a line feed.
+pub(crate) fn encode(label: &'static str, der: &[u8]) -> String {
+    pem::encode_string(label, LineEnding::LF, der)
+        .expect("labels are constants, and the length of a block overflows no usize")
+}
+
+/// Blocks from BEGIN line to END line. RFC 7468 section 2 lets other text and other
+/// blocks stand between them, and files with a key and its certificates are common.
+fn blocks<'t>(
+    text: &'t str,
+    label: &'static str,
+) -> impl Iterator<Item = Result<&'t str, PemError>> {
+    let begin = format!("-----BEGIN {label}-----");
+    let end = format!("-----END {label}-----");
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        let block = &rest[rest.find(&begin)?..];
+        match block.find(&end) {
+            Some(at) => {
+                let (block, after) = block.split_at(at + end.len());
+                rest = after;
+                Some(Ok(block))
+            }
+            None => {
+                rest = "";
+                Some(Err(PemError::NoEnd { label }))
+            }
+        }
+    })
+}
+
+fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, PemError> {
+    // Lines of 64 characters are the rule and others exist; the width is no secret.
+    let mut decoder =
+        pem::Decoder::new_detect_wrap(block.as_bytes()).map_err(PemError::Malformed)?;
+    // One buffer of the final length leaves no copies of a secret behind.
+    let mut contents = Zeroizing::new(vec![0; decoder.remaining_len()]);
+    decoder.decode(&mut contents).map_err(PemError::Malformed)?;
+    Ok(contents)
+}
+
+fn missing(text: &str, label: &'static str) -> PemError {
+    let found = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("-----BEGIN ")?.strip_suffix("-----"))
+        .map(Into::into)
+        .collect();
+    PemError::Missing { label, found }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_its_blocks_among_others() {
+        let text = format!(
+            "subject: x\n{}{}\nmore text\n{}",
+            encode("THIS", b"one"),
+            encode("OTHER", b"two"),
+            encode("THIS", b"three"),
+        );
+        let all = decode_all(&text, "THIS").unwrap();
+        assert_eq!(all.len(), 2);
+        assert_eq!(all[0].as_slice(), b"one");
+        assert_eq!(all[1].as_slice(), b"three");
+        assert_eq!(decode_first(&text, "OTHER").unwrap().as_slice(), b"two");
+        assert_eq!(
+            decode_first(&text, "THAT"),
+            Err(PemError::Missing {
+                label: "THAT",
+                found: vec!["THIS".into(), "OTHER".into(), "THIS".into()],
+            })
+        );
+    }
+
+    #[test]
+    fn labels_dont_write_the_log() {
+        let text = "-----BEGIN \u{1b}[2J-----\n".repeat(1000);
+        let message = decode_first(&text, "THIS").unwrap_err().to_string();
+        assert!(message.contains("\\u{1b}[2J, "), "{message}");
+        assert!(message.len() < 1000 && !message.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn lines_and_lengths() {
+        for len in 1..200 {
+            let contents: Vec<u8> = (0..len).collect();
+            let text = encode("THIS", &contents);
+            assert_eq!(*decode_first(&text, "THIS").unwrap(), contents);
+            let crlf = text.replace('\n', "\r\n");
+            assert_eq!(*decode_first(&crlf, "THIS").unwrap(), contents);
+            let one_line: String = text.lines().filter(|line| !line.contains('-')).collect();
+            let one_line = format!("-----BEGIN THIS-----\n{one_line}\n-----END THIS-----");
+            assert_eq!(*decode_first(&one_line, "THIS").unwrap(), contents);
+        }
+        let empty = "-----BEGIN THIS-----\n-----END THIS-----\n";
+        assert!(decode_first(empty, "THIS").is_err());
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        let text = encode("THIS", &[7; 100]);
+        for end in text.find("Bw").unwrap()..text.len() - 2 {
+            assert!(decode_first(&text[..end], "THIS").is_err(), "{end}");
+        }
+        assert!(decode_first(&text.replacen("Bw", "B!", 1), "THIS").is_err());
+        assert!(matches!(
+            decode_all(&format!("{text}-----BEGIN THIS-----\n"), "THIS"),
+            Err(PemError::NoEnd { label: "THIS" })
+        ));
+    }
+}

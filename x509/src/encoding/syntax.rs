@@ -1,0 +1,265 @@
+//! What `der` and `x509-cert` leave unchecked where nothing needs the value: contents of strings in
+//! names, and of object identifiers.
+
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5280::{
+    ID_CE_AUTHORITY_KEY_IDENTIFIER, ID_CE_BASIC_CONSTRAINTS, ID_CE_CRL_DISTRIBUTION_POINTS,
+    ID_CE_EXT_KEY_USAGE, ID_CE_ISSUING_DISTRIBUTION_POINT, ID_CE_NAME_CONSTRAINTS,
+    ID_CE_SUBJECT_ALT_NAME,
+};
+use der::{Decode, ErrorKind, Header, Length, Reader, SliceReader, Tag, TagNumber};
+use x509_cert::ext::Extension;
+
+use crate::keys::from_causes;
+
+/// What in a document is not as its types ask, though the lengths around it are right.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SyntaxError {
+    /// A part of it is not DER.
+    #[error("is not valid DER: {0}; have it encoded again by a conforming tool")]
+    Der(der::Error),
+    /// An object identifier has a number with a leading zero (X.690 section 8.19.2): one
+    /// identifier would have many encodings, and readers would disagree on which it is.
+    #[error(
+        "has an object identifier with a leading zero, the byte 0x80, in a number (X.690 section \
+         8.19.2): {0}; have it encoded again by a conforming tool"
+    )]
+    ObjectIdentifier(String),
+    /// A string has what its type doesn't allow, such as a UTF8String what is not UTF-8.
+    #[error(
+        "has a {0} with contents that this type does not allow; have it made again by a conforming \
+         tool"
+    )]
+    String(Tag),
+    /// A subjectAltName extension names nobody.
+    #[error(
+        "has an empty subjectAltName (RFC 5280 section 4.2.1.6); have it issued again with a name \
+         in that extension, or without the extension"
+    )]
+    NoAlternativeName,
+}
+
+from_causes!(SyntaxError: Der(der::Error));
+
+/// Checks all of a document but what is inside of strings of octets or bits, which
+/// [`check_extensions`] does for extensions.
+pub(crate) fn check(der: &[u8]) -> Result<(), SyntaxError> {
+    walk(der, check_primitive)
+}
+
+/// Checks the contents of the extensions that this crate or webpki reads.
+pub(crate) fn check_extensions(extensions: &[Extension]) -> Result<(), SyntaxError> {
+    const READ: [ObjectIdentifier; 7] = [
+        ID_CE_AUTHORITY_KEY_IDENTIFIER,
+        ID_CE_BASIC_CONSTRAINTS,
+        ID_CE_CRL_DISTRIBUTION_POINTS,
+        ID_CE_EXT_KEY_USAGE,
+        ID_CE_ISSUING_DISTRIBUTION_POINT,
+        ID_CE_NAME_CONSTRAINTS,
+        ID_CE_SUBJECT_ALT_NAME,
+    ];
+    /// registeredID of a GeneralName. None of these extensions uses the tag for anything else.
+    const REGISTERED_ID: Tag = Tag::ContextSpecific {
+        constructed: false,
+        number: TagNumber(8),
+    };
+    for extension in extensions.iter().filter(|e| READ.contains(&e.extn_id)) {
+        let contents = extension.extn_value.as_bytes();
+        walk(contents, |tag, value| match tag {
+            REGISTERED_ID => check_object_identifier(value),
+            _ => check_primitive(tag, value),
+        })?;
+        // GeneralNames ::= SEQUENCE SIZE (1..MAX) OF GeneralName
+        if extension.extn_id == ID_CE_SUBJECT_ALT_NAME && contents == EMPTY_SEQUENCE {
+            return Err(SyntaxError::NoAlternativeName);
+        }
+    }
+    Ok(())
+}
+
+const EMPTY_SEQUENCE: &[u8] = &[0x30, 0];
+
+/// Shows each primitive value, however deep it is, to `check`.
+fn walk(
+    der: &[u8],
+    check: impl Fn(Tag, &[u8]) -> Result<(), SyntaxError>,
+) -> Result<(), SyntaxError> {
+    let mut reader = SliceReader::new(der)?;
+    // Where the values end that the reader is in. No recursion: whoever made the document chose
+    // the depth.
+    let mut ends = vec![Length::try_from(der.len())?];
+    while let Some(&end) = ends.last() {
+        if reader.position() == end {
+            ends.pop();
+            continue;
+        }
+        let header = Header::decode(&mut reader)?;
+        let value_end = (reader.position() + header.length())?;
+        if value_end > end {
+            return Err(reader.error(ErrorKind::Overlength).into());
+        }
+        match header.tag().is_constructed() {
+            true => ends.push(value_end),
+            false => check(header.tag(), reader.read_slice(header.length())?)?,
+        }
+    }
+    Ok(())
+}
+
+/// The rules of X.680 (section 41) and X.690 (section 8) for a value of a universal type, but for
+/// two liberties. A PrintableString may have all of ASCII's visible characters, since CAs write
+/// `@`, `_`, `*` and `&` in it; and a TeletexString anything, which in practice is Latin-1.
+fn check_primitive(tag: Tag, value: &[u8]) -> Result<(), SyntaxError> {
+    let is_sound = match tag {
+        Tag::ObjectIdentifier => return check_object_identifier(value),
+        Tag::Utf8String => core::str::from_utf8(value).is_ok(),
+        Tag::PrintableString | Tag::VisibleString => {
+            value.iter().all(|byte| matches!(byte, b' '..=b'~'))
+        }
+        Tag::Ia5String => value.is_ascii(),
+        Tag::NumericString => value.iter().all(|byte| matches!(byte, b'0'..=b'9' | b' ')),
+        Tag::BmpString => is_utf_16(value),
+        _ => true,
+    };
+    match is_sound {
+        true => Ok(()),
+        false => Err(SyntaxError::String(tag)),
+    }
+}
+
+/// A BMPString has no characters beyond the basic plane, but some writers take it for UTF-16.
+fn is_utf_16(value: &[u8]) -> bool {
+    let (units, rest) = value.as_chunks();
+    let units = units.iter().map(|unit| u16::from_be_bytes(*unit));
+    rest.is_empty() && char::decode_utf16(units).all(|character| character.is_ok())
+}
+
+/// No number of an object identifier starts with the byte that adds nothing to it.
+fn check_object_identifier(value: &[u8]) -> Result<(), SyntaxError> {
+    // The last byte of a number is the one below 0x80, and before the first number is none.
+    let before = [0].iter().chain(value);
+    match before
+        .zip(value)
+        .any(|(before, byte)| *before < 0x80 && *byte == 0x80)
+    {
+        false => Ok(()),
+        true => {
+            let bytes: Vec<String> = value.iter().map(|byte| format!("{byte:02x}")).collect();
+            Err(SyntaxError::ObjectIdentifier(bytes.join(" ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANY: [Tag; 7] = [
+        Tag::Utf8String,
+        Tag::PrintableString,
+        Tag::VisibleString,
+        Tag::Ia5String,
+        Tag::NumericString,
+        Tag::BmpString,
+        Tag::TeletexString,
+    ];
+
+    /// Which types of string may have these contents.
+    fn allowing(contents: &[u8]) -> Vec<Tag> {
+        let is_allowed = |tag: &Tag| {
+            let der = [
+                &[tag.number().value() as u8, contents.len() as u8],
+                contents,
+            ]
+            .concat();
+            // As deep as in a name: RDNSequence, SET, AttributeTypeAndValue.
+            let name = [0x30, 0x31, 0x30].iter().fold(der, |inner, tag| {
+                [&[*tag, inner.len() as u8][..], &inner].concat()
+            });
+            match check(&name) {
+                Ok(()) => true,
+                Err(error) => {
+                    assert_eq!(error, SyntaxError::String(*tag));
+                    false
+                }
+            }
+        };
+        ANY.into_iter().filter(is_allowed).collect()
+    }
+
+    #[test]
+    fn strings() {
+        use Tag::{BmpString, NumericString, TeletexString, Utf8String};
+        assert_eq!(allowing(b""), ANY);
+        assert_eq!(allowing(b"10"), ANY);
+        let but = |tags: &[Tag]| ANY.into_iter().filter(|tag| !tags.contains(tag)).collect();
+        let expected: Vec<Tag> = but(&[NumericString, BmpString]);
+        assert_eq!(allowing(b"a_b"), expected);
+        assert_eq!(allowing(b"@*&"), expected);
+        for control in [b"\0\0", b"a\n", b"\x7f\x7f"] {
+            let expected: Vec<Tag> =
+                but(&[NumericString, Tag::PrintableString, Tag::VisibleString]);
+            assert_eq!(allowing(control), expected, "{control:?}");
+        }
+        assert_eq!(
+            allowing("é".as_bytes()),
+            [Utf8String, BmpString, TeletexString]
+        );
+        assert_eq!(allowing(b"\xe9"), [TeletexString]);
+        // U+D800 alone, and U+10000 as UTF-16 has it.
+        assert_eq!(allowing(&[0xd8, 0]), [TeletexString]);
+        assert_eq!(allowing(&[0xd8, 0, 0xdc, 0]), [BmpString, TeletexString]);
+    }
+
+    #[test]
+    fn object_identifiers() {
+        // 2.16.840.1.101.3.4.3.17, and the same with a leading zero in each number.
+        let good = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, 0x11];
+        let der = |value: &[u8]| [&[6, value.len() as u8], value].concat();
+        assert_eq!(check(&der(&good)), Ok(()));
+        for at in [0, 1, 3, 4, 5, 6, 7, 8] {
+            let mut bad = good.to_vec();
+            bad.insert(at, 0x80);
+            let Err(SyntaxError::ObjectIdentifier(bytes)) = check(&der(&bad)) else {
+                panic!("{bad:x?}");
+            };
+            assert_eq!(bytes.split(' ').count(), bad.len());
+        }
+        // 0x80 inside of a number is a digit.
+        assert_eq!(check(&der(&[0x2a, 0x81, 0x80, 0x00])), Ok(()));
+    }
+
+    #[test]
+    fn lengths() {
+        for bad in [
+            &[0x30, 3, 2, 2, 0][..],
+            &[0x30, 1, 2, 1, 0],
+            &[0x30, 0x80, 0, 0],
+        ] {
+            assert!(matches!(check(bad), Err(SyntaxError::Der(_))), "{bad:x?}");
+        }
+        // As deep as it gets.
+        let mut deep = vec![0x30; 200_000];
+        for header in deep.chunks_exact_mut(2) {
+            header[1] = 0;
+        }
+        assert_eq!(check(&deep), Ok(()));
+        let nested = (0..20_000_usize)
+            .rev()
+            .fold(Vec::new(), |mut der: Vec<u8>, _| {
+                let len = der.len() as u32;
+                let header = match len {
+                    0..0x80 => vec![len as u8, 0x30],
+                    0x80..0x100 => vec![len as u8, 0x81, 0x30],
+                    0x100..0x1_0000 => vec![len as u8, (len >> 8) as u8, 0x82, 0x30],
+                    _ => vec![len as u8, (len >> 8) as u8, (len >> 16) as u8, 0x83, 0x30],
+                };
+                // Backwards, so that a header is put at the end.
+                der.extend(header);
+                der
+            });
+        let nested: Vec<u8> = nested.into_iter().rev().collect();
+        assert_eq!(check(&nested), Ok(()));
+    }
+}

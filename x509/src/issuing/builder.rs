@@ -1,0 +1,303 @@
+use core::marker::PhantomData;
+use core::net::IpAddr;
+
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
+use der::flagset::FlagSet;
+use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
+use x509_cert::ext::pkix::crl::dp::DistributionPoint;
+use x509_cert::ext::pkix::name::DistributionPointName;
+use x509_cert::ext::pkix::{
+    BasicConstraints, CrlDistributionPoints, ExtendedKeyUsage, KeyUsages, NameConstraints,
+    SubjectAltName,
+};
+use x509_cert::name::Name;
+
+use super::issuer::IssueError;
+use super::tbs::encode_extension;
+use crate::certificate::{
+    AlternativeNames, NameError, Role, Subject, Subtree, Validity, alternative_name_methods, names,
+    subject_methods,
+};
+
+/// What a certificate is to say; an [`Issuer`](crate::Issuer) makes one of it.
+///
+/// Start with [`ca`](CertificateBuilder::ca), [`server`](CertificateBuilder::server),
+/// [`client`](CertificateBuilder::client) or
+/// [`end_entity`](CertificateBuilder::end_entity). Names and numbers are checked when the
+/// certificate is issued.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct CertificateBuilder<K> {
+    kind: PhantomData<K>,
+    pub(crate) role: Role,
+    pub(crate) subject: Subject,
+    pub(crate) validity: Option<Validity>,
+    pub(crate) serial_number: Option<Vec<u8>>,
+    pub(crate) key_usage: Option<FlagSet<KeyUsages>>,
+    path_len: Option<u8>,
+    permitted: Vec<Subtree>,
+    excluded: Vec<Subtree>,
+    names: AlternativeNames,
+    purposes: Vec<ObjectIdentifier>,
+    list_urls: Vec<String>,
+}
+
+impl<K> CertificateBuilder<K> {
+    subject_methods!();
+
+    /// The time in which the certificate is valid. By default a CA's lasts for 3650 days
+    /// and an end entity's for 90, and both start one hour ago.
+    pub fn validity(mut self, validity: Validity) -> Self {
+        self.validity = Some(validity);
+        self
+    }
+
+    /// The serial number, big-endian: positive, at most 20 bytes, and for the issuer to
+    /// keep unique. By default it is random.
+    pub fn serial_number(mut self, number: &[u8]) -> Self {
+        self.serial_number = Some(number.to_vec());
+        self
+    }
+
+    /// The key usage, such as `KeyUsages::DigitalSignature | KeyUsages::NonRepudiation`.
+    ///
+    /// By default it is what the key and the role ask for: keyCertSign and cRLSign for a
+    /// CA, keyEncipherment for an ML-KEM key, digitalSignature for any other. What
+    /// RFC 9881, RFC 9909, RFC 9935 and RFC 5280 forbid is refused when the certificate is issued.
+    pub fn key_usage(mut self, usages: impl Into<FlagSet<KeyUsages>>) -> Self {
+        self.key_usage = Some(usages.into());
+        self
+    }
+
+    /// Adds a URL at which the revocation list of the certificate's issuer is to be had: a CRL
+    /// distribution point (RFC 5280 section 4.2.1.13). If there are several, each has the same list.
+    ///
+    /// What is to be had there is [`CertificateRevocationList::der`], of the media type
+    /// `application/pkix-crl`. The scheme is `http`: a list is signed, and whoever had to check
+    /// a server's certificate before fetching it might need the same list for that (RFC 5280
+    /// section 8).
+    ///
+    /// ```
+    /// # use pq_x509::CertificateBuilder;
+    /// CertificateBuilder::server()
+    ///     .dns_name("www.example.org")
+    ///     .revocation_list_url("http://ca.example.org/issuing.crl");
+    /// ```
+    ///
+    /// [`CertificateRevocationList::der`]: crate::CertificateRevocationList::der
+    pub fn revocation_list_url(mut self, url: impl Into<String>) -> Self {
+        self.list_urls.push(url.into());
+        self
+    }
+
+    /// The extensions that do not follow from the keys.
+    pub(crate) fn extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
+        let mut extensions = match self.role {
+            Role::Ca => self.ca_extensions(subject)?,
+            Role::EndEntity => self.end_entity_extensions(subject)?,
+        };
+        if !self.list_urls.is_empty() {
+            let urls = self.list_urls.iter().map(|url| names::list_url(url));
+            let point = DistributionPoint {
+                distribution_point: Some(DistributionPointName::FullName(
+                    urls.collect::<Result<_, _>>()?,
+                )),
+                reasons: None,
+                crl_issuer: None,
+            };
+            let points = CrlDistributionPoints(vec![point]);
+            extensions.push(encode_extension(false, &points)?);
+        }
+        Ok(extensions)
+    }
+
+    fn ca_extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
+        if subject.is_empty() {
+            return Err(IssueError::CaWithoutName);
+        }
+        let constraints = BasicConstraints {
+            ca: true,
+            path_len_constraint: self.path_len,
+        };
+        let mut extensions = vec![encode_extension(true, &constraints)?];
+        if !self.permitted.is_empty() || !self.excluded.is_empty() {
+            let constraints = NameConstraints {
+                permitted_subtrees: general_subtrees(&self.permitted)?,
+                excluded_subtrees: general_subtrees(&self.excluded)?,
+            };
+            extensions.push(encode_extension(true, &constraints)?);
+        }
+        Ok(extensions)
+    }
+
+    fn end_entity_extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
+        let mut extensions = Vec::new();
+        if !self.names.is_empty() {
+            // RFC 5280 section 4.2.1.6: critical where the subject's name is empty.
+            let names = SubjectAltName(self.names.to_general_names()?);
+            extensions.push(encode_extension(subject.is_empty(), &names)?);
+        } else if subject.is_empty() {
+            return Err(IssueError::Nameless);
+        }
+        if !self.purposes.is_empty() {
+            let purposes = ExtendedKeyUsage(self.purposes.clone());
+            extensions.push(encode_extension(false, &purposes)?);
+        }
+        Ok(extensions)
+    }
+
+    fn new(role: Role) -> Self {
+        Self {
+            kind: PhantomData,
+            role,
+            subject: Subject::Empty,
+            validity: None,
+            serial_number: None,
+            key_usage: None,
+            path_len: None,
+            permitted: Vec::new(),
+            excluded: Vec::new(),
+            names: AlternativeNames::default(),
+            purposes: Vec::new(),
+            list_urls: Vec::new(),
+        }
+    }
+}
+
+impl CertificateBuilder<Ca> {
+    /// A CA, root or intermediate, with this common name.
+    pub fn ca(common_name: impl Into<String>) -> Self {
+        Self::new(Role::Ca).common_name(common_name)
+    }
+
+    /// How many further CAs may stand between this one and an end entity. With 0, this CA
+    /// issues end-entity certificates only. By default there is no limit.
+    pub fn path_len(mut self, path_len: u8) -> Self {
+        self.path_len = Some(path_len);
+        self
+    }
+
+    /// Permits DNS names that are this one or below it, and no others but those
+    /// permitted likewise.
+    ///
+    /// Addresses and all other kinds of name stay unconstrained (RFC 5280 section
+    /// 4.2.1.10). To permit no address beside these DNS names, exclude them all:
+    ///
+    /// ```
+    /// # use core::net::{Ipv4Addr, Ipv6Addr};
+    /// # use pq_x509::CertificateBuilder;
+    /// CertificateBuilder::ca("Example CA")
+    ///     .permit_dns("example.org")
+    ///     .exclude_ip(Ipv4Addr::UNSPECIFIED.into(), 0)
+    ///     .exclude_ip(Ipv6Addr::UNSPECIFIED.into(), 0);
+    /// ```
+    pub fn permit_dns(mut self, name: impl Into<String>) -> Self {
+        self.permitted.push(Subtree::Dns(name.into()));
+        self
+    }
+
+    /// Excludes DNS names that are this one or below it. Other kinds of name stay
+    /// unconstrained.
+    pub fn exclude_dns(mut self, name: impl Into<String>) -> Self {
+        self.excluded.push(Subtree::Dns(name.into()));
+        self
+    }
+
+    /// Permits addresses with this prefix, and no others but those permitted likewise,
+    /// whether of IPv4 or IPv6.
+    ///
+    /// DNS names and all other kinds of name stay unconstrained (RFC 5280 section
+    /// 4.2.1.10). To permit no DNS name beside these addresses, permit one that is nobody's
+    /// (RFC 6761 section 6.4), which forbids all others:
+    ///
+    /// ```
+    /// # use core::net::Ipv4Addr;
+    /// # use pq_x509::CertificateBuilder;
+    /// CertificateBuilder::ca("Example CA")
+    ///     .permit_ip(Ipv4Addr::new(192, 0, 2, 0).into(), 24)
+    ///     .permit_dns("none.invalid");
+    /// ```
+    pub fn permit_ip(mut self, address: IpAddr, prefix_len: u8) -> Self {
+        self.permitted.push(Subtree::Ip {
+            address,
+            prefix_len,
+        });
+        self
+    }
+
+    /// Excludes addresses with this prefix. Other kinds of name stay unconstrained.
+    pub fn exclude_ip(mut self, address: IpAddr, prefix_len: u8) -> Self {
+        self.excluded.push(Subtree::Ip {
+            address,
+            prefix_len,
+        });
+        self
+    }
+}
+
+impl CertificateBuilder<EndEntity> {
+    /// A TLS server: extended key usage serverAuth. Give it names with
+    /// [`dns_name`](Self::dns_name) and [`ip_address`](Self::ip_address): clients take no notice
+    /// of [`common_name`](Self::common_name) (RFC 9525).
+    pub fn server() -> Self {
+        Self::end_entity().server_auth()
+    }
+
+    /// A TLS client: extended key usage clientAuth.
+    pub fn client() -> Self {
+        Self::end_entity().client_auth()
+    }
+
+    /// An end entity without extended key usage, which limits it to no purpose.
+    pub fn end_entity() -> Self {
+        Self::new(Role::EndEntity)
+    }
+
+    /// Adds the extended key usage of TLS servers.
+    pub fn server_auth(self) -> Self {
+        self.purpose(ID_KP_SERVER_AUTH)
+    }
+
+    /// Adds the extended key usage of TLS clients.
+    pub fn client_auth(self) -> Self {
+        self.purpose(ID_KP_CLIENT_AUTH)
+    }
+
+    alternative_name_methods!();
+
+    pub(crate) fn named(subject: Name, names: AlternativeNames) -> Self {
+        Self {
+            names,
+            ..Self::end_entity().subject(subject)
+        }
+    }
+
+    fn purpose(mut self, purpose: ObjectIdentifier) -> Self {
+        if !self.purposes.contains(&purpose) {
+            self.purposes.push(purpose);
+        }
+        self
+    }
+}
+
+/// Marks a builder of CA certificates.
+#[derive(Clone, Copy, Debug)]
+pub enum Ca {}
+
+/// Marks a builder of end-entity certificates.
+#[derive(Clone, Copy, Debug)]
+pub enum EndEntity {}
+
+fn general_subtrees(subtrees: &[Subtree]) -> Result<Option<Vec<GeneralSubtree>>, NameError> {
+    // RFC 5280 section 4.2.1.10: a list that is there is not empty.
+    if subtrees.is_empty() {
+        return Ok(None);
+    }
+    subtrees
+        .iter()
+        .map(Subtree::to_general_subtree)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}

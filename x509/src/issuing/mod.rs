@@ -1,0 +1,18 @@
+//! Issuing: what a certificate, a request or a revocation list is to say, the rules for that, and
+//! the CA that signs it.
+//!
+//! It uses [`certificate`](crate::certificate), [`keys`](crate::keys) and
+//! [`encoding`](crate::encoding), and doesn't know [`validation`](crate::validation).
+
+mod builder;
+mod issuer;
+mod request;
+mod revocation_list_builder;
+mod tbs;
+
+pub use builder::{Ca, CertificateBuilder, EndEntity};
+pub use issuer::{IssueError, Issuer};
+pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
+pub use revocation_list_builder::CertificateRevocationListBuilder;
+pub use tbs::TbsCertificate;
+pub(crate) use tbs::repeated;

@@ -1,0 +1,292 @@
+use core::fmt;
+use core::net::IpAddr;
+
+use const_oid::AssociatedOid;
+use der::asn1::SetOfVec;
+use der::referenced::OwnedToRef;
+use der::{Decode, Encode};
+use pki_types::{SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
+use spki::SubjectPublicKeyInfoOwned;
+use x509_cert::attr::Attribute;
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::name::Name;
+use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
+
+use super::builder::{CertificateBuilder, EndEntity};
+use super::tbs::encode_extension;
+use crate::certificate::{
+    AlternativeNames, NameError, SealError, SignatureError, Subject, alternative_name_methods,
+    names, signed, subject_methods,
+};
+use crate::encoding::{SyntaxError, pem, syntax};
+use crate::keys::{
+    KeyError, PemError, PublicKey, SignError, Signer, SubjectKey, VerifyingKey, from_causes,
+};
+
+/// A certification request (PKCS#10, RFC 2986): names and a public key, signed by the
+/// private key that belongs to it.
+///
+/// One that was read has proven nothing yet; [`verify`](Self::verify) it. A key that
+/// cannot sign, such as one for ML-KEM, cannot make a request.
+#[derive(Clone)]
+pub struct CertificateRequest {
+    der: Vec<u8>,
+    parsed: CertReq,
+}
+
+impl CertificateRequest {
+    /// Starts a request of one's own.
+    pub fn builder() -> RequestBuilder {
+        RequestBuilder::default()
+    }
+
+    /// Reads a request from DER. Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::Der`] or [`RequestError::Syntax`] if it is malformed.
+    pub fn from_der(der: &[u8]) -> Result<Self, RequestError> {
+        let parsed = CertReq::from_der(der)?;
+        syntax::check(der)?;
+        Ok(Self {
+            parsed,
+            der: der.to_vec(),
+        })
+    }
+
+    /// Reads the first `CERTIFICATE REQUEST` block of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::Pem`] if there is none, and those of DER.
+    pub fn from_pem(text: &str) -> Result<Self, RequestError> {
+        Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
+    }
+
+    /// The request's DER.
+    pub fn to_der(&self) -> &[u8] {
+        &self.der
+    }
+
+    /// The request as PEM.
+    pub fn to_pem(&self) -> String {
+        pem::encode(PEM_LABEL, &self.der)
+    }
+
+    /// All fields, as `x509-cert` has them.
+    pub fn parsed(&self) -> &CertReq {
+        &self.parsed
+    }
+
+    /// Checks the proof of possession of a key of ML-DSA or SLH-DSA: that the request is
+    /// signed by the key in it.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::Signature`] if it is not, and others if the key or the names
+    /// asked for are not acceptable.
+    pub fn verify(self) -> Result<VerifiedRequest, RequestError> {
+        self.verify_with(&[])
+    }
+
+    /// As [`verify`](Self::verify), for keys of these algorithms too: `&[]` adds none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`verify`](Self::verify).
+    pub fn verify_with(
+        self,
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
+    ) -> Result<VerifiedRequest, RequestError> {
+        let key = &self.parsed.info.public_key;
+        let spki = key.to_der()?;
+        match VerifyingKey::from_spki_der(&spki) {
+            // Of a classical algorithm, whose keys are for others to read.
+            Ok(_) | Err(KeyError::UnsupportedAlgorithm(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        signed::verify(&self.der, &key.owned_to_ref(), algorithms)?;
+        Ok(VerifiedRequest {
+            names: requested_names(&self.parsed.info)?,
+            spki,
+            request: self,
+        })
+    }
+}
+
+impl fmt::Debug for CertificateRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let subject = names::describe(&self.parsed.info.subject);
+        f.debug_struct("CertificateRequest")
+            .field("subject", &format_args!("{subject}"))
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a request is to ask for.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct RequestBuilder {
+    subject: Subject,
+    names: AlternativeNames,
+}
+
+impl RequestBuilder {
+    subject_methods!();
+    alternative_name_methods!();
+
+    /// Signs the request with the key that the certificate is to be for.
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] if a name is not acceptable or the key does not sign.
+    pub fn sign(self, signer: &(impl Signer + ?Sized)) -> Result<CertificateRequest, RequestError> {
+        let mut attributes = SetOfVec::new();
+        if !self.names.is_empty() {
+            let names = SubjectAltName(self.names.to_general_names()?);
+            let request = ExtensionReq(vec![encode_extension(false, &names)?]);
+            attributes.insert(Attribute::try_from(request)?)?;
+        }
+        let info = CertReqInfo {
+            version: Version::V1,
+            subject: self.subject.to_name()?,
+            public_key: SubjectPublicKeyInfoOwned::from_der(&signer.spki())?,
+            attributes,
+        };
+        CertificateRequest::from_der(&signed::seal(&info.to_der()?, signer)?)
+    }
+}
+
+/// A request whose sender has proven to hold the private key.
+///
+/// It says nothing of who the sender is: whether the names asked for are theirs is for
+/// the CA to find out.
+#[derive(Clone, Debug)]
+pub struct VerifiedRequest {
+    request: CertificateRequest,
+    names: AlternativeNames,
+    spki: Vec<u8>,
+}
+
+impl VerifiedRequest {
+    /// The name asked for; it may be empty.
+    pub fn subject(&self) -> &Name {
+        &self.request.parsed.info.subject
+    }
+
+    /// The DNS names asked for.
+    pub fn dns_names(&self) -> &[String] {
+        &self.names.dns
+    }
+
+    /// The addresses asked for.
+    pub fn ip_addresses(&self) -> &[IpAddr] {
+        &self.names.ip
+    }
+
+    /// The public key, if it is of an algorithm of this crate.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::UnsupportedAlgorithm`] for a classical key.
+    pub fn public_key(&self) -> Result<PublicKey, KeyError> {
+        PublicKey::from_spki_der(&self.spki)
+    }
+
+    /// A builder with the subject and the alternative names of the request, and nothing
+    /// else: purposes, key usage and validity are the CA's to decide.
+    ///
+    /// Issue it with `issuer.issue(request.certificate().server_auth(), &request)`.
+    pub fn certificate(&self) -> CertificateBuilder<EndEntity> {
+        CertificateBuilder::named(self.subject().clone(), self.names.clone())
+    }
+}
+
+impl SubjectKey for VerifiedRequest {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.spki.as_slice().into()
+    }
+}
+
+/// Why a request could not be made, read or accepted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The bytes are not the DER of a request.
+    #[error("the request is not valid DER: {0}")]
+    Der(der::Error),
+    /// A value in the DER is not as its type asks.
+    #[error("the request {0}")]
+    Syntax(SyntaxError),
+    /// The text holds no PEM block of the right kind, or a damaged one.
+    #[error(transparent)]
+    Pem(#[from] PemError),
+    /// The public key is malformed, or of an algorithm that cannot sign.
+    #[error("the request's key: {0}")]
+    Key(KeyError),
+    /// The signature does not prove possession of the private key.
+    #[error("no proof of possession: {0}")]
+    Signature(SignatureError),
+    /// A name cannot stand in a certificate.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The request asks for extensions, or for alternative names, more than once.
+    #[error("the request asks for extensions or for alternative names more than once")]
+    Repeated,
+    /// The key did not sign.
+    #[error(transparent)]
+    Sign(#[from] SignError),
+}
+
+from_causes!(
+    RequestError: Der(der::Error),
+    Syntax(SyntaxError),
+    Key(KeyError),
+    Signature(SignatureError)
+);
+
+impl From<SealError> for RequestError {
+    fn from(error: SealError) -> Self {
+        match error {
+            SealError::Der(error) => error.into(),
+            SealError::Sign(error) => error.into(),
+        }
+    }
+}
+
+const PEM_LABEL: &str = "CERTIFICATE REQUEST";
+
+/// The alternative names of the extension request attribute. Other extensions that a
+/// request asks for are the CA's to decide and not looked at.
+fn requested_names(info: &CertReqInfo) -> Result<AlternativeNames, RequestError> {
+    let values = info
+        .attributes
+        .iter()
+        .filter(|attribute| attribute.oid == ExtensionReq::OID)
+        .flat_map(|attribute| attribute.values.iter());
+    let Some(value) = at_most_one(values)? else {
+        return Ok(AlternativeNames::default());
+    };
+    let extensions: ExtensionReq = value.decode_as()?;
+    syntax::check_extensions(&extensions.0)?;
+    let names = extensions
+        .0
+        .iter()
+        .filter(|extension| extension.extn_id == SubjectAltName::OID);
+    let Some(extension) = at_most_one(names)? else {
+        return Ok(AlternativeNames::default());
+    };
+    let names = SubjectAltName::from_der(extension.extn_value.as_bytes())?;
+    match AlternativeNames::from_general_names(&names.0) {
+        (names, false) => Ok(names),
+        (_, true) => Err(NameError::UnsupportedKind.into()),
+    }
+}
+
+fn at_most_one<T>(mut items: impl Iterator<Item = T>) -> Result<Option<T>, RequestError> {
+    let item = items.next();
+    match items.next() {
+        None => Ok(item),
+        Some(_) => Err(RequestError::Repeated),
+    }
+}

@@ -1,0 +1,135 @@
+use alloc::collections::BTreeSet;
+use std::time::SystemTime;
+
+use der::asn1::{OctetString, Uint};
+use der::{EncodeValue, Length};
+use spki::AlgorithmIdentifierOwned;
+use x509_cert::certificate::Version;
+use x509_cert::crl::{RevokedCert, TbsCertList};
+use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, CrlReason};
+use x509_cert::name::Name;
+
+use super::issuer::{IssueError, serial_number};
+use super::tbs::encode_extension;
+use crate::certificate::{Validity, validity};
+
+/// What a revocation list is to say; an
+/// [`Issuer`](crate::Issuer::issue_revocation_list) makes one of it.
+///
+/// Numbers and dates are checked when the list is issued. The list is a complete one: it
+/// covers everything that its CA issued and is no delta to another.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct CertificateRevocationListBuilder {
+    number: Vec<u8>,
+    validity: Option<Validity>,
+    revoked: Vec<Revocation>,
+}
+
+impl CertificateRevocationListBuilder {
+    /// A list with this number, big-endian, such as `&7_u64.to_be_bytes()`: at most 20
+    /// bytes, and more than that of any list that the CA issued before (RFC 5280 section
+    /// 5.2.3).
+    pub fn new(number: &[u8]) -> Self {
+        Self {
+            number: number.to_vec(),
+            validity: None,
+            revoked: Vec::new(),
+        }
+    }
+
+    /// From when the list is to be used (thisUpdate), and when there will be a newer one
+    /// (nextUpdate). By default it is used for 7 days and from one hour ago.
+    pub fn validity(mut self, validity: Validity) -> Self {
+        self.validity = Some(validity);
+        self
+    }
+
+    /// Lists a certificate of this CA, which
+    /// [`Certificate::serial_number`](crate::Certificate::serial_number) numbers, as
+    /// revoked since `date`.
+    ///
+    /// RFC 5280 section 3.3 has a certificate stay on the lists until one has been issued
+    /// that is dated after its expiry.
+    pub fn revoke(mut self, serial_number: &[u8], date: SystemTime, reason: CrlReason) -> Self {
+        self.revoked.push(Revocation {
+            serial_number: serial_number.to_vec(),
+            date,
+            reason,
+        });
+        self
+    }
+
+    /// Fills in the list.
+    pub(crate) fn to_tbs(
+        &self,
+        issuer: Name,
+        issuer_key_id: &[u8],
+        signature: AlgorithmIdentifierOwned,
+    ) -> Result<TbsCertList, IssueError> {
+        let validity = self
+            .validity
+            .unwrap_or_else(|| Validity::days(DEFAULT_DAYS))
+            .to_x509()?;
+        let mut serial_numbers = BTreeSet::new();
+        let mut entries = Vec::with_capacity(self.revoked.len());
+        for revocation in &self.revoked {
+            let entry = revocation.to_entry()?;
+            if !serial_numbers.insert(entry.serial_number.clone()) {
+                return Err(IssueError::RevokedTwice(entry.serial_number.to_string()));
+            }
+            entries.push(entry);
+        }
+        let authority = AuthorityKeyIdentifier {
+            key_identifier: Some(OctetString::new(issuer_key_id)?),
+            ..Default::default()
+        };
+        Ok(TbsCertList {
+            version: Version::V2,
+            signature,
+            issuer,
+            this_update: validity.not_before,
+            next_update: Some(validity.not_after),
+            // RFC 5280 section 5.1.2.6: absent, where there are none.
+            revoked_certificates: (!entries.is_empty()).then_some(entries),
+            crl_extensions: Some(vec![
+                encode_extension(false, &authority)?,
+                encode_extension(false, &list_number(&self.number)?)?,
+            ]),
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Revocation {
+    serial_number: Vec<u8>,
+    date: SystemTime,
+    reason: CrlReason,
+}
+
+impl Revocation {
+    fn to_entry(&self) -> Result<RevokedCert, IssueError> {
+        let extensions = match self.reason {
+            // RFC 5280 section 5.3.1: left out rather than said.
+            CrlReason::Unspecified => None,
+            // The same section: for delta lists only.
+            CrlReason::RemoveFromCRL => return Err(IssueError::RemoveFromCompleteList),
+            reason => Some(vec![encode_extension(false, &reason)?]),
+        };
+        Ok(RevokedCert {
+            serial_number: serial_number(&self.serial_number)?,
+            revocation_date: validity::time(self.date)?,
+            crl_entry_extensions: extensions,
+        })
+    }
+}
+
+const DEFAULT_DAYS: u32 = 7;
+
+fn list_number(bytes: &[u8]) -> Result<CrlNumber, IssueError> {
+    let number = Uint::new(bytes).map_err(|_| IssueError::ListNumber)?;
+    if bytes.is_empty() || number.value_len()? > Length::new(20) {
+        return Err(IssueError::ListNumber);
+    }
+    Ok(CrlNumber(number))
+}

@@ -1,0 +1,101 @@
+use alloc::collections::BTreeSet;
+
+use const_oid::{AssociatedOid, ObjectIdentifier};
+use der::asn1::OctetString;
+use der::{Encode, Sequence};
+use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
+use x509_cert::certificate::Version;
+use x509_cert::ext::Extension;
+use x509_cert::name::Name;
+use x509_cert::serial_number::SerialNumber;
+use x509_cert::time::Validity;
+
+use super::issuer::IssueError;
+use crate::certificate::{Certificate, signed};
+use crate::keys::Signer;
+
+/// A certificate before it is signed (RFC 5280 section 4.1), with every field in reach.
+///
+/// [`Issuer::prepare`](crate::Issuer::prepare) makes one that obeys the rules. Changes
+/// made after that are not checked: this is the place for extensions that this crate
+/// does not know, and for certificates that tests want refused.
+#[derive(Clone, Debug, Eq, PartialEq, Sequence)]
+pub struct TbsCertificate {
+    /// The version, v3 wherever there are extensions.
+    #[asn1(context_specific = "0", default = "Default::default")]
+    pub version: Version,
+    /// The serial number, unique among the issuer's certificates.
+    pub serial_number: SerialNumber,
+    /// The algorithm that the certificate will be signed with; [`sign`](Self::sign) sets it.
+    pub signature: AlgorithmIdentifierOwned,
+    /// The issuer's name.
+    pub issuer: Name,
+    /// The time in which the certificate is valid.
+    pub validity: Validity,
+    /// The subject's name.
+    pub subject: Name,
+    /// The subject's public key.
+    pub subject_public_key_info: SubjectPublicKeyInfoOwned,
+    /// The extensions. Where there are none, the whole field is left out.
+    #[asn1(
+        context_specific = "3",
+        tag_mode = "EXPLICIT",
+        default = "Default::default"
+    )]
+    pub extensions: Vec<Extension>,
+}
+
+impl TbsCertificate {
+    /// Adds an extension, in place of one of the same kind if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`IssueError::Der`] if it cannot be encoded.
+    pub fn set_extension<E: AssociatedOid + Encode>(
+        &mut self,
+        critical: bool,
+        extension: &E,
+    ) -> Result<(), IssueError> {
+        let extension = encode_extension(critical, extension)?;
+        match self.extensions.iter_mut().find(|e| e.extn_id == E::OID) {
+            Some(existing) => *existing = extension,
+            None => self.extensions.push(extension),
+        }
+        Ok(())
+    }
+
+    /// Takes an extension out, if it is there.
+    pub fn remove_extension(&mut self, oid: ObjectIdentifier) {
+        self.extensions.retain(|extension| extension.extn_id != oid);
+    }
+
+    /// Signs the certificate as it stands.
+    ///
+    /// # Errors
+    ///
+    /// [`IssueError::Sign`] if the key does not sign, [`IssueError::Der`] and
+    /// [`IssueError::Certificate`] if the fields do not make a certificate.
+    pub fn sign(mut self, signer: &(impl Signer + ?Sized)) -> Result<Certificate, IssueError> {
+        self.signature = signer.signature_algorithm();
+        let der = signed::seal(&self.to_der()?, signer)?;
+        Ok(Certificate::from_der(&der)?)
+    }
+}
+
+/// An extension of which there is more than one, which RFC 5280 section 4.2 forbids.
+pub(crate) fn repeated(extensions: &[Extension]) -> Option<ObjectIdentifier> {
+    let mut seen = BTreeSet::new();
+    let mut kinds = extensions.iter().map(|extension| extension.extn_id);
+    kinds.find(|kind| !seen.insert(*kind))
+}
+
+pub(crate) fn encode_extension<E: AssociatedOid + Encode>(
+    critical: bool,
+    extension: &E,
+) -> der::Result<Extension> {
+    Ok(Extension {
+        extn_id: E::OID,
+        critical,
+        extn_value: OctetString::new(extension.to_der()?)?,
+    })
+}

@@ -1,0 +1,173 @@
+use const_oid::ObjectIdentifier;
+use thiserror::Error;
+
+use super::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use super::private_key::PrivateKeyForm;
+use super::random::RandomnessError;
+use crate::certificate::names;
+use crate::encoding::SyntaxError;
+
+/// Makes errors of causes, for variants whose text has that of the cause in it.
+///
+/// `#[from]` makes the cause the `source()` as well, and a program that prints an error and its
+/// sources, one after another, would print the cause twice.
+macro_rules! from_causes {
+    ($error:ty: $($variant:ident($cause:ty)),+) => {$(
+        impl From<$cause> for $error {
+            fn from(cause: $cause) -> Self {
+                Self::$variant(cause)
+            }
+        }
+    )+};
+}
+pub(crate) use from_causes;
+
+/// Why a key could not be made, read, written or used.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// The bytes are not the DER of a PKCS#8 private key or of a SubjectPublicKeyInfo.
+    #[error("the key is not valid DER: {0}")]
+    Der(der::Error),
+    /// A value in the DER is not as its type asks.
+    #[error("the key {0}")]
+    Syntax(SyntaxError),
+    /// The text holds no PEM block of the right kind, or a damaged one.
+    #[error(transparent)]
+    Pem(#[from] PemError),
+    /// The key is of an algorithm that this crate does not know.
+    #[error(
+        "no support for keys of algorithm {0}; this crate reads ML-DSA, SLH-DSA and \
+         ML-KEM keys; a key of another algorithm can issue and be certified through \
+         the traits Signer and SubjectKey"
+    )]
+    UnsupportedAlgorithm(ObjectIdentifier),
+    /// The key is for HashML-DSA, which RFC 9881 section 8.3 keeps out of certificates.
+    #[error(
+        "{0} is HashML-DSA, which is not for certificates (RFC 9881 section 8.3); use a key of \
+         pure ML-DSA, which can sign a hash computed elsewhere, too (external µ)"
+    )]
+    HashMlDsa(ObjectIdentifier),
+    /// The AlgorithmIdentifier carries parameters, which must be absent.
+    #[error(
+        "the AlgorithmIdentifier of {0} carries parameters; they must be absent, and \
+         NULL is not absent: have the key encoded again by a conforming tool"
+    )]
+    ParametersPresent(Algorithm),
+    /// A signing or verifying key was asked for and the key is for a KEM.
+    #[error(
+        "this is a key of {0}, which encapsulates; a key that signs is needed, such as ML-DSA-65"
+    )]
+    NotASignatureKey(KemAlgorithm),
+    /// A key for a KEM was asked for and the key is one that signs.
+    #[error(
+        "this is a key of {0}, which signs; a key that encapsulates is needed, such as ML-KEM-768"
+    )]
+    NotAKemKey(SignatureAlgorithm),
+    /// The key material itself was refused: its length, a coefficient, its hash, or
+    /// the agreement of its private and public parts.
+    #[error("malformed {algorithm} key: {error}")]
+    Malformed {
+        /// What the key claims to be.
+        algorithm: Algorithm,
+        /// The check that failed.
+        error: pq_core::Error,
+    },
+    /// A private key in the form with both seed and expanded key, where the seed
+    /// does not expand to that key.
+    #[error(
+        "malformed {0} key: its seed does not expand to the expanded key beside it; \
+         one of the two is damaged or forged, so neither can be used"
+    )]
+    SeedMismatch(Algorithm),
+    /// What is in the private key's OCTET STRING is in no form that is known for the algorithm.
+    #[error(
+        "the private key of {algorithm} is in no known form: {len} bytes that are neither the \
+         standards' CHOICE of seed, expanded key and both (RFC 9881 and RFC 9935, section 6), nor \
+         bare a seed of {} or an expanded key of {} bytes; have it exported again, best as its seed",
+        .algorithm.seed_len(),
+        .algorithm.expanded_len()
+    )]
+    UnknownForm {
+        /// What the key claims to be.
+        algorithm: Algorithm,
+        /// How many bytes there are.
+        len: usize,
+    },
+    /// A private key whose file has a public key beside it that is not its own.
+    #[error("malformed {0} key: the public key beside the private key belongs to another key")]
+    PublicKeyMismatch(Algorithm),
+    /// The seed was asked for, and the key was read from its expanded form.
+    #[error(
+        "this {0} key has no seed, because it was read from its expanded form and the \
+         expansion cannot be undone: write it with PrivateKeyForm::Expanded, or use the \
+         file that the seed came in"
+    )]
+    NoSeed(Algorithm),
+    /// A form of private key was asked for that the algorithm doesn't have.
+    #[error(
+        "{algorithm} private keys have one form (RFC 9909), which is not PrivateKeyForm::{form:?}: \
+         ask for no form, or for PrivateKeyForm::Expanded"
+    )]
+    FormUnavailable {
+        /// The key's algorithm.
+        algorithm: Algorithm,
+        /// The form asked for.
+        form: PrivateKeyForm,
+    },
+    /// The signature is not valid for this key and message, or has a wrong length.
+    #[error("invalid {0} signature")]
+    InvalidSignature(SignatureAlgorithm),
+    /// The input of an operation was refused, such as a ciphertext of a wrong length.
+    #[error("{algorithm}: {error}")]
+    Operation {
+        /// The key's algorithm.
+        algorithm: Algorithm,
+        /// What was wrong with the input.
+        error: pq_core::Error,
+    },
+    /// The operating system gave no randomness.
+    #[error("the operating system gave no randomness: {0}")]
+    Randomness(RandomnessError),
+}
+
+from_causes!(KeyError: Der(der::Error), Syntax(SyntaxError), Randomness(RandomnessError));
+
+/// Why a text gave no PEM block.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum PemError {
+    /// There is no block with this label.
+    #[error(
+        "no PEM block \"{label}\" in the text, which has {}",
+        labels_and_hint(.found)
+    )]
+    Missing {
+        /// The label looked for.
+        label: &'static str,
+        /// The labels that the text has.
+        found: Vec<String>,
+    },
+    /// A block begins and does not end.
+    #[error("the PEM block \"{label}\" does not end; the text is cut short")]
+    NoEnd {
+        /// The block's label.
+        label: &'static str,
+    },
+    /// What is between the BEGIN and END lines is not well-formed.
+    #[error("malformed PEM: {0}")]
+    Malformed(der::pem::Error),
+}
+
+fn labels_and_hint(found: &[String]) -> String {
+    if found.is_empty() {
+        return "none at all; is it DER?".into();
+    }
+    let hint = if found.iter().any(|label| label == "ENCRYPTED PRIVATE KEY") {
+        "; decrypt the private key first, for example with `openssl pkey`"
+    } else {
+        ""
+    };
+    // A text to read may be anybody's, such as a request.
+    format!("{}{hint}", names::describe(found.join(", ")))
+}

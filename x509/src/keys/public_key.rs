@@ -1,0 +1,343 @@
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::fmt;
+
+use der::asn1::BitStringRef;
+use der::{Decode, Encode};
+use pki_types::SubjectPublicKeyInfoDer;
+use pq_core::ml_kem::SHARED_SECRET_LEN;
+use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
+use zeroize::Zeroizing;
+
+use super::algorithm::{Algorithm, KemAlgorithm, PreHashRow, SignatureAlgorithm};
+use super::backend::{AnyEncapsulationKey, AnyVerifyingKey};
+use super::error::KeyError;
+use super::random;
+use super::signer::SubjectKey;
+use super::verification::Mode;
+use crate::SharedSecret;
+use crate::encoding::{pem, syntax};
+
+/// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set, pure or, where it
+/// was read from a SubjectPublicKeyInfo that says so, HashSLH-DSA's.
+///
+/// Clones share one key.
+#[derive(Clone)]
+pub struct VerifyingKey {
+    algorithm: SignatureAlgorithm,
+    /// Of HashSLH-DSA.
+    pre_hash: Option<&'static PreHashRow>,
+    key: Arc<dyn AnyVerifyingKey>,
+    spki: Arc<[u8]>,
+}
+
+impl VerifyingKey {
+    /// Reads the raw key of FIPS 204 (algorithm 22, pkEncode) or of FIPS 205 (figure 16).
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the length is wrong.
+    pub fn from_bytes(algorithm: SignatureAlgorithm, bytes: &[u8]) -> Result<Self, KeyError> {
+        Self::new(algorithm, None, bytes)
+    }
+
+    pub(crate) fn new(
+        algorithm: SignatureAlgorithm,
+        pre_hash: Option<&'static PreHashRow>,
+        bytes: &[u8],
+    ) -> Result<Self, KeyError> {
+        let key = match pre_hash {
+            None => (algorithm.row().verifying_key)(bytes),
+            Some(row) => (row.verifying_key)(row.hash, bytes),
+        }
+        .map_err(|error| KeyError::Malformed {
+            algorithm: algorithm.into(),
+            error,
+        })?;
+        let oid = pre_hash.map_or_else(|| algorithm.oid(), |row| row.oid);
+        Ok(Self {
+            algorithm,
+            pre_hash,
+            key,
+            spki: encode_spki(oid, bytes)?,
+        })
+    }
+
+    /// Whether the key is for messages or for hashes of them (HashSLH-DSA, RFC 9909). Only a key
+    /// that was read can be for hashes.
+    pub fn mode(&self) -> Mode {
+        match self.pre_hash {
+            None => Mode::Pure,
+            Some(_) => Mode::PreHash,
+        }
+    }
+
+    /// The object identifier of the key and of its signatures, which is not that of
+    /// [`algorithm`](Self::algorithm) if the [`mode`](Self::mode) is [`Mode::PreHash`].
+    pub fn oid(&self) -> ObjectIdentifier {
+        self.pre_hash
+            .map_or_else(|| self.algorithm.oid(), |row| row.oid)
+    }
+
+    /// Checks a signature as certificates and TLS do: in the key's [`mode`](Self::mode), with an
+    /// empty context.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::InvalidSignature`], also for a signature of a wrong length.
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), KeyError> {
+        self.key
+            .verify(message, &[], signature)
+            .map_err(|_| KeyError::InvalidSignature(self.algorithm))
+    }
+}
+
+/// A public key that others encapsulate to, of any ML-KEM parameter set.
+///
+/// Clones share one key.
+#[derive(Clone)]
+pub struct EncapsulationKey {
+    algorithm: KemAlgorithm,
+    key: Arc<dyn AnyEncapsulationKey>,
+    spki: Arc<[u8]>,
+}
+
+impl EncapsulationKey {
+    /// Reads the raw key of FIPS 203, with the checks of its section 7.2.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the length is wrong or a coefficient not reduced.
+    pub fn from_bytes(algorithm: KemAlgorithm, bytes: &[u8]) -> Result<Self, KeyError> {
+        let key =
+            (algorithm.row().encapsulation_key)(bytes).map_err(|error| KeyError::Malformed {
+                algorithm: algorithm.into(),
+                error,
+            })?;
+        Ok(Self {
+            algorithm,
+            key,
+            spki: encode_spki(algorithm.oid(), bytes)?,
+        })
+    }
+
+    /// Makes a shared secret and the ciphertext that carries it to the key's owner,
+    /// with the operating system's randomness.
+    ///
+    /// The secret is in a box, since to return it by value would leave a copy of it on the stack.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Randomness`] if there is none.
+    pub fn encapsulate(&self) -> Result<(Vec<u8>, Box<SharedSecret>), KeyError> {
+        let mut secret = Zeroizing::new([0; SHARED_SECRET_LEN]);
+        let ciphertext = self.encapsulate_into(&mut secret)?;
+        Ok((ciphertext, SharedSecret::boxed_from_bytes(&secret)))
+    }
+
+    /// [`encapsulate`](Self::encapsulate) to where the secret stays, which returns the ciphertext.
+    /// Whoever passes the place wipes it.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Randomness`] if there is none; then nothing is written.
+    pub fn encapsulate_into(
+        &self,
+        secret: &mut [u8; SHARED_SECRET_LEN],
+    ) -> Result<Vec<u8>, KeyError> {
+        let mut m = Zeroizing::new([0; 32]);
+        random::fill(&mut *m)?;
+        Ok(self.key.encapsulate(&m, secret))
+    }
+}
+
+/// A public key of any algorithm, as a file or a certificate may hold it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum PublicKey {
+    /// A key that verifies signatures.
+    Verifying(VerifyingKey),
+    /// A key that others encapsulate to.
+    Encapsulation(EncapsulationKey),
+}
+
+impl PublicKey {
+    /// Reads a raw key of the algorithm given.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the key fails a check of its standard.
+    pub fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, KeyError> {
+        match algorithm {
+            Algorithm::Signature(algorithm) => {
+                VerifyingKey::from_bytes(algorithm, bytes).map(Self::Verifying)
+            }
+            Algorithm::Kem(algorithm) => {
+                EncapsulationKey::from_bytes(algorithm, bytes).map(Self::Encapsulation)
+            }
+        }
+    }
+
+    /// The parameter set.
+    pub fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::Verifying(key) => key.algorithm.into(),
+            Self::Encapsulation(key) => key.algorithm.into(),
+        }
+    }
+
+    /// The raw key, as its FIPS encodes it.
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Verifying(key) => key.as_bytes(),
+            Self::Encapsulation(key) => key.as_bytes(),
+        }
+    }
+
+    /// The key as the DER of a SubjectPublicKeyInfo.
+    pub fn to_spki_der(&self) -> &[u8] {
+        match self {
+            Self::Verifying(key) => &key.spki,
+            Self::Encapsulation(key) => &key.spki,
+        }
+    }
+}
+
+impl TryFrom<PublicKey> for VerifyingKey {
+    type Error = KeyError;
+
+    fn try_from(key: PublicKey) -> Result<Self, Self::Error> {
+        match key {
+            PublicKey::Verifying(key) => Ok(key),
+            PublicKey::Encapsulation(key) => Err(KeyError::NotASignatureKey(key.algorithm)),
+        }
+    }
+}
+
+impl TryFrom<PublicKey> for EncapsulationKey {
+    type Error = KeyError;
+
+    fn try_from(key: PublicKey) -> Result<Self, Self::Error> {
+        match key {
+            PublicKey::Verifying(key) => Err(KeyError::NotAKemKey(key.algorithm)),
+            PublicKey::Encapsulation(key) => Ok(key),
+        }
+    }
+}
+
+/// Reading and writing SubjectPublicKeyInfo, the same for each type of public key.
+macro_rules! spki_methods {
+    ($($key:ident from $narrow:path),+) => {$(
+        impl $key {
+            /// Reads the DER of a SubjectPublicKeyInfo. Nothing may follow it.
+            ///
+            /// # Errors
+            ///
+            /// A [`KeyError`] for malformed DER, another algorithm, parameters that are
+            /// present, or a key that fails a check of its standard.
+            pub fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
+                parse(der).and_then($narrow)
+            }
+
+            /// Reads the first `PUBLIC KEY` block of a PEM text, as
+            /// [`from_spki_der`](Self::from_spki_der) does.
+            ///
+            /// # Errors
+            ///
+            /// [`KeyError::Pem`] if there is no such block, and those of DER.
+            pub fn from_spki_pem(text: &str) -> Result<Self, KeyError> {
+                Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
+            }
+
+            /// The key as the PEM of a SubjectPublicKeyInfo.
+            pub fn to_spki_pem(&self) -> String {
+                pem::encode(PEM_LABEL, self.to_spki_der())
+            }
+        }
+
+        impl SubjectKey for $key {
+            fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+                self.to_spki_der().into()
+            }
+        }
+    )+};
+}
+
+spki_methods!(
+    VerifyingKey from VerifyingKey::try_from,
+    EncapsulationKey from EncapsulationKey::try_from,
+    PublicKey from Ok
+);
+
+/// What the two types of public key have in common as structs.
+macro_rules! key_struct_methods {
+    ($($key:ident: $algorithm:ident),+) => {$(
+        impl $key {
+            /// The parameter set.
+            pub fn algorithm(&self) -> $algorithm {
+                self.algorithm
+            }
+
+            /// The raw key, as its FIPS encodes it.
+            pub fn as_bytes(&self) -> &[u8] {
+                self.key.as_bytes()
+            }
+
+            /// The key as the DER of a SubjectPublicKeyInfo.
+            pub fn to_spki_der(&self) -> &[u8] {
+                &self.spki
+            }
+        }
+
+        impl PartialEq for $key {
+            fn eq(&self, other: &Self) -> bool {
+                self.spki == other.spki
+            }
+        }
+
+        impl Eq for $key {}
+
+        impl fmt::Debug for $key {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($key)).field(&self.algorithm).finish()
+            }
+        }
+    )+};
+}
+
+key_struct_methods!(VerifyingKey: SignatureAlgorithm, EncapsulationKey: KemAlgorithm);
+
+const PEM_LABEL: &str = "PUBLIC KEY";
+
+fn parse(der: &[u8]) -> Result<PublicKey, KeyError> {
+    let spki = SubjectPublicKeyInfoRef::from_der(der)?;
+    syntax::check(der)?;
+    let bytes = whole_octets(spki.subject_public_key)?;
+    match Algorithm::of_key(&spki.algorithm)? {
+        (Algorithm::Signature(algorithm), pre_hash) => {
+            VerifyingKey::new(algorithm, pre_hash, bytes).map(PublicKey::Verifying)
+        }
+        (Algorithm::Kem(algorithm), _) => {
+            EncapsulationKey::from_bytes(algorithm, bytes).map(PublicKey::Encapsulation)
+        }
+    }
+}
+
+/// The contents of a BIT STRING that has no unused bits.
+pub(crate) fn whole_octets(bits: BitStringRef<'_>) -> der::Result<&[u8]> {
+    if bits.unused_bits() != 0 {
+        return Err(der::Tag::BitString.value_error().into());
+    }
+    Ok(bits.raw_bytes())
+}
+
+fn encode_spki(oid: ObjectIdentifier, bytes: &[u8]) -> Result<Arc<[u8]>, der::Error> {
+    let spki = SubjectPublicKeyInfoRef {
+        algorithm: AlgorithmIdentifierRef {
+            oid,
+            parameters: None,
+        },
+        subject_public_key: BitStringRef::from_bytes(bytes)?,
+    };
+    Ok(spki.to_der()?.into())
+}

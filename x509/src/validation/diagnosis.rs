@@ -1,0 +1,124 @@
+//! Finds the certificate that webpki's verdict is about, which webpki does not tell.
+
+use const_oid::{AssociatedOid, ObjectIdentifier};
+use pki_types::{CertificateDer, SignatureVerificationAlgorithm};
+use x509_cert::ext::pkix::{
+    BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName,
+};
+
+use super::error::ValidationError;
+use super::roots::Roots;
+use crate::certificate::{Certificate, SignatureError};
+
+/// webpki's error as ours, with the subject where it can be found.
+///
+/// The chain is the peer's, so no more than a few of its certificates are looked at.
+pub(crate) fn explain(
+    error: webpki::Error,
+    chain: &[CertificateDer<'_>],
+    roots: &Roots,
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
+) -> ValidationError {
+    let mut verdict = ValidationError::from(error);
+    let sent: Vec<Certificate> = chain
+        .iter()
+        .take(MAX_CERTIFICATES)
+        .filter_map(|der| Certificate::from_der(der).ok())
+        .collect();
+    let first = |is_it: &dyn Fn(&Certificate) -> bool| {
+        let found = sent.iter().find(|certificate| is_it(certificate));
+        found.map(Certificate::describe_subject)
+    };
+    match &mut verdict {
+        ValidationError::Expired {
+            subject, not_after, ..
+        } => *subject = first(&|certificate| certificate.not_after() == *not_after),
+        ValidationError::NotYetValid {
+            subject,
+            not_before,
+            ..
+        } => *subject = first(&|certificate| certificate.not_before() == *not_before),
+        ValidationError::NotACa { subject } => {
+            *subject = first(&|certificate| {
+                !certificate.is_ca() && sent.iter().any(|other| issued(certificate, other))
+            });
+        }
+        ValidationError::PathLengthExceeded { subject } => {
+            // The path has the end entity first, so of the CAs from the first on, as many
+            // are below one as its place says.
+            *subject = (path(&sent).into_iter().skip(1).enumerate())
+                .find(|(below, ca)| ca.path_len().is_some_and(|limit| *below > limit.into()))
+                .map(|(_, ca)| ca.describe_subject());
+        }
+        ValidationError::BadSignature { subject } => {
+            *subject = path(&sent)
+                .into_iter()
+                .find(|certificate| {
+                    let issuers: Vec<&Certificate> = roots
+                        .with_subject(certificate.issuer())
+                        .chain(&sent)
+                        .filter(|issuer| issued(issuer, certificate))
+                        .take(MAX_ISSUERS + 1)
+                        .collect();
+                    let invalid = |issuer: &&Certificate| {
+                        certificate.verify_signature(issuer, algorithms)
+                            == Err(SignatureError::Invalid)
+                    };
+                    (1..=MAX_ISSUERS).contains(&issuers.len()) && issuers.iter().all(invalid)
+                })
+                .map(Certificate::describe_subject);
+        }
+        ValidationError::UnsupportedCriticalExtension { subject, oid } => {
+            let found = sent.iter().find_map(|certificate| {
+                unprocessed_critical_extension(certificate).map(|oid| (certificate, oid))
+            });
+            *subject = found.map(|(certificate, _)| certificate.describe_subject());
+            *oid = found.map(|(_, oid)| oid);
+        }
+        _ => {}
+    }
+    verdict
+}
+
+/// A critical extension that neither webpki nor this crate processes, if there is one
+/// (RFC 5280 section 4.2).
+pub(crate) fn unprocessed_critical_extension(
+    certificate: &Certificate,
+) -> Option<ObjectIdentifier> {
+    const PROCESSED: [ObjectIdentifier; 5] = [
+        BasicConstraints::OID,
+        ExtendedKeyUsage::OID,
+        KeyUsage::OID,
+        NameConstraints::OID,
+        SubjectAltName::OID,
+    ];
+    let extensions = certificate.parsed().tbs_certificate().extensions()?;
+    extensions
+        .iter()
+        .find(|extension| extension.critical && !PROCESSED.contains(&extension.extn_id))
+        .map(|extension| extension.extn_id)
+}
+
+/// webpki gives up beyond six intermediates.
+pub(crate) const MAX_CERTIFICATES: usize = 8;
+
+/// With more issuers of one name than this, nothing is said: trying one costs a
+/// verification, and only when all were tried is it the certificate that is bad.
+const MAX_ISSUERS: usize = 4;
+
+/// By the names alone.
+fn issued(issuer: &Certificate, certificate: &Certificate) -> bool {
+    issuer != certificate && issuer.subject() == certificate.issuer()
+}
+
+/// The end entity and the CAs above it, as far as they were sent, each once.
+fn path(sent: &[Certificate]) -> Vec<&Certificate> {
+    let mut path: Vec<&Certificate> = sent.first().into_iter().collect();
+    while let Some(next) = path.last().and_then(|last| {
+        sent.iter()
+            .find(|issuer| issued(issuer, last) && !path.contains(issuer))
+    }) {
+        path.push(next);
+    }
+    path
+}

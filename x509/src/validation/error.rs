@@ -1,0 +1,312 @@
+use der::{DateTime, Decode, SliceReader};
+use pki_types::{ServerName, UnixTime};
+use spki::ObjectIdentifier;
+
+use crate::certificate::{
+    CertificateError, KeyUsageError, RevokedCertificate, SignatureError, UnusableList,
+};
+use crate::keys::{KemAlgorithm, KeyError};
+
+/// Why a chain was refused.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValidationError {
+    /// No roots were given.
+    #[error("no roots to trust were given; load at least one CA certificate")]
+    NoRoots,
+    /// A root is not a CA certificate.
+    #[error("the root {0} is not a CA certificate; trust the CA that issued it instead")]
+    RootNotACa(String),
+    /// The peer sent no certificate.
+    #[error("the chain is empty; the peer must send its certificate")]
+    EmptyChain,
+    /// A certificate is malformed.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// A certificate has expired.
+    #[error(
+        "{} expired at {}, and it is {}; have it renewed",
+        whose(.subject),
+        date(.not_after),
+        date(.time)
+    )]
+    Expired {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
+        /// The end of its validity.
+        not_after: UnixTime,
+        /// The time validated for.
+        time: UnixTime,
+    },
+    /// A certificate is not valid yet.
+    #[error(
+        "{} is not valid before {}, and it is {}; check the clock",
+        whose(.subject),
+        date(.not_before),
+        date(.time)
+    )]
+    NotYetValid {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
+        /// The start of its validity.
+        not_before: UnixTime,
+        /// The time validated for.
+        time: UnixTime,
+    },
+    /// The end entity's certificate is for other names.
+    #[error(
+        "the certificate is not for {expected} but for {}; dial one of these names, or have a \
+         certificate issued for the one dialled",
+        list(.presented)
+    )]
+    NameMismatch {
+        /// The name or address asked for.
+        expected: String,
+        /// The names in the certificate.
+        presented: Vec<String>,
+    },
+    /// No path leads to a trusted root.
+    #[error(
+        "no path from the certificate to a trusted root; trust the root that issued the chain, \
+         and have the peer send its intermediates"
+    )]
+    UnknownIssuer,
+    /// A certificate that is not a CA's was used to issue another.
+    #[error(
+        "{} is not a CA's and was used to issue another; have the other issued by a CA",
+        whose(.subject)
+    )]
+    NotACa {
+        /// The subject of the certificate that is not a CA's, where known.
+        subject: Option<String>,
+    },
+    /// A CA certificate was presented as the end entity's.
+    #[error("the first certificate is a CA's; the chain must start with the end entity's own")]
+    CaAsEndEntity,
+    /// There are more CAs below one than its path length allows.
+    #[error(
+        "{} allows fewer CAs below it than there are; shorten the chain, or have that CA \
+         issued again with a larger path length",
+        whose(.subject)
+    )]
+    PathLengthExceeded {
+        /// The subject of the CA whose path length it is, where known.
+        subject: Option<String>,
+    },
+    /// A name is outside of what a CA may issue for.
+    #[error("a name in the certificate is outside of the name constraints of a CA above it")]
+    NameConstraintViolation,
+    /// The certificate's extended key usage is for other purposes.
+    #[error(
+        "the extended key usage of a certificate in the chain does not allow this purpose; \
+         servers need serverAuth and clients clientAuth"
+    )]
+    WrongPurpose,
+    /// A key usage is not allowed.
+    #[error("the certificate of {subject}: {error}")]
+    KeyUsage {
+        /// The subject of the certificate.
+        subject: String,
+        /// What is wrong with its key usage.
+        error: KeyUsageError,
+    },
+    /// The end entity's key is not as its standard asks.
+    #[error("the key in the certificate of {subject}: {error}")]
+    Key {
+        /// The subject of the certificate.
+        subject: String,
+        /// What is wrong with the key.
+        error: KeyError,
+    },
+    /// A signature does not verify.
+    #[error(
+        "the signature on {} does not verify; it was altered, or issued by another key of \
+         the same name",
+        whose(.subject)
+    )]
+    BadSignature {
+        /// The subject of the certificate that was signed, where known.
+        subject: Option<String>,
+    },
+    /// A signature is of an algorithm for which no verification algorithm was given.
+    #[error(
+        "a certificate in the chain is signed by an algorithm that was not given to this \
+         validator ({}); see with_algorithms()",
+        describe(.0)
+    )]
+    UnsupportedAlgorithm(Option<ObjectIdentifier>),
+    /// A signature is of another algorithm than the key that is to verify it.
+    #[error(
+        "a certificate in the chain is signed by algorithm {} and its issuer's key is of \
+         algorithm {}",
+        describe(.signature),
+        describe(.key)
+    )]
+    AlgorithmMismatch {
+        /// Algorithm of the signature; `None` if it is malformed.
+        signature: Option<ObjectIdentifier>,
+        /// Algorithm of the issuer's key; `None` if it is malformed.
+        key: Option<ObjectIdentifier>,
+    },
+    /// The end entity's key is for a KEM, which cannot authenticate in TLS.
+    #[error(
+        "the certificate's key is of {0}, which cannot sign, so it cannot authenticate in TLS; \
+         use a certificate for a key that signs, such as ML-DSA-65"
+    )]
+    CannotSign(KemAlgorithm),
+    /// A critical extension is not processed here, so the certificate cannot be relied on.
+    #[error(
+        "{} has a critical extension{} that is not supported; have it issued again without \
+         that extension, or with the extension not critical",
+        whose(.subject),
+        .oid.map_or_else(String::new, |oid| format!(" ({oid})"))
+    )]
+    UnsupportedCriticalExtension {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
+        /// The object identifier of the extension, where known.
+        oid: Option<ObjectIdentifier>,
+    },
+    /// A revocation policy was to be made of no lists.
+    #[error("no revocation lists were given; load at least one, or set no revocation policy")]
+    NoRevocationLists,
+    /// A revocation list is of a kind that is not supported.
+    #[error("the revocation list of {issuer} cannot be used: {error}")]
+    UnusableRevocationList {
+        /// The issuer of the list.
+        issuer: String,
+        /// What is not supported.
+        error: UnusableList,
+    },
+    /// A certificate has been revoked.
+    #[error(
+        "{} was revoked{}; have another one issued, for a new key",
+        whose(.subject),
+        .entry.as_ref().map_or_else(String::new, |entry| {
+            format!(" at {} ({:?})", date(&entry.date()), entry.reason())
+        })
+    )]
+    Revoked {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
+        /// What the list says of it, where known.
+        entry: Option<RevokedCertificate>,
+    },
+    /// No revocation list covers a certificate.
+    #[error(
+        "{} may have been revoked: no revocation list of its issuer is there; get one, or \
+         see RevocationPolicy::allow_unknown_status()",
+        whose(.subject)
+    )]
+    UnknownRevocationStatus {
+        /// The subject of the certificate, where known.
+        subject: Option<String>,
+    },
+    /// There should be a newer revocation list.
+    #[error(
+        "the revocation list of {} was to be replaced at {}, and it is {}; get the newer one",
+        .issuer.as_deref().unwrap_or("a CA of the chain"),
+        date(.next_update),
+        date(.time)
+    )]
+    RevocationListExpired {
+        /// The issuer of the list, where known.
+        issuer: Option<String>,
+        /// When the list was to be replaced.
+        next_update: UnixTime,
+        /// The time validated for.
+        time: UnixTime,
+    },
+    /// The signature of a revocation list is not by the key of the CA that it names.
+    #[error("the signature of a revocation list for a CA of the chain: {0}")]
+    RevocationListSignature(SignatureError),
+    /// A certificate is not well-formed.
+    #[error(
+        "a certificate of the chain is not well-formed DER; pass certificates in DER (PEM is \
+         read by Certificate::chain_from_pem), or have the certificate issued again"
+    )]
+    Malformed,
+    /// webpki refused the chain for another reason.
+    #[error("the chain is not valid: {0}")]
+    Other(webpki::Error),
+}
+
+impl From<webpki::Error> for ValidationError {
+    fn from(error: webpki::Error) -> Self {
+        use webpki::Error;
+        match error {
+            Error::CertExpired { time, not_after } => Self::Expired {
+                subject: None,
+                not_after,
+                time,
+            },
+            Error::CertNotValidYet { time, not_before } => Self::NotYetValid {
+                subject: None,
+                not_before,
+                time,
+            },
+            Error::CertNotValidForName(context) => Self::NameMismatch {
+                expected: match &context.expected {
+                    ServerName::DnsName(name) => name.as_ref().into(),
+                    ServerName::IpAddress(address) => core::net::IpAddr::from(*address).to_string(),
+                    other => format!("{other:?}"),
+                },
+                presented: context.presented,
+            },
+            Error::UnknownIssuer => Self::UnknownIssuer,
+            Error::EndEntityUsedAsCa => Self::NotACa { subject: None },
+            Error::CaUsedAsEndEntity => Self::CaAsEndEntity,
+            Error::PathLenConstraintViolated => Self::PathLengthExceeded { subject: None },
+            Error::NameConstraintViolation => Self::NameConstraintViolation,
+            Error::RequiredEkuNotFoundContext(_) => Self::WrongPurpose,
+            Error::InvalidSignatureForPublicKey => Self::BadSignature { subject: None },
+            Error::UnsupportedCriticalExtension => Self::UnsupportedCriticalExtension {
+                subject: None,
+                oid: None,
+            },
+            Error::BadDer | Error::TrailingData(_) => Self::Malformed,
+            Error::UnsupportedSignatureAlgorithmContext(context) => {
+                Self::UnsupportedAlgorithm(oid(&context.signature_algorithm_id))
+            }
+            Error::UnsupportedSignatureAlgorithmForPublicKeyContext(context) => {
+                Self::AlgorithmMismatch {
+                    signature: oid(&context.signature_algorithm_id),
+                    key: oid(&context.public_key_algorithm_id),
+                }
+            }
+            other => Self::Other(other),
+        }
+    }
+}
+
+/// The object identifier at the start of the contents of an AlgorithmIdentifier.
+fn oid(contents: &[u8]) -> Option<ObjectIdentifier> {
+    ObjectIdentifier::decode(&mut SliceReader::new(contents).ok()?).ok()
+}
+
+fn describe(oid: &Option<ObjectIdentifier>) -> String {
+    oid.map_or_else(|| "of a malformed identifier".into(), |oid| oid.to_string())
+}
+
+fn whose(subject: &Option<String>) -> String {
+    match subject {
+        Some(subject) => format!("the certificate of {subject}"),
+        None => "a certificate of the chain".into(),
+    }
+}
+
+fn date(time: &UnixTime) -> String {
+    match DateTime::from_unix_duration(core::time::Duration::from_secs(time.as_secs())) {
+        // What certificates and lists say of times before that is read as this one.
+        Ok(date) if time.as_secs() == 0 => format!("{date} or before"),
+        Ok(date) => date.to_string(),
+        Err(_) => format!("{} seconds after 1970", time.as_secs()),
+    }
+}
+
+fn list(names: &[String]) -> String {
+    match names.is_empty() {
+        true => "no name at all".into(),
+        false => names.join(", "),
+    }
+}

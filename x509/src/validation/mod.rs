@@ -1,0 +1,16 @@
+//! Validation: whether a chain leads to a trusted root and nothing on it was revoked, and if not,
+//! why.
+//!
+//! It uses [`certificate`](crate::certificate), [`keys`](crate::keys) and
+//! [`encoding`](crate::encoding), and doesn't know [`issuing`](crate::issuing).
+
+mod diagnosis;
+mod error;
+mod revocation;
+mod roots;
+mod validator;
+
+pub(crate) use diagnosis::MAX_CERTIFICATES;
+pub use error::ValidationError;
+pub use revocation::RevocationPolicy;
+pub use validator::{ChainValidator, Purpose, ValidatedChain};

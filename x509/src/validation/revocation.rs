@@ -1,0 +1,411 @@
+use alloc::sync::Arc;
+use core::cell::Cell;
+use core::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use pki_types::{SignatureVerificationAlgorithm, UnixTime};
+use x509_cert::name::Name;
+
+use super::error::ValidationError;
+use crate::certificate::{
+    Certificate, CertificateRevocationList, Role, Scope, SignatureError, key_usage, list_scope,
+    names,
+};
+use crate::keys::SubjectKey;
+
+/// Revocation lists, and what a [`ChainValidator`](crate::ChainValidator) makes of them.
+///
+/// Every certificate on a path below the root must be covered by a list that is by the
+/// CA that issued the certificate, is signed by that CA's key, and has not been superseded:
+/// the time is before its nextUpdate. The methods relax this, one rule each.
+///
+/// Lists are found by the name of their issuer; of several by one issuer the newest that covers the
+/// certificate counts. They may be of version 1 or 2.
+/// Lists are to be complete: delta lists, indirect ones, those for some reasons only, those without
+/// nextUpdate, and those of version 2 without extensions (RFC 5280 section 5 demands both) are
+/// refused at once.
+///
+/// # Cost
+///
+/// What a validation costs does not depend on how many certificates are revoked, nor on how many
+/// lists there are, of one CA or of many: a list is found by the hash of its issuer and of a URL at
+/// which it is to be had, and an entry by binary search. The one thing that grows with a list is
+/// the check of its signature, which is over all of it. A validator verifies it when it first uses
+/// the list, and keeps the result; threads that come to it at the same time each verify it. A peer
+/// can't have many verified by sending CAs of one name with different keys: for each list a validator
+/// keeps the results for four keys, that of the right one among them, and after four signatures of
+/// lists that are invalid a validation verifies no further one and fails.
+///
+/// In memory a list takes about 120 bytes for each certificate on it, some 12 MB for 100,000, its DER
+/// included; copies of a policy share them.
+#[derive(Clone, Debug)]
+pub struct RevocationPolicy {
+    lists: Arc<Lists>,
+    end_entity_only: bool,
+    allow_unknown_status: bool,
+    allow_expired_lists: bool,
+}
+
+impl RevocationPolicy {
+    /// Has certificates checked against these lists.
+    ///
+    /// # Errors
+    ///
+    /// [`ValidationError::NoRevocationLists`] if there are none,
+    /// [`ValidationError::UnusableRevocationList`] if one is of an unsupported kind.
+    pub fn new(
+        lists: impl IntoIterator<Item = CertificateRevocationList>,
+    ) -> Result<Self, ValidationError> {
+        Ok(Self {
+            lists: Arc::new(Lists::new(lists.into_iter().collect())?),
+            end_entity_only: false,
+            allow_unknown_status: false,
+            allow_expired_lists: false,
+        })
+    }
+
+    /// Checks the end entity's certificate only, and not those of the CAs above it.
+    #[must_use]
+    pub fn end_entity_only(mut self) -> Self {
+        self.end_entity_only = true;
+        self
+    }
+
+    /// Accepts certificates that no list covers.
+    #[must_use]
+    pub fn allow_unknown_status(mut self) -> Self {
+        self.allow_unknown_status = true;
+        self
+    }
+
+    /// Uses lists after their nextUpdate, too: whoever can keep newer lists away then has
+    /// revocations since overlooked.
+    #[must_use]
+    pub fn allow_expired_lists(mut self) -> Self {
+        self.allow_expired_lists = true;
+        self
+    }
+}
+
+/// A policy at work in one validator.
+#[derive(Clone, Debug)]
+pub(crate) struct Revocation {
+    policy: RevocationPolicy,
+    /// Of this validator, and not of the policy: another validator may have other algorithms.
+    signatures: Arc<Signatures>,
+}
+
+impl Revocation {
+    pub(crate) fn new(policy: RevocationPolicy) -> Self {
+        Self {
+            policy,
+            signatures: Arc::default(),
+        }
+    }
+
+    /// The same policy, with nothing known of signatures: they are to be verified by other
+    /// algorithms.
+    pub(crate) fn afresh(self) -> Self {
+        Self::new(self.policy)
+    }
+
+    /// Begins the checks of one validation.
+    pub(crate) fn begin<'a>(
+        &'a self,
+        time: UnixTime,
+        algorithms: &'a [&'static dyn SignatureVerificationAlgorithm],
+    ) -> RevocationChecks<'a> {
+        RevocationChecks {
+            revocation: self,
+            time,
+            algorithms,
+            failed: Cell::new(0),
+        }
+    }
+}
+
+/// The checks of one validation, which may look at many paths.
+pub(crate) struct RevocationChecks<'a> {
+    revocation: &'a Revocation,
+    time: UnixTime,
+    algorithms: &'a [&'static dyn SignatureVerificationAlgorithm],
+    /// How many signatures of lists were verified in vain.
+    failed: Cell<usize>,
+}
+
+/// The chain is the peer's, and may have many paths, each with another key that a list is held
+/// against.
+const MAX_FAILED: usize = 4;
+
+impl RevocationChecks<'_> {
+    /// Checks a path whose signatures were verified, from the end entity to the root, as RFC 5280
+    /// section 6.3 has it for complete lists by the certificates' own issuers.
+    pub(crate) fn check(&self, path: &[Certificate]) -> Result<(), ValidationError> {
+        // From the root down: what an issuer's list says counts only if the issuer does.
+        for (index, pair) in path.windows(2).enumerate().rev() {
+            let [certificate, issuer] = pair else {
+                continue;
+            };
+            let role = match index {
+                0 => Role::EndEntity,
+                _ if self.revocation.policy.end_entity_only => continue,
+                _ => Role::Ca,
+            };
+            self.check_certificate(certificate, role, issuer)?;
+        }
+        Ok(())
+    }
+
+    fn check_certificate(
+        &self,
+        certificate: &Certificate,
+        role: Role,
+        issuer: &Certificate,
+    ) -> Result<(), ValidationError> {
+        let policy = &self.revocation.policy;
+        let subject = || Some(certificate.describe_subject());
+        let Some((index, list)) = policy.lists.covering(certificate, role) else {
+            return match policy.allow_unknown_status {
+                true => Ok(()),
+                false => Err(ValidationError::UnknownRevocationStatus { subject: subject() }),
+            };
+        };
+        self.check_signature(index, &list.list, issuer)?;
+        let is_current = self.time < list.next_update;
+        if !(is_current || policy.allow_expired_lists) {
+            return Err(ValidationError::RevocationListExpired {
+                issuer: Some(names::describe(list.list.issuer())),
+                next_update: list.next_update,
+                time: self.time,
+            });
+        }
+        if let Some(usages) = issuer.key_usage() {
+            key_usage::check_list_issuer(usages).map_err(|error| ValidationError::KeyUsage {
+                subject: issuer.describe_subject(),
+                error,
+            })?;
+        }
+        match list.list.entry_for(certificate) {
+            None => Ok(()),
+            Some(entry) => Err(ValidationError::Revoked {
+                subject: subject(),
+                entry: Some(entry.clone()),
+            }),
+        }
+    }
+
+    /// Verifies the signature of a list, which the index stands for, or remembers having done so.
+    fn check_signature(
+        &self,
+        index: usize,
+        list: &CertificateRevocationList,
+        issuer: &Certificate,
+    ) -> Result<(), ValidationError> {
+        let key = issuer.spki();
+        let known = self.revocation.signatures.verdict(index, &key);
+        let result = match known {
+            Some(true) => Ok(()),
+            Some(false) => Err(SignatureError::Invalid),
+            None if self.failed.get() >= MAX_FAILED => {
+                return Err(webpki::Error::MaximumSignatureChecksExceeded.into());
+            }
+            None => list.verify_signature(issuer, self.algorithms),
+        };
+        // Other errors take no time to find.
+        if known.is_none() && matches!(result, Ok(()) | Err(SignatureError::Invalid)) {
+            let is_valid = result.is_ok();
+            self.failed.set(self.failed.get() + usize::from(!is_valid));
+            self.revocation.signatures.remember(index, &key, is_valid);
+        }
+        result.map_err(ValidationError::RevocationListSignature)
+    }
+}
+
+#[derive(Debug)]
+struct Lists {
+    /// The newest first.
+    lists: Vec<List>,
+    by_issuer: HashMap<Name, OfIssuer>,
+}
+
+#[derive(Debug)]
+struct List {
+    list: CertificateRevocationList,
+    next_update: UnixTime,
+}
+
+/// Where the lists of an issuer are.
+#[derive(Debug, Default)]
+struct OfIssuer {
+    of_end_entities: Index,
+    of_cas: Index,
+}
+
+impl OfIssuer {
+    fn of(&self, role: Role) -> &Index {
+        match role {
+            Role::EndEntity => &self.of_end_entities,
+            Role::Ca => &self.of_cas,
+        }
+    }
+}
+
+/// Where those are that are about certificates in one role.
+#[derive(Debug, Default)]
+struct Index {
+    /// The newest.
+    newest: Option<usize>,
+    /// The newest that does not say where it is to be had.
+    without_urls: Option<usize>,
+    /// The newest for each URL.
+    by_url: HashMap<String, usize>,
+}
+
+impl Index {
+    /// Adds a list that is older than those before it.
+    fn add(&mut self, index: usize, urls: Option<&[String]>) {
+        self.newest.get_or_insert(index);
+        match urls {
+            None => drop(self.without_urls.get_or_insert(index)),
+            Some(urls) => {
+                for url in urls {
+                    self.by_url.entry(url.clone()).or_insert(index);
+                }
+            }
+        }
+    }
+
+    /// The newest that is about a certificate with these URLs, if it has any.
+    fn find(&self, urls: Option<&[String]>) -> Option<usize> {
+        match urls {
+            // Such a certificate may be on any list.
+            None => self.newest,
+            Some(urls) => {
+                let by_url = urls.iter().filter_map(|url| self.by_url.get(url));
+                by_url.chain(&self.without_urls).min().copied()
+            }
+        }
+    }
+}
+
+impl Lists {
+    fn new(mut lists: Vec<CertificateRevocationList>) -> Result<Self, ValidationError> {
+        if lists.is_empty() {
+            return Err(ValidationError::NoRevocationLists);
+        }
+        lists.sort_by_key(|list| Reverse(list.this_update()));
+        let mut by_issuer: HashMap<Name, OfIssuer> = HashMap::new();
+        let mut usable = Vec::with_capacity(lists.len());
+        for (index, list) in lists.into_iter().enumerate() {
+            let (scope, next_update) = to_use(&list)?;
+            // An entry() takes a name of its own for each list.
+            if !by_issuer.contains_key(list.issuer()) {
+                by_issuer.insert(list.issuer().clone(), OfIssuer::default());
+            }
+            if let Some(of_issuer) = by_issuer.get_mut(list.issuer()) {
+                let urls = scope.urls.as_deref();
+                if !scope.only_cas {
+                    of_issuer.of_end_entities.add(index, urls);
+                }
+                if !scope.only_end_entities {
+                    of_issuer.of_cas.add(index, urls);
+                }
+            }
+            usable.push(List { list, next_update });
+        }
+        Ok(Self {
+            lists: usable,
+            by_issuer,
+        })
+    }
+
+    /// The newest list that says whether this certificate is revoked.
+    fn covering(&self, certificate: &Certificate, role: Role) -> Option<(usize, &List)> {
+        let of_issuer = self.by_issuer.get(certificate.issuer())?.of(role);
+        let index = of_issuer.find(list_scope::urls_of(certificate).as_deref())?;
+        Some((index, self.lists.get(index)?))
+    }
+}
+
+fn to_use(list: &CertificateRevocationList) -> Result<(Scope, UnixTime), ValidationError> {
+    list.to_use()
+        .map_err(|error| ValidationError::UnusableRevocationList {
+            issuer: names::describe(list.issuer()),
+            error,
+        })
+}
+
+/// Whether lists are signed by the keys that they were held against: of each list, by its index, a
+/// few keys with the verdict. The verdicts are those of one set of algorithms.
+#[derive(Debug, Default)]
+struct Signatures(RwLock<HashMap<usize, Vec<Verdict>>>);
+
+#[derive(Debug)]
+struct Verdict {
+    /// The SubjectPublicKeyInfo.
+    key: Box<[u8]>,
+    is_valid: bool,
+}
+
+/// CAs of one name with keys of their own are few.
+const KEYS_PER_LIST: usize = 4;
+
+impl Signatures {
+    fn verdict(&self, index: usize, key: &[u8]) -> Option<bool> {
+        // The map is whole whenever the lock is free, also after a panic.
+        let verdicts = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut known = verdicts.get(&index)?.iter();
+        let verdict = known.find(|verdict| *verdict.key == *key)?;
+        Some(verdict.is_valid)
+    }
+
+    fn remember(&self, index: usize, key: &[u8], is_valid: bool) {
+        let mut verdicts = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let of_list = verdicts.entry(index).or_default();
+        // Another thread may have come to the same verdict meanwhile.
+        if of_list.iter().any(|verdict| *verdict.key == *key) {
+            return;
+        }
+        let verdict = Verdict {
+            key: key.into(),
+            is_valid,
+        };
+        if of_list.len() < KEYS_PER_LIST {
+            of_list.push(verdict);
+        } else if is_valid && let Some(invalid) = of_list.iter_mut().find(|known| !known.is_valid) {
+            // Whoever may issue CA certificates can name a CA like this one, with any keys.
+            *invalid = verdict;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_of_signatures() {
+        let signatures = Signatures::default();
+        let len = || signatures.0.read().unwrap()[&7].len();
+        for _ in 0..2 * KEYS_PER_LIST {
+            signatures.remember(7, b"first", false);
+        }
+        assert_eq!(len(), 1);
+        for number in 0..9 {
+            signatures.remember(7, &[number], false);
+        }
+        assert_eq!(len(), KEYS_PER_LIST);
+        // The one key that counts finds a place.
+        assert_eq!(signatures.verdict(7, b"key"), None);
+        signatures.remember(7, b"key", true);
+        assert_eq!(len(), KEYS_PER_LIST);
+        // And keeps it.
+        for number in 10..20 {
+            signatures.remember(7, &[number], false);
+        }
+        assert_eq!(signatures.verdict(7, b"key"), Some(true));
+        assert_eq!(signatures.verdict(7, &[0]), Some(false));
+        assert_eq!(signatures.verdict(8, b"key"), None);
+    }
+}

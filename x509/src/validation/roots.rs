@@ -1,0 +1,118 @@
+use std::collections::HashMap;
+
+use der::EncodeValue;
+use pki_types::{CertificateDer, Der, TrustAnchor};
+use webpki::EndEntityCert;
+use x509_cert::name::Name;
+
+use super::diagnosis::unprocessed_critical_extension;
+use super::error::ValidationError;
+use crate::certificate::Certificate;
+
+/// The roots of a validator, found by their names: what a validation costs does not depend on how
+/// many there are.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    certificates: Vec<Certificate>,
+    /// The roots as webpki has them, in the same order.
+    anchors: Vec<TrustAnchor<'static>>,
+    /// Where the roots with a name are, by the contents of its SEQUENCE, which is how webpki tells
+    /// names apart.
+    by_subject: HashMap<Box<[u8]>, Vec<usize>>,
+}
+
+impl Roots {
+    pub(crate) fn new(certificates: Vec<Certificate>) -> Result<Self, ValidationError> {
+        if certificates.is_empty() {
+            return Err(ValidationError::NoRoots);
+        }
+        let anchors: Vec<TrustAnchor<'static>> = certificates
+            .iter()
+            .map(|root| {
+                if !root.is_ca() {
+                    return Err(ValidationError::RootNotACa(root.describe_subject()));
+                }
+                // webpki ignores them in roots.
+                if let Some(oid) = unprocessed_critical_extension(root) {
+                    return Err(ValidationError::UnsupportedCriticalExtension {
+                        subject: Some(root.describe_subject()),
+                        oid: Some(oid),
+                    });
+                }
+                Ok(webpki::anchor_from_trusted_cert(root.der())?.to_owned())
+            })
+            .collect::<Result<_, _>>()?;
+        let mut by_subject: HashMap<Box<[u8]>, Vec<usize>> = HashMap::new();
+        for (index, anchor) in anchors.iter().enumerate() {
+            let subject = anchor.subject.as_ref().into();
+            by_subject.entry(subject).or_default().push(index);
+        }
+        Ok(Self {
+            certificates,
+            anchors,
+            by_subject,
+        })
+    }
+
+    /// The roots that may have issued one of these certificates.
+    pub(crate) fn of_chain(&self, chain: &[CertificateDer<'_>]) -> Candidates<'_> {
+        // What webpki can't read is on no path.
+        let mut found: Vec<usize> = chain
+            .iter()
+            .filter_map(|der| EndEntityCert::try_from(der).ok())
+            .flat_map(|certificate| self.named(certificate.issuer()))
+            .copied()
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        Candidates {
+            anchors: found
+                .iter()
+                .map(|index| borrow(&self.anchors[*index]))
+                .collect(),
+            certificates: found
+                .iter()
+                .map(|index| &self.certificates[*index])
+                .collect(),
+        }
+    }
+
+    /// The roots with this name.
+    pub(crate) fn with_subject(&self, name: &Name) -> impl Iterator<Item = &Certificate> {
+        let mut contents = Vec::new();
+        let found = match name.encode_value(&mut contents) {
+            Ok(()) => self.named(&contents),
+            Err(_) => &[],
+        };
+        found.iter().map(|index| &self.certificates[*index])
+    }
+
+    fn named(&self, contents: &[u8]) -> &[usize] {
+        self.by_subject.get(contents).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Some of the roots, in the order in which they were given.
+pub(crate) struct Candidates<'a> {
+    pub(crate) anchors: Vec<TrustAnchor<'a>>,
+    /// The same, in the same order.
+    certificates: Vec<&'a Certificate>,
+}
+
+impl Candidates<'_> {
+    /// The root that webpki found.
+    pub(crate) fn certificate(&self, found: &TrustAnchor<'_>) -> Option<&Certificate> {
+        // Two roots may have the same name and key, so tell them apart by their place.
+        let index = (self.anchors.iter()).position(|anchor| core::ptr::eq(anchor, found))?;
+        self.certificates.get(index).copied()
+    }
+}
+
+fn borrow<'a>(anchor: &'a TrustAnchor<'static>) -> TrustAnchor<'a> {
+    let constraints = anchor.name_constraints.as_ref();
+    TrustAnchor {
+        subject: Der::from_slice(&anchor.subject),
+        subject_public_key_info: Der::from_slice(&anchor.subject_public_key_info),
+        name_constraints: constraints.map(|der| Der::from_slice(der)),
+    }
+}

@@ -1,0 +1,428 @@
+use alloc::sync::Arc;
+use core::cell::RefCell;
+
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
+use pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, UnixTime};
+use webpki::{EndEntityCert, VerifiedPath};
+use x509_cert::ext::pkix::KeyUsages;
+
+use super::diagnosis;
+use super::error::ValidationError;
+use super::revocation::{Revocation, RevocationChecks, RevocationPolicy};
+use super::roots::{Candidates, Roots};
+use crate::certificate::{Certificate, KeyUsageError, Role, StandIns, key_usage};
+use crate::keys::{Algorithm, KeyError, verification};
+
+/// Decides whether a chain of certificates leads to a root that is trusted.
+///
+/// Paths are built and checked by webpki. Added to that are the roots' own validity, path
+/// length, key usage, extended key usage and critical extensions, where webpki takes a
+/// root for a mere name, key and name constraints, and the rules for key usage and for the end
+/// entity's key of RFC 5280, RFC 9881, RFC 9909 and RFC 9935, where webpki has none.
+///
+/// **Revocation is checked by [`with_revocation`](Self::with_revocation) only**: without it,
+/// keep validities short, or check revocation elsewhere.
+///
+/// Every certificate on a path must also be read by [`Certificate::from_der`], which holds
+/// to the RFC 5280 profile of `x509-cert`. That is stricter than webpki: a negative or
+/// overlong serial number, for example, is refused. It is also wider: dates before 1970 and path
+/// lengths above 255, which webpki alone takes for malformed, as rustls's verifiers then do, are
+/// what they say.
+///
+/// # Cost
+///
+/// What a validation costs does not depend on how many roots there are, which are found by their
+/// names, nor on how many certificates are revoked (see [`RevocationPolicy`]). Nor can a peer make it
+/// dear by what it sends: the search for a path ends after 100 signatures of certificates, and up to
+/// 32 more are verified to say which certificate is bad.
+///
+/// In memory a root takes up to three times its certificate's length and half a kilobyte; copies of a
+/// validator share them.
+#[derive(Clone, Debug)]
+pub struct ChainValidator {
+    roots: Arc<Roots>,
+    algorithms: Vec<&'static dyn SignatureVerificationAlgorithm>,
+    check_key_usage: bool,
+    revocation: Option<Revocation>,
+}
+
+impl ChainValidator {
+    /// Trusts these roots, and signatures by ML-DSA and SLH-DSA.
+    ///
+    /// # Errors
+    ///
+    /// [`ValidationError::NoRoots`] if there are none, [`ValidationError::RootNotACa`] if
+    /// one is not a CA certificate, [`ValidationError::UnsupportedCriticalExtension`] if
+    /// one has a critical extension that is not processed here.
+    pub fn new(roots: impl IntoIterator<Item = Certificate>) -> Result<Self, ValidationError> {
+        Ok(Self {
+            roots: Arc::new(Roots::new(roots.into_iter().collect())?),
+            algorithms: verification::ALL.to_vec(),
+            check_key_usage: true,
+            revocation: None,
+        })
+    }
+
+    /// Accepts signatures by these algorithms too, such as those of a classical provider. `&[]` adds
+    /// none. The signatures of revocation lists are verified anew, by all of them.
+    #[must_use]
+    pub fn with_algorithms(
+        mut self,
+        algorithms: &[&'static dyn SignatureVerificationAlgorithm],
+    ) -> Self {
+        self.algorithms.extend_from_slice(algorithms);
+        self.revocation = self.revocation.map(Revocation::afresh);
+        self
+    }
+
+    /// Accepts key usages that RFC 9881, RFC 9909 and RFC 9935 forbid, and end entities that lack
+    /// digitalSignature or have keyCertSign, for the sake of certificates that others issued
+    /// carelessly. That CAs need keyCertSign stays.
+    #[must_use]
+    pub fn relax_key_usage(mut self) -> Self {
+        self.check_key_usage = false;
+        self
+    }
+
+    /// Refuses revoked certificates, as this policy says.
+    #[must_use]
+    pub fn with_revocation(mut self, policy: RevocationPolicy) -> Self {
+        self.revocation = Some(Revocation::new(policy));
+        self
+    }
+
+    /// Validates the chain of a TLS server for the name or address that was dialled.
+    ///
+    /// The chain starts with the server's certificate; those of CAs follow in any order,
+    /// and the root may be left out. The server's key must be one that signs: a certificate
+    /// for an ML-KEM key cannot authenticate a TLS server, only [`validate`](Self::validate)
+    /// takes it.
+    ///
+    /// # Errors
+    ///
+    /// A [`ValidationError`] that says what is wrong.
+    pub fn validate_server(
+        &self,
+        chain: &[impl AsRef<[u8]>],
+        name: &ServerName<'_>,
+        time: UnixTime,
+    ) -> Result<ValidatedChain, ValidationError> {
+        signs(self.validate(chain, Purpose::ServerAuth, Some(name), time)?)
+    }
+
+    /// Validates the chain of a TLS client. Who the client is, the caller reads from the
+    /// first certificate. Its key must be one that signs, as a server's.
+    ///
+    /// # Errors
+    ///
+    /// A [`ValidationError`] that says what is wrong.
+    pub fn validate_client(
+        &self,
+        chain: &[impl AsRef<[u8]>],
+        time: UnixTime,
+    ) -> Result<ValidatedChain, ValidationError> {
+        signs(self.validate(chain, Purpose::ClientAuth, None, time)?)
+    }
+
+    /// Validates a chain for a purpose, for a name if one is given, and at a time. The end
+    /// entity's key may be of any algorithm, ML-KEM included.
+    ///
+    /// # Errors
+    ///
+    /// A [`ValidationError`] that says what is wrong.
+    pub fn validate(
+        &self,
+        chain: &[impl AsRef<[u8]>],
+        purpose: Purpose,
+        name: Option<&ServerName<'_>>,
+        time: UnixTime,
+    ) -> Result<ValidatedChain, ValidationError> {
+        let sent: Vec<CertificateDer<'_>> = chain
+            .iter()
+            .map(|certificate| CertificateDer::from(certificate.as_ref()))
+            .collect();
+        // For what webpki can't read.
+        let stand_ins = StandIns::of(&sent);
+        let stand_ins = stand_ins.as_ref();
+        let explain = |error| diagnosis::explain(error, &sent, &self.roots, &self.algorithms);
+        let chain = stand_ins.map_or(&sent[..], |stand_ins| &stand_ins.chain);
+        let (leaf, intermediates) = chain.split_first().ok_or(ValidationError::EmptyChain)?;
+        let end_entity = EndEntityCert::try_from(leaf).map_err(explain)?;
+        let over_originals: Vec<_> = stand_ins
+            .into_iter()
+            .flat_map(|stand_ins| {
+                let algorithms = self.algorithms.iter();
+                algorithms.map(|algorithm| stand_ins.over_originals(*algorithm))
+            })
+            .collect();
+        let algorithms: Vec<&dyn SignatureVerificationAlgorithm> = match stand_ins {
+            None => self.algorithms.iter().map(|a| *a as _).collect(),
+            Some(_) => over_originals.iter().map(|a| a as _).collect(),
+        };
+        let roots = self.roots.of_chain(chain);
+        let revocation = self.revocation.as_ref();
+        let revocation = revocation.map(|policy| policy.begin(time, &self.algorithms));
+
+        // webpki's errors have no room for ours, so the outcome of our own checks on the
+        // latest path goes beside them.
+        let outcome = RefCell::new(None);
+        let check = |path: &VerifiedPath<'_>| {
+            let result =
+                self.check_path(path, &roots, stand_ins, revocation.as_ref(), purpose, time);
+            let ok = result.is_ok();
+            outcome.replace(Some(result));
+            // Any error that is not fatal has webpki try the next path.
+            ok.then_some(()).ok_or(webpki::Error::UnknownIssuer)
+        };
+        let found = end_entity
+            .verify_for_usage(
+                &algorithms,
+                &roots.anchors,
+                intermediates,
+                time,
+                purpose.to_webpki(),
+                None,
+                Some(&check),
+            )
+            .map(|_| ());
+        let certificates = verdict(found, outcome.into_inner(), explain)?;
+        if let Some(name) = name {
+            end_entity.verify_is_valid_for_subject_name(name)?;
+        }
+        Ok(ValidatedChain { certificates })
+    }
+
+    /// What webpki leaves out, for a path whose signatures it has verified.
+    fn check_path(
+        &self,
+        path: &VerifiedPath<'_>,
+        roots: &Candidates<'_>,
+        stand_ins: Option<&StandIns>,
+        revocation: Option<&RevocationChecks<'_>>,
+        purpose: Purpose,
+        time: UnixTime,
+    ) -> Result<Vec<Certificate>, ValidationError> {
+        let root = roots
+            .certificate(path.anchor())
+            .ok_or(webpki::Error::UnknownIssuer)?;
+        let read = |der: CertificateDer<'_>| match stand_ins
+            .and_then(|stand_ins| stand_ins.original(&der))
+        {
+            Some(original) => Ok(original.clone()),
+            None => Certificate::from_der(&der),
+        };
+        let mut certificates = vec![read(path.end_entity().der())?];
+        for intermediate in path.intermediate_certificates() {
+            certificates.push(read(intermediate.der())?);
+        }
+        certificates.push(root.clone());
+        let [leaf, intermediates @ .., _] = &*certificates else {
+            return Err(ValidationError::EmptyChain);
+        };
+
+        for certificate in &certificates {
+            check_end(certificate, time)?;
+        }
+        if let Some(revocation) = revocation {
+            revocation.check(&certificates)?;
+        }
+        check_key(leaf)?;
+        check_root(root, intermediates, purpose, time)?;
+        for ca in intermediates.iter().chain([root]) {
+            if let Some(usages) = ca.key_usage() {
+                key_usage::check_role(Role::Ca, usages).map_err(of(ca))?;
+            }
+        }
+        if self.check_key_usage {
+            check_key_usage(&certificates)?;
+        }
+        Ok(certificates)
+    }
+}
+
+/// What a chain is validated for, by the extended key usage of its certificates.
+/// Certificates without that extension serve every purpose.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// A TLS server.
+    ServerAuth,
+    /// A TLS client.
+    ClientAuth,
+}
+
+impl Purpose {
+    fn oid(self) -> ObjectIdentifier {
+        match self {
+            Self::ServerAuth => ID_KP_SERVER_AUTH,
+            Self::ClientAuth => ID_KP_CLIENT_AUTH,
+        }
+    }
+
+    fn to_webpki(self) -> webpki::KeyUsage {
+        match self {
+            Self::ServerAuth => webpki::KeyUsage::server_auth(),
+            Self::ClientAuth => webpki::KeyUsage::client_auth(),
+        }
+    }
+}
+
+/// A chain that was found valid.
+#[derive(Clone, Debug)]
+pub struct ValidatedChain {
+    certificates: Vec<Certificate>,
+}
+
+impl ValidatedChain {
+    /// The path from the end entity to the root, both included. Certificates that were
+    /// sent and are not on it are not here.
+    pub fn certificates(&self) -> &[Certificate] {
+        &self.certificates
+    }
+}
+
+/// What ended before 1970 is shown to webpki as if it ended then.
+fn check_end(certificate: &Certificate, time: UnixTime) -> Result<(), ValidationError> {
+    match certificate.readable() {
+        Some(readable) if readable.ends_before_1970 => Err(ValidationError::Expired {
+            subject: Some(certificate.describe_subject()),
+            not_after: certificate.not_after(),
+            time,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// A root's certificate is held to its own terms: RFC 5280 section 6.2 leaves that to the
+/// implementation, and an expired or constrained root is what its owner made it.
+fn check_root(
+    root: &Certificate,
+    intermediates: &[Certificate],
+    purpose: Purpose,
+    time: UnixTime,
+) -> Result<(), ValidationError> {
+    let subject = || Some(root.describe_subject());
+    let (not_before, not_after) = (root.not_before(), root.not_after());
+    if time < not_before {
+        return Err(ValidationError::NotYetValid {
+            subject: subject(),
+            not_before,
+            time,
+        });
+    }
+    if time > not_after {
+        return Err(ValidationError::Expired {
+            subject: subject(),
+            not_after,
+            time,
+        });
+    }
+    // As webpki does below the root: no extension, no limit, and no wildcard.
+    if root
+        .extended_key_usage()
+        .is_some_and(|purposes| !purposes.contains(&purpose.oid()))
+    {
+        return Err(ValidationError::WrongPurpose);
+    }
+    // RFC 5280 section 4.2.1.9 counts the intermediates that are not self-issued.
+    let below = intermediates
+        .iter()
+        .filter(|ca| ca.subject() != ca.issuer())
+        .count();
+    match root.path_len() {
+        Some(limit) if below > usize::from(limit) => {
+            Err(ValidationError::PathLengthExceeded { subject: subject() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What webpki's verdict and ours on the latest path, if it came to that, make together: a path is
+/// valid that both accept.
+fn verdict<T>(
+    webpki: Result<(), webpki::Error>,
+    ours: Option<Result<T, ValidationError>>,
+    explain: impl FnOnce(webpki::Error) -> ValidationError,
+) -> Result<T, ValidationError> {
+    match (webpki, ours) {
+        // A path with sound signatures that our rules refuse says more than whatever
+        // kept webpki from finding another.
+        (_, Some(Err(error))) => Err(error),
+        (Err(error), _) => Err(explain(error)),
+        (Ok(()), Some(Ok(path))) => Ok(path),
+        (Ok(()), None) => Err(ValidationError::Other(webpki::Error::UnknownIssuer)),
+    }
+}
+
+/// An end entity's key must be as its standard asks, where it is known here. webpki has no use for
+/// that key; those of CAs it verifies with.
+fn check_key(leaf: &Certificate) -> Result<(), ValidationError> {
+    match leaf.public_key() {
+        Ok(_) | Err(KeyError::UnsupportedAlgorithm(_)) => Ok(()),
+        Err(error) => Err(ValidationError::Key {
+            subject: leaf.describe_subject(),
+            error,
+        }),
+    }
+}
+
+/// The rules that the caller may relax, for each certificate from the end entity's on.
+fn check_key_usage(certificates: &[Certificate]) -> Result<(), ValidationError> {
+    for (index, certificate) in certificates.iter().enumerate() {
+        let Some(usages) = certificate.key_usage() else {
+            continue;
+        };
+        let algorithm = certificate.key_algorithm();
+        key_usage::check_algorithm(algorithm, usages).map_err(of(certificate))?;
+        if index == 0 {
+            key_usage::check_role(Role::EndEntity, usages).map_err(of(certificate))?;
+        }
+        let signs = matches!(algorithm, Some(Algorithm::Signature(_)));
+        if index == 0 && signs && !usages.contains(KeyUsages::DigitalSignature) {
+            return Err(of(certificate)(KeyUsageError::WithoutDigitalSignature));
+        }
+    }
+    Ok(())
+}
+
+/// An end entity authenticates in TLS by signing, which a key for a KEM cannot.
+fn signs(chain: ValidatedChain) -> Result<ValidatedChain, ValidationError> {
+    match chain
+        .certificates
+        .first()
+        .and_then(Certificate::key_algorithm)
+    {
+        Some(Algorithm::Kem(algorithm)) => Err(ValidationError::CannotSign(algorithm)),
+        _ => Ok(chain),
+    }
+}
+
+/// Says whose key usage an error is about.
+fn of(certificate: &Certificate) -> impl Fn(KeyUsageError) -> ValidationError {
+    move |error| ValidationError::KeyUsage {
+        subject: certificate.describe_subject(),
+        error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_valid_that_both_accept() {
+        let judge = |webpki, ours| verdict::<u8>(webpki, ours, ValidationError::from);
+        let refused = || Err(webpki::Error::UnknownIssuer);
+        let ours = || Some(Err(ValidationError::WrongPurpose));
+        assert_eq!(judge(Ok(()), Some(Ok(1))), Ok(1));
+        // webpki asks us last, and might one day not.
+        let unknown_issuer = Err(ValidationError::UnknownIssuer);
+        assert_eq!(judge(refused(), Some(Ok(1))), unknown_issuer);
+        assert_eq!(judge(refused(), None), unknown_issuer);
+        assert_eq!(judge(refused(), ours()), Err(ValidationError::WrongPurpose));
+        assert_eq!(judge(Ok(()), ours()), Err(ValidationError::WrongPurpose));
+        let other = ValidationError::Other(webpki::Error::UnknownIssuer);
+        assert_eq!(judge(Ok(()), None), Err(other));
+    }
+}
