@@ -120,6 +120,7 @@ extern crate alloc;
 
 mod certificate;
 mod encoding;
+mod errors;
 mod issuing;
 mod keys;
 mod validation;
@@ -129,13 +130,13 @@ pub use certificate::{
     NameError, RevocationListError, RevokedCertificate, SignatureError, Sizes, UnusableList,
     Validity, ValidityError,
 };
-pub use encoding::SyntaxError;
+pub use encoding::{PemError, SyntaxError};
 pub use issuing::{
     Ca, CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, EndEntity,
     IssueError, Issuer, RequestBuilder, RequestError, TbsCertificate, VerifiedRequest,
 };
 pub use keys::{
-    Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyError, PemError, PrivateKey,
+    Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyError, PrivateKey,
     PrivateKeyForm, PublicKey, RandomnessError, SignError, SignatureAlgorithm, Signer, SigningKey,
     SubjectKey, UnknownAlgorithm, VerifyingKey, verification,
 };

@@ -17,14 +17,15 @@ use x509_cert::ext::pkix::{
 };
 use x509_cert::name::Name;
 
-use super::names::{self, AlternativeNames};
+use super::names::AlternativeNames;
 use super::readable::{Readable, readable};
 use super::signed::{self, SignatureError};
 use super::validity::unix_time;
-use crate::encoding::{SyntaxError, pem, syntax};
+use crate::encoding::{PemError, SyntaxError, pem, syntax};
+use crate::errors::{describe, from_causes};
 use crate::issuing::repeated;
 use crate::keys::verification::parameter_set;
-use crate::keys::{Algorithm, KeyError, PemError, PublicKey, SubjectKey, from_causes};
+use crate::keys::{Algorithm, KeyError, PublicKey, SubjectKey};
 
 /// An X.509 certificate (RFC 5280), of any algorithm.
 ///
@@ -219,17 +220,17 @@ impl Certificate {
     /// and nothing in them starts a line or moves a cursor.
     pub fn describe_subject(&self) -> String {
         if !self.subject().is_empty() {
-            return names::describe(self.subject());
+            return describe(self.subject());
         }
         let addresses = self.ip_addresses().iter().map(IpAddr::to_string);
         let names: Vec<String> = self.dns_names().iter().cloned().chain(addresses).collect();
-        names::describe(names.join(", "))
+        describe(names.join(", "))
     }
 
     /// The issuer's name for messages, as [`describe_subject`](Self::describe_subject) has the
     /// subject's.
     pub fn describe_issuer(&self) -> String {
-        names::describe(self.issuer())
+        describe(self.issuer())
     }
 
     /// Checks only that the key of `issuer` made this certificate's signature. For

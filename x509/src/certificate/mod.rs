@@ -1,7 +1,7 @@
 //! What a signed document is: certificates and revocation lists, read, shown and measured; the
 //! envelope that they share with requests; and what they are made of, such as names and times.
 //!
-//! It uses [`keys`](crate::keys) and [`encoding`](crate::encoding).
+//! It uses [`keys`](crate::keys), [`encoding`](crate::encoding) and [`errors`](crate::errors).
 
 #[expect(
     clippy::module_inception,

@@ -1,7 +1,6 @@
 //! Names of subjects: common names, DNS names, addresses and their subtrees; and where revocation
 //! lists are.
 
-use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::num::NonZeroU16;
 
@@ -14,7 +13,7 @@ use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 
-use crate::keys::from_causes;
+use crate::errors::from_causes;
 
 /// Why a name cannot stand in a certificate or request.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -159,26 +158,6 @@ impl AlternativeNames {
         (read, others)
     }
 }
-
-/// A name for messages, whoever chose it: cut off, and with nothing that starts a line or moves a
-/// cursor.
-pub(crate) fn describe(name: impl fmt::Display) -> String {
-    let mut description = String::new();
-    for (index, character) in name.to_string().chars().enumerate() {
-        match character {
-            _ if index == MAX_DESCRIBED => {
-                description.push_str("...");
-                break;
-            }
-            ' '..='~' => description.push(character),
-            _ => description.extend(character.escape_debug()),
-        }
-    }
-    description
-}
-
-/// How many characters of a name are in a message.
-const MAX_DESCRIBED: usize = 256;
 
 /// A DNS name with all below it, or a range of addresses.
 #[derive(Clone, Debug)]

@@ -7,7 +7,9 @@ use der::{Decode, Encode, EncodeValue, Header, Reader, Sequence, SliceReader};
 use pki_types::SignatureVerificationAlgorithm;
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 
-use crate::keys::{SignError, Signer, from_causes, verification, whole_octets};
+use crate::encoding::whole_octets;
+use crate::errors::from_causes;
+use crate::keys::{SignError, Signer, verification};
 
 /// Why the signature of a certificate, request or revocation list was not accepted.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

@@ -1,9 +1,11 @@
 //! How documents of any kind are written down: PEM blocks, and the rules of DER that `der` leaves
 //! unchecked.
 //!
-//! It uses no other room.
+//! It uses [`errors`](crate::errors).
 
 pub(crate) mod pem;
 pub(crate) mod syntax;
 
+pub use pem::PemError;
 pub use syntax::SyntaxError;
+pub(crate) use syntax::whole_octets;

@@ -1,9 +1,10 @@
 //! PEM blocks (RFC 7468), found among other text and other blocks.
 
 use der::pem::{self, LineEnding};
+use thiserror::Error;
 use zeroize::Zeroizing;
 
-use crate::keys::PemError;
+use crate::errors::describe;
 
 /// The contents of the first block with this label.
 ///
@@ -80,6 +81,45 @@ fn missing(text: &str, label: &'static str) -> PemError {
         .map(Into::into)
         .collect();
     PemError::Missing { label, found }
+}
+
+/// Why a text gave no PEM block.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum PemError {
+    /// There is no block with this label.
+    #[error(
+        "no PEM block \"{label}\" in the text, which has {}",
+        labels_and_hint(.found)
+    )]
+    Missing {
+        /// The label looked for.
+        label: &'static str,
+        /// The labels that the text has.
+        found: Vec<String>,
+    },
+    /// A block begins and does not end.
+    #[error("the PEM block \"{label}\" does not end; the text is cut short")]
+    NoEnd {
+        /// The block's label.
+        label: &'static str,
+    },
+    /// What is between the BEGIN and END lines is not well-formed.
+    #[error("malformed PEM: {0}")]
+    Malformed(pem::Error),
+}
+
+fn labels_and_hint(found: &[String]) -> String {
+    if found.is_empty() {
+        return "none at all; is it DER?".into();
+    }
+    let hint = if found.iter().any(|label| label == "ENCRYPTED PRIVATE KEY") {
+        "; decrypt the private key first, for example with `openssl pkey`"
+    } else {
+        ""
+    };
+    // A text to read may be anybody's, such as a request.
+    format!("{}{hint}", describe(found.join(", ")))
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use const_oid::db::rfc5280::{
     ID_CE_EXT_KEY_USAGE, ID_CE_ISSUING_DISTRIBUTION_POINT, ID_CE_NAME_CONSTRAINTS,
     ID_CE_SUBJECT_ALT_NAME,
 };
+use der::asn1::BitStringRef;
 use der::{Decode, ErrorKind, Header, Length, Reader, SliceReader, Tag, TagNumber};
 use x509_cert::ext::Extension;
 
-use crate::keys::from_causes;
+use crate::errors::from_causes;
 
 /// What in a document is not as its types ask, though the lengths around it are right.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -79,6 +80,14 @@ pub(crate) fn check_extensions(extensions: &[Extension]) -> Result<(), SyntaxErr
 }
 
 const EMPTY_SEQUENCE: &[u8] = &[0x30, 0];
+
+/// The contents of a BIT STRING that has no unused bits.
+pub(crate) fn whole_octets(bits: BitStringRef<'_>) -> der::Result<&[u8]> {
+    if bits.unused_bits() != 0 {
+        return Err(Tag::BitString.value_error().into());
+    }
+    Ok(bits.raw_bytes())
+}
 
 /// Shows each primitive value, however deep it is, to `check`.
 fn walk(

@@ -14,9 +14,9 @@ use crate::certificate::{
     Certificate, CertificateError, CertificateRevocationList, KeyUsageError, NameError,
     RevocationListError, Role, SealError, Validity, ValidityError, key_usage, signed,
 };
+use crate::errors::from_causes;
 use crate::keys::{
-    Algorithm, KeyError, PublicKey, RandomnessError, SignError, Signer, SubjectKey, from_causes,
-    random,
+    Algorithm, KeyError, PublicKey, RandomnessError, SignError, Signer, SubjectKey, random,
 };
 
 /// A CA: a certificate and the key that belongs to it.

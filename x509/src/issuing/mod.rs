@@ -1,8 +1,8 @@
 //! Issuing: what a certificate, a request or a revocation list is to say, the rules for that, and
 //! the CA that signs it.
 //!
-//! It uses [`certificate`](crate::certificate), [`keys`](crate::keys) and
-//! [`encoding`](crate::encoding), and doesn't know [`validation`](crate::validation).
+//! It uses [`certificate`](crate::certificate), [`keys`](crate::keys), [`encoding`](crate::encoding)
+//! and [`errors`](crate::errors), and doesn't know [`validation`](crate::validation).
 
 mod builder;
 mod issuer;

@@ -16,12 +16,11 @@ use super::builder::{CertificateBuilder, EndEntity};
 use super::tbs::encode_extension;
 use crate::certificate::{
     AlternativeNames, NameError, SealError, SignatureError, Subject, alternative_name_methods,
-    names, signed, subject_methods,
+    signed, subject_methods,
 };
-use crate::encoding::{SyntaxError, pem, syntax};
-use crate::keys::{
-    KeyError, PemError, PublicKey, SignError, Signer, SubjectKey, VerifyingKey, from_causes,
-};
+use crate::encoding::{PemError, SyntaxError, pem, syntax};
+use crate::errors::{describe, from_causes};
+use crate::keys::{KeyError, PublicKey, SignError, Signer, SubjectKey, VerifyingKey};
 
 /// A certification request (PKCS#10, RFC 2986): names and a public key, signed by the
 /// private key that belongs to it.
@@ -116,7 +115,7 @@ impl CertificateRequest {
 
 impl fmt::Debug for CertificateRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let subject = names::describe(&self.parsed.info.subject);
+        let subject = describe(&self.parsed.info.subject);
         f.debug_struct("CertificateRequest")
             .field("subject", &format_args!("{subject}"))
             .finish_non_exhaustive()

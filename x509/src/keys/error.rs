@@ -4,23 +4,8 @@ use thiserror::Error;
 use super::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
 use super::private_key::PrivateKeyForm;
 use super::random::RandomnessError;
-use crate::certificate::names;
-use crate::encoding::SyntaxError;
-
-/// Makes errors of causes, for variants whose text has that of the cause in it.
-///
-/// `#[from]` makes the cause the `source()` as well, and a program that prints an error and its
-/// sources, one after another, would print the cause twice.
-macro_rules! from_causes {
-    ($error:ty: $($variant:ident($cause:ty)),+) => {$(
-        impl From<$cause> for $error {
-            fn from(cause: $cause) -> Self {
-                Self::$variant(cause)
-            }
-        }
-    )+};
-}
-pub(crate) use from_causes;
+use crate::encoding::{PemError, SyntaxError};
+use crate::errors::from_causes;
 
 /// Why a key could not be made, read, written or used.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -132,42 +117,3 @@ pub enum KeyError {
 }
 
 from_causes!(KeyError: Der(der::Error), Syntax(SyntaxError), Randomness(RandomnessError));
-
-/// Why a text gave no PEM block.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum PemError {
-    /// There is no block with this label.
-    #[error(
-        "no PEM block \"{label}\" in the text, which has {}",
-        labels_and_hint(.found)
-    )]
-    Missing {
-        /// The label looked for.
-        label: &'static str,
-        /// The labels that the text has.
-        found: Vec<String>,
-    },
-    /// A block begins and does not end.
-    #[error("the PEM block \"{label}\" does not end; the text is cut short")]
-    NoEnd {
-        /// The block's label.
-        label: &'static str,
-    },
-    /// What is between the BEGIN and END lines is not well-formed.
-    #[error("malformed PEM: {0}")]
-    Malformed(der::pem::Error),
-}
-
-fn labels_and_hint(found: &[String]) -> String {
-    if found.is_empty() {
-        return "none at all; is it DER?".into();
-    }
-    let hint = if found.iter().any(|label| label == "ENCRYPTED PRIVATE KEY") {
-        "; decrypt the private key first, for example with `openssl pkey`"
-    } else {
-        ""
-    };
-    // A text to read may be anybody's, such as a request.
-    format!("{}{hint}", names::describe(found.join(", ")))
-}

@@ -1,7 +1,7 @@
 //! Keys: their algorithms, private and public halves in every encoding, what signs, and what verifies
 //! signatures.
 //!
-//! It uses [`encoding`](crate::encoding).
+//! It uses [`encoding`](crate::encoding) and [`errors`](crate::errors).
 
 mod algorithm;
 mod backend;
@@ -14,10 +14,8 @@ mod signer;
 pub mod verification;
 
 pub use algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm, UnknownAlgorithm};
-pub(crate) use error::from_causes;
-pub use error::{KeyError, PemError};
+pub use error::KeyError;
 pub use private_key::{DecapsulationKey, PrivateKey, PrivateKeyForm, SigningKey};
-pub(crate) use public_key::whole_octets;
 pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
 pub use random::RandomnessError;
 pub use signer::{SignError, Signer, SubjectKey};

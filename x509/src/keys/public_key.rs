@@ -16,7 +16,7 @@ use super::random;
 use super::signer::SubjectKey;
 use super::verification::Mode;
 use crate::SharedSecret;
-use crate::encoding::{pem, syntax};
+use crate::encoding::{pem, syntax, whole_octets};
 
 /// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set, pure or, where it
 /// was read from a SubjectPublicKeyInfo that says so, HashSLH-DSA's.
@@ -321,14 +321,6 @@ fn parse(der: &[u8]) -> Result<PublicKey, KeyError> {
             EncapsulationKey::from_bytes(algorithm, bytes).map(PublicKey::Encapsulation)
         }
     }
-}
-
-/// The contents of a BIT STRING that has no unused bits.
-pub(crate) fn whole_octets(bits: BitStringRef<'_>) -> der::Result<&[u8]> {
-    if bits.unused_bits() != 0 {
-        return Err(der::Tag::BitString.value_error().into());
-    }
-    Ok(bits.raw_bytes())
 }
 
 fn encode_spki(oid: ObjectIdentifier, bytes: &[u8]) -> Result<Arc<[u8]>, der::Error> {

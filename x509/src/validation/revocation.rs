@@ -10,8 +10,8 @@ use x509_cert::name::Name;
 use super::error::ValidationError;
 use crate::certificate::{
     Certificate, CertificateRevocationList, Role, Scope, SignatureError, key_usage, list_scope,
-    names,
 };
+use crate::errors::describe;
 use crate::keys::SubjectKey;
 
 /// Revocation lists, and what a [`ChainValidator`](crate::ChainValidator) makes of them.
@@ -175,7 +175,7 @@ impl RevocationChecks<'_> {
         let is_current = self.time < list.next_update;
         if !(is_current || policy.allow_expired_lists) {
             return Err(ValidationError::RevocationListExpired {
-                issuer: Some(names::describe(list.list.issuer())),
+                issuer: Some(describe(list.list.issuer())),
                 next_update: list.next_update,
                 time: self.time,
             });
@@ -331,7 +331,7 @@ impl Lists {
 fn to_use(list: &CertificateRevocationList) -> Result<(Scope, UnixTime), ValidationError> {
     list.to_use()
         .map_err(|error| ValidationError::UnusableRevocationList {
-            issuer: names::describe(list.issuer()),
+            issuer: describe(list.issuer()),
             error,
         })
 }

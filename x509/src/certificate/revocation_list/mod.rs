@@ -15,11 +15,10 @@ use x509_cert::name::Name;
 use self::asn1::{CertificateList, RevokedCert};
 use self::scope::{Scope, UnusableList};
 use super::certificate::Certificate;
-use super::names;
 use super::signed::{self, SignatureError};
-use crate::encoding::{SyntaxError, pem, syntax};
+use crate::encoding::{PemError, SyntaxError, pem, syntax, whole_octets};
+use crate::errors::{describe, from_causes};
 use crate::issuing::repeated;
-use crate::keys::{PemError, from_causes, whole_octets};
 
 /// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
 ///
@@ -254,7 +253,7 @@ impl Eq for CertificateRevocationList {}
 
 impl fmt::Debug for CertificateRevocationList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let issuer = names::describe(&self.issuer);
+        let issuer = describe(&self.issuer);
         f.debug_struct("CertificateRevocationList")
             .field("issuer", &format_args!("{issuer}"))
             .field("entries", &self.entries.len())

@@ -1,0 +1,39 @@
+//! What the errors of all rooms share: how they have their causes, and what of a text that anybody may
+//! have written stands in their messages.
+
+use core::fmt;
+
+/// Makes errors of causes, for variants whose text has that of the cause in it.
+///
+/// `#[from]` makes the cause the `source()` as well, and a program that prints an error and its
+/// sources, one after another, would print the cause twice.
+macro_rules! from_causes {
+    ($error:ty: $($variant:ident($cause:ty)),+) => {$(
+        impl From<$cause> for $error {
+            fn from(cause: $cause) -> Self {
+                Self::$variant(cause)
+            }
+        }
+    )+};
+}
+pub(crate) use from_causes;
+
+/// A name for messages, whoever chose it: cut off, and with nothing that starts a line or moves a
+/// cursor.
+pub(crate) fn describe(name: impl fmt::Display) -> String {
+    let mut description = String::new();
+    for (index, character) in name.to_string().chars().enumerate() {
+        match character {
+            _ if index == MAX_DESCRIBED => {
+                description.push_str("...");
+                break;
+            }
+            ' '..='~' => description.push(character),
+            _ => description.extend(character.escape_debug()),
+        }
+    }
+    description
+}
+
+/// How many characters of a name are in a message.
+const MAX_DESCRIBED: usize = 256;
