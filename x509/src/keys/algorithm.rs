@@ -4,7 +4,6 @@ use core::fmt;
 use core::str::FromStr;
 
 use const_oid::ObjectIdentifier;
-use der::{Decode, Header, SliceReader, Tag};
 use pq_core::Dimension;
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
@@ -18,8 +17,6 @@ use spki::AlgorithmIdentifierRef;
 use super::backend::{
     self, AnyDecapsulationKey, AnyEncapsulationKey, AnySigningKey, AnyVerifyingKey, hash_slh_dsa,
 };
-use super::error::KeyError;
-use super::private_key::PrivateKeyForm;
 
 /// The algorithms, each with its row. A further one is a further line here.
 macro_rules! algorithms {
@@ -117,23 +114,6 @@ algorithms! {
     }
 }
 
-/// Whether this is one of HashML-DSA's three identifiers, with SHA-512, which RFC 9881 section 8.3
-/// keeps out of certificates. (RFC 9909 lets HashSLH-DSA's in.)
-fn is_hash_ml_dsa(oid: ObjectIdentifier) -> bool {
-    matches!(
-        oid.as_bytes(),
-        [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, 32..=34]
-    )
-}
-
-/// The set of SLH-DSA whose pre-hash variant has this identifier (RFC 9909), and that variant's row.
-fn pre_hash(oid: ObjectIdentifier) -> Option<(SignatureAlgorithm, &'static PreHashRow)> {
-    SignatureAlgorithm::ALL.iter().find_map(|set| {
-        let row = set.row().pre_hash.as_ref()?;
-        (row.oid == oid).then_some((*set, row))
-    })
-}
-
 impl SignatureAlgorithm {
     /// The sets of ML-DSA.
     pub const ML_DSA: &'static [Self] = Self::ALL.split_at(3).0;
@@ -179,62 +159,6 @@ impl Algorithm {
             .find(|algorithm| algorithm.oid() == oid)
     }
 
-    /// The algorithm that an AlgorithmIdentifier names.
-    ///
-    /// # Errors
-    ///
-    /// [`KeyError::UnsupportedAlgorithm`] for an unknown object identifier, such as those of
-    /// HashSLH-DSA, [`KeyError::HashMlDsa`] for HashML-DSA's, and
-    /// [`KeyError::ParametersPresent`] if there are parameters: all algorithms here
-    /// demand that they be absent, and NULL is not absent (RFC 9881, RFC 9909,
-    /// RFC 9935).
-    pub fn from_identifier(identifier: &AlgorithmIdentifierRef<'_>) -> Result<Self, KeyError> {
-        match Self::of_key(identifier)? {
-            (algorithm, None) => Ok(algorithm),
-            (_, Some(_)) => Err(KeyError::UnsupportedAlgorithm(identifier.oid)),
-        }
-    }
-
-    /// The algorithm that the AlgorithmIdentifier of a key names, and for a key of HashSLH-DSA
-    /// the row of that beside the parameter set.
-    pub(crate) fn of_key(
-        identifier: &AlgorithmIdentifierRef<'_>,
-    ) -> Result<(Self, Option<&'static PreHashRow>), KeyError> {
-        let oid = identifier.oid;
-        let found = match Self::from_oid(oid) {
-            Some(algorithm) => (algorithm, None),
-            None if is_hash_ml_dsa(oid) => return Err(KeyError::HashMlDsa(oid)),
-            None => {
-                let (set, row) = pre_hash(oid).ok_or(KeyError::UnsupportedAlgorithm(oid))?;
-                (set.into(), Some(row))
-            }
-        };
-        match identifier.parameters {
-            None => Ok(found),
-            Some(_) => Err(KeyError::ParametersPresent(found.0)),
-        }
-    }
-
-    /// The algorithm that a PKCS#8 private key claims, if it is one of ours: for HashSLH-DSA its
-    /// parameter set.
-    ///
-    /// This looks at the start alone: the headers of the two outer SEQUENCEs, the version
-    /// and the object identifier. It has no opinion on parameters, on what follows, or on
-    /// lengths that reach beyond the end, so that a damaged key of ours is known for
-    /// ours and reading it tells what is wrong with it.
-    pub fn of_pkcs8_der(der: &[u8]) -> Option<Self> {
-        let mut reader = SliceReader::new(der).ok()?;
-        let enter_sequence = |reader: &mut SliceReader<'_>| {
-            let header = Header::decode(reader).ok()?;
-            header.tag().assert_eq(Tag::Sequence).ok()
-        };
-        enter_sequence(&mut reader)?;
-        u8::decode(&mut reader).ok()?;
-        enter_sequence(&mut reader)?;
-        let oid = ObjectIdentifier::decode(&mut reader).ok()?;
-        Self::from_oid(oid).or_else(|| Some(pre_hash(oid)?.0.into()))
-    }
-
     /// Whether a PKCS#8 private key holds the key itself (RFC 9909, section 6) and not the
     /// CHOICE of seed, expanded key or both (RFC 9881 and RFC 9935, section 6).
     pub(crate) fn private_key_is_bare(self) -> bool {
@@ -247,6 +171,20 @@ impl Algorithm {
             Self::Kem(algorithm) => algorithm.facts(),
         }
     }
+}
+
+/// The three ways to write a private key (RFC 9881 section 6, RFC 9935 section 6), of
+/// which SLH-DSA has one (RFC 9909 section 6).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum PrivateKeyForm {
+    /// The seed alone: small, and what every importer reads. Preferred for ML-DSA and
+    /// ML-KEM; SLH-DSA doesn't have it.
+    Seed,
+    /// The expanded key alone. For ML-DSA and ML-KEM, the seed cannot be had back from it.
+    /// For SLH-DSA this is the only form, and the key needs no more.
+    Expanded,
+    /// The seed and the expanded key. SLH-DSA doesn't have it.
+    Both,
 }
 
 /// A name that is none of the algorithms asked for.
@@ -348,7 +286,7 @@ pub(crate) struct SignatureRow {
     pub(crate) from_expanded: Parse<Box<dyn AnySigningKey>>,
     pub(crate) verifying_key: Parse<Arc<dyn AnyVerifyingKey>>,
     /// What RFC 9909 lets keys of the same set sign under another identifier.
-    pre_hash: Option<PreHashRow>,
+    pub(crate) pre_hash: Option<PreHashRow>,
 }
 
 type ParsePreHash<K> = fn(PreHash, &[u8]) -> Result<K, pq_core::Error>;
@@ -441,8 +379,6 @@ const fn ml_kem<P: ml_kem::ParameterSet>(oid: &str) -> KemRow {
 
 #[cfg(test)]
 mod tests {
-    use der::Encode;
-
     use super::*;
 
     #[test]
@@ -476,42 +412,5 @@ mod tests {
         }
         let unknown = "ML-KEM-768".parse::<SignatureAlgorithm>().unwrap_err();
         assert!(unknown.to_string().contains("ML-DSA-65"));
-    }
-
-    #[test]
-    fn pkcs8_is_known_by_its_start() {
-        for algorithm in Algorithm::ALL {
-            let identifier = algorithm.identifier().to_der().unwrap();
-            let version = [2, 1, 0];
-            // Of the whole key that the lengths promise, only the start is there.
-            let start = [&[0x30, 0x82, 0x0f, 0xff][..], &version, &identifier].concat();
-            for end in [&[][..], &[5, 0], &[0xff; 40]] {
-                let der = [&start, end].concat();
-                assert_eq!(Algorithm::of_pkcs8_der(&der), Some(*algorithm));
-            }
-            for cut in 0..start.len() {
-                assert_eq!(Algorithm::of_pkcs8_der(&start[..cut]), None, "{cut}");
-            }
-        }
-        // An EC key (id-ecPublicKey), and an EncryptedPrivateKeyInfo's start.
-        let ec = hex::decode("308187020100301306072a8648ce3d0201").unwrap();
-        let encrypted = hex::decode("3081f9305306092a864886f70d01050d").unwrap();
-        for other in [ec, encrypted] {
-            assert_eq!(Algorithm::of_pkcs8_der(&other), None);
-        }
-    }
-
-    #[test]
-    fn parameters_are_refused_even_when_null() {
-        for algorithm in Algorithm::ALL {
-            let identifier = AlgorithmIdentifierRef {
-                parameters: Some(der::asn1::AnyRef::NULL),
-                ..algorithm.identifier()
-            };
-            assert_eq!(
-                Algorithm::from_identifier(&identifier),
-                Err(KeyError::ParametersPresent(*algorithm))
-            );
-        }
     }
 }

@@ -1,8 +1,7 @@
 use const_oid::ObjectIdentifier;
 use thiserror::Error;
 
-use super::algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm};
-use super::private_key::PrivateKeyForm;
+use super::algorithm::{Algorithm, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm};
 use super::random::RandomnessError;
 use crate::encoding::{PemError, SyntaxError};
 use crate::errors::from_causes;

@@ -6,6 +6,7 @@
 mod algorithm;
 mod backend;
 mod error;
+mod identifier;
 mod private_key;
 mod private_key_info;
 mod public_key;
@@ -13,9 +14,11 @@ pub(crate) mod random;
 mod signer;
 pub mod verification;
 
-pub use algorithm::{Algorithm, KemAlgorithm, SignatureAlgorithm, UnknownAlgorithm};
+pub use algorithm::{
+    Algorithm, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, UnknownAlgorithm,
+};
 pub use error::KeyError;
-pub use private_key::{DecapsulationKey, PrivateKey, PrivateKeyForm, SigningKey};
+pub use private_key::{DecapsulationKey, PrivateKey, SigningKey};
 pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
 pub use random::RandomnessError;
 pub use signer::{SignError, Signer, SubjectKey};

@@ -4,19 +4,18 @@ use core::fmt;
 
 use der::asn1::OctetStringRef;
 use pki_types::SubjectPublicKeyInfoDer;
-use pq_core::ml_kem::SHARED_SECRET_LEN;
+use pq_core::ml_kem::{SHARED_SECRET_LEN, SharedSecret};
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::algorithm::{Algorithm, KemAlgorithm, PreHashRow, SignatureAlgorithm};
+use super::algorithm::{Algorithm, KemAlgorithm, PreHashRow, PrivateKeyForm, SignatureAlgorithm};
 use super::backend::{AnyDecapsulationKey, AnyPrivateKey, AnySigningKey};
 use super::error::KeyError;
 use super::private_key_info::{self, KeyMaterial, PrivateKeyFields, SeedAndExpanded};
 use super::public_key::{EncapsulationKey, VerifyingKey};
 use super::random;
 use super::signer::{SignError, Signer, SubjectKey};
-use crate::SharedSecret;
 use crate::encoding::pem;
 
 /// A private key that signs, of any ML-DSA or SLH-DSA parameter set.
@@ -363,20 +362,6 @@ impl TryFrom<PrivateKey> for DecapsulationKey {
             PrivateKey::Decapsulation(key) => Ok(key),
         }
     }
-}
-
-/// The three ways to write a private key (RFC 9881 section 6, RFC 9935 section 6), of
-/// which SLH-DSA has one (RFC 9909 section 6).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PrivateKeyForm {
-    /// The seed alone: small, and what every importer reads. Preferred for ML-DSA and
-    /// ML-KEM; SLH-DSA doesn't have it.
-    Seed,
-    /// The expanded key alone. For ML-DSA and ML-KEM, the seed cannot be had back from it.
-    /// For SLH-DSA this is the only form, and the key needs no more.
-    Expanded,
-    /// The seed and the expanded key. SLH-DSA doesn't have it.
-    Both,
 }
 
 /// Reading and writing PKCS#8, the same for each type of private key.

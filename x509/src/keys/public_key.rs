@@ -5,7 +5,7 @@ use core::fmt;
 use der::asn1::BitStringRef;
 use der::{Decode, Encode};
 use pki_types::SubjectPublicKeyInfoDer;
-use pq_core::ml_kem::SHARED_SECRET_LEN;
+use pq_core::ml_kem::{SHARED_SECRET_LEN, SharedSecret};
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use zeroize::Zeroizing;
 
@@ -15,7 +15,6 @@ use super::error::KeyError;
 use super::random;
 use super::signer::SubjectKey;
 use super::verification::Mode;
-use crate::SharedSecret;
 use crate::encoding::{pem, syntax, whole_octets};
 
 /// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set, pure or, where it
