@@ -17,13 +17,13 @@ use x509_cert::ext::pkix::{
 };
 use x509_cert::name::Name;
 
+use super::extensions::repeated;
 use super::names::AlternativeNames;
 use super::readable::{Readable, readable};
 use super::signed::{self, SignatureError};
 use super::validity::unix_time;
 use crate::encoding::{PemError, SyntaxError, pem, syntax};
 use crate::errors::{describe, from_causes};
-use crate::issuing::repeated;
 use crate::keys::verification::parameter_set;
 use crate::keys::{Algorithm, KeyError, PublicKey, SubjectKey};
 

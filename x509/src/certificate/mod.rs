@@ -8,6 +8,7 @@
     reason = "the room is called after what most of it is about"
 )]
 mod certificate;
+mod extensions;
 pub(crate) mod key_usage;
 pub(crate) mod names;
 mod readable;
@@ -17,6 +18,7 @@ mod sizes;
 pub(crate) mod validity;
 
 pub use certificate::{Certificate, CertificateError};
+pub(crate) use extensions::encode_extension;
 pub use key_usage::KeyUsageError;
 pub(crate) use key_usage::Role;
 pub use names::NameError;

@@ -15,10 +15,9 @@ use x509_cert::ext::pkix::{
 use x509_cert::name::Name;
 
 use super::issuer::IssueError;
-use super::tbs::encode_extension;
 use crate::certificate::{
-    AlternativeNames, NameError, Role, Subject, Subtree, Validity, alternative_name_methods, names,
-    subject_methods,
+    AlternativeNames, NameError, Role, Subject, Subtree, Validity, alternative_name_methods,
+    encode_extension, names, subject_methods,
 };
 
 /// What a certificate is to say; an [`Issuer`](crate::Issuer) makes one of it.

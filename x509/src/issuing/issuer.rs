@@ -9,10 +9,11 @@ use x509_cert::serial_number::SerialNumber;
 
 use super::builder::{Ca, CertificateBuilder};
 use super::revocation_list_builder::CertificateRevocationListBuilder;
-use super::tbs::{TbsCertificate, encode_extension};
+use super::tbs::TbsCertificate;
 use crate::certificate::{
     Certificate, CertificateError, CertificateRevocationList, KeyUsageError, NameError,
-    RevocationListError, Role, SealError, Validity, ValidityError, key_usage, signed,
+    RevocationListError, Role, SealError, Validity, ValidityError, encode_extension, key_usage,
+    signed,
 };
 use crate::errors::from_causes;
 use crate::keys::{

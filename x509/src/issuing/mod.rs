@@ -15,4 +15,3 @@ pub use issuer::{IssueError, Issuer};
 pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
 pub use revocation_list_builder::CertificateRevocationListBuilder;
 pub use tbs::TbsCertificate;
-pub(crate) use tbs::repeated;

@@ -13,10 +13,9 @@ use x509_cert::name::Name;
 use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 
 use super::builder::{CertificateBuilder, EndEntity};
-use super::tbs::encode_extension;
 use crate::certificate::{
     AlternativeNames, NameError, SealError, SignatureError, Subject, alternative_name_methods,
-    signed, subject_methods,
+    encode_extension, signed, subject_methods,
 };
 use crate::encoding::{PemError, SyntaxError, pem, syntax};
 use crate::errors::{describe, from_causes};

@@ -10,8 +10,7 @@ use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, CrlReason};
 use x509_cert::name::Name;
 
 use super::issuer::{IssueError, serial_number};
-use super::tbs::encode_extension;
-use crate::certificate::{Validity, validity};
+use crate::certificate::{Validity, encode_extension, validity};
 
 /// What a revocation list is to say; an
 /// [`Issuer`](crate::Issuer::issue_revocation_list) makes one of it.

@@ -1,7 +1,4 @@
-use alloc::collections::BTreeSet;
-
 use const_oid::{AssociatedOid, ObjectIdentifier};
-use der::asn1::OctetString;
 use der::{Encode, Sequence};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use x509_cert::certificate::Version;
@@ -11,7 +8,7 @@ use x509_cert::serial_number::SerialNumber;
 use x509_cert::time::Validity;
 
 use super::issuer::IssueError;
-use crate::certificate::{Certificate, signed};
+use crate::certificate::{Certificate, encode_extension, signed};
 use crate::keys::Signer;
 
 /// A certificate before it is signed (RFC 5280 section 4.1), with every field in reach.
@@ -80,22 +77,4 @@ impl TbsCertificate {
         let der = signed::seal(&self.to_der()?, signer)?;
         Ok(Certificate::from_der(&der)?)
     }
-}
-
-/// An extension of which there is more than one, which RFC 5280 section 4.2 forbids.
-pub(crate) fn repeated(extensions: &[Extension]) -> Option<ObjectIdentifier> {
-    let mut seen = BTreeSet::new();
-    let mut kinds = extensions.iter().map(|extension| extension.extn_id);
-    kinds.find(|kind| !seen.insert(*kind))
-}
-
-pub(crate) fn encode_extension<E: AssociatedOid + Encode>(
-    critical: bool,
-    extension: &E,
-) -> der::Result<Extension> {
-    Ok(Extension {
-        extn_id: E::OID,
-        critical,
-        extn_value: OctetString::new(extension.to_der()?)?,
-    })
 }

@@ -15,10 +15,10 @@ use x509_cert::name::Name;
 use self::asn1::{CertificateList, RevokedCert};
 use self::scope::{Scope, UnusableList};
 use super::certificate::Certificate;
+use super::extensions::repeated;
 use super::signed::{self, SignatureError};
 use crate::encoding::{PemError, SyntaxError, pem, syntax, whole_octets};
 use crate::errors::{describe, from_causes};
-use crate::issuing::repeated;
 
 /// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
 ///

@@ -1,0 +1,27 @@
+//! Extensions of certificates and revocation lists, whatever is in them.
+
+use alloc::collections::BTreeSet;
+
+use const_oid::{AssociatedOid, ObjectIdentifier};
+use der::Encode;
+use der::asn1::OctetString;
+use x509_cert::ext::Extension;
+
+/// An extension of which there is more than one, which RFC 5280 section 4.2 forbids.
+pub(crate) fn repeated(extensions: &[Extension]) -> Option<ObjectIdentifier> {
+    let mut seen = BTreeSet::new();
+    let mut kinds = extensions.iter().map(|extension| extension.extn_id);
+    kinds.find(|kind| !seen.insert(*kind))
+}
+
+/// An extension as certificates and lists have it.
+pub(crate) fn encode_extension<E: AssociatedOid + Encode>(
+    critical: bool,
+    extension: &E,
+) -> der::Result<Extension> {
+    Ok(Extension {
+        extn_id: E::OID,
+        critical,
+        extn_value: OctetString::new(extension.to_der()?)?,
+    })
+}
