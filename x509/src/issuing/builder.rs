@@ -14,7 +14,7 @@ use x509_cert::ext::pkix::{
 };
 use x509_cert::name::Name;
 
-use super::issuer::IssueError;
+use super::error::IssueError;
 use crate::certificate::{
     AlternativeNames, NameError, Role, Subject, Subtree, Validity, alternative_name_methods,
     encode_extension, names, subject_methods,

@@ -5,20 +5,17 @@ use spki::{SubjectPublicKeyInfoOwned, SubjectPublicKeyInfoRef};
 use x509_cert::certificate::Version;
 use x509_cert::ext::pkix::{AuthorityKeyIdentifier, KeyUsage, SubjectKeyIdentifier};
 use x509_cert::name::Name;
-use x509_cert::serial_number::SerialNumber;
 
 use super::builder::{Ca, CertificateBuilder};
+use super::error::IssueError;
 use super::revocation_list_builder::CertificateRevocationListBuilder;
+use super::serial_number::{random_serial_number, serial_number};
 use super::tbs::TbsCertificate;
 use crate::certificate::{
-    Certificate, CertificateError, CertificateRevocationList, KeyUsageError, NameError,
-    RevocationListError, Role, SealError, Validity, ValidityError, encode_extension, key_usage,
-    signed,
+    Certificate, CertificateRevocationList, KeyUsageError, Role, Validity, encode_extension,
+    key_usage, signed,
 };
-use crate::errors::from_causes;
-use crate::keys::{
-    Algorithm, KeyError, PublicKey, RandomnessError, SignError, Signer, SubjectKey, random,
-};
+use crate::keys::{Algorithm, KeyError, PublicKey, Signer, SubjectKey};
 
 /// A CA: a certificate and the key that belongs to it.
 ///
@@ -166,106 +163,6 @@ impl<S: Signer> Issuer<S> {
     }
 }
 
-/// Why a certificate or a revocation list was not issued.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum IssueError {
-    /// The subject's public key is malformed.
-    #[error("the subject's key: {0}")]
-    SubjectKey(KeyError),
-    /// The subject's public key is one of HashML-DSA.
-    #[error(
-        "keys of HashML-DSA must not be in certificates (RFC 9881 section 8.3); have the key's \
-         owner name it one of ML-DSA"
-    )]
-    HashMlDsa,
-    /// The key usage does not suit the key or the role.
-    #[error(transparent)]
-    KeyUsage(#[from] KeyUsageError),
-    /// A name cannot stand in a certificate.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// The validity cannot stand in a certificate.
-    #[error(transparent)]
-    Validity(#[from] ValidityError),
-    /// The serial number is zero or too long.
-    #[error(
-        "a serial number is positive and takes at most 20 bytes, so of 20 the first is below 0x80"
-    )]
-    SerialNumber,
-    /// An end entity has neither a subject nor an alternative name.
-    #[error(
-        "the certificate names nobody; add dns_name(), ip_address(), common_name() or subject()"
-    )]
-    Nameless,
-    /// A CA has an empty subject.
-    #[error(
-        "a CA needs a name (RFC 5280 section 4.1.2.6); issue its certificate with \
-         common_name() or subject()"
-    )]
-    CaWithoutName,
-    /// The certificate given for a CA is not a CA's.
-    #[error("the certificate of \"{0}\" is not a CA's, so nothing issued with it would be valid")]
-    NotACa(String),
-    /// The key given for a CA is not the one in its certificate.
-    #[error(
-        "the key is not the one in the CA certificate of \"{0}\"; load the key that belongs to it"
-    )]
-    WrongKey(String),
-    /// The CA may not issue CA certificates.
-    #[error(
-        "path length 0 forbids \"{0}\" to issue CA certificates; issue from a CA above it, or \
-         issue that CA again with a larger path_len()"
-    )]
-    PathLength(String),
-    /// The number of a revocation list is too long, or there is none.
-    #[error(
-        "the number of a revocation list takes at most 20 bytes, so of 20 the first is below 0x80"
-    )]
-    ListNumber,
-    /// A revocation list names one certificate twice.
-    #[error("the certificate with serial number {0} is revoked twice in one list; revoke it once")]
-    RevokedTwice(String),
-    /// A revocation has the reason that is for taking back others in a delta list.
-    #[error(
-        "removeFromCRL is for delta lists (RFC 5280 section 5.3.1); to take a revocation back, \
-         leave the certificate out of the next list"
-    )]
-    RemoveFromCompleteList,
-    /// The key did not sign.
-    #[error(transparent)]
-    Sign(#[from] SignError),
-    /// A field could not be encoded.
-    #[error("encoding the certificate or revocation list: {0}")]
-    Der(der::Error),
-    /// The fields do not make a certificate.
-    #[error("the certificate issued cannot be read back: {0}")]
-    Certificate(CertificateError),
-    /// The fields do not make a revocation list.
-    #[error("the revocation list issued cannot be read back: {0}")]
-    List(RevocationListError),
-    /// The operating system gave no randomness.
-    #[error("the operating system gave no randomness for the serial number: {0}")]
-    Randomness(RandomnessError),
-}
-
-from_causes!(
-    IssueError: SubjectKey(KeyError),
-    Der(der::Error),
-    Certificate(CertificateError),
-    List(RevocationListError),
-    Randomness(RandomnessError)
-);
-
-impl From<SealError> for IssueError {
-    fn from(error: SealError) -> Self {
-        match error {
-            SealError::Der(error) => error.into(),
-            SealError::Sign(error) => error.into(),
-        }
-    }
-}
-
 /// What issuing needs to know of a public key.
 struct SubjectInfo {
     spki: SubjectPublicKeyInfoOwned,
@@ -349,20 +246,4 @@ fn default_days(role: Role) -> u32 {
         Role::Ca => 3650,
         Role::EndEntity => 90,
     }
-}
-
-pub(crate) fn serial_number(bytes: &[u8]) -> Result<SerialNumber, IssueError> {
-    if bytes.iter().all(|byte| *byte == 0) {
-        return Err(IssueError::SerialNumber);
-    }
-    SerialNumber::new(bytes).map_err(|_| IssueError::SerialNumber)
-}
-
-/// 158 random bits under a first byte of 0x40 to 0x7f: positive, and always 20 bytes, the
-/// most that RFC 5280 section 4.1.2.2 allows.
-fn random_serial_number() -> Result<SerialNumber, IssueError> {
-    let mut bytes = [0; 20];
-    random::fill(&mut bytes)?;
-    bytes[0] = bytes[0] & 0x3f | 0x40;
-    serial_number(&bytes)
 }

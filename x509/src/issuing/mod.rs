@@ -5,13 +5,16 @@
 //! and [`errors`](crate::errors), and doesn't know [`validation`](crate::validation).
 
 mod builder;
+mod error;
 mod issuer;
 mod request;
 mod revocation_list_builder;
+mod serial_number;
 mod tbs;
 
 pub use builder::{Ca, CertificateBuilder, EndEntity};
-pub use issuer::{IssueError, Issuer};
+pub use error::IssueError;
+pub use issuer::Issuer;
 pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
 pub use revocation_list_builder::CertificateRevocationListBuilder;
 pub use tbs::TbsCertificate;

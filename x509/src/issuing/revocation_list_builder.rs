@@ -9,7 +9,8 @@ use x509_cert::crl::{RevokedCert, TbsCertList};
 use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, CrlReason};
 use x509_cert::name::Name;
 
-use super::issuer::{IssueError, serial_number};
+use super::error::IssueError;
+use super::serial_number::serial_number;
 use crate::certificate::{Validity, encode_extension, validity};
 
 /// What a revocation list is to say; an

@@ -7,7 +7,7 @@ use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
 use x509_cert::time::Validity;
 
-use super::issuer::IssueError;
+use super::error::IssueError;
 use crate::certificate::{Certificate, encode_extension, signed};
 use crate::keys::Signer;
 
