@@ -25,7 +25,7 @@ pub use names::NameError;
 pub(crate) use names::{
     AlternativeNames, Subject, Subtree, alternative_name_methods, subject_methods,
 };
-pub(crate) use readable::StandIns;
+pub(crate) use readable::readable;
 pub use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{self as list_scope, Scope};
 pub use revocation_list::{CertificateRevocationList, RevocationListError, RevokedCertificate};

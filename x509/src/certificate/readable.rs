@@ -9,15 +9,10 @@
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
 use der::{Decode, Encode, Reader, Sequence, SliceReader, Tag, Tagged};
-use pki_types::{
-    AlgorithmIdentifier, CertificateDer, InvalidSignature, SignatureVerificationAlgorithm,
-};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::BasicConstraints;
 
-use super::certificate::Certificate;
 use super::signed;
-use crate::validation::MAX_CERTIFICATES;
 
 /// What is shown of a certificate that can't be read as it is.
 pub(crate) struct Readable {
@@ -28,6 +23,17 @@ pub(crate) struct Readable {
     bodies: [Vec<u8>; 2],
     /// The signature, which both have.
     signature: Vec<u8>,
+}
+
+impl Readable {
+    /// What was signed, if this is the stand-in with this signed part and signature.
+    ///
+    /// A stand-in is told by its signature, too: the same signed part beside another signature is of
+    /// a certificate that was sent like that, and which nobody signed.
+    pub(crate) fn original_body(&self, body: &[u8], signature: &[u8]) -> Option<&[u8]> {
+        let [stand_in, original] = &self.bodies;
+        (stand_in == body && self.signature == signature).then_some(original)
+    }
 }
 
 /// The stand-in for a certificate, if it has such values and is otherwise of the right form.
@@ -185,94 +191,5 @@ fn stand_in_for_limit(extension: &mut Extension) -> bool {
             true
         }
         None => false,
-    }
-}
-
-/// A chain as webpki can read it.
-#[derive(Debug)]
-pub(crate) struct StandIns {
-    pub(crate) chain: Vec<CertificateDer<'static>>,
-    originals: Vec<Certificate>,
-}
-
-impl StandIns {
-    /// The chain with stand-ins, unless it needs none among the certificates that a path can have:
-    /// whoever sent it chose how many there are.
-    pub(crate) fn of(sent: &[CertificateDer<'_>]) -> Option<Self> {
-        let mut originals = Vec::new();
-        let mut replaced = Vec::new();
-        for (index, der) in sent.iter().take(MAX_CERTIFICATES).enumerate() {
-            // Most certificates need none, which is found out without reading all of them.
-            if let Some(stand_in) = readable(der)
-                // One that was sent is what it is, and its signature is wrong.
-                && !sent.iter().any(|sent| **sent == *stand_in.der)
-                && let Ok(original) = Certificate::from_der(der)
-            {
-                originals.push(original);
-                replaced.push((index, CertificateDer::from(stand_in.der)));
-            }
-        }
-        if originals.is_empty() {
-            return None;
-        }
-        let mut chain: Vec<_> = sent.iter().map(|der| der.clone().into_owned()).collect();
-        for (index, stand_in) in replaced {
-            chain[index] = stand_in;
-        }
-        Some(Self { chain, originals })
-    }
-
-    /// The certificate that webpki has seen as this one.
-    pub(crate) fn original(&self, der: &[u8]) -> Option<&Certificate> {
-        let is_of = |original: &&Certificate| original.readable().is_some_and(|r| r.der == der);
-        self.originals.iter().find(is_of)
-    }
-
-    /// An algorithm that verifies the originals' signatures.
-    pub(crate) fn over_originals<'a>(
-        &'a self,
-        algorithm: &'static dyn SignatureVerificationAlgorithm,
-    ) -> impl SignatureVerificationAlgorithm + 'a {
-        OverOriginals {
-            algorithm,
-            stand_ins: self,
-        }
-    }
-
-    /// What was signed, where webpki asks about the signed part of a stand-in.
-    ///
-    /// A stand-in is told by its signature, too: the same signed part beside another signature is of
-    /// a certificate that was sent like that, and which nobody signed.
-    fn original_body<'a>(&'a self, body: &'a [u8], signature: &[u8]) -> &'a [u8] {
-        let mut readables = self.originals.iter().filter_map(Certificate::readable);
-        let found = readables.find(|r| r.bodies[0] == body && r.signature == signature);
-        found.map_or(body, |readable| &readable.bodies[1])
-    }
-}
-
-#[derive(Debug)]
-struct OverOriginals<'a> {
-    algorithm: &'static dyn SignatureVerificationAlgorithm,
-    stand_ins: &'a StandIns,
-}
-
-impl SignatureVerificationAlgorithm for OverOriginals<'_> {
-    fn verify_signature(
-        &self,
-        public_key: &[u8],
-        message: &[u8],
-        signature: &[u8],
-    ) -> Result<(), InvalidSignature> {
-        let message = self.stand_ins.original_body(message, signature);
-        self.algorithm
-            .verify_signature(public_key, message, signature)
-    }
-
-    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
-        self.algorithm.public_key_alg_id()
-    }
-
-    fn signature_alg_id(&self) -> AlgorithmIdentifier {
-        self.algorithm.signature_alg_id()
     }
 }

@@ -1,11 +1,8 @@
 //! Finds the certificate that webpki's verdict is about, which webpki does not tell.
 
-use const_oid::{AssociatedOid, ObjectIdentifier};
 use pki_types::{CertificateDer, SignatureVerificationAlgorithm};
-use x509_cert::ext::pkix::{
-    BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName,
-};
 
+use super::critical::unprocessed_critical_extension;
 use super::error::ValidationError;
 use super::roots::Roots;
 use crate::certificate::{Certificate, SignatureError};
@@ -78,25 +75,6 @@ pub(crate) fn explain(
         _ => {}
     }
     verdict
-}
-
-/// A critical extension that neither webpki nor this crate processes, if there is one
-/// (RFC 5280 section 4.2).
-pub(crate) fn unprocessed_critical_extension(
-    certificate: &Certificate,
-) -> Option<ObjectIdentifier> {
-    const PROCESSED: [ObjectIdentifier; 5] = [
-        BasicConstraints::OID,
-        ExtendedKeyUsage::OID,
-        KeyUsage::OID,
-        NameConstraints::OID,
-        SubjectAltName::OID,
-    ];
-    let extensions = certificate.parsed().tbs_certificate().extensions()?;
-    extensions
-        .iter()
-        .find(|extension| extension.critical && !PROCESSED.contains(&extension.extn_id))
-        .map(|extension| extension.extn_id)
 }
 
 /// webpki gives up beyond six intermediates.

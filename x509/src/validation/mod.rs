@@ -4,13 +4,14 @@
 //! It uses [`certificate`](crate::certificate), [`keys`](crate::keys), [`encoding`](crate::encoding)
 //! and [`errors`](crate::errors), and doesn't know [`issuing`](crate::issuing).
 
+mod critical;
 mod diagnosis;
 mod error;
 mod revocation;
 mod roots;
+mod stand_ins;
 mod validator;
 
-pub(crate) use diagnosis::MAX_CERTIFICATES;
 pub use error::ValidationError;
 pub use revocation::RevocationPolicy;
 pub use validator::{ChainValidator, Purpose, ValidatedChain};

@@ -5,7 +5,7 @@ use pki_types::{CertificateDer, Der, TrustAnchor};
 use webpki::EndEntityCert;
 use x509_cert::name::Name;
 
-use super::diagnosis::unprocessed_critical_extension;
+use super::critical::unprocessed_critical_extension;
 use super::error::ValidationError;
 use crate::certificate::Certificate;
 

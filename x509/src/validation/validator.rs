@@ -11,7 +11,8 @@ use super::diagnosis;
 use super::error::ValidationError;
 use super::revocation::{Revocation, RevocationChecks, RevocationPolicy};
 use super::roots::{Candidates, Roots};
-use crate::certificate::{Certificate, KeyUsageError, Role, StandIns, key_usage};
+use super::stand_ins::StandIns;
+use crate::certificate::{Certificate, KeyUsageError, Role, key_usage};
 use crate::keys::{Algorithm, KeyError, verification};
 
 /// Decides whether a chain of certificates leads to a root that is trusted.
