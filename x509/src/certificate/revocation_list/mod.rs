@@ -1,3 +1,7 @@
+//! Revocation lists: how they are read (`asn1`), and what each is about (`scope`).
+//!
+//! Its files use what else is in the [room](super), and what that may use.
+
 mod asn1;
 pub(crate) mod scope;
 
