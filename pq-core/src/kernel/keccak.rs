@@ -410,7 +410,7 @@ mod tests {
 
     use super::{Chosen, KeccakF1600, PermuteAndAbsorb, Step};
     use crate::arch::{Backend, Vector, on_each_backend};
-    use crate::test_random::Random;
+    use crate::test_random::{Random, inputs};
 
     /// FIPS 202, sections 3.2 and 3.3, by the definitions of its step mappings on the
     /// lanes a(x, y).
@@ -450,7 +450,7 @@ mod tests {
             let mut random = Random::new(1);
             let mut states = [<B::U64s as Vector>::Array::default(); 25];
             let mut expected = [[0; 25]; 8];
-            for round in 0..100 {
+            for round in 0..inputs(100) {
                 let fresh = if round == 0 { 0 } else { random.bits() as u32 };
                 let absorbed: [_; 8] =
                     array::from_fn(|_| [0, 72, 136, 168][random.below(4) as usize]);
@@ -557,7 +557,7 @@ mod tests {
             let lanes = B::U64s::LANES;
             let mut states = [<B::U64s as Vector>::Array::default(); 25];
             let mut expected = [[0; 25]; 8];
-            for round in 0..20u64 {
+            for round in 0..inputs(20) as u64 {
                 for (lane, expected) in expected.iter_mut().enumerate().take(lanes) {
                     expected[19] ^= round * lane as u64;
                     textbook(expected);

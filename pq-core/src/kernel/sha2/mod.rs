@@ -220,7 +220,7 @@ mod tests {
 
     use super::{Compress, CompressLanes, LanesOf, Word, read_block};
     use crate::arch::{Backend, Vector, on_each_backend};
-    use crate::test_random::Random;
+    use crate::test_random::{Random, inputs};
 
     /// Any number of any blocks into any state, in every way, against another crate.
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         ) {
             let mut random = Random::new(4);
             for count in 0..=3 {
-                for _ in 0..20 {
+                for _ in 0..inputs(20) {
                     let blocks: [[u8; LEN]; 3] = core::array::from_fn(|_| random.bytes());
                     let state: [W; 8] = core::array::from_fn(|_| random_word(&mut random));
                     let mut expected = state;
@@ -265,7 +265,7 @@ mod tests {
             reference: fn(&mut [W; 8], &[[u8; LEN]]),
         ) {
             let mut random = Random::new(5);
-            for _ in 0..50 {
+            for _ in 0..inputs(50) {
                 let mut states = [LanesOf::<B, W>::default(); 8];
                 let mut words = [LanesOf::<B, W>::default(); 16];
                 let mut expected = [[W::default(); 8]; 16];
