@@ -21,7 +21,11 @@ use crate::handshake::identity::Identity;
 
 pub(super) fn watching(size: usize) -> Passes<'static> {
     let watched = Watched::new(size, Duration::from_millis(1));
-    Passes::reporting(move || watched.wait_for_look(0))
+    Passes::reporting(move || {
+        // Those since the last pass.
+        while watched.looks.try_recv().is_ok() {}
+        watched.wait_for_look(0)
+    })
 }
 
 pub(super) fn reading(size: usize) -> Passes<'static> {
@@ -67,7 +71,6 @@ impl Watched {
 
     /// What the next look takes that reads so many pairs.
     fn wait_for_look(&self, read: usize) -> Duration {
-        while self.looks.try_recv().is_ok() {}
         loop {
             let look = self.looks.recv().expect("nobody stops to log");
             if look.read == read as u64 {
