@@ -20,19 +20,25 @@
 //!
 //! Rust moves a value by copying it, and leaves the old bytes behind. Functions whose names end in
 //! `_into` or begin with `boxed_` write a secret to where it stays; those that return one by value
-//! can leave a copy of it on the stack.
+//! can leave a copy of it on the stack. What a test found of that, and where it looked, is in
+//! SECURITY.md.
 //!
 //! ```
-//! use pq_core::ml_kem::{DecapsulationKey, MlKem768};
+//! use pq_core::ml_kem::{DecapsulationKey, MlKem768, ParameterSet};
 //!
 //! # fn random<const N: usize>() -> [u8; N] { [7; N] }
 //! // 64 and 32 fresh random bytes
-//! let decapsulation_key = DecapsulationKey::<MlKem768>::from_seed(&random());
-//! let (ciphertext, ours) = decapsulation_key
+//! let mut place = None;
+//! let decapsulation_key = DecapsulationKey::<MlKem768>::from_seed_into(&random(), &mut place);
+//! let mut ciphertext = [0; MlKem768::CIPHERTEXT_LEN];
+//! // secrets: wipe them when they are done with, for example by the crate zeroize
+//! let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+//! decapsulation_key
 //!     .encapsulation_key()
-//!     .encapsulate(&random());
-//! let theirs = decapsulation_key.decapsulate(&ciphertext);
+//!     .encapsulate_into(&random(), &mut ciphertext, &mut ours)?;
+//! decapsulation_key.decapsulate_into(&ciphertext, &mut theirs)?;
 //! assert_eq!(ours, theirs);
+//! # Ok::<(), pq_core::Error>(())
 //! ```
 #![no_std]
 // `arch` is the only place that may lift this, a backend at a time.

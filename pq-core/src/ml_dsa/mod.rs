@@ -8,7 +8,8 @@
 //!
 //! # fn random<const N: usize>() -> [u8; N] { [7; N] }
 //! // 32 fresh random bytes each
-//! let signing_key = SigningKey::<MlDsa65>::from_seed(&random());
+//! let mut place = None;
+//! let signing_key = SigningKey::<MlDsa65>::from_seed_into(&random(), &mut place);
 //! let published = signing_key.verifying_key().as_bytes();
 //! let signature = signing_key.sign(b"message", b"context", &random())?;
 //!

@@ -32,8 +32,7 @@ use crate::secret::{Secret, Zero, copy_seed, wipe};
 /// A key is large, and while it wipes itself where it is dropped, a move copies it and leaves the
 /// old bytes behind. So make it where it stays, with [`from_seed_into`](Self::from_seed_into),
 /// [`from_expanded_into`](Self::from_expanded_into) or, with the feature `alloc`,
-/// `boxed_from_seed` and `boxed_from_expanded`: they write to that place alone, and nothing of the
-/// key stays on the stack. [`from_seed`](Self::from_seed) and
+/// `boxed_from_seed` and `boxed_from_expanded`: they write to that place alone. [`from_seed`](Self::from_seed) and
 /// [`from_expanded`](Self::from_expanded) return it by value, and so do clones: the compiler may
 /// move it on its way to the caller, and a copy can stay on the stack until it is written over.
 ///

@@ -167,8 +167,7 @@ public_bytes!(EncapsulationKey);
 /// A key wipes itself where it is dropped, but a move copies it and leaves the old bytes behind.
 /// So make it where it stays, with [`from_seed_into`](Self::from_seed_into),
 /// [`from_expanded_into`](Self::from_expanded_into) or, with the feature `alloc`,
-/// `boxed_from_seed` and `boxed_from_expanded`: they write to that place alone, and nothing of the
-/// key stays on the stack. [`from_seed`](Self::from_seed) and
+/// `boxed_from_seed` and `boxed_from_expanded`: they write to that place alone. [`from_seed`](Self::from_seed) and
 /// [`from_expanded`](Self::from_expanded) return it by value, and so do clones: the compiler may
 /// move it on its way to the caller, and a copy can stay on the stack until it is written over. The
 /// same goes for a [`SharedSecret`], of which

@@ -5,19 +5,21 @@
 //! [`SharedSecret`]; decapsulating the ciphertext gives the holder the same secret.
 //!
 //! ```
-//! use pq_core::ml_kem::{Ciphertext, DecapsulationKey, EncapsulationKey, MlKem768};
+//! use pq_core::ml_kem::{DecapsulationKey, EncapsulationKey, MlKem768, ParameterSet};
 //!
 //! # fn random<const N: usize>() -> [u8; N] { [7; N] }
-//! let decapsulation_key = DecapsulationKey::<MlKem768>::from_seed(&random());
+//! let mut place = None;
+//! let decapsulation_key = DecapsulationKey::<MlKem768>::from_seed_into(&random(), &mut place);
 //! let published = decapsulation_key.encapsulation_key().as_bytes();
 //!
 //! // the peer, with what it received
 //! let encapsulation_key = EncapsulationKey::<MlKem768>::from_bytes(published)?;
-//! let (ciphertext, theirs) = encapsulation_key.encapsulate(&random());
-//! let sent = ciphertext.as_bytes();
+//! let (mut sent, mut theirs) = ([0; MlKem768::CIPHERTEXT_LEN], [0; 32]);
+//! encapsulation_key.encapsulate_into(&random(), &mut sent, &mut theirs)?;
 //!
-//! let ciphertext = Ciphertext::from_bytes(sent)?;
-//! assert_eq!(decapsulation_key.decapsulate(&ciphertext), theirs);
+//! let mut ours = [0; 32];
+//! decapsulation_key.decapsulate_into(&sent, &mut ours)?;
+//! assert_eq!(ours, theirs);
 //! # Ok::<(), pq_core::Error>(())
 //! ```
 //!

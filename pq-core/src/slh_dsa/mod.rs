@@ -9,7 +9,8 @@
 //!
 //! # fn random<const N: usize>() -> [u8; N] { [7; N] }
 //! // 48 and 16 fresh random bytes
-//! let signing_key = SigningKey::<SlhDsaShake128f>::from_seed(&random());
+//! let mut place = None;
+//! let signing_key = SigningKey::<SlhDsaShake128f>::from_seed_into(&random(), &mut place);
 //! let published = signing_key.verifying_key().as_bytes();
 //! let signature = signing_key.sign(b"message", b"context", &random())?;
 //!

@@ -291,7 +291,8 @@ impl<P: ParameterSet> SigningKey<P> {
     /// use pq_core::slh_dsa::{Message, ParameterSet, SigningKey, SlhDsaShake128f};
     ///
     /// # fn random<const N: usize>() -> [u8; N] { [7; N] }
-    /// let signing_key = SigningKey::<SlhDsaShake128f>::from_seed(&random());
+    /// let mut place = None;
+    /// let signing_key = SigningKey::<SlhDsaShake128f>::from_seed_into(&random(), &mut place);
     /// let mut signature = vec![0; SlhDsaShake128f::SIGNATURE_LEN];
     /// signing_key.sign_into(
     ///     Message::Pure(b"message"),
