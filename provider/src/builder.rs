@@ -2,8 +2,10 @@ use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 use rustls::{CipherSuite, ProtocolVersion, RootCertStore, SignatureScheme, SupportedCipherSuite};
 use tracing::debug;
 
+use crate::algorithms::Group;
+use crate::policy::Profile;
 use crate::verify::{Algorithm, Kinds, RootKeys, SlhDsa};
-use crate::{Error, Group, Profile, base, kx, sign, verify};
+use crate::{Error, base, kx, sign, verify};
 
 /// Adds post-quantum algorithms to a [`CryptoProvider`], the *base*.
 ///

@@ -1,6 +1,7 @@
 use rustls::{CipherSuite, SignatureScheme};
 
-use crate::{Group, KeyAlgorithm, Profile};
+use crate::algorithms::{Group, KeyAlgorithm};
+use crate::policy::Profile;
 
 /// Why a provider can't be had.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

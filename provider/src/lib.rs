@@ -288,64 +288,28 @@
 
 extern crate alloc;
 
+mod algorithms;
 pub mod base;
 mod builder;
-mod cause;
-mod certificate;
-#[cfg(all(
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod cleared;
-mod clock;
 mod error;
-mod group;
-#[cfg(all(
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod hkdf;
+mod hello;
 pub mod identity;
 mod interned;
 pub mod kx;
-mod negotiated;
-mod offer;
-mod profile;
-#[cfg(all(
-    feature = "quic",
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod quic;
-mod refusal;
-mod server_handshake;
+mod outcome;
+mod policy;
+mod sessions;
 pub mod sign;
-mod small_hello;
-mod start;
-mod stored_sessions;
-#[cfg(all(
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod suites;
-mod ticketer;
-mod tickets;
 mod tls;
-mod trust_anchor;
 pub mod verify;
 
+pub use algorithms::{Group, KeyAlgorithm, UnknownGroup};
 pub use builder::Builder;
-pub use certificate::KeyAlgorithm;
 pub use error::Error;
-pub use group::{Group, UnknownGroup};
-pub use negotiated::{Authentication, Negotiated};
-pub use offer::{Offer, OfferReader};
-pub use profile::{Profile, UnknownProfile};
-pub use refusal::Refusal;
-pub use server_handshake::ServerHandshake;
-pub use small_hello::SmallHello;
-pub use tickets::{TicketOptions, Tickets};
-pub use trust_anchor::{InvalidTrustAnchorId, TrustAnchorId};
+pub use hello::{InvalidTrustAnchorId, Offer, OfferReader, SmallHello, TrustAnchorId};
+pub use outcome::{Authentication, Negotiated, Refusal, ServerHandshake};
+pub use policy::{Profile, UnknownProfile};
+pub use sessions::{TicketOptions, Tickets};
 
 /// Keys, certificates and their algorithms, which are part of this crate's interface:
 /// [`KeyAlgorithm`], [`identity::IdentityError`].

@@ -13,8 +13,8 @@ use rustls::{
 use zeroize::Zeroizing;
 
 use super::IdentityError;
-use crate::certificate::{Algorithms, Signature, Strength};
-use crate::{KeyAlgorithm, Offer, TrustAnchorId};
+use crate::algorithms::{Algorithms, KeyAlgorithm, Signature, Strength};
+use crate::hello::{Offer, TrustAnchorId};
 
 /// A certificate chain with the private key of its leaf.
 ///

@@ -7,9 +7,9 @@ use rustls::{CipherSuite, ProtocolVersion, SignatureScheme};
 use tracing::{debug, info};
 
 use super::{Identity, IdentitySet};
-use crate::certificate::Signature;
-use crate::start::Start;
-use crate::{Authentication, Offer};
+use crate::algorithms::Signature;
+use crate::hello::{Offer, Start};
+use crate::outcome::Authentication;
 
 /// An identity and what it signs with.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use pq_x509::{CertificateError, KeyError, SignatureAlgorithm};
 use rustls::OtherError;
 use rustls::pki_types::pem;
 
-use crate::KeyAlgorithm;
+use crate::algorithms::KeyAlgorithm;
 
 /// Why a chain and a key can't be served.
 ///

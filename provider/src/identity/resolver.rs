@@ -11,8 +11,7 @@ use tracing::{debug, warn};
 
 use super::choice::{Accepted, find};
 use super::{Choice, Identity, IdentitySet};
-use crate::Offer;
-use crate::start::Start;
+use crate::hello::{Offer, Start};
 
 /// Gives rustls an identity for each peer, and takes a new set at any
 /// time: the resolver of a [`ServerConfig`](rustls::ServerConfig) or a

@@ -5,8 +5,7 @@ use core::{fmt, ptr, slice};
 
 use super::Identity;
 use super::sharded::Sharded;
-use crate::KeyAlgorithm;
-use crate::certificate::Strength;
+use crate::algorithms::{KeyAlgorithm, Strength};
 
 /// The identities of a server, or of a client, in the order in which they are preferred: what is
 /// added first comes first, and what is [tied](Self::with_name) to a name comes before the rest for

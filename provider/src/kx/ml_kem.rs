@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use pq_core::ml_kem::{MlKem512, MlKem768, MlKem1024, ParameterSet};
 
 use super::encapsulation::{self, Encapsulation};
-use crate::Group;
+use crate::algorithms::Group;
 use crate::tls::{Error, SecureRandom, SharedSecret};
 
 /// ML-KEM alone as a key exchange group (draft-ietf-tls-mlkem), and the

@@ -28,7 +28,7 @@ pub use ml_kem::{MlKem, MlKemGroup};
 use pq_core::ml_kem::{MlKem512, MlKem768, MlKem1024};
 use rustls::crypto::{CryptoProvider, SecureRandom, SupportedKxGroup};
 
-use crate::Group;
+use crate::algorithms::Group;
 use crate::interned::{Interned, Same};
 
 /// The group of this crate for `group`, with its classical half and its randomness

@@ -1,19 +1,9 @@
 //! Verification: signatures, with ML-DSA and SLH-DSA beside the base's algorithms, and
 //! key usage.
 
-#[cfg(all(
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(crate) mod ecdsa;
 mod key_usage;
 mod ml_dsa;
 mod roots;
-#[cfg(all(
-    feature = "graviola",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(crate) mod rsa;
 pub mod slh_dsa;
 
 pub use key_usage::EnforceKeyUsage;

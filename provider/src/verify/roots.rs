@@ -4,7 +4,8 @@ use rustls::pki_types::TrustAnchor;
 use rustls::{RootCertStore, SignatureScheme};
 
 use super::{Algorithm, SlhDsa, post_quantum_schemes};
-use crate::{Error, KeyAlgorithm};
+use crate::Error;
+use crate::algorithms::KeyAlgorithm;
 
 /// The keys of the roots that chains have to end at, which say what the chains are made of: whoever
 /// certifies post-quantum keys has a post-quantum root, and whoever certifies classical ones a

@@ -31,7 +31,7 @@ fn profile_table() {
         assert_eq!(other, table, "{name}");
     }
 
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/profile_table.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/policy/profile_table.md");
     if env::var_os("UPDATE_TABLES").is_some() {
         fs::write(&path, &table).unwrap();
     }

@@ -5,11 +5,10 @@
 //! Not for use: rustls 0.24 may change until it is released.
 #![forbid(unsafe_code)]
 
-#[path = "../../../provider/src/group.rs"]
-mod group;
+mod algorithms;
 pub mod kx;
 pub mod sign;
 mod tls;
 pub mod verify;
 
-pub use group::{Group, UnknownGroup};
+pub use algorithms::{Group, UnknownGroup};

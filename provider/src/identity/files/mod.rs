@@ -20,7 +20,7 @@ use tracing::warn;
 use self::content::Content;
 use super::set::Serves;
 use super::{Identities, Identity, IdentityError, IdentitySet};
-use crate::TrustAnchorId;
+use crate::hello::TrustAnchorId;
 
 /// PEM files with certificate chains and their private keys, which can be replaced while
 /// the program runs.

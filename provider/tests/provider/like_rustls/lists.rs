@@ -60,7 +60,7 @@ fn same_lists_or_a_reason() {
 /// The table in the documentation of `base`, for those that are compiled in.
 #[test]
 fn table_of_bases() {
-    let lines = include_str!("../../../src/base_table.md").lines();
+    let lines = include_str!("../../../src/base/base_table.md").lines();
     let mut rows = lines.map(|line| {
         let cells = line.trim_matches('|').split('|');
         cells.map(str::trim).collect::<Vec<_>>()

@@ -7,7 +7,7 @@ use rustls::client::{
 };
 use rustls::pki_types::ServerName;
 
-use crate::Group;
+use crate::algorithms::Group;
 
 /// Keeps the first ClientHello of a connection in one packet: it has a share for a
 /// classical group only, and the post-quantum one is sent when the server asks for it.

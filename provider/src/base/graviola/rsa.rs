@@ -11,7 +11,7 @@ use rustls::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, alg_id,
 };
 
-use super::Algorithm;
+use crate::verify::Algorithm;
 
 /// The object identifier below pkcs-1, 1.2.840.113549.1.1, that ends with this arc.
 macro_rules! without_parameters {
@@ -103,7 +103,7 @@ mod tests {
             assert_eq!(with.as_ref(), [without.as_ref(), &[5, 0]].concat());
         }
 
-        let key = include_bytes!("../../tests/provider/rsa-2048.pem");
+        let key = include_bytes!("../../../tests/provider/rsa-2048.pem");
         let key = PrivatePkcs8KeyDer::from_pem_slice(key).unwrap();
         let key = RsaKeyPair::from_pkcs8(key.secret_pkcs8_der()).unwrap();
         let mut signature = vec![0; key.public().modulus_len()];

@@ -6,10 +6,10 @@ use rustls::crypto::{CipherSuiteCommon, CryptoProvider};
 use rustls::{SignatureScheme, SupportedCipherSuite, Tls12CipherSuite, Tls13CipherSuite};
 use rustls_graviola::suites;
 
-use crate::cleared;
-use crate::hkdf::{HKDF_SHA256, HKDF_SHA384};
+use super::cleared;
+use super::hkdf::{HKDF_SHA256, HKDF_SHA384};
 #[cfg(feature = "quic")]
-use crate::quic as quic_keys;
+use super::quic as quic_keys;
 
 /// `provider`, which is graviola's, with the suites of this module in place of its own.
 pub(crate) fn in_place(mut provider: CryptoProvider) -> CryptoProvider {

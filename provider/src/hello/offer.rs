@@ -6,7 +6,8 @@ use rustls::pki_types::DnsName;
 use rustls::server::ClientHello;
 use rustls::{CipherSuite, Error, InvalidMessage, NamedGroup, ProtocolVersion, SignatureScheme};
 
-use crate::{Group, TrustAnchorId};
+use super::TrustAnchorId;
+use crate::algorithms::Group;
 
 /// What a ClientHello offers.
 ///

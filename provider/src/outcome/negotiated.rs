@@ -5,8 +5,8 @@ use rustls::pki_types::CertificateDer;
 use rustls::server::ServerConnection;
 use rustls::{CipherSuite, CommonState, HandshakeKind, ProtocolVersion, SignatureScheme};
 
-use crate::certificate::{Algorithms, Signature};
-use crate::{Group, KeyAlgorithm, ObjectIdentifier};
+use crate::ObjectIdentifier;
+use crate::algorithms::{Algorithms, Group, KeyAlgorithm, Signature};
 
 /// What protects a connection. It prints in one line:
 ///

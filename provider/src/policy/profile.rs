@@ -4,7 +4,7 @@ use core::str::FromStr;
 use rustls::crypto::CryptoProvider;
 use rustls::{CipherSuite, ProtocolVersion, SignatureScheme, SupportedCipherSuite};
 
-use crate::Group;
+use crate::algorithms::Group;
 
 /// What to offer and accept, by purpose: groups, cipher suites and signatures.
 ///

@@ -2,9 +2,8 @@
 
 use rustls::{AlertDescription, CertificateError, CipherSuite};
 
-use crate::certificate::name_of;
-use crate::start::Start;
-use crate::{Group, KeyAlgorithm};
+use crate::algorithms::{Group, KeyAlgorithm, name_of};
+use crate::hello::Start;
 
 /// What rustls reports about a signature's algorithm, which prints identifiers as lists of numbers.
 pub(super) fn unaccepted(error: &CertificateError) -> String {

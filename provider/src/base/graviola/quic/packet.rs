@@ -4,7 +4,7 @@ use rustls::crypto::cipher::{AeadKey, Iv, NONCE_LEN, Nonce};
 use rustls::quic::{PacketKey, Tag};
 
 use super::{Aead, key_bytes};
-use crate::cleared::Clearing;
+use crate::base::graviola::cleared::Clearing;
 
 /// The key that protects the payloads of packets (RFC 9001, section 5.3).
 pub(super) struct PayloadKey {

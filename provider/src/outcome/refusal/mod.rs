@@ -1,3 +1,6 @@
+//! Why a handshake failed, and what helps.
+
+mod cause;
 mod words;
 
 use core::error::Error as StdError;
@@ -9,15 +12,16 @@ use rustls::{
     OtherError, PeerIncompatible, ServerConfig, SignatureScheme,
 };
 
+use self::cause::Cause;
 use self::words::{
     bare, fault_with_certificate, hint, in_quotes, keys, list, names, remedy_for_groups,
     suites_remedy, unaccepted,
 };
-use crate::cause::Cause;
+use crate::algorithms::{Group, KeyAlgorithm};
+use crate::hello::MAX_MESSAGE;
+use crate::hello::Offer;
+use crate::hello::Start;
 use crate::identity::IdentitySet;
-use crate::offer::MAX_MESSAGE;
-use crate::start::Start;
-use crate::{Group, KeyAlgorithm, Offer};
 
 /// Why a handshake was refused, and what to do: rustls's error, together with what either
 /// side offered.

@@ -14,8 +14,8 @@ use rustls::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, alg_id,
 };
 
-use super::Algorithm;
-use crate::cleared::Clearing;
+use super::cleared::Clearing;
+use crate::verify::Algorithm;
 
 /// `provider`, which is graviola's, with the algorithms of this module in place of its own.
 pub(crate) fn in_place(provider: CryptoProvider) -> CryptoProvider {
@@ -150,7 +150,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::cleared::left_in_use;
+    use crate::base::graviola::cleared::left_in_use;
     use crate::interned::Same;
 
     #[test]

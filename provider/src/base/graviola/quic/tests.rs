@@ -6,8 +6,8 @@ use rustls::quic::{Algorithm, DirectionalKeys, HeaderProtectionKey, Keys, Packet
 use rustls::{Error, Side, SupportedCipherSuite, Tls13CipherSuite};
 
 use super::Aead;
-use crate::cleared::left_in_use;
-use crate::suites::{AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, in_place};
+use crate::base::graviola::cleared::left_in_use;
+use crate::base::graviola::suites::{AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, in_place};
 
 /// A.2
 #[test]

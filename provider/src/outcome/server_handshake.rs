@@ -8,8 +8,10 @@ use rustls::server::{ClientHello, ResolvesServerCert, ServerConnection};
 use rustls::sign::CertifiedKey;
 use rustls::{Error, HandshakeKind, ProtocolVersion, ServerConfig};
 
+use super::{Authentication, Negotiated, Refusal};
+use crate::algorithms::Group;
+use crate::hello::Offer;
 use crate::identity::{Choice, Identities, IdentitySet};
-use crate::{Authentication, Group, Negotiated, Offer, Refusal};
 
 /// A handshake of a server that has its certificates from [`Identities`], and wants to know what
 /// it was signed with, or why it failed.

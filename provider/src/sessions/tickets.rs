@@ -9,9 +9,9 @@ use rustls::server::ProducesTickets;
 use tracing::{debug, warn};
 use zeroize::Zeroizing;
 
-use crate::clock::Clock;
-use crate::stored_sessions::{StoredSessions, Ticket};
-use crate::ticketer::Ticketer;
+use super::clock::Clock;
+use super::stored_sessions::{StoredSessions, Ticket};
+use super::ticketer::Ticketer;
 use crate::{Error, base};
 
 /// Sessions that clients can resume: the `ticketer` of a
@@ -424,7 +424,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::clock::tests::TwoClocks;
+    use crate::sessions::clock::tests::TwoClocks;
 
     #[test]
     fn tickets_are_good_for_their_lifetime() {

@@ -1,0 +1,10 @@
+//! Algorithms by the names and the numbers that they have in TLS and in certificates.
+//!
+//! It may use [`tls`](crate::tls), and rustls and pq-x509 as everything here.
+
+mod certificate;
+mod group;
+
+pub use certificate::KeyAlgorithm;
+pub(crate) use certificate::{Algorithms, Signature, Strength, name_of};
+pub use group::{Group, UnknownGroup};

@@ -1,0 +1,12 @@
+//! What came of a handshake: what protects the connection, or why there is none.
+//!
+//! It may use [`identity`](crate::identity), [`hello`](crate::hello) and
+//! [`algorithms`](crate::algorithms).
+
+mod negotiated;
+mod refusal;
+mod server_handshake;
+
+pub use negotiated::{Authentication, Negotiated};
+pub use refusal::Refusal;
+pub use server_handshake::ServerHandshake;
