@@ -9,9 +9,6 @@ use alloc::sync::Arc;
 pub(crate) use rustls::crypto::{SecureRandom, SharedSecret};
 pub(crate) use rustls::{Error, NamedGroup, PeerMisbehaved, SignatureScheme};
 
-// rustls 0.24 has one of this shape.
-pub(crate) use crate::kx::HybridLayout;
-
 /// An error of ours in one of rustls's.
 pub(crate) fn other(error: impl core::error::Error + Send + Sync + 'static) -> Error {
     rustls::OtherError(Arc::new(error)).into()

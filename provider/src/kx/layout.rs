@@ -2,7 +2,8 @@
 
 use pq_core::ml_kem::{MlKem768, MlKem1024, ParameterSet};
 
-use crate::tls::HybridLayout;
+// rustls 0.24 has one of this shape.
+use super::HybridLayout;
 
 /// X25519MLKEM768.
 pub const X25519MLKEM768: HybridLayout = of::<MlKem768>(32, true);

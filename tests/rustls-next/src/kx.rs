@@ -12,8 +12,8 @@ pub use rustls::crypto::kx::Hybrid;
 
 use rustls::Error;
 use rustls::crypto::kx::{
-    ActiveKeyExchange, CompletedKeyExchange, NamedGroup, SharedSecret, StartedKeyExchange,
-    SupportedKxGroup,
+    ActiveKeyExchange, CompletedKeyExchange, HybridLayout, NamedGroup, SharedSecret,
+    StartedKeyExchange, SupportedKxGroup,
 };
 
 use self::encapsulation::Encapsulation;

@@ -1,7 +1,7 @@
 //! The counterpart of the provider's module of this name.
 
 pub(crate) use rustls::Error;
-pub(crate) use rustls::crypto::kx::{HybridLayout, NamedGroup, SharedSecret};
+pub(crate) use rustls::crypto::kx::{NamedGroup, SharedSecret};
 pub(crate) use rustls::crypto::{SecureRandom, SignatureScheme};
 pub(crate) use rustls::error::PeerMisbehaved;
 
