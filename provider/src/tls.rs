@@ -1,8 +1,9 @@
 //! The names by which the code that rustls 0.23 and 0.24 share knows rustls.
 //!
-//! `algorithms/group.rs`, `kx/encapsulation.rs`, `kx/layout.rs`, `kx/ml_kem.rs`, `sign/post_quantum_key.rs`
-//! and `verify/ml_dsa.rs` use these and nothing else of rustls. The workspace member `rustls-next`
-//! compiles the same files for rustls 0.24, with a module like this one.
+//! `algorithms/group.rs`, `algorithms/scheme.rs`, `kx/encapsulation.rs`, `kx/layout.rs`,
+//! `kx/ml_kem.rs`, `sign/post_quantum_key.rs` and `verify/ml_dsa.rs` use these and nothing else of
+//! rustls. The workspace member `rustls-next` compiles the same files for rustls 0.24, with a module
+//! like this one.
 
 use alloc::sync::Arc;
 

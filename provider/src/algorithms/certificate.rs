@@ -10,7 +10,7 @@ use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, Subject
 use rustls::SignatureScheme;
 use rustls::pki_types::TrustAnchor;
 
-use crate::sign::scheme_of;
+use super::scheme_of;
 
 /// The algorithm of the key in a certificate.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

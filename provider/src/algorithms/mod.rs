@@ -4,7 +4,9 @@
 
 mod certificate;
 mod group;
+mod scheme;
 
 pub use certificate::KeyAlgorithm;
 pub(crate) use certificate::{Algorithms, Signature, Strength, name_of};
 pub use group::{Group, UnknownGroup};
+pub(crate) use scheme::scheme_of;

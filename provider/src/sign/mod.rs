@@ -14,7 +14,6 @@ use rustls::{Error, SignatureScheme};
 use zeroize::Zeroizing;
 
 use self::post_quantum_key::PostQuantumKey;
-pub(crate) use self::post_quantum_key::scheme_of;
 use self::restricted::RestrictedKey;
 use crate::interned::{Interned, Same};
 use crate::tls::other;

@@ -2,11 +2,12 @@
 
 use core::fmt;
 
+use pq_x509::SubjectKey;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::verification::Mode;
-use pq_x509::{SignatureAlgorithm, SubjectKey};
 use zeroize::Zeroizing;
 
+use crate::algorithms::scheme_of;
 use crate::tls::{Error, SecureRandom, SignatureScheme, other};
 
 /// An ML-DSA or SLH-DSA private key, ready for TLS.
@@ -60,20 +61,6 @@ impl fmt::Debug for PostQuantumKey {
         f.debug_struct("PostQuantumKey")
             .field("scheme", &self.scheme)
             .finish_non_exhaustive()
-    }
-}
-
-/// The code points of draft-ietf-tls-mldsa, section 2, and of draft-reddy-tls-slhdsa.
-pub(crate) fn scheme_of(algorithm: SignatureAlgorithm) -> Option<SignatureScheme> {
-    match algorithm {
-        SignatureAlgorithm::MlDsa44 => Some(SignatureScheme::ML_DSA_44),
-        SignatureAlgorithm::MlDsa65 => Some(SignatureScheme::ML_DSA_65),
-        SignatureAlgorithm::MlDsa87 => Some(SignatureScheme::ML_DSA_87),
-        slh_dsa => {
-            let sets = SignatureAlgorithm::SLH_DSA.iter();
-            let code_point = (0x0911..).zip(sets).find(|(_, set)| **set == slh_dsa)?.0;
-            Some(SignatureScheme::from(code_point))
-        }
     }
 }
 
