@@ -303,11 +303,11 @@ pub mod sign;
 mod tls;
 pub mod verify;
 
-pub use algorithms::{Group, KeyAlgorithm, UnknownGroup};
+pub use algorithms::{Authentication, Group, KeyAlgorithm, UnknownGroup};
 pub use builder::Builder;
 pub use error::Error;
 pub use hello::{InvalidTrustAnchorId, Offer, OfferReader, SmallHello, TrustAnchorId};
-pub use outcome::{Authentication, Negotiated, Refusal, ServerHandshake};
+pub use outcome::{Negotiated, Refusal, ServerHandshake};
 pub use policy::{Profile, UnknownProfile};
 pub use sessions::{TicketOptions, Tickets};
 

@@ -2,10 +2,13 @@
 //!
 //! It may use [`tls`](crate::tls), and rustls and pq-x509 as everything here.
 
+mod authentication;
 mod certificate;
 mod group;
 mod scheme;
 
+pub use authentication::Authentication;
+pub(crate) use authentication::in_words;
 pub use certificate::KeyAlgorithm;
 pub(crate) use certificate::{Algorithms, Signature, Strength, name_of};
 pub use group::{Group, UnknownGroup};

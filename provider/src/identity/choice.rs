@@ -7,9 +7,8 @@ use rustls::{CipherSuite, ProtocolVersion, SignatureScheme};
 use tracing::{debug, info};
 
 use super::{Identity, IdentitySet};
-use crate::algorithms::Signature;
+use crate::algorithms::{Authentication, Signature};
 use crate::hello::{Offer, Start};
-use crate::outcome::Authentication;
 
 /// An identity and what it signs with.
 #[derive(Clone, Debug)]

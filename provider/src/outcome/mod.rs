@@ -5,8 +5,9 @@
 
 mod negotiated;
 mod refusal;
+mod remembered;
 mod server_handshake;
 
-pub use negotiated::{Authentication, Negotiated};
+pub use negotiated::Negotiated;
 pub use refusal::Refusal;
 pub use server_handshake::ServerHandshake;

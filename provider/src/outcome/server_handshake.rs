@@ -8,8 +8,8 @@ use rustls::server::{ClientHello, ResolvesServerCert, ServerConnection};
 use rustls::sign::CertifiedKey;
 use rustls::{Error, HandshakeKind, ProtocolVersion, ServerConfig};
 
-use super::{Authentication, Negotiated, Refusal};
-use crate::algorithms::Group;
+use super::{Negotiated, Refusal};
+use crate::algorithms::{Authentication, Group};
 use crate::hello::Offer;
 use crate::identity::{Choice, Identities, IdentitySet};
 

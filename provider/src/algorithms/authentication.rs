@@ -1,0 +1,73 @@
+use core::fmt;
+
+use rustls::SignatureScheme;
+use rustls::pki_types::CertificateDer;
+
+use super::{Algorithms, KeyAlgorithm, Signature};
+
+/// How one side of a connection proved who it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Authentication {
+    /// The algorithm of the key in its own certificate.
+    pub key: KeyAlgorithm,
+    /// The scheme of the signature in the handshake. That of the peer is known where the key
+    /// leaves no choice; rustls doesn't tell. It does leave one if it is an RSA key, and in
+    /// TLS 1.2.
+    pub scheme: Option<SignatureScheme>,
+    /// Whether the key and the signature of every certificate that was shown are
+    /// post-quantum. The signature of a CA that looks self-signed doesn't count, because such a
+    /// certificate is trusted as it is: its issuer is its subject, and the signature is one
+    /// that its own key can make. That of a post-quantum key under a classical signature counts.
+    ///
+    /// This takes all certificates into account because rustls doesn't say which of
+    /// them led to a root: a peer that shows a classical cross-certificate
+    /// beside its post-quantum chain counts as not post-quantum.
+    pub is_post_quantum: bool,
+}
+
+impl Authentication {
+    /// By this chain, leaf first, in TLS 1.3. `None` if it is empty or a certificate can't be
+    /// read.
+    pub fn of(chain: &[CertificateDer<'_>]) -> Option<Self> {
+        let algorithms = chain
+            .iter()
+            .map(|certificate| Algorithms::of(certificate))
+            .collect::<Result<Vec<_>, _>>()
+            .ok()?;
+        Self::by(&algorithms)
+    }
+
+    /// By a chain of certificates with these algorithms.
+    pub(crate) fn by(algorithms: &[Algorithms]) -> Option<Self> {
+        let key = algorithms.first()?.key;
+        Some(Self {
+            key,
+            scheme: key.only_scheme(),
+            is_post_quantum: key.is_post_quantum()
+                && Algorithms::relied_on(algorithms).all(Signature::is_post_quantum),
+        })
+    }
+}
+
+impl fmt::Display for Authentication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, scheme, .. } = self;
+        let by = match scheme {
+            Some(scheme) if key.only_scheme().is_none() => format!(" by {scheme:?}"),
+            // The key says as much, or nobody does.
+            _ => String::new(),
+        };
+        match (key.is_post_quantum(), self.is_post_quantum) {
+            (true, false) => write!(f, "{key}{by} with a classical signature in its chain"),
+            (_, is_post_quantum) => write!(f, "{key}{by} ({})", in_words(is_post_quantum)),
+        }
+    }
+}
+
+pub(crate) fn in_words(is_post_quantum: bool) -> &'static str {
+    match is_post_quantum {
+        true => "post-quantum",
+        false => "classical",
+    }
+}
