@@ -5,11 +5,17 @@
 mod authentication;
 mod certificate;
 mod group;
+mod key;
+mod oid;
 mod scheme;
+mod signature;
+mod strength;
 
 pub use authentication::Authentication;
 pub(crate) use authentication::in_words;
-pub use certificate::KeyAlgorithm;
-pub(crate) use certificate::{Algorithms, Signature, Strength, name_of};
+pub(crate) use certificate::{Algorithms, name_of};
 pub use group::{Group, UnknownGroup};
+pub use key::KeyAlgorithm;
 pub(crate) use scheme::scheme_of;
+pub(crate) use signature::Signature;
+pub(crate) use strength::Strength;

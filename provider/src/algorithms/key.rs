@@ -1,0 +1,159 @@
+use core::fmt;
+
+use pq_x509::SignatureAlgorithm;
+use pq_x509::verification::{Mode, parameter_set};
+use pq_x509::x509_cert::der::asn1::{AnyRef, BitStringRef, UintRef};
+use pq_x509::x509_cert::der::{self, Decode, SliceReader};
+use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
+use rustls::SignatureScheme;
+use rustls::pki_types::TrustAnchor;
+
+use super::{Strength, oid, scheme_of};
+
+/// The algorithm of the key in a certificate.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum KeyAlgorithm {
+    /// A post-quantum one.
+    PostQuantum(SignatureAlgorithm),
+    /// HashSLH-DSA with this set of SLH-DSA (RFC 9909): post-quantum as well. CAs may have
+    /// such keys; TLS has no scheme for them.
+    HashSlhDsa(SignatureAlgorithm),
+    /// ECDSA on P-256.
+    EcdsaP256,
+    /// ECDSA on P-384.
+    EcdsaP384,
+    /// ECDSA on P-521.
+    EcdsaP521,
+    /// Ed25519 (RFC 8032).
+    Ed25519,
+    /// Ed448 (RFC 8032).
+    Ed448,
+    /// RSA, with any padding.
+    Rsa {
+        /// The length of the modulus.
+        bits: usize,
+    },
+    /// Something else.
+    Other(ObjectIdentifier),
+}
+
+impl KeyAlgorithm {
+    /// Whether signatures of such a key withstand a quantum computer.
+    pub fn is_post_quantum(self) -> bool {
+        matches!(self, Self::PostQuantum(_) | Self::HashSlhDsa(_))
+    }
+
+    /// The scheme that such a key signs a TLS 1.3 handshake with, where there is just
+    /// one: RSA keys can use several.
+    pub(crate) fn only_scheme(self) -> Option<SignatureScheme> {
+        match self {
+            Self::PostQuantum(algorithm) => scheme_of(algorithm),
+            Self::EcdsaP256 => Some(SignatureScheme::ECDSA_NISTP256_SHA256),
+            Self::EcdsaP384 => Some(SignatureScheme::ECDSA_NISTP384_SHA384),
+            Self::EcdsaP521 => Some(SignatureScheme::ECDSA_NISTP521_SHA512),
+            Self::Ed25519 => Some(SignatureScheme::ED25519),
+            Self::Ed448 => Some(SignatureScheme::ED448),
+            Self::HashSlhDsa(_) | Self::Rsa { .. } | Self::Other(_) => None,
+        }
+    }
+
+    /// The length of the longest signature of such a key, in bytes.
+    pub(crate) fn max_signature_len(self) -> usize {
+        match self {
+            Self::PostQuantum(algorithm) | Self::HashSlhDsa(algorithm) => algorithm.signature_len(),
+            Self::EcdsaP256 => 72,
+            Self::EcdsaP384 => 104,
+            Self::EcdsaP521 => 139,
+            Self::Ed25519 => 64,
+            Self::Ed448 => 114,
+            Self::Rsa { bits } => bits.div_ceil(8),
+            Self::Other(_) => 0,
+        }
+    }
+
+    pub(crate) fn strength(self) -> Strength {
+        match self {
+            Self::PostQuantum(algorithm) | Self::HashSlhDsa(algorithm) => Strength::of(algorithm),
+            Self::EcdsaP256 | Self::Ed25519 => Strength::Classical(128),
+            Self::EcdsaP384 => Strength::Classical(192),
+            Self::Ed448 => Strength::Classical(224),
+            Self::EcdsaP521 => Strength::Classical(256),
+            // SP 800-57 part 1, table 2.
+            Self::Rsa { bits } => Strength::Classical(match bits {
+                15_360.. => 256,
+                7680.. => 192,
+                3072.. => 128,
+                2048.. => 112,
+                _ => 80,
+            }),
+            Self::Other(_) => Strength::NONE,
+        }
+    }
+
+    /// That of a root.
+    pub(crate) fn of_trust_anchor(anchor: &TrustAnchor<'_>) -> der::Result<Self> {
+        // What is in the SEQUENCE of a SubjectPublicKeyInfo, without its header.
+        let mut fields = SliceReader::new(&anchor.subject_public_key_info)?;
+        Ok(Self::of(&SubjectPublicKeyInfoRef {
+            algorithm: AlgorithmIdentifierRef::decode(&mut fields)?,
+            subject_public_key: BitStringRef::decode(&mut fields)?,
+        }))
+    }
+
+    pub(super) fn of(spki: &SubjectPublicKeyInfoRef<'_>) -> Self {
+        let oid = spki.algorithm.oid;
+        match parameter_set(oid) {
+            Some((algorithm, Mode::Pure)) => return Self::PostQuantum(algorithm),
+            Some((algorithm, Mode::PreHash)) => return Self::HashSlhDsa(algorithm),
+            None => {}
+        }
+        match oid {
+            oid::EC_PUBLIC_KEY => Self::on_curve(&spki.algorithm),
+            oid::ED25519 => Self::Ed25519,
+            oid::ED448 => Self::Ed448,
+            oid::RSA | oid::RSA_PSS => match rsa_bits(spki.subject_public_key.raw_bytes()) {
+                Ok(bits) => Self::Rsa { bits },
+                Err(_) => Self::Other(oid),
+            },
+            _ => Self::Other(oid),
+        }
+    }
+
+    pub(super) fn on_curve(algorithm: &AlgorithmIdentifierRef<'_>) -> Self {
+        match algorithm.parameters_oid() {
+            Ok(oid::P256) => Self::EcdsaP256,
+            Ok(oid::P384) => Self::EcdsaP384,
+            Ok(oid::P521) => Self::EcdsaP521,
+            Ok(curve) => Self::Other(curve),
+            Err(_) => Self::Other(algorithm.oid),
+        }
+    }
+}
+
+impl fmt::Display for KeyAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PostQuantum(algorithm) => algorithm.fmt(f),
+            Self::HashSlhDsa(algorithm) => write!(f, "Hash{algorithm}"),
+            Self::EcdsaP256 => f.write_str("ECDSA P-256"),
+            Self::EcdsaP384 => f.write_str("ECDSA P-384"),
+            Self::EcdsaP521 => f.write_str("ECDSA P-521"),
+            Self::Ed25519 => f.write_str("Ed25519"),
+            Self::Ed448 => f.write_str("Ed448"),
+            Self::Rsa { bits } => write!(f, "RSA-{bits}"),
+            Self::Other(oid) => oid.fmt(f),
+        }
+    }
+}
+
+/// The length of the modulus of an RSAPublicKey (RFC 8017, appendix A.1.1).
+fn rsa_bits(key: &[u8]) -> der::Result<usize> {
+    AnyRef::from_der(key)?.sequence(|reader| {
+        let modulus = UintRef::decode(reader)?;
+        UintRef::decode(reader)?;
+        let bytes = modulus.as_bytes();
+        let first = bytes.first().copied().unwrap_or_default();
+        Ok((bytes.len() * 8).saturating_sub(first.leading_zeros() as usize))
+    })
+}

@@ -1,0 +1,21 @@
+use pq_x509::x509_cert::spki::ObjectIdentifier as Oid;
+
+pub(super) const EC_PUBLIC_KEY: Oid = Oid::new_unwrap("1.2.840.10045.2.1");
+pub(super) const P256: Oid = Oid::new_unwrap("1.2.840.10045.3.1.7");
+pub(super) const P384: Oid = Oid::new_unwrap("1.3.132.0.34");
+pub(super) const P521: Oid = Oid::new_unwrap("1.3.132.0.35");
+pub(super) const ED25519: Oid = Oid::new_unwrap("1.3.101.112");
+pub(super) const ED448: Oid = Oid::new_unwrap("1.3.101.113");
+pub(super) const RSA: Oid = Oid::new_unwrap("1.2.840.113549.1.1.1");
+pub(super) const RSA_PSS: Oid = Oid::new_unwrap("1.2.840.113549.1.1.10");
+pub(super) const RSA_SHA1: Oid = Oid::new_unwrap("1.2.840.113549.1.1.5");
+pub(super) const RSA_SHA256: Oid = Oid::new_unwrap("1.2.840.113549.1.1.11");
+pub(super) const RSA_SHA384: Oid = Oid::new_unwrap("1.2.840.113549.1.1.12");
+pub(super) const RSA_SHA512: Oid = Oid::new_unwrap("1.2.840.113549.1.1.13");
+pub(super) const ECDSA_SHA1: Oid = Oid::new_unwrap("1.2.840.10045.4.1");
+pub(super) const ECDSA_SHA256: Oid = Oid::new_unwrap("1.2.840.10045.4.3.2");
+pub(super) const ECDSA_SHA384: Oid = Oid::new_unwrap("1.2.840.10045.4.3.3");
+pub(super) const ECDSA_SHA512: Oid = Oid::new_unwrap("1.2.840.10045.4.3.4");
+pub(super) const SHA256: Oid = Oid::new_unwrap("2.16.840.1.101.3.4.2.1");
+pub(super) const SHA384: Oid = Oid::new_unwrap("2.16.840.1.101.3.4.2.2");
+pub(super) const SHA512: Oid = Oid::new_unwrap("2.16.840.1.101.3.4.2.3");

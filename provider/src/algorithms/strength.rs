@@ -1,0 +1,18 @@
+use pq_x509::SignatureAlgorithm;
+
+/// How hard a signature is to forge.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Strength {
+    /// In bits, and for those who have no quantum computer.
+    Classical(u16),
+    /// By NIST's security category, for everybody.
+    PostQuantum(u8),
+}
+
+impl Strength {
+    pub(crate) const NONE: Self = Self::Classical(0);
+
+    pub(super) fn of(algorithm: SignatureAlgorithm) -> Self {
+        Self::PostQuantum(algorithm.security_category())
+    }
+}
