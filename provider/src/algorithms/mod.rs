@@ -1,6 +1,7 @@
-//! Algorithms by the names and the numbers that they have in TLS and in certificates.
+//! Algorithms by the names and numbers that they have in TLS and in certificates; which of them a
+//! certificate or a chain has, and how strong they are.
 //!
-//! It may use [`tls`](crate::tls), and rustls and pq-x509 as everything here.
+//! It uses [`tls`](crate::tls).
 
 mod authentication;
 mod certificate;

@@ -1,3 +1,5 @@
+// This room uses `verify`, `interned` and `error`.
+
 //! The providers that classical algorithms can come from, one for each feature.
 //!
 //! They are as their makers have them, save for what [`graviola()`] says, and need not be classical

@@ -1,6 +1,6 @@
-//! The ClientHello: what a client offers, and how much of it one packet has.
+//! The ClientHello: what a client offers, read by a server, and a small one for clients.
 //!
-//! It may use [`algorithms`](crate::algorithms).
+//! It uses [`algorithms`](crate::algorithms).
 
 mod offer;
 mod small_hello;

@@ -1,3 +1,5 @@
+// This room uses `hello` and `algorithms`, and in tests `builder`.
+
 //! Certificate chains and their keys: several of them on one port, and replaced while
 //! the program runs.
 //!

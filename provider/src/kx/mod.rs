@@ -1,3 +1,5 @@
+// This room uses `algorithms`, `interned` and `tls`.
+
 //! Key exchange: ML-KEM, and its hybrids with a classical group of the base.
 //!
 //! [`Builder`](crate::Builder) puts these together; they are public for those who

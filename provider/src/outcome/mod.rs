@@ -1,6 +1,6 @@
 //! What came of a handshake: what protects the connection, or why there is none.
 //!
-//! It may use [`identity`](crate::identity), [`hello`](crate::hello) and
+//! It uses [`identity`](crate::identity), [`hello`](crate::hello) and
 //! [`algorithms`](crate::algorithms).
 
 mod negotiated;

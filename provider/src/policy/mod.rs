@@ -1,6 +1,6 @@
-//! What may be negotiated, in one word.
+//! Policies: what may be negotiated, in one word.
 //!
-//! It may use [`algorithms`](crate::algorithms).
+//! It uses [`algorithms`](crate::algorithms).
 
 mod profile;
 

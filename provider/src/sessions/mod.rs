@@ -1,6 +1,6 @@
-//! Sessions that a server resumes.
+//! Sessions that a server resumes: tickets, their keys, and what stays in memory.
 //!
-//! It may use [`base`](crate::base), and the crate's error.
+//! It uses [`base`](crate::base) and [`error`](crate::error).
 
 mod clock;
 mod stored_sessions;

@@ -1,3 +1,5 @@
+// This room uses `verify`, `algorithms`, `interned` and `tls`.
+
 //! Signing: post-quantum keys beside those of the base.
 
 mod post_quantum;

@@ -1,3 +1,5 @@
+// This room uses `algorithms`, `interned`, `error` and `tls`.
+
 //! Verification: signatures, with ML-DSA and SLH-DSA beside the base's algorithms, and
 //! key usage.
 

@@ -1,6 +1,7 @@
-//! graviola, whose cipher suites, classical groups and verification are ours in part.
+//! All that only graviola needs: what its CPU has to have, and cipher suites, groups and
+//! verification with what graviola's lack.
 //!
-//! All that only this base needs. It may use [`verify`](crate::verify), and the crate's error.
+//! It uses [`verify`](crate::verify) and [`error`](crate::error); only the door above knows it.
 
 mod cleared;
 mod ecdsa;
