@@ -5,14 +5,17 @@
 use core::error::Error;
 use std::path::Path;
 
-use benches::batches::Batch;
-use benches::growth::{Growth, SIZES};
-use benches::handshake::Pair;
+use benches::ours::batches::Batch;
+use benches::ours::growth::{Growth, SIZES};
+use benches::ours::keccak;
+use benches::peers::openssl;
+use benches::schemes::set::{Operation, Set};
+use benches::schemes::{ml_dsa, ml_kem, slh_dsa};
+use benches::timing::results::{self, Group, Timing};
+use benches::timing::{Effort, Row, measure, try_out};
+use benches::tls::handshake::Pair;
 #[cfg(target_os = "linux")]
-use benches::loopback;
-use benches::results::{self, Group, Timing};
-use benches::set::{Operation, Set};
-use benches::{Effort, Row, keccak, measure, ml_dsa, ml_kem, openssl, slh_dsa, try_out};
+use benches::tls::loopback;
 use clap::Parser;
 
 /// Measures operations and handshakes beside the peers.

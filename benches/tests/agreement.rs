@@ -1,8 +1,8 @@
 //! All implementations agree, and so does every handshake: what the benchmarks check
 //! before they time anything.
 
-use benches::handshake::Pair;
-use benches::{ml_dsa, ml_kem, slh_dsa};
+use benches::schemes::{ml_dsa, ml_kem, slh_dsa};
+use benches::tls::handshake::Pair;
 
 #[test]
 fn ml_kem() {

@@ -4,8 +4,8 @@
 use aws_lc_rs::kem;
 use aws_lc_rs::signature::{self, KeyPair, ParsedPublicKey, PqdsaKeyPair, VerificationAlgorithm};
 
-use crate::ml_dsa::Dsa;
-use crate::ml_kem::Kem;
+use crate::schemes::ml_dsa::Dsa;
+use crate::schemes::ml_kem::Kem;
 
 macro_rules! kem {
     ($($set:ident: $algorithm:ident;)+) => {$(

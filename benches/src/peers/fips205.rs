@@ -2,7 +2,7 @@
 
 use fips205::traits::{KeyGen, SerDes, Signer, Verifier};
 
-use crate::slh_dsa::Slh;
+use crate::schemes::slh_dsa::Slh;
 
 macro_rules! slh {
     ($($set:ident: $module:ident;)+) => {$(

@@ -7,7 +7,7 @@
 
 use graviola::key_agreement::mlkem768::{Ciphertext, DecapKey, EncapKey, Message};
 
-use crate::ml_kem::Kem;
+use crate::schemes::ml_kem::Kem;
 
 pub(super) struct MlKem768(());
 

@@ -2,8 +2,8 @@
 
 use core::convert::Infallible;
 
-use crate::ml_dsa::Dsa;
-use crate::ml_kem::Kem;
+use crate::schemes::ml_dsa::Dsa;
+use crate::schemes::ml_kem::Kem;
 
 macro_rules! kem {
     ($($set:ident: $module:ident::$private_key:ident;)+) => {$(
@@ -60,7 +60,7 @@ kem! {
 /// name only.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2_unpacked {
-    use crate::ml_kem::Kem;
+    use crate::schemes::ml_kem::Kem;
 
     macro_rules! kem {
         ($($set:ident: $module:ident, $key_pair:ident, $public_key:ident;)+) => {$(

@@ -1,7 +1,7 @@
 //! The implementations, one file each, and the lists of them.
 //!
-//! To add one: implement [`Kem`](crate::ml_kem::Kem), [`Dsa`](crate::ml_dsa::Dsa) or
-//! [`Slh`](crate::slh_dsa::Slh) for a unit type for each parameter set, and name it in the
+//! To add one: implement [`Kem`](crate::schemes::ml_kem::Kem), [`Dsa`](crate::schemes::ml_dsa::Dsa) or
+//! [`Slh`](crate::schemes::slh_dsa::Slh) for a unit type for each parameter set, and name it in the
 //! list of its scheme. RustCrypto comes right after pq-core, since the two are held against each
 //! other and neighbours are measured closest in time.
 
@@ -10,12 +10,13 @@ mod fips205;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod graviola;
 mod libcrux;
+pub mod openssl;
 mod pq_core;
 mod pqclean;
 mod rustcrypto;
 
-use crate::set::Rows;
-use crate::{ml_dsa, ml_kem, slh_dsa};
+use crate::schemes::set::Rows;
+use crate::schemes::{ml_dsa, ml_kem, slh_dsa};
 
 /// The rows of a parameter set: pq-core on each backend, who has all of its scheme, and
 /// those that not every set or machine has.

@@ -6,9 +6,9 @@ use core::marker::PhantomData;
 use pq_core::arch::{Backend, limit};
 use pq_core::{Dimension, ml_dsa, ml_kem, slh_dsa};
 
-use crate::ml_dsa::Dsa;
-use crate::ml_kem::Kem;
-use crate::slh_dsa::Slh;
+use crate::schemes::ml_dsa::Dsa;
+use crate::schemes::ml_kem::Kem;
+use crate::schemes::slh_dsa::Slh;
 
 pub(super) struct OnBackend<P, B> {
     backend: B,

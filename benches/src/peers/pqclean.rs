@@ -6,9 +6,9 @@ use core::convert::Infallible;
 use pqcrypto_traits::kem::{Ciphertext as _, PublicKey as _, SecretKey as _, SharedSecret as _};
 use pqcrypto_traits::sign;
 
-use crate::ml_dsa::Dsa;
-use crate::ml_kem::Kem;
-use crate::slh_dsa::Slh;
+use crate::schemes::ml_dsa::Dsa;
+use crate::schemes::ml_kem::Kem;
+use crate::schemes::slh_dsa::Slh;
 
 macro_rules! kem {
     ($($set:ident: $module:ident;)+) => {$(

@@ -3,9 +3,9 @@
 use ml_dsa::Keypair;
 use ml_kem::{Decapsulate, KeyExport};
 
-use crate::ml_dsa::Dsa;
-use crate::ml_kem::Kem;
-use crate::slh_dsa::Slh;
+use crate::schemes::ml_dsa::Dsa;
+use crate::schemes::ml_kem::Kem;
+use crate::schemes::slh_dsa::Slh;
 
 macro_rules! kem {
     ($($set:ident),+) => {$(

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use benches::batches::{self, Batch};
+use benches::ours::batches::{self, Batch};
 
-use crate::operations::Column;
-use crate::tables::Tables;
+use crate::figures::operations::Column;
+use crate::figures::tables::Tables;
 
 /// A ratio of a peer's median to ours, or of our operations one by one to batches of them.
 pub(crate) struct Goal {
@@ -294,10 +294,10 @@ pub(crate) fn missed(tables: &Tables) -> Vec<String> {
 mod tests {
     use std::time::SystemTime;
 
-    use benches::results::{Group, Quartiles, Timing};
+    use benches::timing::results::{Group, Quartiles, Timing};
 
     use super::*;
-    use crate::operations;
+    use crate::figures::operations;
 
     const TABLE: &str = "ML-DSA-65/verification";
 

@@ -11,26 +11,22 @@
 extern crate alloc;
 
 mod chart;
-mod environment;
-mod floor;
+mod figures;
 mod goals;
-mod loopback;
-mod operations;
-mod others;
+mod overview;
 mod page;
 mod place;
-mod tables;
 
 use core::error::Error;
 use std::fs;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use benches::results;
+use benches::timing::results;
 use clap::Parser;
 
+use self::figures::tables::Tables;
 use self::place::{MACHINES, Name, Place, REFERENCE};
-use self::tables::Tables;
 
 /// Writes the page of what was measured, and its charts.
 #[derive(Parser)]
@@ -96,7 +92,7 @@ fn report(options: Options) -> Result<Report, Box<dyn Error>> {
         }
         loaded => loaded?,
     };
-    let loopback = match results::load(&benches::loopback::folder()?) {
+    let loopback = match results::load(&benches::tls::loopback::folder()?) {
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         loaded => loaded?,
     };
@@ -108,8 +104,8 @@ fn report(options: Options) -> Result<Report, Box<dyn Error>> {
 
     let reference = place.file(REFERENCE);
     let page = fs::read_to_string(&reference)?;
-    let others = others::find(&place.file(MACHINES))?;
-    fs::write(reference, others::listed(&page, &others))?;
+    let others = overview::find(&place.file(MACHINES))?;
+    fs::write(reference, overview::listed(&page, &others))?;
 
     Ok(Report {
         missing: tables.missing(),

@@ -1,0 +1,159 @@
+//! The tables of one run.
+
+use alloc::collections::BTreeMap;
+use core::time::Duration;
+use std::time::SystemTime;
+
+use benches::ours::batches::Batch;
+use benches::ours::growth::Growth;
+use benches::ours::keccak::Step;
+use benches::timing::results::{Group, Timing};
+use benches::tls::handshake::Combination;
+use benches::tls::loopback::{self, Idle};
+
+use crate::figures::operations::{self, Column};
+
+/// Everything that was measured in the last run, by the names of the tables.
+pub(crate) struct Tables {
+    groups: BTreeMap<String, Group>,
+    loopback: BTreeMap<String, loopback::Table>,
+    last: Option<SystemTime>,
+}
+
+/// Tables that were measured further apart than this are not from one run: the code may
+/// have been other code.
+const ONE_RUN: Duration = Duration::from_secs(2 * 60 * 60);
+
+impl Tables {
+    /// Drops the tables of earlier runs.
+    pub(crate) fn of_one_run(groups: Vec<Group>, loopback: Vec<loopback::Table>) -> Self {
+        let groups_measured = groups.iter().map(|group| group.measured);
+        let last = groups_measured
+            .chain(loopback.iter().map(|table| table.measured))
+            .max();
+        let of_last_run = |measured: SystemTime| {
+            last.and_then(|last| last.duration_since(measured).ok())
+                .is_some_and(|age| age <= ONE_RUN)
+        };
+        Self {
+            groups: groups
+                .into_iter()
+                .filter(|group| of_last_run(group.measured))
+                .map(|group| (group.name.clone(), group))
+                .collect(),
+            loopback: loopback
+                .into_iter()
+                .filter(|table| of_last_run(table.measured))
+                .map(|table| (table.name.clone(), table))
+                .collect(),
+            last,
+        }
+    }
+
+    /// When the last of them was measured, if there are any.
+    pub(crate) fn measured(&self) -> Option<SystemTime> {
+        self.last
+    }
+
+    /// The table of this name.
+    pub(crate) fn table(&self, name: &str) -> Option<&Group> {
+        self.groups.get(name)
+    }
+
+    /// The table of this name, of servers over TCP.
+    pub(crate) fn loopback(&self, name: &str) -> Option<&loopback::Table> {
+        self.loopback.get(name)
+    }
+
+    /// A row of a table.
+    pub(crate) fn row(&self, table: &str, row: &str) -> Option<&Timing> {
+        self.table(table)?.row(row)
+    }
+
+    /// The median of a row, in nanoseconds.
+    pub(crate) fn median(&self, table: &str, row: &str) -> Option<f64> {
+        Some(self.row(table, row)?.time.median)
+    }
+
+    /// What a step of permutations takes ours in a column, in nanoseconds.
+    pub(crate) fn step(&self, step: Step, column: Column) -> Option<f64> {
+        self.median(&step.table(), &column.ours())
+    }
+
+    /// What should have been measured and wasn't.
+    pub(crate) fn missing(&self) -> Vec<String> {
+        let operations = operations::ALL
+            .iter()
+            .flat_map(|operation| operation.tables());
+        let handshakes = Combination::all().map(|combination| combination.to_string());
+        let groups = Step::ALL
+            .into_iter()
+            .map(Step::table)
+            .chain(operations)
+            .chain(Batch::ALL.iter().map(Batch::table))
+            .chain(Growth::ALL.iter().map(Growth::table))
+            .chain(handshakes)
+            .filter(|name| !self.groups.contains_key(name));
+        let loopback = loopback::COMBINATIONS
+            .map(loopback::table)
+            .into_iter()
+            .filter(|name| !self.loopback.contains_key(name));
+        groups
+            .chain(loopback)
+            .map(|name| format!("{name}: the last run did not measure it"))
+            .chain(self.memory_missing())
+            .collect()
+    }
+
+    /// Servers whose memory for idle connections could have been measured and wasn't.
+    fn memory_missing(&self) -> impl Iterator<Item = String> {
+        self.loopback.values().flat_map(|table| {
+            let rows = table
+                .servers
+                .iter()
+                .filter(|row| !row.name.starts_with("OpenSSL"));
+            rows.filter_map(|row| match &row.idle {
+                Idle::Bytes(_) => None,
+                Idle::Unknown(why) => Some(format!(
+                    "{}, {}: no memory of idle connections, since {why}",
+                    table.name, row.name
+                )),
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(name: &str, age: Duration) -> Group {
+        Group {
+            name: name.into(),
+            measured: SystemTime::UNIX_EPOCH + 2 * ONE_RUN - age,
+            rows: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn earlier_runs_do_not_count() {
+        let groups = vec![
+            group("ML-KEM-512/encapsulation", Duration::ZERO),
+            group("just in time", ONE_RUN),
+            group("stale", ONE_RUN + Duration::from_secs(1)),
+        ];
+        let tables = Tables::of_one_run(groups, Vec::new());
+        assert!(tables.table("just in time").is_some());
+        assert!(tables.table("stale").is_none());
+        let missing = tables.missing();
+        let is_missing = |table| missing.iter().any(|line| line.starts_with(table));
+        assert!(!is_missing("ML-KEM-512/encapsulation"));
+        for table in [
+            "Keccak-f[1600]/few-lanes",
+            "ML-KEM-768/encapsulation",
+            "loopback/X25519MLKEM768/ML-DSA-65",
+        ] {
+            assert!(is_missing(table), "{table}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Where and with what the figures were made.
+
+use core::error::Error;
+use std::process::Command;
+use std::time::SystemTime;
+use std::{env, fs};
+
+use benches::peers::openssl;
+use cargo_metadata::MetadataCommand;
+use spki::der::DateTime;
+
+/// The peers, by the names of their packages.
+const PEERS: [&str; 13] = [
+    "aws-lc-rs",
+    "aws-lc-sys",
+    "fips205",
+    "graviola",
+    "libcrux-ml-dsa",
+    "libcrux-ml-kem",
+    "ml-dsa",
+    "ml-kem",
+    "pqcrypto-mldsa",
+    "pqcrypto-mlkem",
+    "pqcrypto-sphincsplus",
+    "rustls-graviola",
+    "slh-dsa",
+];
+
+/// The row of [`describe()`] that says what was measured.
+pub(crate) const CPU: &str = "CPU";
+
+/// The row that says when.
+pub(crate) const DATE: &str = "date";
+
+/// Rows of a table: what, and which, for figures that were measured at this time.
+pub(crate) fn describe(
+    measured: SystemTime,
+) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+    Ok(vec![
+        (CPU, cpu()),
+        ("operating system", env::consts::OS.to_owned()),
+        ("compiler", compiler()?),
+        ("peers", versions(&PEERS)?),
+        ("OpenSSL", openssl()),
+        ("TLS", versions(&["rustls", "rustls-webpki"])?),
+        (DATE, date(measured)?),
+    ])
+}
+
+/// A row of the table, as it stands on a page.
+pub(crate) fn row(what: &str, which: &str) -> String {
+    format!("| {what} | {which} |")
+}
+
+/// Which it is, on a page that has such a row.
+pub(crate) fn read<'a>(page: &'a str, what: &str) -> Option<&'a str> {
+    let begin = format!("| {what} | ");
+    page.lines()
+        .find_map(|line| line.strip_prefix(&begin)?.strip_suffix(" |"))
+}
+
+/// What the operating system calls it.
+fn cpu() -> String {
+    let description = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |name: &str| {
+        let line = description.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim())
+    };
+    match (value("model name"), value("cpu family"), value("model\t")) {
+        (Some(name), Some(family), Some(model)) => {
+            format!("{name}, family {family}, model {model}; one core")
+        }
+        _ => env::consts::ARCH.to_owned(),
+    }
+}
+
+/// The compiler that cargo names, or that it would take.
+fn compiler() -> Result<String, Box<dyn Error>> {
+    let program = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(program).arg("--version").output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+fn openssl() -> String {
+    openssl::find().map_or_else(|| "none of 3.5 or later".to_owned(), |found| found.version)
+}
+
+fn versions(packages: &[&str]) -> Result<String, Box<dyn Error>> {
+    let metadata = MetadataCommand::new()
+        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        .exec()?;
+    let versions: Vec<_> = metadata
+        .packages
+        .iter()
+        .filter(|package| packages.contains(&package.name.as_str()))
+        .map(|package| format!("{} {}", package.name, package.version))
+        .collect();
+    Ok(versions.join(", "))
+}
+
+fn date(time: SystemTime) -> Result<String, Box<dyn Error>> {
+    let date = DateTime::from_system_time(time)?;
+    Ok(format!(
+        "{}-{:02}-{:02}",
+        date.year(),
+        date.month(),
+        date.day()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read() {
+        let page = format!("# Page\n\n{}\n{}\n", row(CPU, "a CPU"), row(DATE, "today"));
+        assert_eq!(read(&page, CPU), Some("a CPU"));
+        assert_eq!(read(&page, DATE), Some("today"));
+        assert_eq!(read(&page, "compiler"), None);
+    }
+}

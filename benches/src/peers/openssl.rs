@@ -1,0 +1,108 @@
+//! OpenSSL, whose program measures itself.
+//!
+//! It is no crate that could take its turn with the others, so its figures are of the same
+//! run but not of the same seconds.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::schemes::set::Operation as _;
+use crate::schemes::slh_dsa::Operation;
+use crate::timing::results::Timing;
+
+/// A program that is new enough to have what is compared.
+pub struct Openssl {
+    /// Its path.
+    pub program: PathBuf,
+    /// Such as `3.5.5`.
+    pub version: String,
+}
+
+/// The program that the environment variable `OPENSSL` names, or that on the path. Nothing,
+/// if that is missing or older than 3.5.
+pub fn find() -> Option<Openssl> {
+    let program = PathBuf::from(env::var_os("OPENSSL").unwrap_or_else(|| "openssl".into()));
+    let output = Command::new(&program).arg("version").output().ok()?;
+    let version = new_enough(core::str::from_utf8(&output.stdout).ok()?)?.to_owned();
+    Some(Openssl { program, version })
+}
+
+/// The version in the line that the program prints, if it is at least 3.5.
+fn new_enough(line: &str) -> Option<&str> {
+    let version = line.strip_prefix("OpenSSL ")?.split_whitespace().next()?;
+    let mut numbers = version.split('.').map(|number| number.parse().ok());
+    let number: (u32, u32) = (numbers.next()??, numbers.next()??);
+    (number >= (3, 5)).then_some(version)
+}
+
+/// What `openssl speed` says of a parameter set of SLH-DSA, by operation. Nothing, if there is
+/// no program that has it.
+pub fn slh_dsa(set: &str) -> Vec<(Operation, Timing)> {
+    let output = find().and_then(|openssl| {
+        Command::new(openssl.program)
+            .args(["speed", "-mr", "-seconds", "1", set])
+            .output()
+            .ok()
+    });
+    let Some(output) = output else {
+        return Vec::new();
+    };
+    parse(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// Reads the line with the results, whose last fields are operations a second: key
+/// generations, signatures and verifications.
+fn parse(output: &str) -> Vec<(Operation, Timing)> {
+    let Some(line) = output.lines().find_map(|line| line.strip_prefix("+F10:")) else {
+        return Vec::new();
+    };
+    line.split(':')
+        .skip(1)
+        .filter_map(|rate| rate.parse::<f64>().ok())
+        .filter(|rate| *rate > 0.0)
+        .zip(Operation::ALL)
+        .map(|(rate, operation)| (*operation, Timing::reported("OpenSSL", 1e9 / rate)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        for (line, expected) in [
+            ("OpenSSL 3.5.5 27 Jan 2026 (Library: …)", Some("3.5.5")),
+            ("OpenSSL 4.0.0-dev  (Library: …)", Some("4.0.0-dev")),
+            ("OpenSSL 3.0.19 27 Jan 2026", None),
+            ("LibreSSL 4.0.0", None),
+            ("", None),
+        ] {
+            assert_eq!(new_enough(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_summary_is_read() {
+        let output = "+DTP:SLH-DSA-SHAKE-128f:keygen:1\n+F10:19:800.000000:33.333333:500.000000\n";
+        let read: Vec<_> = parse(output)
+            .into_iter()
+            .map(|(operation, timing)| (operation, timing.time.median.round()))
+            .collect();
+        assert_eq!(
+            read,
+            [
+                (Operation::KeyGeneration, 1_250_000.0),
+                (Operation::Signing, 30_000_000.0),
+                (Operation::Verification, 2_000_000.0)
+            ]
+        );
+    }
+
+    #[test]
+    fn other_output_is_nothing() {
+        assert!(parse("").is_empty());
+        assert!(parse("speed: Unknown algorithm SLH-DSA-SHAKE-128f\n").is_empty());
+    }
+}

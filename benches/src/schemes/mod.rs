@@ -1,0 +1,10 @@
+//! The three standards: what an implementation of each must do, on which inputs, how all are
+//! held against each other, and what is timed.
+//!
+//! Uses [`timing`](crate::timing). Who implements them is said in [`peers`](crate::peers).
+
+pub(crate) mod inputs;
+pub mod ml_dsa;
+pub mod ml_kem;
+pub mod set;
+pub mod slh_dsa;

@@ -1,0 +1,58 @@
+//! What connections take of a server's memory while nobody says anything.
+
+use core::error::Error;
+use core::time::Duration;
+use std::thread;
+
+use tokio::runtime::Runtime;
+
+use super::client::Client;
+use super::cores::Core;
+use super::server::Implementation;
+use super::setup::Setup;
+use super::{AT_A_TIME, descriptors};
+use crate::tls::loopback::Idle;
+
+/// Opens so many connections to a fresh server, and divides by them what its resident memory
+/// has grown by.
+pub(super) fn idle(
+    implementation: &Implementation,
+    client_name: &str,
+    setup: &Setup,
+    core: Core,
+    runtime: &Runtime,
+    connections: usize,
+) -> Result<Idle, Box<dyn Error>> {
+    if let Implementation::OpenSsl { .. } = implementation {
+        let why = "s_server serves one connection at a time";
+        return Ok(Idle::Unknown(why.into()));
+    }
+    // Here and in the server alike; a few for everything else.
+    let needed = connections as u64 + 100;
+    if let Some(limit) = descriptors::raise().filter(|limit| *limit < needed) {
+        return Ok(Idle::Unknown(format!(
+            "{connections} connections need {needed} descriptors, and a process may have {limit}"
+        )));
+    }
+
+    let server = implementation.start(setup, core)?;
+    let client = Client::new(setup.client(client_name)?, server.address);
+    // What the first connections take once and for all.
+    client.load(runtime, AT_A_TIME, WARM_UP)?;
+    let descriptors = server.process.descriptors()?;
+    let before = server.process.resident()?;
+    let open = client.open(runtime, connections)?;
+    // The server may have the client's last packets before it.
+    thread::sleep(SETTLED);
+    let after = server.process.resident()?;
+    if server.process.descriptors()? < descriptors + open.len() {
+        return Err("the server has closed connections".into());
+    }
+    let grown = after.saturating_sub(before);
+    // The first to close has to remember: that be the server, whose port nobody needs again.
+    drop(server);
+    Ok(Idle::Bytes(grown as f64 / open.len() as f64))
+}
+
+const WARM_UP: Duration = Duration::from_millis(100);
+const SETTLED: Duration = Duration::from_millis(300);

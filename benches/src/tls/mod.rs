@@ -1,0 +1,6 @@
+//! Whole TLS connections, with our provider and with others: through memory, and through TCP.
+//!
+//! Uses [`timing`](crate::timing), and of [`peers`](crate::peers) OpenSSL's program.
+
+pub mod handshake;
+pub mod loopback;
