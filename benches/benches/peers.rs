@@ -8,9 +8,9 @@ use std::path::Path;
 use benches::ours::batches::Batch;
 use benches::ours::growth::{Growth, SIZES};
 use benches::ours::keccak;
-use benches::peers::openssl;
+use benches::peers::{self, openssl};
+use benches::schemes::ml_dsa;
 use benches::schemes::set::{Operation, Set};
-use benches::schemes::{ml_dsa, ml_kem, slh_dsa};
 use benches::timing::results::{self, Group, Timing};
 use benches::timing::{Effort, Row, measure, try_out};
 use benches::tls::handshake::Pair;
@@ -142,17 +142,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     for step in options.wanted(keccak::Step::ALL, keccak::Step::table) {
         options.run(step.rows(), None, &folder)?;
     }
-    for (name, make) in ml_kem::Set::ALL {
+    for (name, make) in peers::ML_KEM {
         options.run_set(name, make, Vec::new, &folder)?;
     }
     let messages = match options.measures() {
         true => ml_dsa::MESSAGES,
         false => 1,
     };
-    for (name, make) in ml_dsa::Set::ALL {
+    for (name, make) in peers::ML_DSA {
         options.run_set(name, || make(messages), Vec::new, &folder)?;
     }
-    for (name, make) in slh_dsa::Set::ALL {
+    for (name, make) in peers::SLH_DSA {
         // Unoptimised, the slow sets take minutes.
         if options.measures() || name.ends_with("128f") {
             options.run_set(name, make, || openssl::slh_dsa(name), &folder)?;

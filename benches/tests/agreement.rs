@@ -1,19 +1,19 @@
 //! All implementations agree, and so does every handshake: what the benchmarks check
 //! before they time anything.
 
-use benches::schemes::{ml_dsa, ml_kem, slh_dsa};
+use benches::peers;
 use benches::tls::handshake::Pair;
 
 #[test]
 fn ml_kem() {
-    for (_, set) in ml_kem::Set::ALL {
+    for (_, set) in peers::ML_KEM {
         set().check();
     }
 }
 
 #[test]
 fn ml_dsa() {
-    for (_, set) in ml_dsa::Set::ALL {
+    for (_, set) in peers::ML_DSA {
         set(1).check();
     }
 }
@@ -21,7 +21,7 @@ fn ml_dsa() {
 /// Of the others, `cargo bench` makes sure: here they take minutes.
 #[test]
 fn slh_dsa_fast_sets() {
-    for (name, set) in slh_dsa::Set::ALL {
+    for (name, set) in peers::SLH_DSA {
         if name.ends_with("128f") {
             set().check();
         }

@@ -1,4 +1,7 @@
-//! The implementations, one file each, and the lists of them.
+//! The implementations, one file each, and the sets with all who implement them.
+//!
+//! Uses [`schemes`](crate::schemes) and [`timing`](crate::timing). OpenSSL measures itself
+//! ([`openssl`]).
 //!
 //! To add one: implement [`Kem`](crate::schemes::ml_kem::Kem), [`Dsa`](crate::schemes::ml_dsa::Dsa) or
 //! [`Slh`](crate::schemes::slh_dsa::Slh) for a unit type for each parameter set, and name it in the
@@ -40,49 +43,63 @@ macro_rules! rows {
     }};
 }
 
-/// A scheme and who has all of it; its sets, each with the constructors of rows that not every
-/// set or machine has.
-macro_rules! lists {
-    (
-        $scheme:ident of $peers:tt;
-        $($name:ident: $set:ident $(, $(#[$cfg:meta])? $maybe:path)*;)+
-    ) => {$(
-        pub(crate) fn $name() -> Rows<$scheme::Operation> {
-            rows!($scheme::$set, $peers, [$($(#[$cfg])? $maybe,)*])
-        }
-    )+};
+/// How to make a set: what is asked for before there are rows goes first.
+macro_rules! make {
+    ($scheme:ident::$set:ident, ($($argument:ident)?), $rows:expr) => {
+        |$($argument)?| $scheme::Set::of::<::pq_core::$scheme::$set>($($argument,)? $rows)
+    };
 }
 
-lists! {
-    ml_kem of [rustcrypto, libcrux, pqclean, aws_lc_rs];
-    ml_kem_512: MlKem512,
+/// A scheme and who has all of it; its sets, each with the constructors of rows that not every
+/// set or machine has.
+macro_rules! sets {
+    (
+        $(#[$doc:meta])+
+        $list:ident = $scheme:ident $arguments:tt by $peers:tt;
+        $($set:ident $(, $(#[$cfg:meta])? $maybe:path)*;)+
+    ) => {
+        $(#[$doc])+
+        pub const $list: &[(&str, $scheme::Make)] = &[$((
+            <::pq_core::$scheme::$set as ::pq_core::$scheme::ParameterSet>::NAME,
+            make!($scheme::$set, $arguments, rows!($scheme::$set, $peers, [$($(#[$cfg])? $maybe,)*])),
+        )),+];
+    };
+}
+
+sets! {
+    /// The three sets of FIPS 203 by their names, and how to make them.
+    ML_KEM = ml_kem() by [rustcrypto, libcrux, pqclean, aws_lc_rs];
+    MlKem512,
         #[cfg(target_arch = "x86_64")] libcrux::avx2_unpacked::MlKem512::detect;
-    ml_kem_768: MlKem768,
+    MlKem768,
         #[cfg(target_arch = "x86_64")] libcrux::avx2_unpacked::MlKem768::detect,
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))] graviola::MlKem768::detect;
-    ml_kem_1024: MlKem1024,
+    MlKem1024,
         #[cfg(target_arch = "x86_64")] libcrux::avx2_unpacked::MlKem1024::detect;
 }
 
-lists! {
-    ml_dsa of [rustcrypto, libcrux, pqclean, aws_lc_rs];
-    ml_dsa_44: MlDsa44;
-    ml_dsa_65: MlDsa65;
-    ml_dsa_87: MlDsa87;
+sets! {
+    /// The three sets of FIPS 204 by their names, and how to make them with so many messages
+    /// to sign.
+    ML_DSA = ml_dsa(messages) by [rustcrypto, libcrux, pqclean, aws_lc_rs];
+    MlDsa44;
+    MlDsa65;
+    MlDsa87;
 }
 
-lists! {
-    slh_dsa of [rustcrypto, fips205, pqclean];
-    slh_dsa_shake_128f: SlhDsaShake128f;
-    slh_dsa_shake_192f: SlhDsaShake192f;
-    slh_dsa_shake_256f: SlhDsaShake256f;
-    slh_dsa_shake_128s: SlhDsaShake128s;
-    slh_dsa_shake_192s: SlhDsaShake192s;
-    slh_dsa_shake_256s: SlhDsaShake256s;
-    slh_dsa_sha2_128f: SlhDsaSha2_128f;
-    slh_dsa_sha2_192f: SlhDsaSha2_192f;
-    slh_dsa_sha2_256f: SlhDsaSha2_256f;
-    slh_dsa_sha2_128s: SlhDsaSha2_128s;
-    slh_dsa_sha2_192s: SlhDsaSha2_192s;
-    slh_dsa_sha2_256s: SlhDsaSha2_256s;
+sets! {
+    /// The twelve sets of FIPS 205 by their names, and how to make them.
+    SLH_DSA = slh_dsa() by [rustcrypto, fips205, pqclean];
+    SlhDsaShake128f;
+    SlhDsaShake192f;
+    SlhDsaShake256f;
+    SlhDsaShake128s;
+    SlhDsaShake192s;
+    SlhDsaShake256s;
+    SlhDsaSha2_128f;
+    SlhDsaSha2_192f;
+    SlhDsaSha2_256f;
+    SlhDsaSha2_128s;
+    SlhDsaSha2_192s;
+    SlhDsaSha2_256s;
 }

@@ -2,11 +2,8 @@
 
 use core::hint::black_box;
 
-use pq_core::ml_dsa::{
-    MlDsa44, MlDsa65, MlDsa87, ParameterSet, SEED_LEN, Signature, SigningKey, VerifyingKey,
-};
+use pq_core::ml_dsa::{ParameterSet, SEED_LEN, Signature, SigningKey, VerifyingKey};
 
-use crate::peers;
 use crate::schemes::inputs::{INPUTS, bytes, several};
 use crate::schemes::set::{self, Implementation, Rows, operations};
 use crate::timing::Passes;
@@ -70,23 +67,10 @@ pub type Make = fn(usize) -> Set;
 pub type Set = set::Set<Operation>;
 
 impl Set {
-    /// The three of the standard by their names, and how to make them with so many
-    /// messages to sign.
-    pub const ALL: [(&str, Make); 3] = [
-        (MlDsa44::NAME, |messages| {
-            make::<MlDsa44>(messages, peers::ml_dsa_44())
-        }),
-        (MlDsa65::NAME, |messages| {
-            make::<MlDsa65>(messages, peers::ml_dsa_65())
-        }),
-        (MlDsa87::NAME, |messages| {
-            make::<MlDsa87>(messages, peers::ml_dsa_87())
-        }),
-    ];
-}
-
-fn make<P: ParameterSet>(messages: usize, rows: Rows<Operation>) -> Set {
-    Set::new(P::NAME, Inputs::new::<P>(messages), rows)
+    /// `P` with its inputs, of which so many messages to sign, and who implements it.
+    pub(crate) fn of<P: ParameterSet>(messages: usize, rows: Rows<Operation>) -> Self {
+        Self::new(P::NAME, Inputs::new::<P>(messages), rows)
+    }
 }
 
 impl<D: Dsa> Implementation<Operation> for D {
@@ -297,6 +281,7 @@ fn sign<P: ParameterSet>(key: &SigningKey<P>, message: &[u8], rnd: &[u8; 32]) ->
 
 #[cfg(test)]
 mod tests {
+    use pq_core::ml_dsa::{MlDsa44, MlDsa65, MlDsa87};
     use shake::{ExtendableOutput, Shake256, Update, XofReader};
 
     use super::*;

@@ -3,11 +3,9 @@
 use core::hint::black_box;
 
 use pq_core::ml_kem::{
-    Ciphertext, DecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet, SEED_LEN,
-    SHARED_SECRET_LEN,
+    Ciphertext, DecapsulationKey, MlKem1024, ParameterSet, SEED_LEN, SHARED_SECRET_LEN,
 };
 
-use crate::peers;
 use crate::schemes::inputs::{INPUTS, bytes, several};
 use crate::schemes::set::{self, Implementation, Rows, operations};
 use crate::timing::Passes;
@@ -65,16 +63,10 @@ pub type Make = fn() -> Set;
 pub type Set = set::Set<Operation>;
 
 impl Set {
-    /// The three of the standard by their names, and how to make them.
-    pub const ALL: [(&str, Make); 3] = [
-        (MlKem512::NAME, || make::<MlKem512>(peers::ml_kem_512())),
-        (MlKem768::NAME, || make::<MlKem768>(peers::ml_kem_768())),
-        (MlKem1024::NAME, || make::<MlKem1024>(peers::ml_kem_1024())),
-    ];
-}
-
-fn make<P: ParameterSet>(rows: Rows<Operation>) -> Set {
-    Set::new(P::NAME, Inputs::new::<P>(), rows)
+    /// `P` with its inputs, and who implements it.
+    pub(crate) fn of<P: ParameterSet>(rows: Rows<Operation>) -> Self {
+        Self::new(P::NAME, Inputs::new::<P>(), rows)
+    }
 }
 
 impl<K: Kem> Implementation<Operation> for K {

@@ -3,13 +3,8 @@
 use core::hint::black_box;
 
 use pq_core::Dimension;
-use pq_core::slh_dsa::{
-    Message, ParameterSet, SigningKey, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f,
-    SlhDsaSha2_192s, SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s,
-    SlhDsaShake192f, SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
-};
+use pq_core::slh_dsa::{Message, ParameterSet, SigningKey};
 
-use crate::peers;
 use crate::schemes::inputs::bytes;
 use crate::schemes::set::{self, Implementation, Rows, operations};
 use crate::timing::Passes;
@@ -64,34 +59,11 @@ pub type Make = fn() -> Set;
 /// One parameter set: its implementations and their inputs.
 pub type Set = set::Set<Operation>;
 
-macro_rules! all {
-    ($($set:ident: $rows:ident,)+) => {
-        /// The twelve of the standard by their names, and how to make them.
-        pub const ALL: [(&str, Make); 12] = [
-            $(($set::NAME, || make::<$set>(peers::$rows())),)+
-        ];
-    };
-}
-
 impl Set {
-    all! {
-        SlhDsaShake128f: slh_dsa_shake_128f,
-        SlhDsaShake192f: slh_dsa_shake_192f,
-        SlhDsaShake256f: slh_dsa_shake_256f,
-        SlhDsaShake128s: slh_dsa_shake_128s,
-        SlhDsaShake192s: slh_dsa_shake_192s,
-        SlhDsaShake256s: slh_dsa_shake_256s,
-        SlhDsaSha2_128f: slh_dsa_sha2_128f,
-        SlhDsaSha2_192f: slh_dsa_sha2_192f,
-        SlhDsaSha2_256f: slh_dsa_sha2_256f,
-        SlhDsaSha2_128s: slh_dsa_sha2_128s,
-        SlhDsaSha2_192s: slh_dsa_sha2_192s,
-        SlhDsaSha2_256s: slh_dsa_sha2_256s,
+    /// `P` with its inputs, and who implements it.
+    pub(crate) fn of<P: ParameterSet>(rows: Rows<Operation>) -> Self {
+        Self::new(P::NAME, Inputs::new::<P>(), rows)
     }
-}
-
-fn make<P: ParameterSet>(rows: Rows<Operation>) -> Set {
-    Set::new(P::NAME, Inputs::new::<P>(), rows)
 }
 
 impl<S: Slh> Implementation<Operation> for S {

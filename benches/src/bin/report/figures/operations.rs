@@ -168,6 +168,7 @@ impl Column {
 
 #[cfg(test)]
 mod tests {
+    use benches::peers;
     use benches::schemes::{ml_dsa, ml_kem, set, slh_dsa};
 
     use super::*;
@@ -179,9 +180,9 @@ mod tests {
                 .collect()
         }
         let mut measured = [
-            tables::<ml_kem::Operation>(ml_kem::Set::ALL.iter().map(|(set, _)| *set)),
-            tables::<ml_dsa::Operation>(ml_dsa::Set::ALL.iter().map(|(set, _)| *set)),
-            tables::<slh_dsa::Operation>(slh_dsa::Set::ALL.iter().map(|(set, _)| *set)),
+            tables::<ml_kem::Operation>(peers::ML_KEM.iter().map(|(set, _)| *set)),
+            tables::<ml_dsa::Operation>(peers::ML_DSA.iter().map(|(set, _)| *set)),
+            tables::<slh_dsa::Operation>(peers::SLH_DSA.iter().map(|(set, _)| *set)),
         ]
         .concat();
         let mut shown: Vec<_> = ALL.iter().flat_map(Operation::tables).collect();
