@@ -9,6 +9,7 @@
 //! * [`peers`]: the implementations, one file each.
 //! * [`tls`]: whole handshakes through memory; servers and clients through TCP.
 //! * [`ours`]: what has no peer: batches, look-ups by how much there is, the permutation.
+//! * [`sources`]: a hash of the code that figures depend on.
 //!
 //! A room may use those to the right of it. `bin/report` writes the pages, and `README.md` says how
 //! to run all this and how to read the result.
@@ -19,5 +20,6 @@ extern crate alloc;
 pub mod ours;
 pub mod peers;
 pub mod schemes;
+pub mod sources;
 pub mod timing;
 pub mod tls;

@@ -1,0 +1,259 @@
+//! A hash of the sources that figures depend on. A page keeps that of what was measured, and so
+//! knows when the code is no longer the same.
+//!
+//! It is of the tokens of all files in [`FOLDERS`], with their paths. Comments, documentation and
+//! layout don't count, and neither do modules of tests: none of them changes what is measured. What
+//! others wrote doesn't count either, as a page lists their versions.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use shake::{ExtendableOutput, Shake256, Update, XofReader};
+
+/// What is measured, and what measures it.
+pub const FOLDERS: [&str; 6] = [
+    "pq-core/src",
+    "x509/src",
+    "provider/src",
+    "examples/tls-server/src",
+    "benches/src",
+    "benches/benches",
+];
+
+/// What is in these folders and nobody measures: programs that write pages, and tests.
+const LEFT_OUT: [&str; 3] = ["bin", "tests", "tests.rs"];
+
+/// The repository that this crate is in.
+pub fn repository() -> &'static Path {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    crate_folder.parent().unwrap_or(crate_folder)
+}
+
+/// The hash of a repository's sources as they are, in hexadecimal digits.
+///
+/// # Errors
+///
+/// If a file can't be read, or is no Rust.
+pub fn hash(repository: &Path) -> io::Result<String> {
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        find(&repository.join(folder), folder, &mut files)?;
+    }
+    files.sort();
+    let mut hash = Shake256::default();
+    for (name, file) in files {
+        let tokens: TokenStream = fs::read_to_string(&file)?
+            .parse()
+            .map_err(|error| io::Error::other(format!("{name}: {error}")))?;
+        word(&mut hash, &name);
+        absorb(&mut hash, tokens);
+    }
+    let mut digest = [0; 8];
+    hash.finalize_xof().read(&mut digest);
+    Ok(format!("{:016x}", u64::from_be_bytes(digest)))
+}
+
+/// The Rust files below a folder, and what they are called in every clone.
+fn find(folder: &Path, name: &str, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let last = entry.file_name();
+        let last = last.to_string_lossy();
+        if LEFT_OUT.contains(&&*last) {
+            continue;
+        }
+        let (name, path) = (format!("{name}/{last}"), entry.path());
+        if entry.file_type()?.is_dir() {
+            find(&path, &name, files)?;
+        } else if last.ends_with(".rs") {
+            files.push((name, path));
+        }
+    }
+    Ok(())
+}
+
+fn absorb(hash: &mut Shake256, tokens: TokenStream) {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let mut rest = &tokens[..];
+    while let [token, after @ ..] = rest {
+        if let Some(after) = after_documentation(rest).or_else(|| after_tests(rest)) {
+            rest = after;
+            continue;
+        }
+        rest = after;
+        match token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::None => ("", ""),
+                };
+                word(hash, open);
+                absorb(hash, group.stream());
+                word(hash, close);
+            }
+            token => word(hash, &token.to_string()),
+        }
+    }
+}
+
+/// A word and an end that is in no token.
+fn word(hash: &mut Shake256, word: &str) {
+    hash.update(word.as_bytes());
+    hash.update(&[0]);
+}
+
+/// What follows `#[doc …]` or `#![doc …]`, which comments of documentation are, too.
+fn after_documentation(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
+    let (attribute, after) = attribute(tokens)?;
+    let is_documentation = matches!(
+        attribute.into_iter().next(),
+        Some(TokenTree::Ident(name)) if name == "doc"
+    );
+    is_documentation.then_some(after)
+}
+
+/// What follows `#[cfg(test)] mod …`.
+fn after_tests(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
+    let (cfg, mut rest) = attribute(tokens)?;
+    if cfg.to_string().replace(' ', "") != "cfg(test)" {
+        return None;
+    }
+    while let Some((_, after)) = attribute(rest) {
+        rest = after;
+    }
+    match rest {
+        [TokenTree::Ident(keyword), _name, _body, after @ ..] if keyword == "mod" => Some(after),
+        _ => None,
+    }
+}
+
+/// What is between an attribute's brackets, and what follows them.
+fn attribute(tokens: &[TokenTree]) -> Option<(TokenStream, &[TokenTree])> {
+    let is = |token: &TokenTree, character| {
+        matches!(token, TokenTree::Punct(punct) if punct.as_char() == character)
+    };
+    match tokens {
+        [hash, TokenTree::Group(group), after @ ..] if is(hash, '#') => {
+            Some((group.stream(), after))
+        }
+        [hash, bang, TokenTree::Group(group), after @ ..] if is(hash, '#') && is(bang, '!') => {
+            Some((group.stream(), after))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const FILE: &str = "pq-core/src/kernel/ntt.rs";
+    const CODE: &str = "const Q: u32 = 3329;";
+
+    /// A repository with one file of code in each folder.
+    fn repository_of(file: &str, code: &str) -> TempDir {
+        let repository = tempfile::tempdir().unwrap();
+        let write = |file: &str, code: &str| {
+            let file = repository.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, code).unwrap();
+        };
+        for folder in FOLDERS {
+            write(&format!("{folder}/lib.rs"), CODE);
+        }
+        write(FILE, CODE);
+        write(file, code);
+        repository
+    }
+
+    fn hash_of(file: &str, code: &str) -> String {
+        hash(repository_of(file, code).path()).unwrap()
+    }
+
+    #[test]
+    fn every_clone_has_the_same_hash() {
+        assert_eq!(hash_of(FILE, CODE), hash_of(FILE, CODE));
+        assert_eq!(hash_of(FILE, CODE).len(), 16);
+    }
+
+    #[test]
+    fn a_change_in_any_folder_is_found() {
+        let before = hash_of(FILE, CODE);
+        for folder in FOLDERS {
+            let file = format!("{folder}/lib.rs");
+            assert_ne!(hash_of(&file, "const Q: u32 = 8380417;"), before, "{file}");
+            let file = format!("{folder}/new.rs");
+            assert_ne!(hash_of(&file, CODE), before, "{file}");
+        }
+    }
+
+    #[test]
+    fn code_counts_wherever_it_stands() {
+        let before = hash_of(FILE, CODE);
+        for code in [
+            "const P: u32 = 3329;",
+            "pub const Q: u32 = 3329;",
+            "const Q: u32 = 3_329;",
+            "#[cfg(test)] const Q: u32 = 3329;",
+            "#[cfg(not(test))] mod tests { } const Q: u32 = 3329;",
+            "const Q: u32 = 3329; fn f() { g(); }",
+        ] {
+            assert_ne!(hash_of(FILE, code), before, "{code}");
+        }
+        let calls = |inner| format!("{CODE} fn f() {{ (g)([{inner}]); }}");
+        assert_ne!(hash_of(FILE, &calls("1")), hash_of(FILE, &calls("2")));
+        assert_ne!(
+            hash_of(FILE, "macro_rules! m { () => { f() } }"),
+            hash_of(FILE, "macro_rules! m { () => { g() } }")
+        );
+    }
+
+    #[test]
+    fn words_and_layout_do_not_count() {
+        let before = hash_of(FILE, CODE);
+        for code in [
+            "//! A file.\n\n/// The modulus,\n/// documented. // Twice.\nconst Q: u32 =\n    3329;",
+            "#![doc = include_str!(\"x.md\")]\n#[doc(hidden)]\nconst Q: u32 = 3329; /* why */",
+            "const Q: u32 = 3329;\n#[cfg(test)]\nmod tests { fn f() {} }",
+            "#[cfg(test)]\n#[path = \"x.rs\"]\nmod tests;\nconst Q: u32 = 3329;",
+        ] {
+            assert_eq!(hash_of(FILE, code), before, "{code}");
+        }
+        let documented = |words| format!("fn f() {{ /// {words}\n const R: u32 = 1; }}");
+        assert_eq!(
+            hash_of(FILE, &documented("One.")),
+            hash_of(FILE, &documented("Another."))
+        );
+    }
+
+    #[test]
+    fn tests_and_pages_do_not_count() {
+        let before = hash_of(FILE, CODE);
+        for file in [
+            "pq-core/src/kernel/tests.rs",
+            "pq-core/src/kernel/tests/ntt.rs",
+            "benches/src/bin/report/main.rs",
+            "provider/src/table.md",
+            "pq-core/tests/vectors.rs",
+        ] {
+            assert_eq!(hash_of(file, "fn f() {}"), before, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_missing_or_no_rust_is_an_error() {
+        hash(tempfile::tempdir().unwrap().path()).unwrap_err();
+        let error = hash(repository_of(FILE, "fn f( {").path()).unwrap_err();
+        assert!(error.to_string().starts_with(FILE), "{error}");
+    }
+
+    #[test]
+    fn this_repository_has_one() {
+        hash(repository()).unwrap();
+    }
+}
