@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use core::error::Error;
+use std::io;
 use std::path::Path;
 
 use benches::ours::batches::Batch;
@@ -11,12 +12,14 @@ use benches::ours::keccak;
 use benches::peers::{self, openssl};
 use benches::schemes::ml_dsa;
 use benches::schemes::set::{Operation, Set};
-use benches::timing::results::{self, Group, Timing};
+use benches::sources;
+use benches::timing::results::{self, Group, Measured, Timing};
 use benches::timing::{Effort, Row, measure, try_out};
 use benches::tls::handshake::Pair;
 #[cfg(target_os = "linux")]
 use benches::tls::loopback;
 use clap::Parser;
+use serde::Serialize;
 
 /// Measures operations and handshakes beside the peers.
 #[derive(Parser)]
@@ -75,7 +78,7 @@ impl Options {
         name: &str,
         make: impl FnOnce() -> Set<O>,
         reported: impl FnOnce() -> Vec<(O, Timing)>,
-        folder: &Path,
+        sources: &str,
     ) -> Result<(), Box<dyn Error>> {
         let wanted = self.wanted(O::ALL.iter().copied(), |operation| operation.table(name));
         if wanted.is_empty() {
@@ -92,7 +95,7 @@ impl Options {
                 .extract_if(.., |(reported, _)| *reported == operation)
                 .map(|(_, timing)| timing)
                 .next();
-            self.run(set.rows(operation).collect(), reported, folder)?;
+            self.run(set.rows(operation).collect(), reported, sources)?;
         }
         Ok(())
     }
@@ -103,7 +106,7 @@ impl Options {
         &self,
         mut rows: Vec<Row<'_>>,
         reported: Option<Timing>,
-        folder: &Path,
+        sources: &str,
     ) -> Result<(), Box<dyn Error>> {
         if let Some(only) = &self.only {
             rows.retain(|row| row.name == *only);
@@ -124,7 +127,7 @@ impl Options {
         for group in groups {
             print(&group);
             if !self.quick && self.only.is_none() {
-                results::save(folder, &group.name, &group)?;
+                keep(&results::folder()?, sources, &group.name, &group)?;
             }
         }
         Ok(())
@@ -137,31 +140,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some([provider, table, folder]) = options.serve.as_deref() {
         return loopback::serve(provider, table, folder.as_ref());
     }
-    let folder = results::folder()?;
+    let sources = sources::hash(sources::repository())?;
 
     for step in options.wanted(keccak::Step::ALL, keccak::Step::table) {
-        options.run(step.rows(), None, &folder)?;
+        options.run(step.rows(), None, &sources)?;
     }
     for (name, make) in peers::ML_KEM {
-        options.run_set(name, make, Vec::new, &folder)?;
+        options.run_set(name, make, Vec::new, &sources)?;
     }
     let messages = match options.measures() {
         true => ml_dsa::MESSAGES,
         false => 1,
     };
     for (name, make) in peers::ML_DSA {
-        options.run_set(name, || make(messages), Vec::new, &folder)?;
+        options.run_set(name, || make(messages), Vec::new, &sources)?;
     }
     for (name, make) in peers::SLH_DSA {
         // Unoptimised, the slow sets take minutes.
         if options.measures() || name.ends_with("128f") {
-            options.run_set(name, make, || openssl::slh_dsa(name), &folder)?;
+            options.run_set(name, make, || openssl::slh_dsa(name), &sources)?;
         }
     }
 
     for batch in Batch::ALL {
         if options.want(&batch.table()) {
-            options.run(batch.rows(), None, &folder)?;
+            options.run(batch.rows(), None, &sources)?;
         }
     }
 
@@ -169,7 +172,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let most = SIZES[if options.measures() { 2 } else { 1 }];
     for growth in Growth::ALL {
         if options.want(&growth.table()) {
-            options.run(growth.rows(most), None, &folder)?;
+            options.run(growth.rows(most), None, &sources)?;
         }
     }
 
@@ -178,16 +181,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         pair.check();
     }
     // All in turn, since tables are held against each other.
-    options.run(pairs.iter().map(Pair::row).collect(), None, &folder)?;
+    options.run(pairs.iter().map(Pair::row).collect(), None, &sources)?;
 
     #[cfg(target_os = "linux")]
-    measure_loopback(&options)?;
+    measure_loopback(&options, &sources)?;
     Ok(())
 }
 
 /// What processes do over sockets, and what Linux says that they take.
 #[cfg(target_os = "linux")]
-fn measure_loopback(options: &Options) -> Result<(), Box<dyn Error>> {
+fn measure_loopback(options: &Options, sources: &str) -> Result<(), Box<dyn Error>> {
     let wanted = options.wanted(loopback::COMBINATIONS, loopback::table);
     if wanted.is_empty() {
         return Ok(());
@@ -201,10 +204,16 @@ fn measure_loopback(options: &Options) -> Result<(), Box<dyn Error>> {
     for table in loopback::measure(&wanted, effort, only)? {
         println!("{table}");
         if options.measures() && !options.quick && options.only.is_none() {
-            results::save(&loopback::folder()?, &table.name, &table)?;
+            keep(&loopback::folder()?, sources, &table.name, &table)?;
         }
     }
     Ok(())
+}
+
+/// Keeps a table for the report, with the hash of what it is of.
+fn keep(folder: &Path, sources: &str, name: &str, table: &impl Serialize) -> io::Result<()> {
+    let sources = sources.to_owned();
+    results::save(folder, name, &Measured { sources, table })
 }
 
 /// The table, the fastest row first.

@@ -132,9 +132,7 @@ fn after_tests(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
 
 /// What is between an attribute's brackets, and what follows them.
 fn attribute(tokens: &[TokenTree]) -> Option<(TokenStream, &[TokenTree])> {
-    let is = |token: &TokenTree, character| {
-        matches!(token, TokenTree::Punct(punct) if punct.as_char() == character)
-    };
+    let is = |token: &TokenTree, character| matches!(token, TokenTree::Punct(punct) if punct.as_char() == character);
     match tokens {
         [hash, TokenTree::Group(group), after @ ..] if is(hash, '#') => {
             Some((group.stream(), after))

@@ -90,12 +90,21 @@ impl Quartiles {
     }
 }
 
+/// A table with what it is of.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Measured<T> {
+    /// The [hash](crate::sources::hash) of the sources.
+    pub sources: String,
+    /// The table.
+    pub table: T,
+}
+
 /// Writes a table to the folder, in place of what was measured of it before.
 ///
 /// # Errors
 ///
 /// If the file can't be written.
-pub fn save(folder: &Path, name: &str, table: &impl Serialize) -> io::Result<()> {
+pub fn save(folder: &Path, name: &str, table: &Measured<impl Serialize>) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let file = format!("{}.json", name.replace('/', " "));
     let json = serde_json::to_vec_pretty(table)?;
@@ -108,7 +117,7 @@ pub fn save(folder: &Path, name: &str, table: &impl Serialize) -> io::Result<()>
 ///
 /// If the folder or a file can't be read, or a file is none of [`save`]'s, or of another
 /// kind of table.
-pub fn load<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<T>> {
+pub fn load<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<Measured<T>>> {
     fs::read_dir(folder)?
         .map(|entry| {
             let file = entry?.path();
@@ -162,26 +171,31 @@ mod tests {
     #[test]
     fn what_is_saved_is_loaded() {
         let folder = env::temp_dir().join(format!("measured-{}", std::process::id()));
-        let mut group = Group {
-            name: "group/operation".into(),
-            measured: SystemTime::UNIX_EPOCH,
-            rows: Vec::new(),
+        let mut measured = Measured {
+            sources: "0123".into(),
+            table: Group {
+                name: "group/operation".into(),
+                measured: SystemTime::UNIX_EPOCH,
+                rows: Vec::new(),
+            },
         };
-        save(&folder, &group.name, &group).unwrap();
-        group.rows.push(Timing {
+        save(&folder, "group/operation", &measured).unwrap();
+        measured.table.rows.push(Timing {
             name: "row".into(),
             samples: 3,
             time: Quartiles::of(vec![1.5]),
             sides: None,
         });
-        save(&folder, &group.name, &group).unwrap();
+        save(&folder, "group/operation", &measured).unwrap();
 
-        let loaded: Vec<Group> = load(&folder).unwrap();
+        let loaded: Vec<Measured<Group>> = load(&folder).unwrap();
         fs::remove_dir_all(&folder).unwrap();
         let [loaded] = &loaded[..] else {
             panic!("not one group");
         };
-        assert_eq!(loaded.name, group.name);
-        assert_eq!(loaded.row("row").map(|row| row.time.median), Some(1.5));
+        assert_eq!(loaded.sources, measured.sources);
+        assert_eq!(loaded.table.name, measured.table.name);
+        let row = loaded.table.row("row");
+        assert_eq!(row.map(|row| row.time.median), Some(1.5));
     }
 }

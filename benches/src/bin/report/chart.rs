@@ -3,8 +3,11 @@
 use core::error::Error;
 use std::path::Path;
 
+use benches::timing::results::Timing;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::figures::operations::is_ours;
 
 /// Bars in sections.
 pub(crate) struct Chart {
@@ -42,6 +45,22 @@ impl Section {
 }
 
 impl Bar {
+    /// That of a row of a table, in microseconds, in two parts if it has two sides.
+    pub(crate) fn of(row: &Timing) -> Self {
+        let parts = match &row.sides {
+            Some(sides) => vec![sides.client.median, sides.server.median],
+            None => vec![row.time.median],
+        };
+        Self {
+            label: row.name.clone(),
+            parts: parts
+                .into_iter()
+                .map(|nanoseconds| nanoseconds / 1e3)
+                .collect(),
+            ours: is_ours(&row.name),
+        }
+    }
+
     fn length(&self) -> f64 {
         self.parts.iter().sum()
     }

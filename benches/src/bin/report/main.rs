@@ -1,11 +1,15 @@
-//! Writes `BENCHMARKS.md` and its charts from what `cargo bench -p benches` measured; or, of
-//! another machine than the reference one, its page in `benches/machines/`.
+//! Writes the page of a machine and its charts from what `cargo bench -p benches` measured, and what
+//! follows from all pages: `BENCHMARKS.md`, README's figures, and the first lines of pages that are
+//! older than the code.
 //!
-//! Fails where a table is missing or older than the others, and on the reference machine where
-//! a ratio that this project holds itself to is missed; the page is written all the same.
+//! ```text
+//! overview ─→ page ─→ goals ─→ figures
+//! ```
 //!
-//! Usage: `cargo run --profile bench -p benches --bin report [-- --machine NAME]`. (The
-//! profile only saves compiling the peers once more.)
+//! A room may use those to the right of it; all may use `chart` and `place`, and these `figures`.
+//!
+//! Usage: `cargo run --profile bench -p benches --bin report -- --machine NAME`, where the profile only
+//! saves compiling the peers once more; or with `--date-pages`, or `--check`.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -22,24 +26,47 @@ use std::fs;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
+use benches::sources;
 use benches::timing::results;
-use clap::Parser;
+use benches::tls::loopback;
+use clap::{Args, Parser};
 
 use self::figures::tables::Tables;
-use self::place::{MACHINES, Name, Place, REFERENCE};
+use self::place::{Name, Place};
 
-/// Writes the page of what was measured, and its charts.
+/// Writes the page of what was measured, and what follows from all pages.
 #[derive(Parser)]
 struct Options {
-    /// The page is benches/machines/NAME/README.md, of a machine that has another CPU than
-    /// the ratios are asked of: those that it misses are no failure [default: BENCHMARKS.md]
+    #[command(flatten)]
+    task: Task,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Task {
+    /// Write benches/machines/NAME/README.md of what was measured on this machine; fail where a
+    /// table is missing, or a ratio that is asked of its class of CPU is missed
     #[arg(long, value_name = "NAME")]
     machine: Option<Name>,
+
+    /// Have the first line of each page say how old it is, where the code has changed since
+    #[arg(long)]
+    date_pages: bool,
+
+    /// Fail if a page is older than the code and doesn't say so
+    #[arg(long)]
+    check: bool,
 }
 
 fn main() -> ExitCode {
-    match report(Options::parse()) {
-        Ok(report) => report.print(),
+    match run(Options::parse().task) {
+        Ok(failures) if failures.is_empty() => ExitCode::SUCCESS,
+        Ok(failures) => {
+            for failure in failures {
+                eprintln!("FAILED {failure}");
+            }
+            ExitCode::FAILURE
+        }
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
@@ -47,43 +74,33 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is wrong with what was measured.
-struct Report {
-    /// Tables and figures that there should be.
-    missing: Vec<String>,
-    /// Ratios.
-    missed: Vec<String>,
-    /// Whether those are asked of this machine.
-    is_reference: bool,
-}
-
-impl Report {
-    fn print(&self) -> ExitCode {
-        for line in &self.missing {
-            eprintln!("FAILED {line}");
-        }
-        let verdict = match self.is_reference {
-            true => "FAILED",
-            false => "missed, but not asked of this machine:",
-        };
-        for line in &self.missed {
-            eprintln!("{verdict} {line}");
-        }
-        if self.missing.is_empty() {
-            println!("Everything was measured.");
-        }
-        if self.missed.is_empty() {
-            println!("Every ratio is met.");
-        }
-        match self.missing.is_empty() && (self.missed.is_empty() || !self.is_reference) {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
-        }
+/// Does it, and says what is wrong.
+fn run(task: Task) -> Result<Vec<String>, Box<dyn Error>> {
+    let root = sources::repository();
+    if task.check {
+        let stale = overview::stale(root)?.into_iter().map(|page| {
+            format!(
+                "{page}: the code has changed, and it doesn't say so; run \
+                 `cargo run -p benches --bin report -- --date-pages`"
+            )
+        });
+        return Ok(stale.collect());
     }
+    let mut failures = Vec::new();
+    if let Some(machine) = task.machine {
+        let tables = measured()?;
+        let place = Place::of(root, machine);
+        fs::create_dir_all(place.charts())?;
+        fs::write(place.page(), page::write(&tables, &place)?)?;
+        failures.extend(tables.missing());
+        failures.extend(goals::missed(&tables));
+    }
+    overview::write(root)?;
+    Ok(failures)
 }
 
-/// Writes the page and the charts, and the list of machines.
-fn report(options: Options) -> Result<Report, Box<dyn Error>> {
+/// The tables of the last run.
+fn measured() -> Result<Tables, Box<dyn Error>> {
     let folder = results::folder()?;
     let groups = match results::load(&folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -92,24 +109,9 @@ fn report(options: Options) -> Result<Report, Box<dyn Error>> {
         }
         loaded => loaded?,
     };
-    let loopback = match results::load(&benches::tls::loopback::folder()?) {
+    let loopback = match results::load(&loopback::folder()?) {
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         loaded => loaded?,
     };
-    let tables = Tables::of_one_run(groups, loopback);
-
-    let place = Place::of(options.machine)?;
-    fs::create_dir_all(place.charts())?;
-    fs::write(place.page(), page::write(&tables, &place)?)?;
-
-    let reference = place.file(REFERENCE);
-    let page = fs::read_to_string(&reference)?;
-    let others = overview::find(&place.file(MACHINES))?;
-    fs::write(reference, overview::listed(&page, &others))?;
-
-    Ok(Report {
-        missing: tables.missing(),
-        missed: goals::missed(&tables),
-        is_reference: place.machine().is_none(),
-    })
+    Ok(Tables::of_one_run(groups, loopback))
 }

@@ -1,107 +1,125 @@
-//! The floor of an operation: the permutations that it can't do side by side.
+//! The floor of an operation: what its permutations take at least.
 //!
-//! What an operation takes at least is its longest chain of permutations of which each needs
-//! the one before, in the shortest step that there is, with all others in the lanes beside; and
-//! arithmetic. Where eight permutations in eight lanes take as long as one, nothing else counts.
+//! Some permutations need the one before: the longest chain of them takes at least as many steps,
+//! each as short as one can be. And all of them together take at least as long as with every lane
+//! in use. Arithmetic comes on top.
 
 use benches::ours::keccak::Step;
 
-use crate::figures::operations::Column;
-use crate::figures::tables::Tables;
-
-/// Lanes of 64 bits in a register of AVX-512.
-const LANES: usize = 8;
+use super::operations::Column;
+use super::tables::Tables;
 
 /// Where an operation stands above its floor.
 pub(crate) struct Floor {
     pub(crate) set: &'static str,
     pub(crate) operation: &'static str,
-    /// The chain's length; for signing the expected one.
-    pub(crate) permutations: f64,
-    /// Nanoseconds.
+    /// For signing, what is expected.
+    permutations: Permutations,
+    /// Nanoseconds for one operation alone.
     pub(crate) floor: f64,
+    /// Nanoseconds for one of many, whose permutations fill all lanes.
+    pub(crate) of_many: f64,
     /// Nanoseconds.
     pub(crate) ours: f64,
 }
-
-/// More than so many times the floor wants a reason.
-pub(crate) const EXPLAINED_ABOVE: f64 = 1.8;
-
-/// When [`Floor::rest()`] was found out, on the reference CPU.
-pub(crate) const PROFILED: &str = "2026-11-20";
 
 impl Floor {
     pub(crate) fn ratio(&self) -> f64 {
         self.ours / self.floor
     }
 
-    /// Where the time goes, where much of it is above the floor: from profiles of ML-KEM-768
-    /// and ML-DSA-65 with AVX-512, by `perf record` of `--only pq-core/AVX-512`.
-    pub(crate) fn rest(&self) -> &'static str {
-        if self.ratio() <= EXPLAINED_ABOVE {
-            return "";
-        }
-        match (self.set.starts_with("ML-KEM"), self.operation) {
-            (true, _) => {
-                "56 % is permutations; sampling, transforms, products and compression take a third, \
-                 zeroing and copying memory a tenth"
-            }
-            (false, "key-generation") => {
-                "49 % is permutations, transforms 15 %, sampling 11 %, memory 11 %, products 4 %"
-            }
-            (false, "signing") => {
-                "31 % is permutations; the transforms of all attempts take 33 %, products 8 %, \
-                 checks and packing the rest"
-            }
-            (false, "verification") => {
-                "47 % is permutations, transforms 21 %, products 8 %, sampling 5 %, then unpacking \
-                 and hints"
-            }
-            (false, _) => "45 % is permutations, transforms 25 %, products 13 %, then hints",
-        }
+    pub(crate) fn chain(&self) -> f64 {
+        self.permutations.chain
+    }
+
+    pub(crate) fn all(&self) -> f64 {
+        self.permutations.all
     }
 }
 
-/// The floors of everything that was measured with AVX-512.
-pub(crate) fn floors(tables: &Tables) -> Vec<Floor> {
-    let Some(permutation) = Step::ALL
-        .into_iter()
-        .filter_map(|step| tables.step(step, Column::Avx512))
-        .min_by(f64::total_cmp)
-    else {
+/// How many an operation has.
+#[derive(Clone, Copy)]
+struct Permutations {
+    /// In the longest chain of which each needs the one before, with others in the lanes beside.
+    chain: f64,
+    /// Altogether.
+    all: f64,
+}
+
+/// What permutations take in a column, in nanoseconds.
+struct Times {
+    /// The shortest step.
+    step: f64,
+    /// One of them, with all lanes in use.
+    each: f64,
+}
+
+impl Times {
+    fn of(tables: &Tables, column: Column) -> Option<Self> {
+        let lanes = column.lanes();
+        let all = tables.step(Step::All, column)?;
+        let few = tables.step(Step::Few, column);
+        let few = few.unwrap_or(f64::INFINITY);
+        Some(Self {
+            step: all.min(few),
+            each: (all / lanes.all as f64).min(few / lanes.few as f64),
+        })
+    }
+}
+
+/// The floors of everything that was measured in a column.
+pub(crate) fn floors(tables: &Tables, column: Column) -> Vec<Floor> {
+    let Some(times) = Times::of(tables, column) else {
         return Vec::new();
     };
-    let kem = KEM.iter().flat_map(|set| {
-        [
-            (set.name, "key-generation", set.key_generation() as f64),
-            (set.name, "encapsulation", set.encapsulation() as f64),
-            (set.name, "decapsulation", set.decapsulation() as f64),
-        ]
-    });
-    let dsa = DSA.iter().flat_map(|set| {
-        [
-            (set.name, "key-generation", set.key_generation() as f64),
-            (set.name, "signing", set.signing()),
-            (set.name, "verification", set.verification() as f64),
-            (
-                set.name,
-                "verification-expanded",
-                set.verification_expanded() as f64,
-            ),
-        ]
-    });
-    kem.chain(dsa)
+    counted(column.lanes().all)
+        .into_iter()
         .filter_map(|(set, operation, permutations)| {
             let table = format!("{set}/{operation}");
+            let of_many = permutations.all * times.each;
             Some(Floor {
                 set,
                 operation,
                 permutations,
-                floor: permutations * permutation,
-                ours: tables.median(&table, &Column::Avx512.ours())?,
+                floor: of_many.max(permutations.chain * times.step),
+                of_many,
+                ours: tables.median(&table, &column.ours())?,
             })
         })
         .collect()
+}
+
+/// The permutations of all operations, with so many lanes.
+fn counted(lanes: usize) -> Vec<(&'static str, &'static str, Permutations)> {
+    let kem = KEM.iter().flat_map(|set| {
+        [
+            (set.name, "key-generation", set.key_generation(lanes)),
+            (set.name, "encapsulation", set.encapsulation(lanes)),
+            (set.name, "decapsulation", set.decapsulation(lanes)),
+        ]
+    });
+    let dsa = DSA.iter().flat_map(|set| {
+        [
+            (set.name, "key-generation", set.key_generation(lanes)),
+            (set.name, "signing", set.signing()),
+            (set.name, "verification", set.verification(lanes)),
+            (
+                set.name,
+                "verification-expanded",
+                set.verification_expanded(),
+            ),
+        ]
+    });
+    kem.chain(dsa).collect()
+}
+
+impl Permutations {
+    fn new(chain: usize, all: usize) -> Self {
+        Self {
+            chain: chain as f64,
+            all: all as f64,
+        }
+    }
 }
 
 /// What of a parameter set of FIPS 203 decides on the chain.
@@ -136,20 +154,28 @@ const KEM: [Kem; 3] = [
 
 impl Kem {
     /// G, then **Â** and the noise, then H(ek).
-    fn key_generation(&self) -> usize {
-        let noise = 2 * self.k * self.eta1_blocks;
-        1 + (self.matrix() + noise).div_ceil(LANES) + self.hash_of_key()
+    fn key_generation(&self, lanes: usize) -> Permutations {
+        let sampled = self.matrix() + 2 * self.k * self.eta1_blocks;
+        let key = self.hash_of_key();
+        Permutations::new(1 + sampled.div_ceil(lanes) + key, 1 + sampled + key)
     }
 
     /// H(ek) beside **Â**, then G, then the noise.
-    fn encapsulation(&self) -> usize {
-        let key = self.hash_of_key();
-        key.max((key + self.matrix()).div_ceil(LANES)) + 1 + self.noise()
+    fn encapsulation(&self, lanes: usize) -> Permutations {
+        let (key, first) = (self.hash_of_key(), self.hash_of_key() + self.matrix());
+        Permutations::new(
+            key.max(first.div_ceil(lanes)) + 1 + self.noise_steps(lanes),
+            first + 1 + self.noise(),
+        )
     }
 
     /// J(z ‖ c), beside G and the noise.
-    fn decapsulation(&self) -> usize {
-        permutations(32 + self.ciphertext_len).max(1 + self.noise())
+    fn decapsulation(&self, lanes: usize) -> Permutations {
+        let rejection = permutations(32 + self.ciphertext_len);
+        Permutations::new(
+            rejection.max(1 + self.noise_steps(lanes)),
+            rejection + 1 + self.noise(),
+        )
     }
 
     /// Three blocks of SHAKE128 for an entry, nearly always.
@@ -161,10 +187,13 @@ impl Kem {
         permutations(384 * self.k + 32)
     }
 
-    /// Steps for **y** with η₁, and **e**₁ and e₂ with η₂ = 2, one block each.
+    /// **y** with η₁, and **e**₁ and e₂ with η₂ = 2, one block each.
     fn noise(&self) -> usize {
-        let blocks = self.k * self.eta1_blocks + self.k + 1;
-        blocks.div_ceil(LANES).max(self.eta1_blocks)
+        self.k * self.eta1_blocks + self.k + 1
+    }
+
+    fn noise_steps(&self, lanes: usize) -> usize {
+        self.noise().div_ceil(lanes).max(self.eta1_blocks)
     }
 }
 
@@ -212,28 +241,36 @@ const MESSAGE_LEN: usize = 64 + 2 + 130;
 
 impl Dsa {
     /// H(ξ), then **Â** and the secrets (two blocks each), then tr.
-    fn key_generation(&self) -> usize {
-        let secrets = 2 * (self.k + self.l);
-        1 + (self.matrix() + secrets).div_ceil(LANES) + permutations(self.verifying_key_len)
+    fn key_generation(&self, lanes: usize) -> Permutations {
+        let sampled = self.matrix() + 2 * (self.k + self.l);
+        let tr = permutations(self.verifying_key_len);
+        Permutations::new(1 + sampled.div_ceil(lanes) + tr, 1 + sampled + tr)
     }
 
-    /// µ and ρ″, the first mask (five blocks), and for each attempt c̃ and the challenge; the
-    /// next attempt's mask beside.
-    fn signing(&self) -> f64 {
-        let once = permutations(MESSAGE_LEN) + 1 + 5;
-        once as f64 + self.attempts * (self.commitment() + 1) as f64
+    /// µ and ρ″, the first mask (five blocks for a polynomial), and for each attempt c̃ and the
+    /// challenge; the next attempt's mask beside.
+    fn signing(&self) -> Permutations {
+        let once = permutations(MESSAGE_LEN) + 1;
+        let attempt = self.commitment() + 1;
+        Permutations {
+            chain: (once + 5) as f64 + self.attempts * attempt as f64,
+            all: once as f64 + self.attempts * (attempt + 5 * self.l) as f64,
+        }
     }
 
     /// tr, then µ, then c̃′, which takes the rows of **w**₁ as they come; **Â** and the
     /// challenge beside.
-    fn verification(&self) -> usize {
-        let chain = permutations(self.verifying_key_len) + self.verification_expanded();
-        chain.max((chain + self.matrix() + 1).div_ceil(LANES))
+    fn verification(&self, lanes: usize) -> Permutations {
+        let tr = permutations(self.verifying_key_len);
+        let chain = tr + permutations(MESSAGE_LEN) + self.commitment();
+        let all = chain + self.matrix() + 1;
+        Permutations::new(chain.max(all.div_ceil(lanes)), all)
     }
 
     /// µ beside the challenge, then c̃′.
-    fn verification_expanded(&self) -> usize {
-        permutations(MESSAGE_LEN) + self.commitment()
+    fn verification_expanded(&self) -> Permutations {
+        let chain = permutations(MESSAGE_LEN) + self.commitment();
+        Permutations::new(chain, chain + 1)
     }
 
     /// Five blocks of SHAKE128 for an entry, nearly always.
@@ -259,24 +296,55 @@ mod tests {
     /// Counted by hand.
     #[test]
     fn chains_are_as_long_as_they_are() {
+        let chain = |permutations: Permutations| permutations.chain as usize;
         let [_, kem, _] = KEM;
         assert_eq!(
             [
-                kem.key_generation(),
-                kem.encapsulation(),
-                kem.decapsulation()
-            ],
+                kem.key_generation(8),
+                kem.encapsulation(8),
+                kem.decapsulation(8)
+            ]
+            .map(chain),
             [1 + 5 + 9, 9 + 1 + 1, 9]
+        );
+        assert_eq!(chain(kem.key_generation(4)), 1 + 9 + 9);
+        let [_, dsa, _] = DSA;
+        assert_eq!(
+            [
+                dsa.key_generation(8),
+                dsa.verification(8),
+                dsa.verification_expanded()
+            ]
+            .map(chain),
+            [1 + 22 + 15, 15 + 2 + 7, 2 + 7]
+        );
+        assert!((dsa.signing().chain - (8.0 + 5.1 * 8.0)).abs() < 1e-9);
+    }
+
+    /// Counted by hand.
+    #[test]
+    fn all_permutations_are_counted() {
+        let all = |permutations: Permutations| permutations.all as usize;
+        let [_, kem, _] = KEM;
+        assert_eq!(
+            [
+                kem.key_generation(8),
+                kem.encapsulation(8),
+                kem.decapsulation(8)
+            ]
+            .map(all),
+            [1 + 27 + 6 + 9, 9 + 27 + 1 + 7, 9 + 1 + 7]
         );
         let [_, dsa, _] = DSA;
         assert_eq!(
             [
-                dsa.key_generation(),
-                dsa.verification(),
+                dsa.key_generation(8),
+                dsa.verification(8),
                 dsa.verification_expanded()
-            ],
-            [1 + 22 + 15, 15 + 2 + 7, 2 + 7]
+            ]
+            .map(all),
+            [1 + 150 + 22 + 15, 15 + 2 + 7 + 150 + 1, 2 + 7 + 1]
         );
-        assert!((dsa.signing() - (8.0 + 5.1 * 8.0)).abs() < 1e-9);
+        assert!((dsa.signing().all - (3.0 + 5.1 * 33.0)).abs() < 1e-9);
     }
 }

@@ -130,6 +130,17 @@ pub(crate) enum Column {
     Portable,
 }
 
+/// Those of [`Step`](benches::ours::keccak::Step).
+pub(crate) struct Lanes {
+    pub(crate) all: usize,
+    pub(crate) few: usize,
+}
+
+/// Whether a row is this project's.
+pub(crate) fn is_ours(name: &str) -> bool {
+    name.starts_with("pq-core/") || name.starts_with("rustls-pq/")
+}
+
 impl Column {
     /// All of them, in the order of the page.
     pub(crate) const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
@@ -141,6 +152,16 @@ impl Column {
             Self::Avx2 => "AVX2",
             Self::Portable => "portable",
         }
+    }
+
+    /// How many states a step of permutations has.
+    pub(crate) fn lanes(self) -> Lanes {
+        let (all, few) = match self {
+            Self::Avx512 => (8, 4),
+            Self::Avx2 => (4, 1),
+            Self::Portable => (1, 1),
+        };
+        Lanes { all, few }
     }
 
     /// The row of ours.
@@ -155,7 +176,7 @@ impl Column {
     /// not to do; its decapsulation samples nothing. And RustCrypto's and fips205's code is
     /// portable, but for SHA-256, where they use the CPU's instructions, too.
     pub(crate) fn counts(self, table: &str, peer: &str) -> bool {
-        if peer.starts_with("pq-core/") {
+        if is_ours(peer) {
             return false;
         }
         match self {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use benches::ours::batches::Batch;
 use benches::ours::growth::Growth;
 use benches::ours::keccak::Step;
-use benches::timing::results::{Group, Timing};
+use benches::timing::results::{Group, Measured, Timing};
 use benches::tls::handshake::Combination;
 use benches::tls::loopback::{self, Idle};
 
@@ -17,34 +17,55 @@ use crate::figures::operations::{self, Column};
 pub(crate) struct Tables {
     groups: BTreeMap<String, Group>,
     loopback: BTreeMap<String, loopback::Table>,
-    last: Option<SystemTime>,
+    last: Option<Last>,
 }
 
-/// Tables that were measured further apart than this are not from one run: the code may
-/// have been other code.
+/// What was measured last, which says what the run is.
+struct Last {
+    measured: SystemTime,
+    sources: String,
+}
+
+/// Tables that were measured further apart than this are not from one run: the machine may
+/// have been in another state.
 const ONE_RUN: Duration = Duration::from_secs(2 * 60 * 60);
 
 impl Tables {
-    /// Drops the tables of earlier runs.
-    pub(crate) fn of_one_run(groups: Vec<Group>, loopback: Vec<loopback::Table>) -> Self {
-        let groups_measured = groups.iter().map(|group| group.measured);
+    /// Drops the tables of earlier runs, and of other sources.
+    pub(crate) fn of_one_run(
+        groups: Vec<Measured<Group>>,
+        loopback: Vec<Measured<loopback::Table>>,
+    ) -> Self {
+        let groups_measured = groups
+            .iter()
+            .map(|group| (group.table.measured, &group.sources));
         let last = groups_measured
-            .chain(loopback.iter().map(|table| table.measured))
-            .max();
-        let of_last_run = |measured: SystemTime| {
-            last.and_then(|last| last.duration_since(measured).ok())
-                .is_some_and(|age| age <= ONE_RUN)
+            .chain(
+                loopback
+                    .iter()
+                    .map(|table| (table.table.measured, &table.sources)),
+            )
+            .max()
+            .map(|(measured, sources)| Last {
+                measured,
+                sources: sources.clone(),
+            });
+        let of_last_run = |measured: SystemTime, sources: &str| {
+            last.as_ref().is_some_and(|last| {
+                let age = last.measured.duration_since(measured);
+                sources == last.sources && age.is_ok_and(|age| age <= ONE_RUN)
+            })
         };
         Self {
             groups: groups
                 .into_iter()
-                .filter(|group| of_last_run(group.measured))
-                .map(|group| (group.name.clone(), group))
+                .filter(|group| of_last_run(group.table.measured, &group.sources))
+                .map(|group| (group.table.name.clone(), group.table))
                 .collect(),
             loopback: loopback
                 .into_iter()
-                .filter(|table| of_last_run(table.measured))
-                .map(|table| (table.name.clone(), table))
+                .filter(|table| of_last_run(table.table.measured, &table.sources))
+                .map(|table| (table.table.name.clone(), table.table))
                 .collect(),
             last,
         }
@@ -52,7 +73,12 @@ impl Tables {
 
     /// When the last of them was measured, if there are any.
     pub(crate) fn measured(&self) -> Option<SystemTime> {
-        self.last
+        Some(self.last.as_ref()?.measured)
+    }
+
+    /// The hash of the sources of all of them, if there are any.
+    pub(crate) fn sources(&self) -> Option<&str> {
+        Some(&self.last.as_ref()?.sources)
     }
 
     /// The table of this name.
@@ -123,24 +149,36 @@ impl Tables {
     }
 }
 
+/// The rows of a table, by their medians.
+pub(crate) fn fastest_first(group: &Group) -> impl Iterator<Item = &Timing> {
+    let mut rows: Vec<_> = group.rows.iter().collect();
+    rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
+    rows.into_iter()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn group(name: &str, age: Duration) -> Group {
-        Group {
-            name: name.into(),
-            measured: SystemTime::UNIX_EPOCH + 2 * ONE_RUN - age,
-            rows: Vec::new(),
+    const SOURCES: &str = "0123456789abcdef";
+
+    fn group(name: &str, age: Duration, sources: &str) -> Measured<Group> {
+        Measured {
+            sources: sources.into(),
+            table: Group {
+                name: name.into(),
+                measured: SystemTime::UNIX_EPOCH + 2 * ONE_RUN - age,
+                rows: Vec::new(),
+            },
         }
     }
 
     #[test]
     fn earlier_runs_do_not_count() {
         let groups = vec![
-            group("ML-KEM-512/encapsulation", Duration::ZERO),
-            group("just in time", ONE_RUN),
-            group("stale", ONE_RUN + Duration::from_secs(1)),
+            group("ML-KEM-512/encapsulation", Duration::ZERO, SOURCES),
+            group("just in time", ONE_RUN, SOURCES),
+            group("stale", ONE_RUN + Duration::from_secs(1), SOURCES),
         ];
         let tables = Tables::of_one_run(groups, Vec::new());
         assert!(tables.table("just in time").is_some());
@@ -155,5 +193,21 @@ mod tests {
         ] {
             assert!(is_missing(table), "{table}");
         }
+    }
+
+    #[test]
+    fn other_sources_do_not_count() {
+        let groups = vec![
+            group(
+                "of other sources",
+                Duration::from_secs(1),
+                "fedcba9876543210",
+            ),
+            group("the last", Duration::ZERO, SOURCES),
+        ];
+        let tables = Tables::of_one_run(groups, Vec::new());
+        assert_eq!(tables.sources(), Some(SOURCES));
+        assert!(tables.table("the last").is_some());
+        assert!(tables.table("of other sources").is_none());
     }
 }

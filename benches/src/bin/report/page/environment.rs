@@ -9,6 +9,8 @@ use benches::peers::openssl;
 use cargo_metadata::MetadataCommand;
 use spki::der::DateTime;
 
+use crate::goals::class::Class;
+
 /// The peers, by the names of their packages.
 const PEERS: [&str; 13] = [
     "aws-lc-rs",
@@ -29,20 +31,30 @@ const PEERS: [&str; 13] = [
 /// The row of [`describe()`] that says what was measured.
 pub(crate) const CPU: &str = "CPU";
 
+/// The row that says of what class that is.
+pub(crate) const CLASS: &str = "class";
+
+/// The row that says which sources were measured, by their hash.
+pub(crate) const SOURCES: &str = "sources";
+
 /// The row that says when.
 pub(crate) const DATE: &str = "date";
 
 /// Rows of a table: what, and which, for figures that were measured at this time.
 pub(crate) fn describe(
+    class: Class,
     measured: SystemTime,
+    sources: &str,
 ) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     Ok(vec![
         (CPU, cpu()),
+        (CLASS, class.to_string()),
         ("operating system", env::consts::OS.to_owned()),
         ("compiler", compiler()?),
         ("peers", versions(&PEERS)?),
         ("OpenSSL", openssl()),
         ("TLS", versions(&["rustls", "rustls-webpki"])?),
+        (SOURCES, sources.to_owned()),
         (DATE, date(measured)?),
     ])
 }

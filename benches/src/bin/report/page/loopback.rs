@@ -8,8 +8,8 @@ use benches::tls::loopback::{
 };
 
 use crate::chart::{Bar, Chart, Section, figure, time};
+use crate::figures::operations::is_ours;
 use crate::figures::tables::Tables;
-use crate::page::is_ours;
 use crate::place::Place;
 
 /// Appends the section, and draws its charts.

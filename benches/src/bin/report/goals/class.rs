@@ -1,0 +1,137 @@
+//! Classes of CPUs. Machines differ from day to day, so ratios are asked of classes, and the page for
+//! a class is that of the machine of it that was measured last.
+
+use core::fmt;
+
+use benches::ours::keccak::Step;
+
+use crate::figures::operations::Column;
+use crate::figures::tables::Tables;
+
+/// What a CPU does with the widest vectors that it has.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Class {
+    /// AVX-512 in one go.
+    FullAvx512,
+    /// AVX-512 in two halves.
+    HalvedAvx512,
+    /// No AVX-512.
+    Avx2,
+    /// AArch64.
+    Neon,
+}
+
+/// Where a step of eight permutations takes so many times as long as one of four, it is two steps.
+const HALVED: f64 = 1.75;
+
+impl Class {
+    /// All of them, in the order of the overview.
+    pub(crate) const ALL: [Self; 4] =
+        [Self::FullAvx512, Self::HalvedAvx512, Self::Avx2, Self::Neon];
+
+    /// That of the machine that was measured, by its permutations. `None` if these are missing.
+    pub(crate) fn of(tables: &Tables) -> Option<Self> {
+        let steps = Step::ALL.map(|step| tables.step(step, Column::Avx512));
+        if let [Some(eight), Some(four)] = steps {
+            return Some(match eight < HALVED * four {
+                true => Self::FullAvx512,
+                false => Self::HalvedAvx512,
+            });
+        }
+        if tables.step(Step::All, Column::Avx2).is_some() {
+            return Some(Self::Avx2);
+        }
+        let neon = tables.row(&Step::All.table(), "pq-core/NEON");
+        neon.map(|_| Self::Neon)
+    }
+
+    /// The class that a page names.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|class| class.to_string() == name)
+    }
+
+    /// Whose CPUs these are.
+    pub(crate) fn cpus(self) -> &'static str {
+        match self {
+            Self::FullAvx512 => "Zen 5, Intel",
+            Self::HalvedAvx512 => "Zen 4",
+            Self::Avx2 => "Zen 3 and older, Intel without AVX-512",
+            Self::Neon => "AArch64",
+        }
+    }
+
+    /// The column in which ratios are asked, if any are.
+    pub(crate) fn column(self) -> Option<Column> {
+        match self {
+            Self::FullAvx512 | Self::HalvedAvx512 => Some(Column::Avx512),
+            Self::Avx2 => Some(Column::Avx2),
+            Self::Neon => None,
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FullAvx512 => "full-width AVX-512",
+            Self::HalvedAvx512 => "halved AVX-512",
+            Self::Avx2 => "AVX2",
+            Self::Neon => "NEON",
+        })
+    }
+}
+
+/// What is asked of each class. Nothing is asked of NEON until there is a machine that has it.
+#[derive(Clone, Copy)]
+pub(crate) struct ByClass {
+    pub(crate) full_avx512: f64,
+    pub(crate) halved_avx512: f64,
+    pub(crate) avx2: f64,
+}
+
+impl ByClass {
+    pub(crate) fn of(self, class: Class) -> Option<f64> {
+        match class {
+            Class::FullAvx512 => Some(self.full_avx512),
+            Class::HalvedAvx512 => Some(self.halved_avx512),
+            Class::Avx2 => Some(self.avx2),
+            Class::Neon => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::goals::tests::tables;
+
+    #[test]
+    fn permutations_tell_the_class() {
+        let step = |name, eight, four| {
+            tables(&[
+                (&Step::All.table(), &[(name, eight)]),
+                (&Step::Few.table(), &[(name, four)]),
+            ])
+        };
+        // of Zen 5, Emerald Rapids, Zen 4 and Zen 3
+        for (name, eight, four, class) in [
+            ("pq-core/AVX-512", 194.0, 194.0, Some(Class::FullAvx512)),
+            ("pq-core/AVX-512", 391.0, 268.0, Some(Class::FullAvx512)),
+            ("pq-core/AVX-512", 417.0, 200.0, Some(Class::HalvedAvx512)),
+            ("pq-core/AVX2", 368.0, 210.0, Some(Class::Avx2)),
+            ("pq-core/NEON", 368.0, 210.0, Some(Class::Neon)),
+            ("pq-core/portable", 210.0, 210.0, None),
+        ] {
+            assert_eq!(Class::of(&step(name, eight, four)), class);
+        }
+    }
+
+    #[test]
+    fn names_are_read() {
+        for class in Class::ALL {
+            assert_eq!(Class::named(&class.to_string()), Some(class));
+        }
+        assert_eq!(Class::named("abacus"), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! The section about handshakes through memory.
+
+use core::error::Error;
+use core::fmt::Write;
+
+use benches::tls::handshake::{Authentication, Combination};
+use rustls_pq::Group as KeyExchange;
+
+use crate::chart::{Bar, Chart, Section, figure, time};
+use crate::figures::tables::{Tables, fastest_first};
+use crate::place::Place;
+
+/// Appends the section, and draws its charts.
+pub(crate) fn section(
+    page: &mut String,
+    tables: &Tables,
+    place: &Place,
+) -> Result<(), Box<dyn Error>> {
+    const BY_KEY_EXCHANGE: &str = "handshakes-by-key-exchange.svg";
+    const BY_CERTIFICATE: &str = "handshakes-by-certificate.svg";
+    writeln!(
+        page,
+        "
+## TLS 1.3 handshakes
+
+In memory, without resumption; TLS_AES_128_GCM_SHA256; the server sends one certificate, and the
+client verifies it up to a root of the same algorithm, and the CertificateVerify. Handshakes
+repeat with the same two ends, so that the keys of root and leaf come back and are kept
+expanded, as between services that speak with each other. A row says who provides the
+cryptography on both sides: `rustls-pq/graviola` is this project over graviola,
+`rustls/graviola` is graviola alone. OpenSSL is missing here: its program handshakes only over
+sockets, whose cost would be in its figure and in nobody else's; it has its place in the next
+section.
+
+{}
+
+{}
+
+The light part of a bar is the server's.
+
+| key exchange | certificates | provider | client, µs | server, µs | both, µs | clients a second | servers a second |
+|---|---|---|---|---|---|---|---|",
+        place.image("Handshakes by key exchange", BY_KEY_EXCHANGE),
+        place.image("Handshakes by certificate", BY_CERTIFICATE),
+    )?;
+    for combination in Combination::all() {
+        let Some(group) = tables.table(&combination.to_string()) else {
+            continue;
+        };
+        let mut what = format!("{} | {}", combination.group, combination.authentication);
+        for row in fastest_first(group) {
+            let Some(sides) = &row.sides else { continue };
+            let (client, server) = (sides.client.median, sides.server.median);
+            writeln!(
+                page,
+                "| {what} | {} | {} | {} | {} | {:.0} | {:.0} |",
+                row.name,
+                figure(client / 1e3),
+                figure(server / 1e3),
+                figure(row.time.median / 1e3),
+                1e9 / client,
+                1e9 / server,
+            )?;
+            what = " | ".to_owned();
+        }
+    }
+
+    by(
+        tables,
+        "Handshakes with ML-DSA-65 certificates, client and server",
+        |combination| {
+            (combination.authentication == Authentication::MlDsa65)
+                .then(|| combination.group.to_string())
+        },
+    )
+    .write(&place.charts().join(BY_KEY_EXCHANGE))?;
+    by(
+        tables,
+        "Handshakes with X25519MLKEM768, client and server",
+        |combination| {
+            (combination.group == KeyExchange::X25519MLKEM768)
+                .then(|| combination.authentication.to_string())
+        },
+    )
+    .write(&place.charts().join(BY_CERTIFICATE))
+}
+
+/// A chart of those combinations that have a heading.
+fn by(tables: &Tables, title: &str, heading: impl Fn(&Combination) -> Option<String>) -> Chart {
+    let sections = Combination::all().filter_map(|combination| {
+        let heading = heading(&combination)?;
+        let group = tables.table(&combination.to_string())?;
+        Some(Section {
+            heading,
+            bars: fastest_first(group).map(Bar::of).collect(),
+        })
+    });
+    Chart {
+        title: title.to_owned(),
+        unit: time,
+        sections: sections.collect(),
+    }
+}
