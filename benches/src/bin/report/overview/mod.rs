@@ -43,7 +43,7 @@ impl Wanted {
 fn wanted(root: &Path) -> Result<Vec<Wanted>, Box<dyn Error>> {
     let sources = sources::hash(root)?;
     let pages = pages::find(root)?;
-    let newest = newest(&pages).ok_or("no machine has a page")?;
+    let newest = newest(&pages).ok_or("no machine has a page with handshakes")?;
     let readme = fs::read_to_string(root.join(README))?;
     let all = [
         (OVERVIEW.to_owned(), overview(&pages, &sources)?),
@@ -91,9 +91,10 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(stale.map(|wanted| wanted.path).collect())
 }
 
-/// That of the machine that was measured last.
+/// That of the machine that was measured last, of those with README's figures.
 fn newest(pages: &[Page]) -> Option<&Page> {
-    pages.iter().rev().max_by(|a, b| a.date.cmp(&b.date))
+    let complete = pages.iter().filter(|page| readme::figures(page).is_some());
+    complete.rev().max_by(|a, b| a.date.cmp(&b.date))
 }
 
 /// The page whose figures are those of a class.
@@ -207,7 +208,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::place::MACHINES;
+    use crate::place::page_of;
 
     /// This repository's pages and a line of code in each folder.
     fn repository() -> TempDir {
@@ -247,7 +248,7 @@ mod tests {
         assert!(stale(root).unwrap().is_empty());
 
         // A page of this code.
-        let page = format!("{MACHINES}/zen4/README.md");
+        let page = page_of("zen4");
         let text = fs::read_to_string(root.join(&page)).unwrap();
         let hash = sources::hash(root).unwrap();
         let lines = text.lines().skip(2).map(|line| match line {
@@ -279,11 +280,33 @@ mod tests {
         );
     }
 
+    /// A run in parts has written such a page.
+    #[test]
+    fn a_page_without_handshakes_gives_readme_no_figures() {
+        let repository = repository();
+        let root = repository.path();
+        let readme = || fs::read_to_string(root.join(README)).unwrap();
+        let before = readme();
+        let text = fs::read_to_string(root.join(page_of("zen4"))).unwrap();
+        let lines = text
+            .lines()
+            .filter(|line| !line.starts_with("| rustls-pq/graviola, "))
+            .map(|line| match line.starts_with("| date |") {
+                true => "| date | 2100-01-01 |\n".to_owned(),
+                false => format!("{line}\n"),
+            });
+        let page = root.join(page_of("newer"));
+        fs::create_dir_all(page.parent().unwrap()).unwrap();
+        fs::write(page, lines.collect::<String>()).unwrap();
+        write(root).unwrap();
+        assert_eq!(readme(), before);
+    }
+
     #[test]
     fn a_first_line_that_is_taken_away_is_found() {
         let repository = repository();
         let root = repository.path();
-        let page = format!("{MACHINES}/zen4/README.md");
+        let page = page_of("zen4");
         let text = fs::read_to_string(root.join(&page)).unwrap();
         let (_, rest) = text.split_once("\n\n").unwrap();
         fs::write(root.join(&page), rest).unwrap();

@@ -1,4 +1,4 @@
-//! README's figures: three of handshakes, on the machine that was measured last.
+//! README's figures: three of handshakes, on the machine on which they were measured last.
 
 use core::error::Error;
 
@@ -27,17 +27,21 @@ pub(crate) fn with_figures(
     let (_, tail) = rest.split_once(END).ok_or("README's figures don't end")?;
     Ok(format!(
         "{head}{BEGIN}{}{END}{tail}",
-        figures(page, sources)?
+        section(page, sources)?
     ))
 }
 
-fn figures(page: &Page, sources: &str) -> Result<String, Box<dyn Error>> {
-    let figures = ASKED.each_ref().map(|asked| {
-        let (ours, other) = (asked.ours(), asked.other());
-        let figure = read_handshake(&page.text, &ours, &other);
-        figure.ok_or_else(|| format!("{}: no figure for {ours} over {other}", page.path()))
-    });
-    let [same, classical, hybrid] = figures;
+/// The three, if a page has them all.
+pub(super) fn figures(page: &Page) -> Option<[f64; 3]> {
+    let [same, classical, hybrid] = ASKED
+        .each_ref()
+        .map(|asked| read_handshake(&page.text, &asked.ours(), &asked.other()));
+    Some([same?, classical?, hybrid?])
+}
+
+fn section(page: &Page, sources: &str) -> Result<String, Box<dyn Error>> {
+    let [same, classical, hybrid] =
+        figures(page).ok_or_else(|| format!("{}: it lacks figures of handshakes", page.path()))?;
     let age = match page.is_older(sources) {
         true => "; the code has changed since",
         false => "",
@@ -55,9 +59,9 @@ The CPU time of a TLS 1.3 handshake, client and server together:
 Measured on [{}]({}) ({}), on {}{age}.
 [{OVERVIEW}]({OVERVIEW}) has other operations and machines, and what is asked of them.
 ",
-        same?,
-        classical?,
-        hybrid?,
+        same,
+        classical,
+        hybrid,
         chart_of(&page.name, "handshakes-by-certificate.svg"),
         page.name,
         page.path(),

@@ -1,6 +1,6 @@
 //! The page of a machine, a file for each kind of section.
 //!
-//! Uses [`goals`](crate::goals) and [`figures`](crate::figures).
+//! Uses [`goals`](crate::goals) and [`figures`].
 
 mod batches;
 pub(crate) mod environment;
