@@ -167,13 +167,6 @@ pub(crate) const LIST: &[Public] = &[
     },
     Public {
         operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
-        file: "slh_dsa/signing_key.rs",
-        functions: &["SigningKey::sign_into"],
-        reason: "the same, where the compiler makes one function of both",
-        step: "FIPS 205, algorithm 18, step 3, and what `sign_into` documents",
-    },
-    Public {
-        operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
         file: "slh_dsa/wots.rs",
         functions: &["KeyPairs::compute", "KeyPairs::ends"],
         reason: "which key pair of a tree a signature uses, and how far it walks its chains: that \
