@@ -8,6 +8,7 @@
 
 mod limit_options;
 
+use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,10 @@ use tls_server::{
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::{info, warn};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::limit_options::LimitOptions;
 
@@ -514,12 +518,17 @@ impl StopSignals {
 }
 
 fn start_log(format: LogFormat) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr);
+    // Not `EnvFilter`, whose regular expressions take long to compile.
+    let filter: Targets = env::var("RUST_LOG")
+        .ok()
+        .and_then(|filter| filter.parse().ok())
+        .unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
+    let log = fmt::layer().with_writer(io::stderr);
+    let subscriber = tracing_subscriber::registry().with(filter);
     match format {
-        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
-        LogFormat::Json => log.json().init(),
+        LogFormat::Text => subscriber
+            .with(log.with_ansi(io::stderr().is_terminal()))
+            .init(),
+        LogFormat::Json => subscriber.with(log.json()).init(),
     }
 }
