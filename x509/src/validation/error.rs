@@ -5,6 +5,7 @@ use spki::ObjectIdentifier;
 use crate::certificate::{
     CertificateError, KeyUsageError, RevokedCertificate, SignatureError, UnusableList,
 };
+use crate::errors;
 use crate::keys::{KemAlgorithm, KeyError};
 
 /// Why a chain was refused.
@@ -307,6 +308,6 @@ fn date(time: &UnixTime) -> String {
 fn list(names: &[String]) -> String {
     match names.is_empty() {
         true => "no name at all".into(),
-        false => names.join(", "),
+        false => errors::describe(names.join(", ")),
     }
 }

@@ -21,7 +21,9 @@ use crate::keys::SubjectKey;
 /// the time is before its nextUpdate. The methods relax this, one rule each.
 ///
 /// Lists are found by the name of their issuer; of several by one issuer the newest that covers the
-/// certificate counts. They may be of version 1 or 2.
+/// certificate counts. A list that has URLs in its issuingDistributionPoint is about the certificates
+/// with one of these in their cRLDistributionPoints, and about no others (section 6.3.3): a CA that
+/// has several such lists must put the URLs into its certificates. They may be of version 1 or 2.
 /// Lists are to be complete: delta lists, indirect ones, those for some reasons only, those without
 /// nextUpdate, and those of version 2 without extensions (RFC 5280 section 5 demands both) are
 /// refused at once.
@@ -254,8 +256,6 @@ impl OfIssuer {
 /// Where those are that are about certificates in one role.
 #[derive(Debug, Default)]
 struct Index {
-    /// The newest.
-    newest: Option<usize>,
     /// The newest that does not say where it is to be had.
     without_urls: Option<usize>,
     /// The newest for each URL.
@@ -265,7 +265,6 @@ struct Index {
 impl Index {
     /// Adds a list that is older than those before it.
     fn add(&mut self, index: usize, urls: Option<&[String]>) {
-        self.newest.get_or_insert(index);
         match urls {
             None => drop(self.without_urls.get_or_insert(index)),
             Some(urls) => {
@@ -276,16 +275,12 @@ impl Index {
         }
     }
 
-    /// The newest that is about a certificate with these URLs, if it has any.
+    /// The newest that is about a certificate with these URLs. One without any is on no list that is
+    /// for certificates with some URL (RFC 5280 section 6.3.3).
     fn find(&self, urls: Option<&[String]>) -> Option<usize> {
-        match urls {
-            // Such a certificate may be on any list.
-            None => self.newest,
-            Some(urls) => {
-                let by_url = urls.iter().filter_map(|url| self.by_url.get(url));
-                by_url.chain(&self.without_urls).min().copied()
-            }
-        }
+        let by_url = urls.unwrap_or_default().iter();
+        let by_url = by_url.filter_map(|url| self.by_url.get(url));
+        by_url.chain(&self.without_urls).min().copied()
     }
 }
 

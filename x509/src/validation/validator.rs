@@ -34,9 +34,11 @@ use crate::keys::{Algorithm, KeyError, verification};
 /// # Cost
 ///
 /// What a validation costs does not depend on how many roots there are, which are found by their
-/// names, nor on how many certificates are revoked (see [`RevocationPolicy`]). Nor can a peer make it
-/// dear by what it sends: the search for a path ends after 100 signatures of certificates, and up to
-/// 32 more are verified to say which certificate is bad.
+/// names, nor on how many certificates are revoked (see [`RevocationPolicy`]). The search for a path ends
+/// after 100 signatures of certificates, and up to 32 more are verified to say which certificate is
+/// bad. webpki also ends it after 200,000 steps, and each can read all certificates that were sent:
+/// hundreds of CAs that name each other take seconds. rustls takes chains of up to 64 KiB; outside of
+/// TLS bound what you pass.
 ///
 /// In memory a root takes up to three times its certificate's length and half a kilobyte; copies of a
 /// validator share them.
@@ -379,7 +381,8 @@ fn check_key_usage(certificates: &[Certificate]) -> Result<(), ValidationError> 
         if index == 0 {
             key_usage::check_role(Role::EndEntity, usages).map_err(of(certificate))?;
         }
-        let signs = matches!(algorithm, Some(Algorithm::Signature(_)));
+        // classical ones, of which `algorithm` knows nothing, included
+        let signs = !matches!(algorithm, Some(Algorithm::Kem(_)));
         if index == 0 && signs && !usages.contains(KeyUsages::DigitalSignature) {
             return Err(of(certificate)(KeyUsageError::WithoutDigitalSignature));
         }

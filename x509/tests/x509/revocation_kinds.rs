@@ -238,8 +238,8 @@ fn lists_about_some_certificates() {
         (point(), [true; 3]),
         (end_entities, [true; 3]),
         (cas, [false; 3]),
-        // One that has no URL may be on any list.
-        (at_url(url), [true, true, false]),
+        // One that has no URL is on no list for some URL.
+        (at_url(url), [false, true, false]),
     ] {
         let policy = RevocationPolicy::new([scoped(point)]).unwrap();
         let validator = pki.validator().with_revocation(policy.end_entity_only());
@@ -258,12 +258,22 @@ fn lists_about_some_certificates() {
     let other = scoped(at_url("http://ca.example/2.crl"));
     let policy = RevocationPolicy::new([scoped(at_url(url)), other]).unwrap();
     let validator = pki.validator().with_revocation(policy.end_entity_only());
-    for leaf in [&plain, &with_url, &with_other] {
+    for leaf in [&with_url, &with_other] {
         assert_eq!(
             validate_with(&validator, "example.org", &pki.chain(leaf.clone())),
             Ok(3)
         );
     }
+    // A newer list for some URL doesn't hide that the list of all has revoked a certificate.
+    let mut of_all = self::body(&pki.ca, &[&plain]);
+    of_all.this_update = Time::try_from(days_from_now(-1)).unwrap();
+    let lists = [read(&pki.ca, &of_all).unwrap(), scoped(at_url(url))];
+    let policy = RevocationPolicy::new(lists).unwrap();
+    let validator = pki.validator().with_revocation(policy.end_entity_only());
+    assert!(matches!(
+        validate_with(&validator, "example.org", &pki.chain(plain)),
+        Err(ValidationError::Revoked { .. })
+    ));
     let malformed = with(&body, extension(IDP, true, &[0x30, 2, 0x81, 1]));
     assert!(matches!(
         read(&pki.ca, &malformed),

@@ -19,6 +19,7 @@ use pq_x509::{
 };
 use spki::SubjectPublicKeyInfoOwned;
 
+use crate::classical::P256Key;
 use crate::pki::{
     Pki, bad_signature, days_from_now, key, not_a_ca, path_length_exceeded, quick_algorithms,
     server, set_usage, slow_algorithms, unix_days_from_now, validate_with,
@@ -246,6 +247,19 @@ fn names() {
         pki.validate(&no_names),
         Err(ValidationError::NameMismatch { presented, .. }) if presented.is_empty()
     ));
+
+    // Names don't write the log, whatever is in them and however many there are.
+    let uri = |text: &str| GeneralName::UniformResourceIdentifier(Ia5String::new(text).unwrap());
+    let names = [vec![uri("a\nforged")], vec![uri("long"); 1000]].concat();
+    let hostile = pki.altered_leaf(|tbs| tbs.set_extension(false, &SubjectAltName(names)).unwrap());
+    let error = pki.validate(&pki.chain(hostile)).unwrap_err();
+    assert!(matches!(error, ValidationError::NameMismatch { .. }));
+    let message = error.to_string();
+    assert!(
+        !message.contains('\n') && message.contains("forged"),
+        "{message}"
+    );
+    assert!(message.len() < 1000, "{message}");
 }
 
 #[test]
@@ -623,6 +637,18 @@ fn forbidden_key_usage_of_a_leaf() {
         let relaxed = pki.validator().relax_key_usage();
         assert_eq!(validate_with(&relaxed, "example.org", &chain), Ok(3));
     }
+    // A classical key signs, too.
+    let mut tbs = pki.ca.prepare(server(), &P256Key::new(1)).unwrap();
+    set_usage(&mut tbs, KeyUsage(KeyUsages::KeyAgreement.into()));
+    let chain = pki.chain(tbs.sign(pki.ca.signer()).unwrap());
+    assert!(matches!(
+        pki.validate(&chain),
+        Err(ValidationError::KeyUsage {
+            error: KeyUsageError::WithoutDigitalSignature,
+            ..
+        })
+    ));
+
     // Without the extension nothing is forbidden.
     let leaf = pki.altered_leaf(|tbs| tbs.remove_extension(KeyUsage::OID));
     assert_eq!(pki.validate(&pki.chain(leaf)), Ok(3));
