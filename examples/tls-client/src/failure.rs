@@ -18,8 +18,6 @@ pub(crate) enum Failure {
     Trust(#[from] TrustError),
     #[error(transparent)]
     Configuration(#[from] TlsError),
-    #[error(transparent)]
-    Provider(#[from] rustls_pq::Error),
     #[error("TLS can't be configured like this: {0}")]
     Rustls(rustls::Error),
     #[error("the server's certificate can't be verified: {0}")]

@@ -54,11 +54,12 @@ struct Arguments {
     /// PEM file with a certificate chain to serve, leaf first; can be repeated, the most
     /// preferred one first
     ///
-    /// Each client gets the first one that it can verify, unless it says that it trusts
+    /// Of the chains that have the name it asks for, or of all if none has it, each
+    /// client gets the first one that it can verify, unless it says that it trusts
     /// the root of a later one: by the name of the CA (certificate_authorities) or by a
     /// trust anchor ID (see --trust-anchor). Many clients list ML-DSA and trust no
-    /// ML-DSA root, browsers among them. So put first what all clients trust; an ML-DSA
-    /// chain after it goes to those who say that they trust it, or who accept ML-DSA only.
+    /// ML-DSA root, browsers among them. So put first what all clients trust, with every
+    /// name that later chains have; an ML-DSA chain after it goes to those who say that they trust it, or who accept ML-DSA only.
     #[arg(
         long,
         value_name = "FILE",

@@ -82,8 +82,8 @@ pub struct Drained {
 /// What bounds the time and memory that clients can take.
 ///
 /// An *address* is here one of IPv4, or the first 64 bits of one of IPv6. A flood from one address
-/// leaves clients at others served, whether it says nothing, never completes a handshake or keeps
-/// its connections. Handshakes that are never completed make way for newer ones, from however many
+/// leaves clients at others served if its share is less than all places, whether it says nothing,
+/// never completes a handshake or keeps its connections. Handshakes that are never completed make way for newer ones, from however many
 /// addresses they come. Connections past the handshake make way for nobody: if they come from
 /// enough addresses, they can take all places until their time is over.
 #[derive(Clone, Copy, Debug)]
