@@ -92,7 +92,8 @@
 //!   no other chain;
 //! * a [protocol](Identity::with_protocols) or a [trust anchor ID](Identity::with_trust_anchors)
 //!   takes all clients that send it, even those that don't trust the chain;
-//! * a chain without SLH-DSA takes clients that list no scheme for it from a chain with it;
+//! * a chain whose signatures a client lists takes it from a chain with a signature that it doesn't
+//!   list, SLH-DSA above all: clients may accept more in chains than they list, and don't say so;
 //! * a name that no chain had takes the clients that ask for it from the default chains;
 //! * a classical chain takes clients without a post-quantum group from an ML-DSA chain, where the
 //!   server doesn't know their versions (see below);

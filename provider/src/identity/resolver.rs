@@ -61,14 +61,11 @@ impl Identities {
     ///
     /// use rustls_pq::identity::{Identities, Identity};
     ///
-    /// /// A tenant has a new certificate, the first one or in place of others.
-    /// fn renew(identities: &Identities, name: &str, renewed: Identity) {
-    ///     let renewed = Arc::new(renewed);
-    ///     identities.update(|set| {
-    ///         let old: Vec<_> = set.named(name).cloned().collect();
-    ///         old.iter()
-    ///             .fold(set, |set, old| set.without(old))
-    ///             .with(renewed)
+    /// /// A certificate is renewed, in all places that it has. If it isn't there yet, it comes last.
+    /// fn renew(identities: &Identities, old: &Arc<Identity>, renewed: &Arc<Identity>) {
+    ///     identities.update(|set| match set.contains(old) {
+    ///         true => set.with_replaced(old, renewed.clone()),
+    ///         false => set.with(renewed.clone()),
     ///     });
     /// }
     /// # let set = rustls_pq::identity::IdentitySet::new();
@@ -76,15 +73,21 @@ impl Identities {
     /// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
     /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
     /// # let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key)?;
-    /// # for _ in 0..2 {
+    /// # let issue = || {
     /// #     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
     /// #     let leaf = root.issue(CertificateBuilder::server().dns_name("a.test"), &key)?;
     /// #     let provider = rustls_pq::provider()?;
     /// #     let key = key.to_pkcs8_pem()?;
     /// #     let identity = Identity::from_pem(leaf.to_pem().as_bytes(), key.as_bytes(), &provider)?;
-    /// #     renew(&identities, "a.test", identity);
-    /// # }
-    /// # assert_eq!(identities.current().identities().count(), 1);
+    /// #     Ok::<_, Box<dyn std::error::Error>>(Arc::new(identity))
+    /// # };
+    /// # let (first, other, renewed) = (issue()?, issue()?, issue()?);
+    /// # renew(&identities, &first, &first);
+    /// # renew(&identities, &other, &other);
+    /// # renew(&identities, &first, &renewed);
+    /// # let set = identities.current();
+    /// # let left: Vec<_> = set.named("a.test").collect();
+    /// # assert!(Arc::ptr_eq(left[0], &renewed) && Arc::ptr_eq(left[1], &other));
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     ///

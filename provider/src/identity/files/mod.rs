@@ -134,7 +134,7 @@ impl IdentityFiles {
     /// tick of its file system's clock. For 100,000 pairs a look takes half a second of one core,
     /// and two where all of them are read; the log says so at the level DEBUG. The pause after a look
     /// is nine times as long as the look, if that is longer than `every`, and a minute at most, so
-    /// that looks of up to seven seconds take no more than a tenth of a core.
+    /// that looks of up to six seconds take no more than a tenth of a core.
     ///
     /// # Errors
     ///

@@ -68,7 +68,7 @@ pub(super) fn watch(
 /// To drop it takes a second at most. A thread that waits longer for a file, such as one on a file
 /// server that doesn't answer, is left behind: the log says so, and whatever it is going to read
 /// then changes nothing any more. As long as it waits, no file is watched; a minute after it has
-/// gone on at the latest, it looks at all of them again.
+/// gone on, or after the usual pause if that is longer, it looks at all of them again.
 #[derive(Debug)]
 #[must_use = "the files are watched until this is dropped"]
 pub struct Watcher {
