@@ -139,7 +139,7 @@ impl Sought {
         let mut found: HashSet<Piece> = HashSet::new();
         for window in stack.windows(PIECE) {
             // most of it was never written
-            if window[0] | window[PIECE - 1] != 0
+            if window.iter().any(|byte| *byte != 0)
                 && let Some((piece, _)) = window
                     .try_into()
                     .ok()
