@@ -2,8 +2,9 @@
 //! knows when the code is no longer the same.
 //!
 //! It is of the tokens of all files in [`FOLDERS`], with their paths. Comments, documentation and
-//! layout don't count, and neither do modules of tests: none of them changes what is measured. What
-//! others wrote doesn't count either, as a page lists their versions.
+//! layout don't count, and neither do modules of tests: none of them changes what is measured. Then come
+//! the lines of [`MANIFESTS`], and of the profiles by which all is compiled. What others wrote doesn't
+//! count: a page lists the versions of the peers and of rustls.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -21,6 +22,18 @@ pub const FOLDERS: [&str; 6] = [
     "benches/benches",
 ];
 
+/// What these are compiled with.
+pub const MANIFESTS: [&str; 5] = [
+    "pq-core/Cargo.toml",
+    "x509/Cargo.toml",
+    "provider/Cargo.toml",
+    "examples/tls-server/Cargo.toml",
+    "benches/Cargo.toml",
+];
+
+/// Has the profiles.
+pub const WORKSPACE: &str = "Cargo.toml";
+
 /// What is in these folders and nobody measures: programs that write pages, and tests.
 const LEFT_OUT: [&str; 3] = ["bin", "tests", "tests.rs"];
 
@@ -34,7 +47,7 @@ pub fn repository() -> &'static Path {
 ///
 /// # Errors
 ///
-/// If a file can't be read, or is no Rust.
+/// If a file can't be read, or is no Rust that should be.
 pub fn hash(repository: &Path) -> io::Result<String> {
     let mut files = Vec::new();
     for folder in FOLDERS {
@@ -49,6 +62,12 @@ pub fn hash(repository: &Path) -> io::Result<String> {
         word(&mut hash, &name);
         absorb(&mut hash, tokens);
     }
+    for name in MANIFESTS {
+        absorb_lines(&mut hash, repository, name, |_| true)?;
+    }
+    absorb_lines(&mut hash, repository, WORKSPACE, |section| {
+        section.starts_with("[profile.")
+    })?;
     let mut digest = [0; 8];
     hash.finalize_xof().read(&mut digest);
     Ok(format!("{:016x}", u64::from_be_bytes(digest)))
@@ -97,6 +116,27 @@ fn absorb(hash: &mut Shake256, tokens: TokenStream) {
             token => word(hash, &token.to_string()),
         }
     }
+}
+
+/// The lines of those sections of a manifest, without comments.
+fn absorb_lines(
+    hash: &mut Shake256,
+    repository: &Path,
+    name: &str,
+    counts: impl Fn(&str) -> bool,
+) -> io::Result<()> {
+    word(hash, name);
+    let manifest = fs::read_to_string(repository.join(name))?;
+    let mut section = "";
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            section = line;
+        }
+        if !line.is_empty() && !line.starts_with('#') && counts(section) {
+            word(hash, line);
+        }
+    }
+    Ok(())
 }
 
 /// A word and an end that is in no token.
@@ -152,6 +192,7 @@ mod tests {
 
     const FILE: &str = "pq-core/src/kernel/ntt.rs";
     const CODE: &str = "const Q: u32 = 3329;";
+    const MANIFEST: &str = "[dependencies]\nrustls = \"1\"\n\n[profile.bench]\nlto = true\n";
 
     /// A repository with one file of code in each folder.
     fn repository_of(file: &str, code: &str) -> TempDir {
@@ -163,6 +204,9 @@ mod tests {
         };
         for folder in FOLDERS {
             write(&format!("{folder}/lib.rs"), CODE);
+        }
+        for manifest in MANIFESTS.into_iter().chain([WORKSPACE]) {
+            write(manifest, MANIFEST);
         }
         write(FILE, CODE);
         write(file, code);
@@ -188,6 +232,22 @@ mod tests {
             let file = format!("{folder}/new.rs");
             assert_ne!(hash_of(&file, CODE), before, "{file}");
         }
+    }
+
+    #[test]
+    fn manifests_and_profiles_count() {
+        let before = hash_of(FILE, CODE);
+        let other_profile = MANIFEST.replace("lto = true", "lto = false");
+        let other_dependency = MANIFEST.replace("\"1\"", "\"2\"");
+        for manifest in MANIFESTS {
+            assert_ne!(hash_of(manifest, &other_profile), before, "{manifest}");
+            assert_ne!(hash_of(manifest, &other_dependency), before, "{manifest}");
+            let comment = format!("# why\n{MANIFEST}");
+            assert_eq!(hash_of(manifest, &comment), before, "{manifest}");
+        }
+        assert_ne!(hash_of(WORKSPACE, &other_profile), before);
+        // Of members that nobody measures, too.
+        assert_eq!(hash_of(WORKSPACE, &other_dependency), before);
     }
 
     #[test]

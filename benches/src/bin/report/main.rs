@@ -6,7 +6,8 @@
 //! overview ─→ page ─→ goals ─→ figures
 //! ```
 //!
-//! A room may use those to the right of it; all may use `chart` and `place`, and these `figures`.
+//! A room may use those to the right of it. Beside these `page` uses `chart` and `place`, `overview`
+//! uses `place`, and `chart` uses `figures`.
 //!
 //! Usage: `cargo run --profile bench -p benches --bin report -- --machine NAME`, where the profile only
 //! saves compiling the peers once more; or with `--date-pages`, or `--check`.

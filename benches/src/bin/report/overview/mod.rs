@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::place::page_of;
 
-    /// This repository's pages and a line of code in each folder.
+    /// This repository's pages, a line of code in each folder, and empty manifests.
     fn repository() -> TempDir {
         let copy = tempfile::tempdir().unwrap();
         let to = |path: &str| {
@@ -220,6 +220,9 @@ mod tests {
         };
         for folder in sources::FOLDERS {
             fs::write(to(&format!("{folder}/lib.rs")), "const Q: u32 = 3329;").unwrap();
+        }
+        for manifest in sources::MANIFESTS.into_iter().chain([sources::WORKSPACE]) {
+            fs::write(to(manifest), "").unwrap();
         }
         let here = sources::repository();
         fs::copy(here.join(README), to(README)).unwrap();
