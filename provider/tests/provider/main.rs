@@ -17,6 +17,7 @@ mod keys;
 mod level_5;
 mod like_rustls;
 mod manifest;
+#[macro_use]
 mod named_roots;
 mod negotiated;
 mod ocsp;
