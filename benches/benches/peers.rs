@@ -15,6 +15,7 @@ use benches::schemes::set::{Operation, Set};
 use benches::sources;
 use benches::timing::results::{self, Group, Measured, Timing};
 use benches::timing::{Effort, Row, measure, try_out};
+use benches::tls::account;
 use benches::tls::handshake::Pair;
 #[cfg(target_os = "linux")]
 use benches::tls::loopback;
@@ -115,20 +116,27 @@ impl Options {
             try_out(rows);
             return Ok(());
         }
-        let effort = if self.quick {
-            Effort::QUICK
-        } else {
-            Effort::FULL
-        };
-        let mut groups = measure(rows, effort);
+        let mut groups = measure(rows, self.effort());
         if let Some(last) = groups.last_mut() {
             last.rows.extend(reported);
         }
-        for group in groups {
-            print(&group);
-            if !self.quick && self.only.is_none() {
-                keep(&results::folder()?, sources, &group.name, &group)?;
-            }
+        groups
+            .iter()
+            .try_for_each(|group| self.show(group, sources))
+    }
+
+    fn effort(&self) -> Effort {
+        match self.quick || !self.measures() {
+            true => Effort::QUICK,
+            false => Effort::FULL,
+        }
+    }
+
+    /// Prints a table, and keeps it for the report if it is a whole one.
+    fn show(&self, group: &Group, sources: &str) -> Result<(), Box<dyn Error>> {
+        print(group);
+        if !self.quick && self.only.is_none() {
+            keep(&results::folder()?, sources, &group.name, group)?;
         }
         Ok(())
     }
@@ -182,6 +190,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     // All in turn, since tables are held against each other.
     options.run(pairs.iter().map(Pair::row).collect(), None, &sources)?;
+
+    for combination in options.wanted(account::COMBINATIONS, account::table) {
+        let effort = options.effort();
+        match account::measure(combination, effort)? {
+            Some(account) if options.measures() => options.show(&account, &sources)?,
+            _ => {}
+        }
+    }
 
     #[cfg(target_os = "linux")]
     measure_loopback(&options, &sources)?;

@@ -3,7 +3,7 @@
 //!
 //! It is of the tokens of all files in [`FOLDERS`], with their paths. Comments, documentation and
 //! layout don't count, and neither do modules of tests: none of them changes what is measured. Then come
-//! the lines of [`MANIFESTS`], and of the profiles by which all is compiled. What others wrote doesn't
+//! the lines of [`MANIFESTS`], and of the profiles by which all that is measured is compiled. What others wrote doesn't
 //! count: a page lists the versions of the peers and of rustls.
 
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub fn hash(repository: &Path) -> io::Result<String> {
         absorb_lines(&mut hash, repository, name, |_| true)?;
     }
     absorb_lines(&mut hash, repository, WORKSPACE, |section| {
-        section.starts_with("[profile.")
+        section.starts_with("[profile.") && !section.starts_with("[profile.dev")
     })?;
     let mut digest = [0; 8];
     hash.finalize_xof().read(&mut digest);
@@ -246,6 +246,11 @@ mod tests {
             assert_eq!(hash_of(manifest, &comment), before, "{manifest}");
         }
         assert_ne!(hash_of(WORKSPACE, &other_profile), before);
+        // nothing that is measured is compiled for tests
+        let for_tests = format!(
+            "{MANIFEST}\n[profile.dev]\nopt-level = 1\n\n[profile.dev.package.x]\nopt-level = 2\n"
+        );
+        assert_eq!(hash_of(WORKSPACE, &for_tests), before);
         // Of members that nobody measures, too.
         assert_eq!(hash_of(WORKSPACE, &other_dependency), before);
     }

@@ -2,5 +2,6 @@
 //!
 //! Uses [`timing`](crate::timing), and of [`peers`](crate::peers) OpenSSL's program.
 
+pub mod account;
 pub mod handshake;
 pub mod loopback;

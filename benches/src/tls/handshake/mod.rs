@@ -14,7 +14,8 @@ use core::time::Duration;
 
 use pq_x509::SignatureAlgorithm;
 use pq_x509::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
-use rustls::client::Resumption;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::NoServerSessionStorage;
 use rustls::{
@@ -157,8 +158,19 @@ impl Pair {
         combination: Combination,
         identity: &Identity,
     ) -> Result<Self, Box<dyn Error>> {
+        Self::with_verifier(name, provider, combination, identity, |verifier| verifier)
+    }
+
+    /// A pair whose client has webpki's verifier as `change` gives it back.
+    pub(crate) fn with_verifier(
+        name: &'static str,
+        provider: CryptoProvider,
+        combination: Combination,
+        identity: &Identity,
+        change: impl FnOnce(Arc<WebPkiServerVerifier>) -> Arc<dyn ServerCertVerifier>,
+    ) -> Result<Self, Box<dyn Error>> {
         let provider = Arc::new(provider);
-        let client = client_config(provider.clone(), identity)?;
+        let client = client_config_with(provider.clone(), identity, change)?;
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(identity.key.clone()));
         let mut server = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -223,34 +235,60 @@ impl Pair {
 
     fn handshake(&self) -> (ClientConnection, ServerConnection, Times) {
         let mut times = Times::default();
-        let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
         // As few readings of the clock as possible, since each is a system call.
-        let mut client = add_time(&mut times.client, || {
+        let (client, server) = self.handshake_in_turns(|side, work| {
+            add_time(
+                match side {
+                    Side::Client => &mut times.client,
+                    Side::Server => &mut times.server,
+                },
+                work,
+            );
+        });
+        (client, server, times)
+    }
+
+    /// A handshake, in which `turn` does each of the two sides' pieces of work.
+    pub(crate) fn handshake_in_turns(
+        &self,
+        mut turn: impl FnMut(Side, &mut dyn FnMut()),
+    ) -> (ClientConnection, ServerConnection) {
+        let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
+        let mut started = None;
+        turn(Side::Client, &mut || {
             let name = ServerName::try_from(NAME).expect("a valid name");
-            let mut client =
-                ClientConnection::new(self.client.clone(), name).expect("a client that can start");
-            send(&mut client, &mut to_server);
-            client
+            let client = ClientConnection::new(self.client.clone(), name);
+            let client = started.insert(client.expect("a client that can start"));
+            send(client, &mut to_server);
         });
-        let mut server = add_time(&mut times.server, || {
-            let mut server =
-                ServerConnection::new(self.server.clone()).expect("a server that can start");
-            receive(&mut server, &mut to_server);
-            send(&mut server, &mut to_client);
-            server
+        let mut client = started.expect("turns are taken");
+        let mut started = None;
+        turn(Side::Server, &mut || {
+            let server = ServerConnection::new(self.server.clone());
+            let server = started.insert(server.expect("a server that can start"));
+            receive(server, &mut to_server);
+            send(server, &mut to_client);
         });
+        let mut server = started.expect("turns are taken");
         while client.is_handshaking() || server.is_handshaking() {
-            add_time(&mut times.client, || {
+            turn(Side::Client, &mut || {
                 receive(&mut client, &mut to_client);
                 send(&mut client, &mut to_server);
             });
-            add_time(&mut times.server, || {
+            turn(Side::Server, &mut || {
                 receive(&mut server, &mut to_server);
                 send(&mut server, &mut to_client);
             });
         }
-        (client, server, times)
+        (client, server)
     }
+}
+
+/// Who does a piece of work.
+#[derive(Clone, Copy)]
+pub(crate) enum Side {
+    Client,
+    Server,
 }
 
 /// A client that trusts the identity's root, and never resumes.
@@ -258,11 +296,22 @@ pub(crate) fn client_config(
     provider: Arc<CryptoProvider>,
     identity: &Identity,
 ) -> Result<Arc<ClientConfig>, Box<dyn Error>> {
+    client_config_with(provider, identity, |verifier| verifier)
+}
+
+fn client_config_with(
+    provider: Arc<CryptoProvider>,
+    identity: &Identity,
+    change: impl FnOnce(Arc<WebPkiServerVerifier>) -> Arc<dyn ServerCertVerifier>,
+) -> Result<Arc<ClientConfig>, Box<dyn Error>> {
     let mut roots = RootCertStore::empty();
     roots.add(identity.root.clone())?;
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone()).build()?;
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])?
-        .with_root_certificates(roots)
+        .dangerous()
+        .with_custom_certificate_verifier(change(verifier))
         .with_no_client_auth();
     config.resumption = Resumption::disabled();
     Ok(config.into())

@@ -29,8 +29,8 @@ repeat with the same two ends, so that the keys of root and leaf come back and a
 expanded, as between services that speak with each other. A row says who provides the
 cryptography on both sides: `rustls-pq/graviola` is this project over graviola,
 `rustls/graviola` is graviola alone. OpenSSL is missing here: its program handshakes only over
-sockets, whose cost would be in its figure and in nobody else's; it has its place in the next
-section.
+sockets, whose cost would be in its figure and in nobody else's; it has its place among servers
+over TCP.
 
 {}
 

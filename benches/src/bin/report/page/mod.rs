@@ -2,6 +2,7 @@
 //!
 //! Uses [`goals`](crate::goals) and [`figures`].
 
+mod account;
 mod batches;
 pub(crate) mod environment;
 mod floors;
@@ -41,6 +42,7 @@ pub(crate) fn write(tables: &Tables, place: &Place) -> Result<String, Box<dyn Er
     }
     batches::section(&mut page, tables, class)?;
     handshakes::section(&mut page, tables, place)?;
+    account::section(&mut page, tables)?;
     loopback::section(&mut page, tables, place)?;
     growth::section(&mut page, tables)?;
     Ok(page)
