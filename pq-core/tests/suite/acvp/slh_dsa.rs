@@ -53,6 +53,7 @@ fn signature_generation_with_fast_sets() {
 }
 
 #[test]
+#[ignore = "takes a minute: `.ci/run tests` runs it"]
 fn signature_generation_with_small_sets() {
     signature_generation('s');
 }
