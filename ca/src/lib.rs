@@ -1,0 +1,21 @@
+//! A certificate authority of post-quantum keys: what may be issued, what was, and what no longer
+//! holds.
+//!
+//! * **Policy.** A [`Policy`] is a file that says what a CA may issue. It makes of what is
+//!   [`Wanted`] a certificate's builder, or says which lines forbid it.
+//!
+//! # Errors
+//!
+//! The text of an error has that of its cause in it. [`source`](core::error::Error::source) is
+//! `None` therefore, so that a program that prints causes one after another prints nothing twice.
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod policy;
+
+pub use policy::{
+    DurationError, Forbidden, KeyAlgorithm, ListUrl, ListUrlError, NamePattern, NamePatternError,
+    Network, NetworkError, Permitted, Policy, PolicyError, Profile, Reason, Refusal, TextPattern,
+    TextPatternError, UnknownKeyAlgorithm, UnknownProfile, Wanted, parse_duration,
+};

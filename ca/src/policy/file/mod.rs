@@ -1,0 +1,11 @@
+//! The file: how its values are read, with the places where they stand, and what is wrong with it.
+//!
+//! This room uses nothing else of this crate.
+
+mod error;
+mod setting;
+mod source;
+
+pub use error::PolicyError;
+pub(crate) use setting::{List, Number, Setting, from_string, read_from_strings, table};
+pub(crate) use source::{Line, Source};

@@ -1,0 +1,339 @@
+use core::fmt;
+use core::net::{IpAddr, Ipv4Addr};
+use core::time::Duration;
+
+use pq_x509::x509_cert::der::oid::ObjectIdentifier;
+
+use crate::policy::values::{KeyAlgorithm, NamePattern, Network, Period, Profile, TextPattern};
+
+/// What is forbidden, and by what.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// `names.dns` has no pattern that includes a DNS name.
+    DnsName {
+        /// The name that was asked for.
+        name: String,
+        /// What is permitted.
+        permitted: Vec<NamePattern>,
+    },
+    /// `names.dns-excluded` has a pattern with a name that a DNS name is or stands for.
+    DnsNameExcluded {
+        /// The name that was asked for.
+        name: String,
+        /// The pattern.
+        excluded: NamePattern,
+    },
+    /// `names.wildcards` permits no wildcards.
+    Wildcard(String),
+    /// `names.single-label` permits no names of a single label.
+    SingleLabel(String),
+    /// `names.ip` has no network with an address.
+    Address {
+        /// The address that was asked for.
+        address: IpAddr,
+        /// What is permitted.
+        permitted: Vec<Network>,
+    },
+    /// `names.max` is lower than the number of DNS names and addresses. The names themselves were
+    /// not looked at.
+    NumberOfNames {
+        /// How many were asked for.
+        number: usize,
+        /// How many are permitted.
+        max: usize,
+    },
+    /// A key of `subject` has no pattern that includes an attribute's value.
+    Subject {
+        /// The key, such as `subject.organization`.
+        key: &'static str,
+        /// The value that was asked for.
+        value: String,
+        /// What is permitted.
+        permitted: Vec<TextPattern>,
+    },
+    /// `subject.common-name` doesn't list a common name that looks like the name of a host, nor is
+    /// it among the DNS names and addresses.
+    HostAsCommonName {
+        /// The common name that was asked for.
+        name: String,
+        /// What is permitted.
+        permitted: Vec<TextPattern>,
+    },
+    /// `keys.algorithms` lacks the algorithm of the key.
+    KeyAlgorithm {
+        /// The key's algorithm.
+        algorithm: KeyAlgorithm,
+        /// What is permitted.
+        permitted: Vec<KeyAlgorithm>,
+    },
+    /// `keys.rsa-min-bits` is more than the key has.
+    RsaBits {
+        /// The length of the key's modulus.
+        bits: usize,
+        /// The least that is permitted.
+        min: usize,
+    },
+    /// `validity.max` is shorter.
+    Validity {
+        /// What was asked for.
+        asked: Duration,
+        /// What is permitted.
+        max: Duration,
+    },
+    /// `usages.profiles` lacks the profile.
+    Profile {
+        /// What was asked for.
+        profile: Profile,
+        /// What is permitted.
+        permitted: Vec<Profile>,
+    },
+
+    /// No policy permits what is no DNS name.
+    NotADnsName(String),
+    /// No policy permits wildcards with a single label after the `*`, such as `*.org`: clients,
+    /// webpki among them, refuse these.
+    WideWildcard(String),
+    /// No policy permits addresses of IPv4 that are written as those of IPv6 (RFC 4291 section
+    /// 2.5.5.2).
+    MappedAddress {
+        /// The address that was asked for.
+        address: IpAddr,
+        /// The address of IPv4.
+        ipv4: Ipv4Addr,
+    },
+    /// No policy permits a server without a DNS name or an address: clients don't look at the
+    /// subject's name (RFC 9525 section 2).
+    ServerWithoutName(Profile),
+    /// No policy permits a certificate that names nobody.
+    Nameless,
+    /// No policy permits this attribute of a subject's name.
+    UnknownAttribute(String),
+    /// No policy permits an attribute of a subject's name whose value is neither a PrintableString
+    /// nor a UTF8String (RFC 5280 section 4.1.2.4).
+    AttributeEncoding(&'static str),
+    /// No policy permits keys of this algorithm, or on this curve.
+    UnknownKeyAlgorithm(ObjectIdentifier),
+    /// No policy permits RSA keys of less than 2048 bits, such as one of this many.
+    WeakRsaKey(usize),
+    /// No policy permits a certificate to end after its CA's.
+    EndsAfterCa {
+        /// How long it was to be valid.
+        asked: Duration,
+        /// How long the CA's is.
+        left: Duration,
+    },
+    /// The CA's certificate has ended.
+    CaEnded,
+}
+
+/// What is said of a reason.
+pub(super) enum Words {
+    /// A key of the file forbids it.
+    OfKey {
+        /// The key with its table.
+        key: &'static str,
+        /// What is permitted and what therefore not, after the key's name.
+        rule: String,
+        /// What to ask for.
+        instead: &'static str,
+        /// What to set the key to, if it is to be permitted.
+        setting: String,
+    },
+    /// Whatever the file says, it is forbidden.
+    Always(String),
+}
+
+impl Reason {
+    pub(super) fn words(&self) -> Words {
+        match self {
+            Self::DnsName { name, permitted } => {
+                let name = quoted(name);
+                Words::OfKey {
+                    key: "names.dns",
+                    rule: permits(permitted, "no DNS name", &name),
+                    instead: "ask for another name",
+                    setting: format!("dns = [{name}]"),
+                }
+            }
+            Self::DnsNameExcluded { name, excluded } => Words::OfKey {
+                key: "names.dns-excluded",
+                rule: format!("excludes \"{excluded}\", and so {}", quoted(name)),
+                instead: "ask for another name",
+                setting: "dns-excluded = []".into(),
+            },
+            Self::Wildcard(name) => Words::OfKey {
+                key: "names.wildcards",
+                rule: format!("permits no wildcards, so not {}", quoted(name)),
+                instead: "ask for the names that it is to stand for",
+                setting: "wildcards = true".into(),
+            },
+            Self::SingleLabel(name) => Words::OfKey {
+                key: "names.single-label",
+                rule: format!("permits no name of a single label, so not {}", quoted(name)),
+                instead: "ask for the full name",
+                setting: "single-label = true".into(),
+            },
+            Self::Address { address, permitted } => {
+                let address = format!("\"{address}\"");
+                Words::OfKey {
+                    key: "names.ip",
+                    rule: permits(permitted, "no address", &address),
+                    instead: "ask for another address",
+                    setting: format!("ip = [{address}]"),
+                }
+            }
+            Self::NumberOfNames { number, max } => Words::OfKey {
+                key: "names.max",
+                rule: format!("permits {max} names and addresses, not {number}"),
+                instead: "ask for several certificates",
+                setting: format!("max = {number}"),
+            },
+            Self::Subject {
+                key,
+                value,
+                permitted,
+            } => {
+                let value = quoted(value);
+                let (_, name) = key.split_once('.').unwrap_or((key, key));
+                Words::OfKey {
+                    key,
+                    rule: permits(permitted, "nothing", &value),
+                    instead: "ask for a subject without it",
+                    setting: format!("{name} = [{value}]"),
+                }
+            }
+            Self::HostAsCommonName { name, permitted } => {
+                let name = quoted(name);
+                Words::OfKey {
+                    key: "subject.common-name",
+                    rule: permits(permitted, "nothing", &name)
+                        + ", which looks like a host's name and is not among the names asked for",
+                    instead: "ask for it as a DNS name or an address",
+                    setting: format!("common-name = [{name}]"),
+                }
+            }
+            Self::KeyAlgorithm {
+                algorithm,
+                permitted,
+            } => {
+                let algorithm = format!("\"{algorithm}\"");
+                Words::OfKey {
+                    key: "keys.algorithms",
+                    rule: permits(permitted, "no key", &algorithm),
+                    instead: "make a key of another algorithm",
+                    setting: format!("algorithms = [{algorithm}]"),
+                }
+            }
+            Self::RsaBits { bits, min } => Words::OfKey {
+                key: "keys.rsa-min-bits",
+                rule: format!("permits RSA keys of {min} bits or more, not of {bits}"),
+                instead: "make a longer key",
+                setting: format!("rsa-min-bits = {bits}"),
+            },
+            Self::Validity { asked, max } => {
+                let asked = Period(*asked);
+                Words::OfKey {
+                    key: "validity.max",
+                    rule: format!("permits {} at most, not {asked}", Period(*max)),
+                    instead: "ask for less",
+                    setting: format!("max = \"{asked}\""),
+                }
+            }
+            Self::Profile { profile, permitted } => {
+                let profile = format!("\"{profile}\"");
+                Words::OfKey {
+                    key: "usages.profiles",
+                    rule: permits(permitted, "no profile", &profile),
+                    instead: "ask for another profile",
+                    setting: format!("profiles = [{profile}]"),
+                }
+            }
+
+            Self::NotADnsName(name) => Words::Always(format!(
+                "{} is not a DNS name: ask for labels of letters, digits, underscores and inner \
+                 hyphens, with no final dot and at most a leading \"*.\", and for names in other \
+                 scripts as \"xn--...\"",
+                quoted(name)
+            )),
+            Self::WideWildcard(name) => Words::Always(format!(
+                "{} has a single label after the \"*\", and clients refuse such wildcards; ask for \
+                 the names that it is to stand for",
+                quoted(name)
+            )),
+            Self::MappedAddress { address, ipv4 } => Words::Always(format!(
+                "{address} is an address of IPv4 written as one of IPv6; ask for {ipv4}"
+            )),
+            Self::ServerWithoutName(profile) => Words::Always(format!(
+                "a certificate of the profile {profile} needs a DNS name or an address, since \
+                 clients don't look for servers' names in the subject; ask for one as a subject \
+                 alternative name"
+            )),
+            Self::Nameless => Words::Always(
+                "the certificate would name nobody; ask for a DNS name, an address or a common \
+                 name"
+                    .into(),
+            ),
+            Self::UnknownAttribute(attribute) => Words::Always(format!(
+                "the subject has {attribute}, which no policy permits; ask for a subject without \
+                 it"
+            )),
+            Self::AttributeEncoding(key) => Words::Always(format!(
+                "the subject's value for {key} is neither a PrintableString nor a UTF8String (RFC \
+                 5280 section 4.1.2.4); ask for it as one of these"
+            )),
+            Self::UnknownKeyAlgorithm(oid) => Words::Always(format!(
+                "the key is of algorithm or curve {oid}, which no policy permits; make a key of \
+                 ML-DSA-65 or of another algorithm that keys.algorithms may list"
+            )),
+            Self::WeakRsaKey(bits) => Words::Always(format!(
+                "the key is of RSA with {bits} bits, and no policy permits less than 2048; make a \
+                 longer key"
+            )),
+            Self::EndsAfterCa { asked, left } => {
+                let left = Period::rounded_down(*left);
+                Words::Always(format!(
+                    "the CA's own certificate ends in {left}, before the {} that were asked for; \
+                     ask for {left}, or renew the CA first",
+                    Period(*asked)
+                ))
+            }
+            Self::CaEnded => Words::Always(
+                "the CA's own certificate has ended, and so would be what it issues; renew the CA \
+                 first"
+                    .into(),
+            ),
+        }
+    }
+}
+
+/// What a list permits, or in the words given nothing, and what therefore not.
+fn permits(permitted: &[impl fmt::Display], nothing: &str, asked: &str) -> String {
+    let mut listed: Vec<_> = permitted
+        .iter()
+        .take(MAX_LISTED)
+        .map(|item| format!("\"{item}\""))
+        .collect();
+    if listed.is_empty() {
+        return format!("permits {nothing}, so not {asked}");
+    }
+    if permitted.len() > MAX_LISTED {
+        listed.push(format!("{} more", permitted.len() - MAX_LISTED));
+    }
+    format!("permits {}, not {asked}", listed.join(", "))
+}
+
+/// How much of a list is in a message.
+const MAX_LISTED: usize = 8;
+
+/// What somebody asked for, for messages: cut off, and with nothing that starts a line or moves a
+/// cursor.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+    }
+}
+
+/// How many characters of a text are in a message.
+const MAX_QUOTED: usize = 256;

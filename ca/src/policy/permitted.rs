@@ -1,0 +1,79 @@
+//! What may be issued.
+//!
+//! This room uses [`values`](super::values).
+
+use core::time::Duration;
+use std::time::SystemTime;
+
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{CertificateBuilder, EndEntity, Validity};
+
+use super::values::{ListUrl, Profile};
+
+/// A certificate that a policy permits.
+#[derive(Clone, Debug)]
+pub struct Permitted {
+    certificate: CertificateBuilder<EndEntity>,
+    profile: Profile,
+    not_before: UnixTime,
+    not_after: UnixTime,
+}
+
+impl Permitted {
+    /// The times are within the CA's, which a certificate has.
+    pub(crate) fn new(
+        names: CertificateBuilder<EndEntity>,
+        profile: Profile,
+        (not_before, not_after): (UnixTime, UnixTime),
+        list_urls: &[ListUrl],
+    ) -> Self {
+        let mut certificate = names.validity(Validity::new(
+            system_time(not_before),
+            system_time(not_after),
+        ));
+        if profile.is_for_servers() {
+            certificate = certificate.server_auth();
+        }
+        if profile.is_for_clients() {
+            certificate = certificate.client_auth();
+        }
+        for url in list_urls {
+            certificate = certificate.revocation_list_url(url.as_str());
+        }
+        Self {
+            certificate,
+            profile,
+            not_before,
+            not_after,
+        }
+    }
+
+    /// The builder of the certificate: the names that were asked for, the profile's purposes, the
+    /// validity, and where the revocation list is. Issue it for the key that was asked for.
+    ///
+    /// The key usage is the builder's default: keyEncipherment for ML-KEM (RFC 9935),
+    /// digitalSignature for any other key.
+    pub fn certificate(&self) -> CertificateBuilder<EndEntity> {
+        self.certificate.clone()
+    }
+
+    /// What the certificate is for.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// The first second in which the certificate is to be valid.
+    pub fn not_before(&self) -> UnixTime {
+        self.not_before
+    }
+
+    /// The last second in which the certificate is to be valid.
+    pub fn not_after(&self) -> UnixTime {
+        self.not_after
+    }
+}
+
+/// For times up to the year 9999, with which there is no overflow.
+fn system_time(time: UnixTime) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
+}

@@ -1,0 +1,59 @@
+use serde::Deserialize;
+
+use crate::policy::file::{List, Number, Setting};
+use crate::policy::forbidden::{Findings, Reason};
+use crate::policy::values::{AskedKey, KeyAlgorithm};
+use crate::policy::wanted::Wanted;
+
+/// Which keys may be certified.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table",
+    rename_all = "kebab-case"
+)]
+pub(crate) struct Keys {
+    algorithms: Setting<List<KeyAlgorithm>>,
+    rsa_min_bits: Setting<Number<LEAST_BITS, 16_384>>,
+}
+
+/// The shortest RSA keys that a policy may permit (NIST SP 800-57 part 1, table 2).
+const LEAST_BITS: u32 = 2048;
+
+impl Keys {
+    pub(crate) fn check(&self, wanted: &Wanted, findings: &mut Findings) {
+        let algorithm = match wanted.key {
+            AskedKey::Of(algorithm) => algorithm,
+            AskedKey::Rsa { bits } => {
+                self.check_bits(bits, findings);
+                KeyAlgorithm::Rsa
+            }
+            AskedKey::Unknown(oid) => {
+                findings.add_always(Reason::UnknownKeyAlgorithm(oid));
+                return;
+            }
+        };
+        let permitted = self.algorithms.items();
+        if !permitted.contains(&algorithm) {
+            let reason = Reason::KeyAlgorithm {
+                algorithm,
+                permitted: permitted.to_vec(),
+            };
+            findings.add(self.algorithms.offset(), reason);
+        }
+    }
+
+    fn check_bits(&self, bits: usize, findings: &mut Findings) {
+        let min = self.rsa_min_bits();
+        if bits < LEAST_BITS as usize {
+            findings.add_always(Reason::WeakRsaKey(bits));
+        } else if bits < min {
+            findings.add(self.rsa_min_bits.offset(), Reason::RsaBits { bits, min });
+        }
+    }
+
+    fn rsa_min_bits(&self) -> usize {
+        self.rsa_min_bits.get().map_or(3072, |bits| bits.get())
+    }
+}

@@ -1,0 +1,45 @@
+//! The rules: a file for each table, with what its keys say, what holds without them, and what they
+//! forbid.
+//!
+//! This room uses [`forbidden`](super::forbidden), [`wanted`](super::wanted),
+//! [`values`](super::values) and [`file`](super::file).
+
+mod keys;
+mod names;
+mod revocation_lists;
+mod subject;
+mod usages;
+mod validity;
+
+use serde::Deserialize;
+
+use super::file::table;
+use keys::Keys;
+use names::Names;
+pub(crate) use revocation_lists::RevocationLists;
+use subject::Subject;
+pub(crate) use usages::Usages;
+pub(crate) use validity::Validity;
+
+/// The tables of the file. One that is absent is as one without keys.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table",
+    rename_all = "kebab-case"
+)]
+pub(crate) struct Rules {
+    #[serde(deserialize_with = "table")]
+    pub(crate) names: Names,
+    #[serde(deserialize_with = "table")]
+    pub(crate) subject: Subject,
+    #[serde(deserialize_with = "table")]
+    pub(crate) keys: Keys,
+    #[serde(deserialize_with = "table")]
+    pub(crate) validity: Validity,
+    #[serde(deserialize_with = "table")]
+    pub(crate) usages: Usages,
+    #[serde(deserialize_with = "table")]
+    pub(crate) revocation_lists: RevocationLists,
+}

@@ -1,0 +1,106 @@
+use core::net::IpAddr;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::policy::file::{List, Number, Setting};
+use crate::policy::forbidden::{Findings, Reason};
+use crate::policy::values::{AskedName, NamePattern, Network, as_ipv4};
+use crate::policy::wanted::Wanted;
+
+/// Which DNS names and addresses may be certified.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table",
+    rename_all = "kebab-case"
+)]
+pub(crate) struct Names {
+    dns: Setting<List<NamePattern>>,
+    dns_excluded: Setting<List<Spanned<NamePattern>>>,
+    wildcards: Setting<bool>,
+    single_label: Setting<bool>,
+    ip: Setting<List<Network>>,
+    max: Setting<Number<1, 10_000>>,
+}
+
+impl Names {
+    pub(crate) fn check(&self, wanted: &Wanted, findings: &mut Findings) {
+        let number = wanted.dns_names.len() + wanted.ip_addresses.len();
+        if number > self.max() {
+            let max = self.max();
+            findings.add(self.max.offset(), Reason::NumberOfNames { number, max });
+            // To look at them all might take long and would fill screens.
+            return;
+        }
+        for name in &wanted.dns_names {
+            match AskedName::read(name) {
+                Some(asked) => self.check_dns_name(name, &asked, findings),
+                None => findings.add_always(Reason::NotADnsName(name.clone())),
+            }
+        }
+        for address in &wanted.ip_addresses {
+            self.check_address(*address, findings);
+        }
+    }
+
+    fn check_dns_name(&self, name: &str, asked: &AskedName, findings: &mut Findings) {
+        match (asked.wildcard, asked.is_single_label()) {
+            (true, true) => findings.add_always(Reason::WideWildcard(name.into())),
+            (true, false) if !self.wildcards() => {
+                findings.add(self.wildcards.offset(), Reason::Wildcard(name.into()));
+            }
+            (false, true) if !self.single_label() => {
+                findings.add(self.single_label.offset(), Reason::SingleLabel(name.into()));
+            }
+            _ => {}
+        }
+        let permitted = self.dns.items();
+        if !permitted.iter().any(|pattern| pattern.includes(asked)) {
+            let reason = Reason::DnsName {
+                name: name.into(),
+                permitted: permitted.to_vec(),
+            };
+            findings.add(self.dns.offset(), reason);
+        }
+        let excluded = self.dns_excluded.items();
+        for pattern in excluded
+            .iter()
+            .filter(|pattern| pattern.get_ref().meets(asked))
+        {
+            let reason = Reason::DnsNameExcluded {
+                name: name.into(),
+                excluded: pattern.get_ref().clone(),
+            };
+            findings.add(Some(pattern.span().start), reason);
+        }
+    }
+
+    fn check_address(&self, address: IpAddr, findings: &mut Findings) {
+        if let Some(ipv4) = as_ipv4(address) {
+            findings.add_always(Reason::MappedAddress { address, ipv4 });
+            return;
+        }
+        let permitted = self.ip.items();
+        if !permitted.iter().any(|network| network.includes(address)) {
+            let reason = Reason::Address {
+                address,
+                permitted: permitted.to_vec(),
+            };
+            findings.add(self.ip.offset(), reason);
+        }
+    }
+
+    fn wildcards(&self) -> bool {
+        self.wildcards.get().copied().unwrap_or(false)
+    }
+
+    fn single_label(&self) -> bool {
+        self.single_label.get().copied().unwrap_or(false)
+    }
+
+    fn max(&self) -> usize {
+        self.max.get().map_or(100, |max| max.get())
+    }
+}

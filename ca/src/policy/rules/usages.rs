@@ -1,0 +1,39 @@
+use serde::Deserialize;
+
+use crate::policy::file::{List, Setting};
+use crate::policy::forbidden::{Findings, Reason};
+use crate::policy::values::Profile;
+use crate::policy::wanted::Wanted;
+
+/// What certificates may be for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Usages {
+    profiles: Setting<List<Profile>>,
+}
+
+impl Usages {
+    /// What the certificate is for: what was asked for, or the first profile.
+    pub(crate) fn check(&self, wanted: &Wanted, findings: &mut Findings) -> Profile {
+        let permitted = self.profiles.items();
+        let profile = wanted
+            .profile
+            .or_else(|| permitted.first().copied())
+            .unwrap_or(Profile::Server);
+        if !permitted.contains(&profile) {
+            let reason = Reason::Profile {
+                profile,
+                permitted: permitted.to_vec(),
+            };
+            findings.add(self.profiles.offset(), reason);
+        }
+        if wanted.has_no_alternative_name() {
+            if profile.is_for_servers() {
+                findings.add_always(Reason::ServerWithoutName(profile));
+            } else if wanted.attributes().is_empty() {
+                findings.add_always(Reason::Nameless);
+            }
+        }
+        profile
+    }
+}

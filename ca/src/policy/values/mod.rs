@@ -1,0 +1,24 @@
+//! What the file speaks of: DNS names, addresses, texts, keys, durations, profiles and URLs, each
+//! with how it is written.
+//!
+//! This room uses [`file`](super::file).
+
+mod dns;
+mod duration;
+mod key;
+mod list_url;
+mod network;
+mod profile;
+mod text;
+
+pub(crate) use dns::AskedName;
+pub use dns::{NamePattern, NamePatternError};
+pub(crate) use duration::Period;
+pub use duration::{DurationError, parse_duration};
+pub(crate) use key::AskedKey;
+pub use key::{KeyAlgorithm, UnknownKeyAlgorithm};
+pub use list_url::{ListUrl, ListUrlError};
+pub(crate) use network::as_ipv4;
+pub use network::{Network, NetworkError};
+pub use profile::{Profile, UnknownProfile};
+pub use text::{TextPattern, TextPatternError};

@@ -1,0 +1,71 @@
+//! What certificates are for.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::policy::file::read_from_strings;
+
+/// What a certificate is for: its extended key usage (RFC 5280 section 4.2.1.12).
+///
+/// The key usage follows from the key: keyEncipherment for ML-KEM, digitalSignature for any other.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Profile {
+    /// `server`: serverAuth.
+    Server,
+    /// `client`: clientAuth.
+    Client,
+    /// `server+client`: serverAuth and clientAuth.
+    ServerAndClient,
+    /// `any`: no extended key usage, which limits the certificate to no purpose.
+    Any,
+}
+
+impl Profile {
+    /// Every profile.
+    pub const ALL: [Self; 4] = [Self::Server, Self::Client, Self::ServerAndClient, Self::Any];
+
+    /// The name, as the file writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::ServerAndClient => "server+client",
+            Self::Any => "any",
+        }
+    }
+
+    /// Whether the certificate is made for servers.
+    pub(crate) fn is_for_servers(self) -> bool {
+        matches!(self, Self::Server | Self::ServerAndClient)
+    }
+
+    /// Whether the certificate is made for clients.
+    pub(crate) fn is_for_clients(self) -> bool {
+        matches!(self, Self::Client | Self::ServerAndClient)
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Profile {
+    type Err = UnknownProfile;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|profile| profile.name() == name)
+            .ok_or_else(|| UnknownProfile(name.into()))
+    }
+}
+
+read_from_strings!(Profile);
+
+/// A name of no profile.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{0:?} is no profile; write \"server\", \"client\", \"server+client\" or \"any\"")]
+pub struct UnknownProfile(String);

@@ -1,0 +1,111 @@
+//! Texts of a subject's name.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::policy::file::read_from_strings;
+
+/// A text, or with one `*` in it all texts that have any characters in its place, at least one and
+/// none that controls a terminal.
+///
+/// Capital letters are others than small ones.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TextPattern {
+    before: String,
+    /// What follows the `*`, if there is one.
+    after: Option<String>,
+}
+
+impl TextPattern {
+    /// Whether this is one text.
+    pub(crate) fn is_one_text(&self) -> bool {
+        self.after.is_none()
+    }
+
+    pub(crate) fn includes(&self, text: &str) -> bool {
+        let Some(after) = &self.after else {
+            return text == self.before;
+        };
+        text.strip_prefix(&self.before)
+            .and_then(|rest| rest.strip_suffix(after.as_str()))
+            .is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_control))
+    }
+}
+
+impl FromStr for TextPattern {
+    type Err = TextPatternError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (before, after) = match text.split_once('*') {
+            Some((before, after)) => (before, Some(after)),
+            None => (text, None),
+        };
+        let is_refused = text.is_empty()
+            || text.contains(char::is_control)
+            || after.is_some_and(|after| after.contains('*'));
+        match is_refused {
+            true => Err(TextPatternError(text.into())),
+            false => Ok(Self {
+                before: before.into(),
+                after: after.map(String::from),
+            }),
+        }
+    }
+}
+
+read_from_strings!(TextPattern);
+
+impl fmt::Display for TextPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.before)?;
+        match &self.after {
+            Some(after) => write!(f, "*{after}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A text that can't be in a subject's name.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error(
+    "{0:?} is no text of a subject's name: write it as it is to be, or with one \"*\" for any \
+     characters, such as \"printer *\", and without control characters"
+)]
+pub struct TextPatternError(String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_is_for_any_characters() {
+        for (pattern, inside, outside) in [
+            ("alice", &["alice"][..], &["Alice", "alice ", "", "*"][..]),
+            ("*", &["a", "*", "a b", "ä"], &["", "a\nb", "\0", "a\u{85}"]),
+            (
+                "user-*",
+                &["user-1", "user-*"],
+                &["user-", "auser-1", "user-\u{1b}[0m"],
+            ),
+            ("a*a", &["aba", "aaa"], &["aa", "a", "ab"]),
+            ("* (test)", &["x (test)"], &[" (test)", "x (test) "]),
+        ] {
+            let read: TextPattern = pattern.parse().unwrap();
+            assert_eq!(read.to_string(), pattern);
+            for text in inside {
+                assert!(read.includes(text), "{pattern:?} {text:?}");
+            }
+            for text in outside {
+                assert!(!read.includes(text), "{pattern:?} {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused() {
+        for text in ["", "**", "a*b*c", "a\nb", "\0"] {
+            let error = text.parse::<TextPattern>().unwrap_err();
+            assert_eq!(error, TextPatternError(text.into()));
+        }
+    }
+}

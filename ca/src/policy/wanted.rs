@@ -1,0 +1,156 @@
+//! What is asked for.
+//!
+//! This room uses [`values`](super::values).
+
+use alloc::borrow::Cow;
+use core::net::IpAddr;
+use core::time::Duration;
+
+use pq_x509::x509_cert::der::oid::ObjectIdentifier;
+use pq_x509::x509_cert::der::oid::db::rfc4519::COMMON_NAME;
+use pq_x509::x509_cert::der::{Tag, Tagged};
+use pq_x509::x509_cert::ext::pkix::name::DirectoryString;
+use pq_x509::{CertificateBuilder, EndEntity, KeyError, Name, SubjectKey, VerifiedRequest};
+
+use super::values::{AskedKey, Profile};
+
+/// A certificate that is asked for. [`Policy::check`](crate::Policy::check) says whether it may be
+/// issued.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Wanted {
+    pub(crate) dns_names: Vec<String>,
+    pub(crate) ip_addresses: Vec<IpAddr>,
+    subject: Subject,
+    pub(crate) key: AskedKey,
+    pub(crate) validity: Option<Duration>,
+    pub(crate) profile: Option<Profile>,
+}
+
+#[derive(Clone, Debug)]
+enum Subject {
+    Empty,
+    CommonName(String),
+    Full(Name),
+}
+
+impl Wanted {
+    /// A certificate for this key, without names yet. It is the key's algorithm that is looked at:
+    /// issuing reads the rest.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Der`] if the key's SubjectPublicKeyInfo is malformed.
+    pub fn new(key: &(impl SubjectKey + ?Sized)) -> Result<Self, KeyError> {
+        Ok(Self {
+            dns_names: Vec::new(),
+            ip_addresses: Vec::new(),
+            subject: Subject::Empty,
+            key: AskedKey::read(key)?,
+            validity: None,
+            profile: None,
+        })
+    }
+
+    /// A certificate for the key and the names of a request.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Der`] if the request's key is malformed.
+    pub fn of_request(request: &VerifiedRequest) -> Result<Self, KeyError> {
+        Ok(Self {
+            dns_names: request.dns_names().to_vec(),
+            ip_addresses: request.ip_addresses().to_vec(),
+            subject: Subject::Full(request.subject().clone()),
+            ..Self::new(request)?
+        })
+    }
+
+    /// Adds a DNS name. The first label may be `*`.
+    pub fn dns_name(mut self, name: impl Into<String>) -> Self {
+        self.dns_names.push(name.into());
+        self
+    }
+
+    /// Adds an address.
+    pub fn ip_address(mut self, address: IpAddr) -> Self {
+        self.ip_addresses.push(address);
+        self
+    }
+
+    /// The subject's common name, in place of any other name.
+    pub fn common_name(mut self, name: impl Into<String>) -> Self {
+        self.subject = Subject::CommonName(name.into());
+        self
+    }
+
+    /// The subject's full name, in place of any other.
+    pub fn subject(mut self, name: Name) -> Self {
+        self.subject = Subject::Full(name);
+        self
+    }
+
+    /// How long the certificate is to be valid. By default it is what the policy says.
+    pub fn validity(mut self, validity: Duration) -> Self {
+        self.validity = Some(validity);
+        self
+    }
+
+    /// What the certificate is to be for. By default it is the policy's first profile.
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// Whether there is neither a DNS name nor an address.
+    pub(crate) fn has_no_alternative_name(&self) -> bool {
+        self.dns_names.is_empty() && self.ip_addresses.is_empty()
+    }
+
+    /// Whether a text is among the DNS names or addresses.
+    pub(crate) fn has_alternative_name(&self, text: &str) -> bool {
+        let is_dns_name = self
+            .dns_names
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(text));
+        let address = text.parse().ok();
+        is_dns_name || address.is_some_and(|address| self.ip_addresses.contains(&address))
+    }
+
+    /// The attributes of the subject's name, each with its value if that is in one of the two
+    /// encodings that there should be (RFC 5280 section 4.1.2.4).
+    pub(crate) fn attributes(&self) -> Vec<(ObjectIdentifier, Option<Cow<'_, str>>)> {
+        match &self.subject {
+            Subject::Empty => Vec::new(),
+            Subject::CommonName(name) => vec![(COMMON_NAME, Some(name.into()))],
+            Subject::Full(name) => name
+                .iter()
+                .map(|attribute| {
+                    let value = match attribute.value.tag() {
+                        Tag::PrintableString | Tag::Utf8String => {
+                            DirectoryString::try_from(&attribute.value).ok()
+                        }
+                        _ => None,
+                    };
+                    (attribute.oid, value.map(|value| String::from(value).into()))
+                })
+                .collect(),
+        }
+    }
+
+    /// A builder with the names, and nothing else.
+    pub(crate) fn certificate(&self) -> CertificateBuilder<EndEntity> {
+        let mut builder = CertificateBuilder::end_entity();
+        for name in &self.dns_names {
+            builder = builder.dns_name(name);
+        }
+        for address in &self.ip_addresses {
+            builder = builder.ip_address(*address);
+        }
+        match &self.subject {
+            Subject::Empty => builder,
+            Subject::CommonName(name) => builder.common_name(name),
+            Subject::Full(name) => builder.subject(name.clone()),
+        }
+    }
+}
