@@ -1,7 +1,7 @@
+use pq_ca::{NamePattern, Network, Policy};
 use proptest::prelude::*;
 
 use crate::{policy, refusals, wanted};
-use pq_ca::{NamePattern, Network, Policy};
 
 /// Names of few letters, so that some of them are alike.
 fn names() -> impl Strategy<Value = String> {
@@ -17,6 +17,11 @@ fn permits(dns: &str, name: &str) -> bool {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
     /// What `.a.b` permits ends so where a label begins.
     #[test]
     fn what_is_below_a_name_ends_with_its_labels(name in names()) {
