@@ -1,0 +1,113 @@
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, Error};
+use pq_x509::Algorithm;
+
+/// Reads the name of an algorithm, in either case, and suggests one for a name that is not quite
+/// right.
+#[derive(Clone, Debug)]
+pub(crate) struct AlgorithmParser;
+
+impl TypedValueParser for AlgorithmParser {
+    type Value = Algorithm;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, Error> {
+        let name = value.to_string_lossy();
+        name.parse().map_err(|_| {
+            let mut error = Error::new(ErrorKind::InvalidValue).with_cmd(command);
+            let argument = argument.map_or_else(String::new, Arg::to_string);
+            let mut insert = |kind, value| error.insert(kind, value);
+            insert(ContextKind::InvalidArg, ContextValue::String(argument));
+            insert(
+                ContextKind::InvalidValue,
+                ContextValue::String(name.to_string()),
+            );
+            insert(
+                ContextKind::ValidValue,
+                ContextValue::Strings(names().map(Into::into).collect()),
+            );
+            if let Some(nearest) = nearest(&name) {
+                insert(
+                    ContextKind::SuggestedValue,
+                    ContextValue::String(nearest.into()),
+                );
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(names().map(PossibleValue::new)))
+    }
+}
+
+/// All names, for help.
+pub(crate) fn list_of_algorithms() -> String {
+    names().collect::<Vec<_>>().join(", ")
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    Algorithm::ALL.iter().map(|algorithm| algorithm.name())
+}
+
+/// The algorithm that was probably meant.
+fn nearest(name: &str) -> Option<&'static str> {
+    let wanted = letters_and_digits(name);
+    if let Some((_, now)) = FORMER_NAMES.iter().find(|(former, _)| *former == wanted) {
+        return Some(now);
+    }
+    let likeness = |name: &str| strsim::jaro(&wanted, &letters_and_digits(name));
+    let nearest = names().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(nearest) > 0.7).then_some(nearest)
+}
+
+/// What the sets were called before they were standards.
+const FORMER_NAMES: [(&str, &str); 6] = [
+    ("dilithium2", "ML-DSA-44"),
+    ("dilithium3", "ML-DSA-65"),
+    ("dilithium5", "ML-DSA-87"),
+    ("kyber512", "ML-KEM-512"),
+    ("kyber768", "ML-KEM-768"),
+    ("kyber1024", "ML-KEM-1024"),
+];
+
+fn letters_and_digits(name: &str) -> String {
+    let kept = name.chars().filter(char::is_ascii_alphanumeric);
+    kept.map(|character| character.to_ascii_lowercase())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_misses_and_former_names_are_understood() {
+        for (name, meant) in [
+            ("mldsa65", "ML-DSA-65"),
+            ("ml_kem_768", "ML-KEM-768"),
+            ("ML-DSA-66", "ML-DSA-65"),
+            ("slhdsa-sha2-128s", "SLH-DSA-SHA2-128s"),
+            ("Dilithium3", "ML-DSA-65"),
+            ("kyber-1024", "ML-KEM-1024"),
+        ] {
+            assert_eq!(nearest(name), Some(meant), "{name}");
+        }
+        assert_eq!(nearest("rsa"), None);
+        assert_eq!(nearest(""), None);
+    }
+
+    #[test]
+    fn former_names_lead_to_algorithms() {
+        for (_, now) in FORMER_NAMES {
+            assert!(names().any(|name| name == now));
+        }
+    }
+}

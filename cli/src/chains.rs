@@ -1,0 +1,165 @@
+//! Which certificate issued which: certificates put in order, from the end entity's to the highest
+//! CA's.
+//!
+//! It says nothing of trust, time or purpose: see [`ChainValidator`](pq_x509::ChainValidator).
+//!
+//! This room uses [`words`](crate::words).
+
+use pq_x509::Certificate;
+
+use crate::words::of_signature_error;
+
+/// The certificates in their order as a chain: each is issued by the one after it, and signed with
+/// its key. Copies of a certificate are left out.
+pub(crate) fn in_order(certificates: &[Certificate]) -> Result<Vec<&Certificate>, NotAChain> {
+    let mut rest: Vec<&Certificate> = Vec::new();
+    for certificate in certificates {
+        if !rest.contains(&certificate) {
+            rest.push(certificate);
+        }
+    }
+    let mut chain = Vec::new();
+    let mut next = Some(lowest(&rest)?);
+    while let Some(at) = next {
+        let certificate = rest.remove(at);
+        chain.push(certificate);
+        next = match is_self_issued(certificate) {
+            true => None,
+            false => issuer_of(certificate, &rest)?,
+        };
+    }
+    match (chain.last(), rest.first()) {
+        (Some(last), Some(extra)) => Err(NotAChain::Extra {
+            extra: extra.describe_subject(),
+            last: last.describe_subject(),
+            issuer: last.describe_issuer(),
+        }),
+        _ => Ok(chain),
+    }
+}
+
+/// Whether subject and issuer have one name, as a root's have.
+pub(crate) fn is_self_issued(certificate: &Certificate) -> bool {
+    certificate.subject() == certificate.issuer()
+}
+
+/// Where the one is that issued none of the others.
+fn lowest(certificates: &[&Certificate]) -> Result<usize, NotAChain> {
+    let issued_another = |one: &Certificate| {
+        let others = certificates.iter().filter(|other| **other != one);
+        others.clone().any(|other| other.issuer() == one.subject())
+    };
+    let mut found = (0..certificates.len()).filter(|at| !issued_another(certificates[*at]));
+    match (found.next(), found.next()) {
+        (Some(only), None) => Ok(only),
+        (Some(one), Some(other)) => Err(NotAChain::TwoEnds {
+            one: certificates[one].describe_subject(),
+            other: certificates[other].describe_subject(),
+        }),
+        (None, _) => Err(NotAChain::Circle),
+    }
+}
+
+/// Where the one is whose key signed this certificate, if any has its name.
+fn issuer_of(
+    certificate: &Certificate,
+    candidates: &[&Certificate],
+) -> Result<Option<usize>, NotAChain> {
+    let mut refused = None;
+    for (at, candidate) in candidates.iter().enumerate() {
+        if candidate.subject() == certificate.issuer() {
+            match certificate.verify_signature(candidate, &[]) {
+                Ok(()) => return Ok(Some(at)),
+                Err(error) => refused = Some(of_signature_error(&error)),
+            }
+        }
+    }
+    match refused {
+        None => Ok(None),
+        Some(reason) => Err(NotAChain::Signature {
+            subject: certificate.describe_subject(),
+            issuer: certificate.describe_issuer(),
+            reason,
+        }),
+    }
+}
+
+/// Why certificates are not one chain.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotAChain {
+    #[error("both {one} and {other} issued none of the others; a chain has one lowest certificate")]
+    TwoEnds { one: String, other: String },
+    #[error("each of them issued another one of them; a chain has a lowest certificate")]
+    Circle,
+    #[error(
+        "{extra} has no place in it: the chain ends with {last}, which {issuer} issued; leave it out, \
+         or add what is between"
+    )]
+    Extra {
+        extra: String,
+        last: String,
+        issuer: String,
+    },
+    #[error("{issuer} is not by its key the issuer of {subject}: {reason}")]
+    Signature {
+        subject: String,
+        issuer: String,
+        reason: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+
+    use super::*;
+
+    fn key() -> SigningKey {
+        SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
+    }
+
+    fn root(name: &str) -> Issuer<SigningKey> {
+        Issuer::self_signed(CertificateBuilder::ca(name), key()).unwrap()
+    }
+
+    #[test]
+    fn certificates_in_any_order_become_a_chain() {
+        let root = root("Root");
+        let ca = root.issue_ca(CertificateBuilder::ca("CA"), key()).unwrap();
+        let leaf = ca
+            .issue(CertificateBuilder::server().dns_name("a.example"), &key())
+            .unwrap();
+        let [root, ca] = [root.certificate(), ca.certificate()].map(Clone::clone);
+        let chain = [leaf.clone(), ca.clone(), root.clone()];
+        for mixed in [
+            vec![leaf.clone(), ca.clone(), root.clone()],
+            vec![root.clone(), leaf.clone(), ca.clone()],
+            vec![ca.clone(), root.clone(), leaf.clone(), ca.clone()],
+        ] {
+            let ordered = in_order(&mixed).unwrap();
+            assert!(ordered.into_iter().eq(&chain));
+        }
+        assert_eq!(in_order(core::slice::from_ref(&root)).unwrap(), [&root]);
+        assert!(matches!(
+            in_order(&[leaf.clone(), root]),
+            Err(NotAChain::TwoEnds { .. })
+        ));
+        let other = self::root("Other").certificate().clone();
+        assert!(matches!(
+            in_order(&[leaf, ca, other]),
+            Err(NotAChain::TwoEnds { .. })
+        ));
+    }
+
+    #[test]
+    fn a_name_alone_issues_nothing() {
+        let leaf = root("CA")
+            .issue(CertificateBuilder::client().common_name("a"), &key())
+            .unwrap();
+        let namesake = root("CA").certificate().clone();
+        assert!(matches!(
+            in_order(&[leaf, namesake]),
+            Err(NotAChain::Signature { .. })
+        ));
+    }
+}

@@ -1,0 +1,87 @@
+use core::fmt;
+
+use pq_x509::Certificate;
+use serde::Serialize;
+
+use crate::chains::{self, is_self_issued};
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Output, Source};
+use crate::report::Report;
+
+/// Write certificates in the order in which servers send them
+///
+/// The end entity's first, then each one's issuer. The root is left out, as peers have it, unless
+/// --root is given. What is not one chain is refused.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Files with certificates, in any order; "-" is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<Source>,
+
+    /// Keep the root
+    #[arg(long)]
+    root: bool,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls cert bundle ca-root.pem ca.pem www.pem --out chain.pem
+  $ pqtls cert show chain.pem";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    let mut certificates = Vec::new();
+    for file in &arguments.files {
+        certificates.extend(documents::certificates(file)?);
+    }
+    let mut chain = chains::in_order(&certificates)?;
+    if chain.len() > 1 && !arguments.root {
+        chain.pop_if(|last| is_self_issued(last));
+    }
+    let pem: String = chain
+        .iter()
+        .map(|certificate| certificate.to_pem())
+        .collect();
+    let output = Output {
+        to: out,
+        content: pem.as_bytes(),
+        access: Access::Public,
+        is_binary: false,
+    };
+    let report = Bundle {
+        file: out.to_string(),
+        subjects: chain
+            .into_iter()
+            .map(Certificate::describe_subject)
+            .collect(),
+    };
+    delivery.deliver(&[output], &report)
+}
+
+#[derive(Debug, Serialize)]
+struct Bundle {
+    file: String,
+    /// Of the certificates in order.
+    subjects: Vec<String>,
+}
+
+impl Report for Bundle {
+    const SCHEMA: &'static str = "cert-bundle/1";
+}
+
+impl fmt::Display for Bundle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}:", self.file)?;
+        self.subjects
+            .iter()
+            .try_for_each(|subject| writeln!(f, "  {subject}"))
+    }
+}

@@ -1,0 +1,38 @@
+//! Commands on certificates.
+
+mod bundle;
+mod fingerprint;
+mod names;
+mod needs_renewal;
+mod purpose;
+mod request;
+mod self_sign;
+mod show;
+mod verify;
+
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+
+/// Request, make, show and verify certificates
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Request(request::Arguments),
+    SelfSign(self_sign::Arguments),
+    Show(show::Arguments),
+    Bundle(bundle::Arguments),
+    Verify(verify::Arguments),
+    Fingerprint(fingerprint::Arguments),
+    NeedsRenewal(needs_renewal::Arguments),
+}
+
+pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
+    match command {
+        Command::Request(arguments) => request::run(&arguments, json),
+        Command::SelfSign(arguments) => self_sign::run(&arguments, json),
+        Command::Show(arguments) => show::run(&arguments, json),
+        Command::Bundle(arguments) => bundle::run(&arguments, json),
+        Command::Verify(arguments) => verify::run(&arguments, json),
+        Command::Fingerprint(arguments) => fingerprint::run(&arguments, json),
+        Command::NeedsRenewal(arguments) => needs_renewal::run(&arguments, json),
+    }
+}

@@ -1,0 +1,52 @@
+use pq_x509::{CertificateBuilder, EndEntity, RequestBuilder};
+
+use crate::arguments::{AlternativeName, Subject};
+
+/// Whom a request or a certificate is for.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Names {
+    /// A DNS name, of which the first label may be "*", or an IP address; once for each
+    #[arg(
+        long = "name",
+        value_name = "NAME",
+        required_unless_present = "subject"
+    )]
+    pub(crate) names: Vec<AlternativeName>,
+
+    /// A common name, or a full one such as CN=Example,O=Organisation
+    #[arg(long, value_name = "SUBJECT")]
+    pub(crate) subject: Option<Subject>,
+}
+
+/// What both builders of pq-x509 can be told.
+pub(crate) trait TakesNames: Sized {
+    fn with_name(self, name: &AlternativeName) -> Self;
+    fn with_subject(self, subject: &Subject) -> Self;
+
+    fn with_names(self, names: &Names) -> Self {
+        let builder = names.names.iter().fold(self, Self::with_name);
+        names.subject.iter().fold(builder, Self::with_subject)
+    }
+}
+
+macro_rules! takes_names {
+    ($($builder:ty),+) => {$(
+        impl TakesNames for $builder {
+            fn with_name(self, name: &AlternativeName) -> Self {
+                match name {
+                    AlternativeName::Dns(name) => self.dns_name(name),
+                    AlternativeName::Ip(address) => self.ip_address(*address),
+                }
+            }
+
+            fn with_subject(self, subject: &Subject) -> Self {
+                match subject {
+                    Subject::CommonName(name) => self.common_name(name),
+                    Subject::Full(name) => self.subject(name.clone()),
+                }
+            }
+        }
+    )+};
+}
+
+takes_names!(RequestBuilder, CertificateBuilder<EndEntity>);

@@ -1,0 +1,12 @@
+use clap::ValueEnum;
+use serde::Serialize;
+
+/// What a certificate is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Purpose {
+    /// A TLS server
+    Server,
+    /// A TLS client
+    Client,
+}

@@ -1,0 +1,186 @@
+use core::fmt;
+
+use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::{
+    Algorithm, Certificate, ChainValidator, PublicKey, RevocationPolicy, ValidatedChain,
+    ValidationError,
+};
+use serde::Serialize;
+
+use super::purpose::Purpose;
+use crate::arguments::time;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::Source;
+use crate::report::{self, Report, fingerprint, rfc3339};
+use crate::words::of_validation_error;
+
+/// Verify that a chain leads to a root that is trusted
+///
+/// Checks names, times, purposes, key usages and, with --crl, revocation, as clients and servers of
+/// rustls-pq do, and says why a chain is refused.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The certificate, and those of CAs between it and the root; "-" is standard input
+    chain: Source,
+
+    /// Certificates of the roots to trust; once for each file
+    #[arg(long, required = true, value_name = "FILE")]
+    roots: Vec<Source>,
+
+    /// The DNS name or IP address that the certificate has to be for
+    #[arg(long, value_parser = server_name)]
+    name: Option<ServerName<'static>>,
+
+    /// What the certificate has to be for
+    #[arg(
+        long,
+        value_enum,
+        default_value = "server",
+        hide_possible_values = true,
+        value_name = "server|client"
+    )]
+    purpose: Purpose,
+
+    /// Verify for this time, such as 2027-01-31 or 2027-01-31T12:00:00Z [default: now]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    at: Option<UnixTime>,
+
+    /// Revocation lists of all CAs of the chain; once for each file
+    #[arg(long, value_name = "FILE")]
+    crl: Vec<Source>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls cert verify chain.pem --roots ca-root.pem --name www.example.org
+  $ pqtls cert verify chain.pem --roots ca-root.pem --json";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let chain = documents::certificates(&arguments.chain)?;
+    let validator = validator(arguments)?;
+    let at = arguments.at.unwrap_or_else(UnixTime::now);
+    let mut report = Verdict {
+        valid: false,
+        purpose: arguments.purpose,
+        name: arguments
+            .name
+            .as_ref()
+            .map(|name| name.to_str().into_owned()),
+        at: rfc3339(at),
+        path: Vec::new(),
+        reason: None,
+    };
+    match validate(&validator, arguments, &chain, at) {
+        Ok(valid) => {
+            report.valid = true;
+            report.path = valid.certificates().iter().map(OnPath::of).collect();
+            report::print(&report, json)?;
+            Ok(ExitStatus::Done)
+        }
+        Err(error) => {
+            if json {
+                report.reason = Some(of_validation_error(&error));
+                report::print(&report, json)?;
+            }
+            Err(Failure::Chain(error.into()))
+        }
+    }
+}
+
+fn validator(arguments: &Arguments) -> Result<ChainValidator, Failure> {
+    let mut roots = Vec::new();
+    for file in &arguments.roots {
+        roots.extend(documents::certificates(file)?);
+    }
+    let validator = ChainValidator::new(roots).map_err(|error| Failure::Trust(error.into()))?;
+    if arguments.crl.is_empty() {
+        return Ok(validator);
+    }
+    let mut lists = Vec::new();
+    for file in &arguments.crl {
+        lists.extend(documents::revocation_lists(file)?);
+    }
+    let policy = RevocationPolicy::new(lists).map_err(|error| Failure::Trust(error.into()))?;
+    Ok(validator.with_revocation(policy))
+}
+
+fn validate(
+    validator: &ChainValidator,
+    arguments: &Arguments,
+    chain: &[Certificate],
+    at: UnixTime,
+) -> Result<ValidatedChain, ValidationError> {
+    let purpose = match arguments.purpose {
+        Purpose::Server => pq_x509::Purpose::ServerAuth,
+        Purpose::Client => pq_x509::Purpose::ClientAuth,
+    };
+    let valid = validator.validate(chain, purpose, arguments.name.as_ref(), at)?;
+    // Servers and clients authenticate by signing.
+    let key = chain.first().map(Certificate::public_key);
+    match key.and_then(Result::ok).as_ref().map(PublicKey::algorithm) {
+        Some(Algorithm::Kem(algorithm)) => Err(ValidationError::CannotSign(algorithm)),
+        _ => Ok(valid),
+    }
+}
+
+fn server_name(name: &str) -> Result<ServerName<'static>, String> {
+    let parsed = ServerName::try_from(name.to_owned());
+    parsed.map_err(|_| "write a DNS name such as www.example.org, or an IP address".into())
+}
+
+#[derive(Debug, Serialize)]
+struct Verdict {
+    valid: bool,
+    purpose: Purpose,
+    name: Option<String>,
+    at: String,
+    /// From the certificate to the root; empty, if there is no valid one.
+    path: Vec<OnPath>,
+    /// Why the chain was refused.
+    reason: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct OnPath {
+    subject: String,
+    not_after: String,
+    fingerprint: String,
+}
+
+impl OnPath {
+    fn of(certificate: &Certificate) -> Self {
+        Self {
+            subject: certificate.describe_subject(),
+            not_after: rfc3339(certificate.not_after()),
+            fingerprint: fingerprint(certificate.der()),
+        }
+    }
+}
+
+impl Report for Verdict {
+    const SCHEMA: &'static str = "cert-verify/1";
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let purpose = match self.purpose {
+            Purpose::Server => "server",
+            Purpose::Client => "client",
+        };
+        match &self.name {
+            Some(name) => writeln!(f, "valid for the {purpose} {name} at {}", self.at)?,
+            None => writeln!(f, "valid for a {purpose} at {}", self.at)?,
+        }
+        for certificate in &self.path {
+            writeln!(
+                f,
+                "  {}, until {}",
+                certificate.subject, certificate.not_after
+            )?;
+        }
+        Ok(())
+    }
+}

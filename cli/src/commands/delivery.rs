@@ -1,0 +1,54 @@
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{self, Destination, Output};
+use crate::report::{self, Report};
+
+/// Where a command writes its result.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct OutputOptions {
+    /// Where to write; "-" is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) out: Destination,
+
+    /// Replace files that exist
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// How to write results, and what to say of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivery {
+    force: bool,
+    json: bool,
+}
+
+impl Delivery {
+    /// Refuses what could not be delivered here, before it takes the time to be made.
+    pub(crate) fn to(
+        destinations: &[&Destination],
+        force: bool,
+        json: bool,
+    ) -> Result<Self, Failure> {
+        for destination in destinations {
+            if json && **destination == Destination::StandardOutput {
+                return Err(Failure::JsonBesideResult);
+            }
+            files::check(destination, force)?;
+        }
+        Ok(Self { force, json })
+    }
+
+    /// Writes the results, all or none; then the report, unless standard output has a result on it.
+    pub(crate) fn deliver<R: Report>(
+        self,
+        outputs: &[Output<'_>],
+        report: &R,
+    ) -> Result<ExitStatus, Failure> {
+        files::write(outputs, self.force)?;
+        let is_standard_output = |output: &Output<'_>| *output.to == Destination::StandardOutput;
+        if !outputs.iter().any(is_standard_output) {
+            report::print(report, self.json)?;
+        }
+        Ok(ExitStatus::Done)
+    }
+}

@@ -1,0 +1,111 @@
+use core::fmt;
+
+use pq_x509::{Algorithm, PrivateKeyForm};
+use serde::Serialize;
+
+use super::encode::{self, Encoding, Form};
+use super::facts::KeyFacts;
+use crate::arguments::AlgorithmParser;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::documents::{self, public_half};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Output, Source};
+use crate::report::Report;
+
+/// Write a private key in another encoding or form
+///
+/// For a raw key, which says nothing of its algorithm, name that with --algorithm. A seed or an
+/// expanded key is then read, as bytes, in hexadecimal or in base64. To convert public keys, see
+/// "pqtls key public".
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A private key in PEM or DER, or raw with --algorithm; "-" is standard input
+    file: Source,
+
+    /// FILE is a raw key of this algorithm
+    #[arg(long, value_parser = AlgorithmParser, hide_possible_values = true)]
+    algorithm: Option<Algorithm>,
+
+    /// The encoding
+    #[arg(long, value_enum, default_value = "pem", value_name = "ENCODING")]
+    to: Encoding,
+
+    /// What to write of the key [default: what FILE has of it; of both, as raw bytes, the seed]
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "seed|expanded|both"
+    )]
+    form: Option<Form>,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls key convert kem.key --form seed --out kem.seed.key
+  $ pqtls key convert server.key --to hex --out server.seed
+  $ pqtls key convert server.seed --algorithm ML-DSA-65 --to der --out server.der";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    let file = match arguments.algorithm {
+        Some(algorithm) => documents::raw_private_key(&arguments.file, algorithm)?,
+        None => documents::private_key(&arguments.file)?,
+    };
+    let encoding = arguments.to;
+    let form = arguments.form.unwrap_or_else(|| {
+        let preferred = file.key.algorithm().preferred_form();
+        default_form(file.form, preferred, encoding)
+    });
+    let output = Output {
+        to: out,
+        content: &encode::private_key(&file.key, form, encoding)?,
+        access: Access::Private,
+        is_binary: encoding == Encoding::Der,
+    };
+    let report = KeyConverted {
+        key: KeyFacts::of(&public_half(&file.key)?),
+        form,
+        encoding,
+        file: out.to_string(),
+    };
+    delivery.deliver(&[output], &report)
+}
+
+/// What the file has, where that can be written.
+fn default_form(found: PrivateKeyForm, preferred: PrivateKeyForm, encoding: Encoding) -> Form {
+    let is_raw = matches!(encoding, Encoding::Hex | Encoding::Base64);
+    match (found, preferred) {
+        (PrivateKeyForm::Both, _) if is_raw => Form::Seed,
+        // A raw seed of SLH-DSA, which has no PKCS#8.
+        (PrivateKeyForm::Seed, PrivateKeyForm::Expanded) if !is_raw => Form::Expanded,
+        (found, _) => found.into(),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct KeyConverted {
+    #[serde(flatten)]
+    key: KeyFacts,
+    form: Form,
+    encoding: Encoding,
+    file: String,
+}
+
+impl Report for KeyConverted {
+    const SCHEMA: &'static str = "key-convert/1";
+}
+
+impl fmt::Display for KeyConverted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (algorithm, form) = (self.key.algorithm, self.form.name());
+        writeln!(f, "{}: private key of {algorithm} ({form})", self.file)?;
+        writeln!(f, "fingerprint {}", self.key.fingerprint)
+    }
+}

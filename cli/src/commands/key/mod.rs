@@ -1,0 +1,32 @@
+//! Commands on keys.
+
+mod check;
+mod convert;
+mod encode;
+mod facts;
+mod new;
+mod public;
+mod show;
+
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+
+/// Make, show, convert and check keys
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    New(new::Arguments),
+    Show(show::Arguments),
+    Public(public::Arguments),
+    Convert(convert::Arguments),
+    Check(check::Arguments),
+}
+
+pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
+    match command {
+        Command::New(arguments) => new::run(&arguments, json),
+        Command::Show(arguments) => show::run(&arguments, json),
+        Command::Public(arguments) => public::run(&arguments, json),
+        Command::Convert(arguments) => convert::run(&arguments, json),
+        Command::Check(arguments) => check::run(&arguments, json),
+    }
+}

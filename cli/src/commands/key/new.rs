@@ -1,0 +1,129 @@
+use core::fmt;
+
+use pq_x509::{Algorithm, DecapsulationKey, PrivateKey, SigningKey};
+use serde::Serialize;
+
+use super::encode::{self, Encoding, Form};
+use super::facts::KeyFacts;
+use crate::arguments::{AlgorithmParser, list_of_algorithms};
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::documents::public_half;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Destination, Output};
+use crate::report::Report;
+
+/// Make a private key
+///
+/// Its file can be read by nobody but its owner. Without --out, the key goes to standard output.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[arg(
+        default_value = "ML-DSA-65",
+        value_parser = AlgorithmParser,
+        hide_possible_values = true,
+        help = format!("One of {}", list_of_algorithms()),
+    )]
+    algorithm: Algorithm,
+
+    #[command(flatten)]
+    output: OutputOptions,
+
+    /// Write the public key, too
+    #[arg(long, value_name = "FILE")]
+    public: Option<Destination>,
+
+    /// What the file has of the key [default: the seed; for SLH-DSA the one form that there is]
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "seed|expanded|both"
+    )]
+    form: Option<Form>,
+
+    /// Write DER instead of PEM
+    #[arg(long)]
+    der: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls key new --out server.key
+  $ pqtls key new SLH-DSA-SHA2-128f --out root.key --public root.pub
+  $ pqtls key new ML-KEM-768 --form both --out kem.key
+  $ pqtls key new | pqtls key show -";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let destinations: Vec<&Destination> = [out].into_iter().chain(&arguments.public).collect();
+    let delivery = Delivery::to(&destinations, *force, json)?;
+    let key = generate(arguments.algorithm)?;
+    let form = arguments
+        .form
+        .unwrap_or_else(|| key.algorithm().preferred_form().into());
+    let encoding = match arguments.der {
+        true => Encoding::Der,
+        false => Encoding::Pem,
+    };
+    let private = encode::private_key(&key, form, encoding)?;
+    let public_key = public_half(&key)?;
+    let public = encode::public_key(&public_key, encoding);
+    let mut outputs = vec![Output {
+        to: out,
+        content: &private,
+        access: Access::Private,
+        is_binary: arguments.der,
+    }];
+    outputs.extend(arguments.public.iter().map(|to| Output {
+        to,
+        content: &public,
+        access: Access::Public,
+        is_binary: arguments.der,
+    }));
+    let report = NewKey {
+        key: KeyFacts::of(&public_key),
+        form,
+        file: out.to_string(),
+        public_file: arguments.public.as_ref().map(Destination::to_string),
+    };
+    delivery.deliver(&outputs, &report)
+}
+
+fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
+    match algorithm {
+        Algorithm::Signature(algorithm) => {
+            Ok(SigningKey::generate(algorithm).map(PrivateKey::Signing)?)
+        }
+        Algorithm::Kem(algorithm) => {
+            Ok(DecapsulationKey::generate(algorithm).map(PrivateKey::Decapsulation)?)
+        }
+        other => Err(Failure::Unsupported(other)),
+    }
+}
+
+/// A key that was made.
+#[derive(Debug, Serialize)]
+struct NewKey {
+    #[serde(flatten)]
+    key: KeyFacts,
+    form: Form,
+    file: String,
+    public_file: Option<String>,
+}
+
+impl Report for NewKey {
+    const SCHEMA: &'static str = "key-new/1";
+}
+
+impl fmt::Display for NewKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (algorithm, form) = (self.key.algorithm, self.form.name());
+        writeln!(f, "{}: private key of {algorithm} ({form})", self.file)?;
+        if let Some(file) = &self.public_file {
+            writeln!(f, "{file}: its public key")?;
+        }
+        writeln!(f, "fingerprint {}", self.key.fingerprint)
+    }
+}

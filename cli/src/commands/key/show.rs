@@ -1,0 +1,128 @@
+use core::fmt;
+
+use pq_x509::{Algorithm, PublicKey};
+use serde::Serialize;
+
+use super::encode::Form;
+use super::facts::KeyFacts;
+use crate::documents::{self, Encoding, Key, public_half};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::Source;
+use crate::report::{self, Report};
+
+/// Show what a file has of a key, and nothing that is secret
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A private or a public key, in PEM or DER; "-" is standard input
+    file: Source,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls key show server.key
+  $ pqtls key show root.pub --json";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let report = match documents::any_key(&arguments.file)? {
+        Key::Private(file) => KeyInFile {
+            kind: Kind::Private,
+            form: Some(file.form.into()),
+            encoding: file.encoding,
+            ..KeyInFile::of(&public_half(&file.key)?)
+        },
+        Key::Public(key, encoding) => KeyInFile {
+            encoding,
+            ..KeyInFile::of(&key)
+        },
+    };
+    report::print(&report, json)?;
+    Ok(ExitStatus::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct KeyInFile {
+    kind: Kind,
+    #[serde(flatten)]
+    key: KeyFacts,
+    /// Of private keys.
+    form: Option<Form>,
+    encoding: Encoding,
+    sizes: SizesOfKey,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Private,
+    Public,
+}
+
+/// What operations with the key take and give, in bytes.
+#[derive(Debug, Serialize)]
+struct SizesOfKey {
+    seed: usize,
+    expanded: usize,
+    public_key: usize,
+    signature: Option<usize>,
+    ciphertext: Option<usize>,
+}
+
+impl KeyInFile {
+    /// A public key in PEM.
+    fn of(key: &PublicKey) -> Self {
+        let algorithm = key.algorithm();
+        Self {
+            kind: Kind::Public,
+            key: KeyFacts::of(key),
+            form: None,
+            encoding: Encoding::Pem,
+            sizes: SizesOfKey {
+                seed: algorithm.seed_len(),
+                expanded: algorithm.expanded_len(),
+                public_key: algorithm.public_key_len(),
+                signature: match algorithm {
+                    Algorithm::Signature(algorithm) => Some(algorithm.signature_len()),
+                    _ => None,
+                },
+                ciphertext: match algorithm {
+                    Algorithm::Kem(algorithm) => Some(algorithm.ciphertext_len()),
+                    _ => None,
+                },
+            },
+        }
+    }
+}
+
+impl Report for KeyInFile {
+    const SCHEMA: &'static str = "key-show/1";
+}
+
+impl fmt::Display for KeyInFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Private => "private",
+            Kind::Public => "public",
+        };
+        writeln!(
+            f,
+            "{kind} key of {}, to {}",
+            self.key.algorithm, self.key.use_
+        )?;
+        if let Some(category) = self.key.security_category {
+            writeln!(f, "  security     category {category} of 5")?;
+        }
+        if let Some(form) = self.form {
+            writeln!(f, "  form         {}", form.name())?;
+        }
+        let sizes = &self.sizes;
+        write!(f, "  bytes        {} of the public key", sizes.public_key)?;
+        match (sizes.signature, sizes.ciphertext) {
+            (Some(signature), _) => writeln!(f, ", {signature} of a signature")?,
+            (_, Some(ciphertext)) => writeln!(f, ", {ciphertext} of a ciphertext")?,
+            (None, None) => writeln!(f)?,
+        }
+        writeln!(f, "  fingerprint  {}", self.key.fingerprint)
+    }
+}

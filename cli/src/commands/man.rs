@@ -1,0 +1,93 @@
+use core::fmt;
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+use serde::Serialize;
+
+use super::Arguments as Program;
+use super::delivery::Delivery;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Destination, Output};
+use crate::report::Report;
+
+/// Print the manual page, or write those of all commands
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The folder for a page of each command
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+
+    /// Replace files that exist
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls man > pqtls.1
+  $ mkdir man1
+  $ pqtls man --out man1";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let mut program = Program::command();
+    program.build();
+    let mut pages = Vec::new();
+    match &arguments.out {
+        None => pages.push((Destination::StandardOutput, render(&program))),
+        Some(folder) => {
+            for command in with_subcommands(&program) {
+                let name = format!("{}.1", command.get_display_name().unwrap_or("pqtls"));
+                pages.push((Destination::File(folder.join(name)), render(command)));
+            }
+        }
+    }
+    let destinations: Vec<&Destination> = pages.iter().map(|(to, _)| to).collect();
+    let delivery = Delivery::to(&destinations, arguments.force, json)?;
+    let outputs: Vec<Output<'_>> = pages
+        .iter()
+        .map(|(to, page)| Output {
+            to,
+            content: page,
+            access: Access::Public,
+            is_binary: false,
+        })
+        .collect();
+    let files = destinations.iter().map(ToString::to_string).collect();
+    delivery.deliver(&outputs, &Pages { files })
+}
+
+fn with_subcommands(command: &clap::Command) -> Vec<&clap::Command> {
+    let mut all = vec![command];
+    for subcommand in command.get_subcommands() {
+        if subcommand.get_name() != "help" {
+            all.extend(with_subcommands(subcommand));
+        }
+    }
+    all
+}
+
+fn render(command: &clap::Command) -> Vec<u8> {
+    let mut page = Vec::new();
+    let rendered = Man::new(command.clone()).render(&mut page);
+    rendered.expect("a vector takes all that is written to it");
+    page
+}
+
+/// The pages that were written.
+#[derive(Debug, Serialize)]
+struct Pages {
+    files: Vec<String>,
+}
+
+impl Report for Pages {
+    const SCHEMA: &'static str = "man/1";
+}
+
+impl fmt::Display for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.files.iter().try_for_each(|file| writeln!(f, "{file}"))
+    }
+}

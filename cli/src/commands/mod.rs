@@ -1,0 +1,63 @@
+//! The commands, a file each: its options and examples, what it does, and the report that it prints.
+//!
+//! A further command is a file here, or in the folder of its group, and a line in the group's `enum`.
+//! It takes files by [`Source`](crate::files::Source) and [`Destination`](crate::files::Destination),
+//! so that `-` and all else are the same as elsewhere, prints a [`Report`](crate::report::Report), for
+//! which it has a schema in `cli/schemas/`, and fails with a [`Failure`]. The tests run its examples,
+//! which are the lines of its help that begin with `$`, and put them into `docs/pqtls.md`.
+//!
+//! This room uses all others.
+
+mod cert;
+mod completion;
+mod delivery;
+mod key;
+mod man;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit_status::{self, ExitStatus};
+use crate::failure::Failure;
+
+/// Post-quantum keys and certificates
+///
+/// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, and requests and certificates for them.
+/// In place of a file, "-" is standard input or standard output. Files that exist are left alone
+/// unless --force is given.
+#[derive(Debug, Parser)]
+#[command(
+    name = "pqtls",
+    version,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = exit_status::table(),
+)]
+pub(crate) struct Arguments {
+    /// Print what was found or done as JSON; each report names its schema
+    #[arg(long, global = true, display_order = 900)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    #[command(subcommand)]
+    Key(key::Command),
+    #[command(subcommand)]
+    Cert(cert::Command),
+    Completion(completion::Arguments),
+    Man(man::Arguments),
+}
+
+/// Runs the command that the command line asks for.
+pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
+    let json = arguments.json;
+    match arguments.command {
+        Command::Key(command) => key::run(command, json),
+        Command::Cert(command) => cert::run(command, json),
+        Command::Completion(arguments) => completion::run(&arguments, json),
+        Command::Man(arguments) => man::run(&arguments, json),
+    }
+}

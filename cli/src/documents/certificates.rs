@@ -1,0 +1,51 @@
+use pq_x509::{Certificate, CertificateRevocationList};
+
+use super::contents::{Block, Contents};
+use super::error::DocumentError;
+use super::kind::Kind;
+use crate::files::Source;
+
+/// A store of all roots there are has some hundreds of kilobytes.
+const LIMIT: usize = 16 * 1024 * 1024;
+
+/// A list of a million revoked certificates has some 40 megabytes, and in PEM a third more.
+const LIST_LIMIT: usize = 256 * 1024 * 1024;
+
+/// All certificates of a file, in order; at least one.
+pub(crate) fn certificates(source: &Source) -> Result<Vec<Certificate>, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    let blocks = contents.all(&[Kind::Certificate])?;
+    let read = blocks.iter().map(|block| certificate_of(&contents, block));
+    read.collect()
+}
+
+/// The first certificate of a file, which of a chain is the one that the key belongs to.
+pub(crate) fn first_certificate(source: &Source) -> Result<Certificate, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    certificate_of(&contents, contents.first(&[Kind::Certificate])?)
+}
+
+/// All revocation lists of a file, in order; at least one.
+pub(crate) fn revocation_lists(
+    source: &Source,
+) -> Result<Vec<CertificateRevocationList>, DocumentError> {
+    let contents = Contents::read(source, LIST_LIMIT)?;
+    let read = |der: &[u8]| {
+        CertificateRevocationList::from_der(der).map_err(|error| DocumentError::RevocationList {
+            file: contents.file().into(),
+            error,
+        })
+    };
+    let blocks = contents.all(&[Kind::RevocationList])?;
+    blocks.iter().map(|block| read(&block.der)).collect()
+}
+
+pub(crate) fn certificate_of(
+    contents: &Contents,
+    block: &Block,
+) -> Result<Certificate, DocumentError> {
+    Certificate::from_der(&block.der).map_err(|error| DocumentError::Certificate {
+        file: contents.file().into(),
+        error,
+    })
+}

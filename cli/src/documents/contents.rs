@@ -1,0 +1,175 @@
+use pq_x509::x509_cert::der::pem::Decoder;
+use pq_x509::x509_cert::der::{Header, Reader, SliceReader};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use super::error::DocumentError;
+use super::kind::Kind;
+use crate::files::Source;
+
+/// How a file is written down.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Encoding {
+    Pem,
+    Der,
+    Raw,
+}
+
+/// A file taken apart: its PEM blocks in order, or its DER as the only one.
+pub(crate) struct Contents {
+    /// For messages.
+    file: String,
+    pub(crate) encoding: Encoding,
+    blocks: Vec<Block>,
+}
+
+pub(crate) struct Block {
+    pub(crate) kind: Kind,
+    pub(crate) der: Zeroizing<Vec<u8>>,
+}
+
+impl Contents {
+    /// Reads a file of at most this many bytes.
+    pub(crate) fn read(source: &Source, limit: usize) -> Result<Self, DocumentError> {
+        let bytes = source.read(limit)?;
+        let file = source.to_string();
+        match core::str::from_utf8(&bytes) {
+            Ok(text) if text.contains(BEGIN) => Ok(Self {
+                encoding: Encoding::Pem,
+                blocks: pem_blocks(text, &file)?,
+                file,
+            }),
+            _ => {
+                let kind = kind_of(&bytes, &file)?;
+                Ok(Self {
+                    file,
+                    encoding: Encoding::Der,
+                    blocks: vec![Block { kind, der: bytes }],
+                })
+            }
+        }
+    }
+
+    /// The one block that is of one of these kinds; others may stand around it.
+    pub(crate) fn only(&self, kinds: &[Kind]) -> Result<&Block, DocumentError> {
+        let found = self.all(kinds)?;
+        match *found {
+            [block] => Ok(block),
+            _ => Err(DocumentError::Several {
+                file: self.file.clone(),
+                kinds: described(kinds),
+                count: found.len(),
+            }),
+        }
+    }
+
+    /// The first block that is of one of these kinds.
+    pub(crate) fn first(&self, kinds: &[Kind]) -> Result<&Block, DocumentError> {
+        let mut blocks = self.blocks.iter();
+        let found = blocks.find(|block| kinds.contains(&block.kind));
+        found.ok_or_else(|| self.missing(kinds))
+    }
+
+    /// The blocks that are of one of these kinds, of which there is at least one.
+    pub(crate) fn all(&self, kinds: &[Kind]) -> Result<Vec<&Block>, DocumentError> {
+        self.first(kinds)?;
+        let blocks = self.blocks.iter();
+        Ok(blocks.filter(|block| kinds.contains(&block.kind)).collect())
+    }
+
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
+    fn missing(&self, kinds: &[Kind]) -> DocumentError {
+        let mut found: Vec<String> = Vec::new();
+        for block in &self.blocks {
+            let name = format!("a {}", block.kind);
+            if !found.contains(&name) {
+                found.push(name.replace("a encrypted", "an encrypted"));
+            }
+        }
+        let is_there = |kind: &Kind| self.blocks.iter().any(|block| block.kind == *kind);
+        DocumentError::Missing {
+            file: self.file.clone(),
+            wanted: described(kinds),
+            advice: match () {
+                () if is_there(&Kind::EncryptedPrivateKey) && kinds.contains(&Kind::PrivateKey) => {
+                    "decrypt it first, for example with `openssl pkey`"
+                }
+                () => "name another file",
+            },
+            found: found.join(" and "),
+        }
+    }
+}
+
+fn described(kinds: &[Kind]) -> String {
+    let names: Vec<String> = kinds.iter().map(Kind::to_string).collect();
+    names.join(" or ")
+}
+
+const BEGIN: &str = "-----BEGIN ";
+
+/// The blocks of RFC 7468, among which any other text may stand.
+fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
+    let mut blocks = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(BEGIN) {
+        let block = &rest[at..];
+        let label = block[BEGIN.len()..].split("-----").next().unwrap_or("");
+        let end = format!("-----END {label}-----");
+        let Some(end_at) = block.find(&end) else {
+            return Err(DocumentError::NoEnd {
+                file: file.into(),
+                label: label.chars().take(64).collect(),
+            });
+        };
+        let (block, after) = block.split_at(end_at + end.len());
+        blocks.push(Block {
+            kind: Kind::of_label(label),
+            der: decode(block).map_err(|error| DocumentError::Pem {
+                file: file.into(),
+                kind: Kind::of_label(label).to_string(),
+                error,
+            })?,
+        });
+        rest = after;
+    }
+    Ok(blocks)
+}
+
+fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+    let malformed = |error: pq_x509::x509_cert::der::pem::Error| error.to_string();
+    // Lines of 64 characters are the rule, and others exist.
+    let mut decoder = Decoder::new_detect_wrap(block.as_bytes()).map_err(malformed)?;
+    // One buffer of the final length leaves no copies of a secret behind.
+    let mut contents = Zeroizing::new(vec![0; decoder.remaining_len()]);
+    decoder.decode(&mut contents).map_err(malformed)?;
+    Ok(contents)
+}
+
+fn kind_of(der: &[u8], file: &str) -> Result<Kind, DocumentError> {
+    if let Some(kind) = Kind::of_der(der) {
+        return Ok(kind);
+    }
+    Err(match declared_len(der) {
+        Some(declared) if declared > der.len() => DocumentError::CutShort {
+            file: file.into(),
+            declared,
+            found: der.len(),
+        },
+        _ => DocumentError::Unknown { file: file.into() },
+    })
+}
+
+/// How long the DER of a SEQUENCE says that it is, its tag and length included.
+fn declared_len(der: &[u8]) -> Option<usize> {
+    use pq_x509::x509_cert::der::{Decode, Tag};
+    let mut reader = SliceReader::new(der).ok()?;
+    let header = Header::decode(&mut reader).ok()?;
+    let start = usize::try_from(reader.position()).ok()?;
+    let len = usize::try_from(header.length()).ok()?;
+    (header.tag() == Tag::Sequence).then_some(start + len)
+}

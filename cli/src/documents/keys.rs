@@ -1,0 +1,107 @@
+use pq_x509::x509_cert::der::asn1::{AnyRef, OctetStringRef};
+use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader};
+use pq_x509::{KeyError, PrivateKey, PrivateKeyForm, PublicKey, SigningKey, SubjectKey};
+
+use super::certificates::certificate_of;
+use super::contents::{Block, Contents, Encoding};
+use super::error::DocumentError;
+use super::kind::Kind;
+use crate::files::Source;
+
+/// More than the longest key has, with a chain of certificates around it.
+const LIMIT: usize = 4 * 1024 * 1024;
+
+/// A private key, and how its file has it.
+pub(crate) struct PrivateKeyFile {
+    pub(crate) key: PrivateKey,
+    pub(crate) form: PrivateKeyForm,
+    pub(crate) encoding: Encoding,
+}
+
+/// A key of either kind.
+pub(crate) enum Key {
+    Private(PrivateKeyFile),
+    Public(PublicKey, Encoding),
+}
+
+/// The one private key of a file, which may have certificates beside it.
+pub(crate) fn private_key(source: &Source) -> Result<PrivateKeyFile, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    private(&contents, contents.only(&[Kind::PrivateKey])?)
+}
+
+/// The one private key of a file, which must be one that signs.
+pub(crate) fn signing_key(source: &Source) -> Result<SigningKey, DocumentError> {
+    let file = private_key(source)?;
+    SigningKey::try_from(file.key).map_err(|error| DocumentError::Key {
+        file: source.to_string(),
+        error,
+    })
+}
+
+/// The one key of a file.
+pub(crate) fn any_key(source: &Source) -> Result<Key, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    let block = contents.only(&[Kind::PrivateKey, Kind::PublicKey])?;
+    match block.kind {
+        Kind::PrivateKey => private(&contents, block).map(Key::Private),
+        _ => Ok(Key::Public(public(&contents, block)?, contents.encoding)),
+    }
+}
+
+/// The public key of whatever a file has: a key of either kind or a certificate.
+pub(crate) fn any_public_key(source: &Source) -> Result<PublicKey, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    let block = contents.only(&[Kind::PrivateKey, Kind::PublicKey, Kind::Certificate])?;
+    let of_key = |error| key_error(&contents, error);
+    match block.kind {
+        Kind::PrivateKey => public_half(&private(&contents, block)?.key).map_err(of_key),
+        Kind::Certificate => certificate_of(&contents, block)?
+            .public_key()
+            .map_err(of_key),
+        _ => public(&contents, block),
+    }
+}
+
+/// The public key that belongs to a private key.
+pub(crate) fn public_half(key: &PrivateKey) -> Result<PublicKey, KeyError> {
+    PublicKey::from_spki_der(&key.spki())
+}
+
+fn private(contents: &Contents, block: &Block) -> Result<PrivateKeyFile, DocumentError> {
+    let key = PrivateKey::from_pkcs8_der(&block.der).map_err(|e| key_error(contents, e))?;
+    let form = form_of(&block.der, &key).map_err(|e| key_error(contents, e.into()))?;
+    Ok(PrivateKeyFile {
+        key,
+        form,
+        encoding: contents.encoding,
+    })
+}
+
+fn public(contents: &Contents, block: &Block) -> Result<PublicKey, DocumentError> {
+    PublicKey::from_spki_der(&block.der).map_err(|error| key_error(contents, error))
+}
+
+fn key_error(contents: &Contents, error: KeyError) -> DocumentError {
+    DocumentError::Key {
+        file: contents.file().into(),
+        error,
+    }
+}
+
+/// The form in which DER has a key that was read from it. There the private key is the third field
+/// (RFC 5958), and only one that has the expanded key in it is as long as that.
+fn form_of(der: &[u8], key: &PrivateKey) -> Result<PrivateKeyForm, der::Error> {
+    let mut reader = SliceReader::new(der)?;
+    Header::decode(&mut reader)?;
+    let _version = AnyRef::decode(&mut reader)?;
+    let _algorithm = AnyRef::decode(&mut reader)?;
+    let private_key = <&OctetStringRef>::decode(&mut reader)?;
+    let algorithm = key.algorithm();
+    Ok(match key.seed() {
+        _ if algorithm.preferred_form() == PrivateKeyForm::Expanded => PrivateKeyForm::Expanded,
+        None => PrivateKeyForm::Expanded,
+        Some(_) if private_key.as_bytes().len() < algorithm.expanded_len() => PrivateKeyForm::Seed,
+        Some(_) => PrivateKeyForm::Both,
+    })
+}

@@ -1,0 +1,95 @@
+use core::fmt;
+
+use pq_x509::x509_cert::der::asn1::AnyRef;
+use pq_x509::x509_cert::der::{Decode, Reader, SliceReader, Tag, Tagged};
+
+/// What a PEM block or the DER of a file is, as far as its label or its outline tells.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    PrivateKey,
+    PublicKey,
+    Certificate,
+    Request,
+    RevocationList,
+    EncryptedPrivateKey,
+    /// A PEM block with another label.
+    Other(String),
+}
+
+impl Kind {
+    /// By the label of a PEM block (RFC 7468, and OpenSSL's for requests).
+    pub(crate) fn of_label(label: &str) -> Self {
+        match label {
+            "PRIVATE KEY" => Self::PrivateKey,
+            "PUBLIC KEY" => Self::PublicKey,
+            "CERTIFICATE" => Self::Certificate,
+            "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => Self::Request,
+            "X509 CRL" => Self::RevocationList,
+            "ENCRYPTED PRIVATE KEY" => Self::EncryptedPrivateKey,
+            other => Self::Other(other.into()),
+        }
+    }
+
+    /// By the types of the fields.
+    pub(crate) fn of_der(der: &[u8]) -> Option<Self> {
+        let fields = fields(der)?;
+        let tags: Vec<Tag> = fields.iter().map(Tagged::tag).collect();
+        match &*tags {
+            // OneAsymmetricKey (RFC 5958)
+            [Tag::Integer, Tag::Sequence, Tag::OctetString, ..] => Some(Self::PrivateKey),
+            // EncryptedPrivateKeyInfo (RFC 5958)
+            [Tag::Sequence, Tag::OctetString] => Some(Self::EncryptedPrivateKey),
+            // SubjectPublicKeyInfo (RFC 5280)
+            [Tag::Sequence, Tag::BitString] => Some(Self::PublicKey),
+            // SIGNED{}
+            [Tag::Sequence, Tag::Sequence, Tag::BitString] => {
+                Self::of_body(fields.first()?.value())
+            }
+            _ => None,
+        }
+    }
+
+    /// By the fields of what is signed: of the three documents only a revocation list has times
+    /// there, and a request has no more than four fields.
+    fn of_body(body: &[u8]) -> Option<Self> {
+        let fields = elements(body)?;
+        let is_time =
+            |field: &AnyRef<'_>| matches!(field.tag(), Tag::UtcTime | Tag::GeneralizedTime);
+        if fields.iter().any(is_time) {
+            Some(Self::RevocationList)
+        } else if fields.len() <= 4 {
+            Some(Self::Request)
+        } else {
+            Some(Self::Certificate)
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PrivateKey => f.write_str("private key"),
+            Self::PublicKey => f.write_str("public key"),
+            Self::Certificate => f.write_str("certificate"),
+            Self::Request => f.write_str("certificate request"),
+            Self::RevocationList => f.write_str("revocation list"),
+            Self::EncryptedPrivateKey => f.write_str("encrypted private key"),
+            // A file may be anybody's.
+            Self::Other(label) => write!(f, "block \"{}\"", label.escape_default()),
+        }
+    }
+}
+
+fn fields(der: &[u8]) -> Option<Vec<AnyRef<'_>>> {
+    let outer = AnyRef::from_der(der).ok()?;
+    (outer.tag() == Tag::Sequence).then(|| elements(outer.value()))?
+}
+
+fn elements(contents: &[u8]) -> Option<Vec<AnyRef<'_>>> {
+    let mut reader = SliceReader::new(contents).ok()?;
+    let mut elements = Vec::new();
+    while !reader.is_finished() {
+        elements.push(AnyRef::decode(&mut reader).ok()?);
+    }
+    Some(elements)
+}

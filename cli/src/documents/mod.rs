@@ -1,0 +1,17 @@
+//! What is in a file: keys, certificates and revocation lists, in PEM or DER, or a raw private key.
+//! Each function reads one file and says what is wrong with it by its name.
+//!
+//! This room uses [`files`](crate::files) and [`words`](crate::words).
+
+mod certificates;
+mod contents;
+mod error;
+mod keys;
+mod kind;
+mod raw;
+
+pub(crate) use certificates::{certificates, first_certificate, revocation_lists};
+pub(crate) use contents::Encoding;
+pub(crate) use error::DocumentError;
+pub(crate) use keys::{Key, any_key, any_public_key, private_key, public_half, signing_key};
+pub(crate) use raw::raw_private_key;

@@ -1,0 +1,52 @@
+//! How a command ends, for the shell. The one list of exit statuses.
+//!
+//! It uses nothing.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ExitStatus {
+    Done = 0,
+    Refused = 1,
+    Usage = 2,
+    InputOutput = 3,
+    Policy = 4,
+    ExpiresSoon = 5,
+}
+
+impl ExitStatus {
+    const ALL: [Self; 6] = [
+        Self::Done,
+        Self::Refused,
+        Self::Usage,
+        Self::InputOutput,
+        Self::Policy,
+        Self::ExpiresSoon,
+    ];
+
+    fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Refused => "refused, or failed to verify",
+            Self::Usage => "the command line is wrong",
+            Self::InputOutput => "a file can't be read, understood or written",
+            Self::Policy => "a policy forbids it",
+            Self::ExpiresSoon => "a certificate expires soon",
+        }
+    }
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        (status as u8).into()
+    }
+}
+
+/// All of them, for the help.
+pub(crate) fn table() -> String {
+    let lines = ExitStatus::ALL
+        .map(|status| format!("  {}  {}", status as u8, status.meaning()))
+        .join("\n");
+    format!("Exit status:\n{lines}")
+}

@@ -1,0 +1,269 @@
+use core::fmt;
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// A file to write, or standard output, which is written `-`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Destination {
+    StandardOutput,
+    File(PathBuf),
+}
+
+impl From<OsString> for Destination {
+    fn from(argument: OsString) -> Self {
+        match argument == "-" {
+            true => Self::StandardOutput,
+            false => Self::File(argument.into()),
+        }
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StandardOutput => f.write_str("standard output"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// Who may read a file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Access {
+    /// Nobody but its owner, from its first byte on.
+    Private,
+    /// Whoever the umask allows.
+    Public,
+}
+
+/// Something to write, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output<'a> {
+    pub(crate) to: &'a Destination,
+    pub(crate) content: &'a [u8],
+    pub(crate) access: Access,
+    /// Not for terminals.
+    pub(crate) is_binary: bool,
+}
+
+/// Refuses what [`write`] would refuse once there is something to write, which may take long to make.
+pub(crate) fn check(destination: &Destination, force: bool) -> Result<(), OutputError> {
+    match destination {
+        Destination::StandardOutput => Ok(()),
+        Destination::File(path) => Place::of(path, force).map(|_| ()),
+    }
+}
+
+/// Writes all of these or none. A file appears under its name when its content is complete; one that
+/// exists is replaced only if forced to. Devices and pipes are written to as they are.
+pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<(), OutputError> {
+    let mut staged: Vec<Staged<'_>> = Vec::new();
+    for output in outputs {
+        let next = Staged::new(output, force)?;
+        if let Some(path) = next.path()
+            && staged.iter().any(|other| other.path() == Some(path))
+        {
+            return Err(OutputError::Twice(path.display().to_string()));
+        }
+        staged.push(next);
+    }
+    let mut made: Vec<PathBuf> = Vec::new();
+    for file in staged {
+        match file.commit(force) {
+            Ok(new) => made.extend(new),
+            Err(error) => {
+                for path in made {
+                    // What was made is of no use without the rest. The first error is the one to tell.
+                    let _ = fs::remove_file(path);
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is at a path before something is written there.
+enum Place {
+    /// Nothing.
+    Free(PathBuf),
+    /// A file that may be replaced; if the path was a link, the file that it leads to.
+    Taken(PathBuf),
+    /// A device or a pipe.
+    Special(PathBuf),
+}
+
+impl Place {
+    fn of(path: &Path, force: bool) -> Result<Self, OutputError> {
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::free(path),
+            Err(error) => return Err(OutputError::at(path, error)),
+        };
+        let name = || path.display().to_string();
+        if metadata.is_dir() {
+            Err(OutputError::Directory(name()))
+        } else if !metadata.is_file() {
+            Ok(Self::Special(path.into()))
+        } else if !force {
+            Err(OutputError::Exists(name()))
+        } else {
+            let path = fs::canonicalize(path).map_err(|error| OutputError::at(path, error))?;
+            Ok(Self::Taken(path))
+        }
+    }
+
+    fn free(path: &Path) -> Result<Self, OutputError> {
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let folder = fs::canonicalize(folder).map_err(|error| OutputError::at(path, error))?;
+        match path.file_name() {
+            Some(name) => Ok(Self::Free(folder.join(name))),
+            None => Err(OutputError::Directory(path.display().to_string())),
+        }
+    }
+}
+
+/// An output that is written except for its last step.
+enum Staged<'a> {
+    StandardOutput(&'a [u8]),
+    Special(PathBuf, &'a [u8]),
+    File {
+        file: NamedTempFile,
+        path: PathBuf,
+        is_new: bool,
+    },
+}
+
+impl<'a> Staged<'a> {
+    fn new(output: &Output<'a>, force: bool) -> Result<Self, OutputError> {
+        let path = match output.to {
+            Destination::StandardOutput if output.is_binary && io::stdout().is_terminal() => {
+                return Err(OutputError::BinaryOnTerminal);
+            }
+            Destination::StandardOutput => return Ok(Self::StandardOutput(output.content)),
+            Destination::File(path) => path,
+        };
+        let (path, is_new) = match Place::of(path, force)? {
+            Place::Special(path) => return Ok(Self::Special(path, output.content)),
+            Place::Free(path) => (path, true),
+            Place::Taken(path) => (path, false),
+        };
+        match temporary(&path, output) {
+            Ok(file) => Ok(Self::File { file, path, is_new }),
+            Err(error) => Err(OutputError::at(&path, error)),
+        }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File { path, .. } => Some(path),
+            Self::StandardOutput(_) | Self::Special(..) => None,
+        }
+    }
+
+    /// The path of the file, if there was none before.
+    fn commit(self, force: bool) -> Result<Option<PathBuf>, OutputError> {
+        match self {
+            Self::StandardOutput(content) => {
+                let mut out = io::stdout().lock();
+                let written = out.write_all(content).and_then(|()| out.flush());
+                written
+                    .map(|()| None)
+                    .map_err(|error| OutputError::StandardOutput { error })
+            }
+            Self::Special(path, content) => {
+                let opened = OpenOptions::new().write(true).open(&path);
+                let written = opened.and_then(|mut file| file.write_all(content));
+                written
+                    .map(|()| None)
+                    .map_err(|error| OutputError::at(&path, error))
+            }
+            Self::File { file, path, is_new } => {
+                let persisted = match force {
+                    true => file.persist(&path),
+                    false => file.persist_noclobber(&path),
+                };
+                match persisted {
+                    Ok(_) => Ok(is_new.then_some(path)),
+                    Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                        Err(OutputError::Exists(path.display().to_string()))
+                    }
+                    Err(error) => Err(OutputError::at(&path, error.error)),
+                }
+            }
+        }
+    }
+}
+
+/// The complete content in a file beside the path, which is removed unless it gets its name.
+fn temporary(path: &Path, output: &Output<'_>) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".pqtls-");
+    if let Some(permissions) = permissions(output.access) {
+        builder.permissions(permissions);
+    }
+    let mut file = builder.tempfile_in(path.parent().unwrap_or_else(|| Path::new(".")))?;
+    file.write_all(output.content)?;
+    // Else a file could replace another and be empty after a loss of power.
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+#[cfg(unix)]
+fn permissions(access: Access) -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(match access {
+        Access::Private => 0o600,
+        Access::Public => 0o666,
+    }))
+}
+
+/// Elsewhere the folder says who may read what is in it.
+#[cfg(not(unix))]
+fn permissions(_: Access) -> Option<Permissions> {
+    None
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OutputError {
+    #[error("{0} exists; choose another name, or replace it with --force")]
+    Exists(String),
+    #[error("{0} is a folder; name a file in it")]
+    Directory(String),
+    #[error("{0} is to be two files at once; give them different names")]
+    Twice(String),
+    #[error("can't write {file}: {error}; {}", advice(.error))]
+    Write { file: String, error: io::Error },
+    #[error("can't write to standard output: {error}; {}", advice(.error))]
+    StandardOutput { error: io::Error },
+    #[error("DER is not for a terminal; name a file with --out, or pipe it on")]
+    BinaryOnTerminal,
+}
+
+impl OutputError {
+    fn at(path: &Path, error: io::Error) -> Self {
+        Self::Write {
+            file: path.display().to_string(),
+            error,
+        }
+    }
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "make its folder first",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "choose a folder that you may write to"
+        }
+        io::ErrorKind::StorageFull => "make room, or write it elsewhere",
+        _ => "write it elsewhere",
+    }
+}

@@ -1,0 +1,11 @@
+//! Where bytes come from and go to: files, standard input and standard output (`-`), with the same
+//! manners for every command. What is read has a limit; what is written is there as a whole or not at
+//! all, private where it should be, and replaces nothing unless asked to.
+//!
+//! This room uses nothing.
+
+mod destination;
+mod source;
+
+pub(crate) use destination::{Access, Destination, Output, OutputError, check, write};
+pub(crate) use source::{InputError, Source};

@@ -1,0 +1,133 @@
+use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use zeroize::Zeroizing;
+
+/// A file to read, or standard input, which is written `-`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Source {
+    StandardInput,
+    File(PathBuf),
+}
+
+impl Source {
+    /// All there is to read, at most `limit` bytes, in a buffer that is wiped, since it may be a
+    /// private key.
+    pub(crate) fn read(&self, limit: usize) -> Result<Zeroizing<Vec<u8>>, InputError> {
+        let bytes = match self {
+            Self::StandardInput => {
+                if STANDARD_INPUT_IS_READ.swap(true, Ordering::Relaxed) {
+                    return Err(InputError::StandardInputTwice);
+                }
+                read_all(io::stdin().lock(), limit)
+            }
+            Self::File(path) => File::open(path).and_then(|file| read_all(file, limit)),
+        };
+        let file = || self.to_string();
+        match bytes {
+            Err(error) => Err(InputError::Read {
+                file: file(),
+                error,
+            }),
+            Ok(None) => Err(InputError::TooLarge {
+                file: file(),
+                limit,
+            }),
+            Ok(Some(bytes)) if bytes.is_empty() => Err(InputError::Empty(file())),
+            Ok(Some(bytes)) => Ok(bytes),
+        }
+    }
+}
+
+impl From<OsString> for Source {
+    fn from(argument: OsString) -> Self {
+        match argument == "-" {
+            true => Self::StandardInput,
+            false => Self::File(argument.into()),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StandardInput => f.write_str("standard input"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// Whoever names `-` for two files would find the second empty.
+static STANDARD_INPUT_IS_READ: AtomicBool = AtomicBool::new(false);
+
+/// `None` if there is more than the limit.
+fn read_all(mut from: impl Read, limit: usize) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    let mut bytes = Zeroizing::new(Vec::new());
+    let mut len = 0;
+    loop {
+        if bytes.len() - len < CHUNK {
+            // A vector that grows by itself leaves what it held behind.
+            let mut larger = Zeroizing::new(vec![0; 2 * bytes.len() + CHUNK]);
+            larger[..len].copy_from_slice(&bytes[..len]);
+            bytes = larger;
+        }
+        match from.read(&mut bytes[len..]) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if len > limit {
+            return Ok(None);
+        }
+    }
+    bytes.truncate(len);
+    Ok(Some(bytes))
+}
+
+/// As much as standard input buffers: for so much or more it reads past its buffer, which nobody
+/// wipes.
+const CHUNK: usize = 16 * 1024;
+
+/// Why nothing could be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InputError {
+    #[error("can't read {file}: {error}; {}", advice(.error))]
+    Read { file: String, error: io::Error },
+    #[error("{file} is larger than {limit} bytes, more than such a file has; is it the right one?")]
+    TooLarge { file: String, limit: usize },
+    #[error("{0} is empty; check that what wrote it succeeded")]
+    Empty(String),
+    #[error("standard input can be read once; name a file in place of one of the \"-\"")]
+    StandardInputTwice,
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "check the name",
+        io::ErrorKind::PermissionDenied => {
+            "have its owner give it to you, or run this as its owner"
+        }
+        io::ErrorKind::IsADirectory => "name a file in it",
+        _ => "try again, or copy it elsewhere first",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_read_up_to_the_limit() {
+        for len in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK] {
+            let bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
+            let read = |limit| read_all(&bytes[..], limit).unwrap();
+            assert_eq!(read(len).unwrap().as_slice(), bytes);
+            assert!(len == 0 || read(len - 1).is_none());
+        }
+    }
+}

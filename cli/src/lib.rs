@@ -1,0 +1,80 @@
+//! Post-quantum keys and certificates from the command line.
+//!
+//! This library is the program `pqtls`, and it is for nothing else: what another program could
+//! want is in [`pq_x509`]. Its rooms, each of which uses those above it:
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | `exit_status` | how a command ends, for the shell |
+//! | `files` | reading and writing files, standard input and standard output |
+//! | `words` | what errors of pq-x509 say at the command line |
+//! | `documents` | what is in a file: keys, certificates and revocation lists in PEM or DER |
+//! | `chains` | which certificate issued which |
+//! | `report` | what a command prints, for people and as JSON |
+//! | `arguments` | values on the command line: algorithms, times, subjects |
+//! | `failure` | why a command failed, and its exit status then |
+//! | `commands` | the commands, a file each |
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod chains;
+mod commands;
+mod documents;
+mod exit_status;
+mod failure;
+mod files;
+mod report;
+mod words;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use self::commands::Arguments;
+use self::exit_status::ExitStatus;
+
+/// Runs the program with a command line, of which the first word is the program's own name, and
+/// returns its exit status.
+pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let status = match Arguments::try_parse_from(command_line) {
+        Ok(arguments) => match commands::run(arguments) {
+            Ok(status) => status,
+            // Whoever reads, `head` perhaps, has read enough.
+            Err(failure) if failure.is_broken_pipe() => ExitStatus::Done,
+            Err(failure) => {
+                complain(&format!("pqtls: {failure}\n"));
+                failure.status()
+            }
+        },
+        Err(error) => explain(&error),
+    };
+    status.into()
+}
+
+/// The program's commands with their options and help, for tests and pages that go through them.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// What clap has to say: help that was asked for, or what is wrong with the command line.
+fn explain(error: &clap::Error) -> ExitStatus {
+    if !error.use_stderr() {
+        return match error.print() {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitStatus::InputOutput,
+            _ => ExitStatus::Done,
+        };
+    }
+    let text = error.render().to_string();
+    match text.strip_prefix("error: ") {
+        Some(text) => complain(&format!("pqtls: {text}")),
+        None => complain(&text),
+    }
+    ExitStatus::Usage
+}
+
+/// Standard error may be closed or full, and then there is nobody to tell.
+fn complain(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}

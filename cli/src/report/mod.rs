@@ -1,0 +1,61 @@
+//! What a command prints: for people on standard output, with colours on a terminal that has them, or
+//! as JSON. One value has both, so that they can't say different things.
+//!
+//! This room uses [`chains`](crate::chains), [`files`](crate::files) and [`words`](crate::words).
+
+mod certificate;
+mod fingerprint;
+mod times;
+
+use core::fmt;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::files::OutputError;
+
+pub(crate) use certificate::{CertificateFacts, printable};
+pub(crate) use fingerprint::fingerprint;
+pub(crate) use times::{rfc3339, with_unit};
+
+/// What a command has found or done.
+pub(crate) trait Report: fmt::Display + Serialize {
+    /// The name and the version of its JSON, such as `key-new/1`; the schema is
+    /// `cli/schemas/key-new.1.json`. Another field keeps the version; a field that goes away or means
+    /// something else changes it.
+    const SCHEMA: &'static str;
+}
+
+/// Prints a report to standard output.
+pub(crate) fn print<R: Report>(report: &R, json: bool) -> Result<(), OutputError> {
+    let printed = match json {
+        true => print_json(report),
+        false => print_text(report),
+    };
+    printed.map_err(|error| OutputError::StandardOutput { error })
+}
+
+fn print_json<R: Report>(report: &R) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct WithSchema<'a, R> {
+        schema: String,
+        #[serde(flatten)]
+        report: &'a R,
+    }
+
+    let mut out = io::stdout().lock();
+    let report = WithSchema {
+        schema: format!("pqtls/{}", R::SCHEMA),
+        report,
+    };
+    serde_json::to_writer_pretty(&mut out, &report)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+/// What has colours in it loses them on its way to a pipe, and by `NO_COLOR`.
+fn print_text(report: &impl fmt::Display) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    write!(out, "{report}")?;
+    out.flush()
+}

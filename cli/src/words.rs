@@ -1,0 +1,144 @@
+//! What errors of pq-x509 say at the command line, where the crate's own texts speak of its methods.
+//!
+//! This room uses nothing.
+
+use const_oid::ObjectIdentifier;
+use const_oid::db::DB;
+use pq_x509::verification::{Mode, parameter_set};
+use pq_x509::{
+    Algorithm, IssueError, KeyError, NameError, RequestError, SignatureError, ValidationError,
+};
+
+/// Why a key can't be read, made, written or used.
+pub(crate) fn of_key_error(error: &KeyError) -> String {
+    match error {
+        KeyError::UnsupportedAlgorithm(oid) => format!(
+            "keys of {} are not supported here; pqtls takes those of ML-DSA, SLH-DSA and ML-KEM",
+            algorithm_name(*oid)
+        ),
+        KeyError::NoSeed(algorithm) => format!(
+            "this {algorithm} key has no seed, because it was read from its expanded form and the \
+             expansion can't be undone; ask for --form expanded, or use the file that the seed came in"
+        ),
+        KeyError::FormUnavailable { algorithm, .. } => format!(
+            "{algorithm} private keys have one form (RFC 9909), the expanded one; leave --form out"
+        ),
+        other => other.to_string(),
+    }
+}
+
+/// Why a certificate can't be made.
+pub(crate) fn of_issue_error(error: &IssueError) -> String {
+    match error {
+        IssueError::Name(error) => of_name_error(error),
+        IssueError::SubjectKey(error) => format!("the key: {}", of_key_error(error)),
+        other => other.to_string(),
+    }
+}
+
+/// Why a request can't be made.
+pub(crate) fn of_request_error(error: &RequestError) -> String {
+    match error {
+        RequestError::Name(error) => of_name_error(error),
+        RequestError::Key(error) => format!("the request's key: {}", of_key_error(error)),
+        other => other.to_string(),
+    }
+}
+
+/// Why a chain was refused.
+pub(crate) fn of_validation_error(error: &ValidationError) -> String {
+    match error {
+        ValidationError::UnsupportedAlgorithm(Some(oid)) => format!(
+            "a certificate of the chain is signed by {}, which is not supported here; pqtls verifies \
+             signatures of ML-DSA and SLH-DSA",
+            algorithm_name(*oid)
+        ),
+        ValidationError::UnknownRevocationStatus { subject } => format!(
+            "{} may have been revoked: no revocation list of its issuer was given; give the lists of \
+             all CAs of the chain with --crl",
+            match subject {
+                Some(subject) => format!("the certificate of {subject}"),
+                None => "a certificate of the chain".into(),
+            }
+        ),
+        ValidationError::Key { subject, error } => format!(
+            "the key in the certificate of {subject}: {}",
+            of_key_error(error)
+        ),
+        other => other.to_string(),
+    }
+}
+
+/// Why a signature of one certificate under the key of another was not accepted.
+pub(crate) fn of_signature_error(error: &SignatureError) -> String {
+    match error {
+        SignatureError::UnsupportedAlgorithm(oid) => format!(
+            "signatures of {} are not supported here; pqtls verifies those of ML-DSA and SLH-DSA",
+            algorithm_name(*oid)
+        ),
+        other => other.to_string(),
+    }
+}
+
+fn of_name_error(error: &NameError) -> String {
+    match error {
+        NameError::InvalidDnsName(name) => format!(
+            "{name:?} is neither an IP address nor a DNS name: labels of letters, digits, underscores \
+             and inner hyphens, no final dot, at most a leading \"*.\"; write names in other scripts \
+             as \"xn--...\""
+        ),
+        NameError::CommonNameLength(len) => format!(
+            "a common name has 1 to 64 characters, not {len}; shorten it, or give a full name such as \
+             --subject O=Example"
+        ),
+        other => other.to_string(),
+    }
+}
+
+/// The name of a key's or a signature's algorithm, or its object identifier where nobody knows a
+/// name.
+pub(crate) fn algorithm_name(oid: ObjectIdentifier) -> String {
+    match (Algorithm::from_oid(oid), parameter_set(oid)) {
+        (Some(algorithm), _) => algorithm.to_string(),
+        (None, Some((set, Mode::PreHash))) => format!("Hash{set}"),
+        _ => oid_name(oid),
+    }
+}
+
+/// The name of an extension, a purpose or whatever else has an object identifier, as the standards
+/// have it without its prefix, such as `subjectAltName`.
+pub(crate) fn oid_name(oid: ObjectIdentifier) -> String {
+    let Some(name) = DB.by_oid(&oid) else {
+        return oid.to_string();
+    };
+    let prefixes = ["id-ce-", "id-pe-", "id-kp-", "id-"];
+    let mut short = prefixes
+        .iter()
+        .filter_map(|prefix| name.strip_prefix(prefix));
+    short.next().unwrap_or(name).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_standards() {
+        for (oid, name) in [
+            ("2.5.29.17", "subjectAltName"),
+            ("2.5.29.19", "basicConstraints"),
+            ("1.3.6.1.5.5.7.1.1", "authorityInfoAccess"),
+            ("1.3.6.1.5.5.7.3.1", "serverAuth"),
+            ("1.2.3.4", "1.2.3.4"),
+        ] {
+            assert_eq!(oid_name(ObjectIdentifier::new_unwrap(oid)), name);
+        }
+        for (oid, name) in [
+            ("2.16.840.1.101.3.4.3.18", "ML-DSA-65"),
+            ("2.16.840.1.101.3.4.3.35", "HashSLH-DSA-SHA2-128s"),
+            ("1.2.840.10045.4.3.2", "ecdsa-with-SHA256"),
+        ] {
+            assert_eq!(algorithm_name(ObjectIdentifier::new_unwrap(oid)), name);
+        }
+    }
+}
