@@ -1,0 +1,331 @@
+//! `pqtls cert`.
+
+use pq_x509::{Certificate, CertificateRequest};
+
+use crate::folder::Folder;
+
+#[test]
+fn requests_ask_for_names_and_prove_possession() {
+    let folder = Folder::new();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    let names = "--name a.example --name *.a.example --name 192.0.2.1 --name ::1";
+    let made = folder.pqtls(&format!("cert request a.key {names} --subject CN=A,O=B"));
+    let request = CertificateRequest::from_pem(made.ok())
+        .unwrap()
+        .verify()
+        .unwrap();
+    assert_eq!(request.dns_names(), ["a.example", "*.a.example"]);
+    assert_eq!(request.ip_addresses().len(), 2);
+    assert_eq!(request.subject().to_string(), "CN=A,O=B");
+    folder
+        .pqtls("cert request a.key --name a.example --der --out a.der")
+        .ok();
+    assert!(CertificateRequest::from_der(&folder.bytes("a.der")).is_ok());
+    folder.pqtls("cert request a.key").fails(2, "--name <NAME>");
+    folder
+        .pqtls("cert request a.key --name a..b")
+        .fails(1, "is neither an IP address nor a DNS name");
+    folder
+        .pqtls("cert request a.key --subject Nonsense=x")
+        .fails(2, "write a common name");
+    let long = "x".repeat(65);
+    folder
+        .pqtls(&format!("cert request a.key --subject {long}"))
+        .fails(1, "1 to 64 characters");
+}
+
+#[test]
+fn self_signed_certificates_are_of_roots_or_of_end_entities() {
+    let folder = Folder::new();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    folder
+        .pqtls("cert self-sign a.key --ca --subject Root --days 20 --out root.pem")
+        .ok();
+    let root = Certificate::from_pem(&folder.read("root.pem")).unwrap();
+    assert!(root.is_ca());
+    assert!(root.verify_signature(&root, &[]).is_ok());
+    folder
+        .pqtls(
+            "cert self-sign a.key --name a.example --purpose client --purpose server --out a.pem",
+        )
+        .ok();
+    let leaf = Certificate::from_pem(&folder.read("a.pem")).unwrap();
+    assert!(!leaf.is_ca());
+    assert!(leaf.verify_signature(&leaf, &[]).is_ok());
+    assert_eq!(leaf.issuer().to_string(), "CN=a.example");
+    assert_eq!(leaf.subject(), leaf.issuer());
+    let shown = folder.pqtls("cert show a.pem");
+    assert!(
+        shown
+            .ok()
+            .contains("for           clientAuth, serverAuth\n"),
+        "{}",
+        shown.ok()
+    );
+    folder
+        .pqtls("cert self-sign a.key --ca --name a.example")
+        .fails(2, "--subject");
+    folder
+        .pqtls("cert self-sign a.key --subject A")
+        .fails(2, "give one with --name");
+    folder
+        .pqtls("cert self-sign a.key --subject A --purpose client")
+        .ok();
+    folder
+        .pqtls("cert self-sign a.key --name a.example --days 0")
+        .fails(2, "--days");
+    folder
+        .pqtls("cert self-sign a.key --name a.example --days 4000000")
+        .fails(1, "outside of the years 1970 to 9999");
+}
+
+#[test]
+fn certificates_are_shown_with_the_days_that_are_left() {
+    let folder = Folder::with_ca();
+    let certificate = Certificate::from_pem(&folder.read("www.pem")).unwrap();
+    let end = certificate.not_after().as_secs();
+    let shown_at = |at: u64| {
+        let shown = folder.pqtls(&format!("cert show www.pem --at {}", date(at)));
+        shown.ok().to_owned()
+    };
+    assert!(shown_at(end - 3 * 86_400).contains(", 3 days left"));
+    assert!(shown_at(end).contains(", 0 days left"));
+    assert!(shown_at(end + 1).contains(", expired 1 day ago"));
+    assert!(shown_at(0).contains(", not valid yet"));
+    let all = folder.pqtls("cert show www.pem --all");
+    for words in [
+        "  issued by     CN=Example CA\n",
+        "  names         www.example.org\n",
+        "  CA            no\n",
+        "  key usage     digitalSignature\n",
+        "cRLDistributionPoints: URI:http://ca.example.org/ca.crl\n",
+        "keyUsage, critical",
+    ] {
+        assert!(all.ok().contains(words), "{words}: {}", all.ok());
+    }
+}
+
+#[test]
+fn a_file_of_certificates_says_whether_they_are_a_chain() {
+    let folder = Folder::with_ca();
+    let [root, ca, www] = ["ca-root.pem", "ca.pem", "www.pem"].map(|name| folder.read(name));
+    for (content, verdict) in [
+        (
+            www.clone() + &ca + &root,
+            "3 certificates, a chain in order\n",
+        ),
+        (
+            root.clone() + &www + &ca,
+            "3 certificates, a chain, but not in order",
+        ),
+        (www + &root, "2 certificates, not one chain: both"),
+    ] {
+        let shown = folder.pqtls_reading(content, "cert show -");
+        assert!(shown.ok().contains(verdict), "{}", shown.ok());
+    }
+}
+
+#[test]
+fn bundles_are_in_order_and_without_the_root() {
+    let folder = Folder::with_ca();
+    let [root, ca, www] = ["ca-root.pem", "ca.pem", "www.pem"].map(|name| folder.read(name));
+    let bundle = folder.pqtls("cert bundle ca-root.pem www.pem ca.pem");
+    assert_eq!(bundle.ok(), www.clone() + &ca);
+    let bundle = folder.pqtls("cert bundle --root ca.pem ca-root.pem www.pem");
+    assert_eq!(bundle.ok(), www + &ca + &root);
+    assert_eq!(folder.pqtls("cert bundle ca-root.pem").ok(), root);
+    folder
+        .pqtls("cert bundle www.pem ca-root.pem")
+        .fails(1, "not one chain");
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    folder
+        .pqtls("cert self-sign a.key --ca --subject Other --out other.pem")
+        .ok();
+    folder
+        .pqtls("cert bundle www.pem ca.pem other.pem")
+        .fails(1, "not one chain");
+}
+
+#[test]
+fn chains_are_verified_and_refusals_explained() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("cert bundle www.pem ca.pem --out chain.pem")
+        .ok();
+    let valid = folder.pqtls("cert verify chain.pem --roots ca-root.pem --name www.example.org");
+    assert!(
+        valid
+            .ok()
+            .starts_with("valid for the server www.example.org at ")
+    );
+    assert_eq!(valid.ok().lines().count(), 4);
+    folder
+        .pqtls("cert verify chain.pem --roots ca-root.pem --crl none.crl")
+        .ok();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    folder
+        .pqtls("cert self-sign a.key --ca --subject Other --out other.pem")
+        .ok();
+    for (options, words) in [
+        (
+            "--roots ca-root.pem --name other.example",
+            "is not for other.example but for",
+        ),
+        (
+            "--roots ca-root.pem --purpose client",
+            "does not allow this purpose",
+        ),
+        ("--roots ca-root.pem --at 2100-01-01", "expired at"),
+        ("--roots ca-root.pem --at 2000-01-01", "is not valid before"),
+        (
+            "--roots other.pem",
+            "no path from the certificate to a trusted root",
+        ),
+        ("--roots www.pem", "is not a CA certificate"),
+        ("--roots ca-root.pem --crl www.crl", "was revoked at"),
+    ] {
+        folder
+            .pqtls(&format!("cert verify chain.pem {options}"))
+            .fails(1, words);
+    }
+    folder
+        .pqtls("cert verify www.pem --roots ca-root.pem")
+        .fails(1, "no path");
+    folder
+        .pqtls("cert verify chain.pem")
+        .fails(2, "--roots <FILE>");
+    folder
+        .pqtls("cert verify chain.pem --roots ca-root.pem --at x")
+        .fails(2, "write a day such as");
+}
+
+#[test]
+fn one_list_is_not_enough_for_two_cas() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("cert bundle www.pem ca.pem --out chain.pem")
+        .ok();
+    let lists = folder.read("none.crl");
+    let (first, _) = lists.split_at(lists.rfind("-----BEGIN").unwrap());
+    folder.write("one.crl", first);
+    folder
+        .pqtls("cert verify chain.pem --roots ca-root.pem --crl one.crl")
+        .fails(1, "with --crl");
+}
+
+#[test]
+fn a_key_for_kems_authenticates_no_server() {
+    use pq_x509::{CertificateBuilder, DecapsulationKey, Issuer, KemAlgorithm};
+    use pq_x509::{SignatureAlgorithm, SigningKey};
+    let folder = Folder::new();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
+    let kem = DecapsulationKey::generate(KemAlgorithm::MlKem512).unwrap();
+    let leaf = root
+        .issue(CertificateBuilder::server().dns_name("a.example"), &kem)
+        .unwrap();
+    folder.write("root.pem", root.certificate().to_pem());
+    folder.write("kem.pem", leaf.to_pem());
+    folder
+        .pqtls("cert verify kem.pem --roots root.pem")
+        .fails(1, "cannot sign");
+    assert!(
+        folder
+            .pqtls("cert show kem.pem")
+            .ok()
+            .contains("key           ML-KEM-512")
+    );
+}
+
+#[test]
+fn fingerprints_are_of_the_der() {
+    let folder = Folder::with_ca();
+    let www = Certificate::from_pem(&folder.read("www.pem")).unwrap();
+    use sha2::Digest;
+    let expected = crate::keys::hex(&sha2::Sha256::digest(www.der()));
+    let printed = folder.pqtls("cert fingerprint www.pem");
+    assert_eq!(printed.ok(), format!("sha256:{expected}\n"));
+}
+
+#[test]
+fn renewal_is_told_by_the_exit_status() {
+    let folder = Folder::with_ca();
+    let certificate = Certificate::from_pem(&folder.read("www.pem")).unwrap();
+    let (start, end) = (
+        certificate.not_before().as_secs(),
+        certificate.not_after().as_secs(),
+    );
+    let status = |options: &str, at: u64| {
+        let outcome = folder.pqtls(&format!(
+            "cert needs-renewal www.pem {options} --at {}",
+            date(at)
+        ));
+        assert_eq!(outcome.stderr(), "");
+        outcome.status()
+    };
+    const DAY: u64 = 86_400;
+    assert_eq!(status("--days 14", end - 14 * DAY), 0);
+    assert_eq!(status("--days 14", end - 14 * DAY + 1), 5);
+    assert_eq!(status("--fraction 0.5", start + (end - start) / 2 - 1), 0);
+    assert_eq!(status("--fraction 0.5", start + (end - start) / 2 + 1), 5);
+    assert_eq!(status("", start + DAY), 0);
+    assert_eq!(status("", end - DAY), 5);
+    assert_eq!(status("--days 0", end + 1), 5);
+    folder
+        .pqtls("cert needs-renewal www.pem --fraction 2")
+        .fails(2, "from 0 to 1");
+    // Of a chain, whichever expires first.
+    folder
+        .pqtls("cert bundle www.pem ca.pem --out chain.pem")
+        .ok();
+    let chain = folder.pqtls(&format!(
+        "cert needs-renewal chain.pem --days 1 --at {}",
+        date(end)
+    ));
+    assert_eq!(chain.status(), 5);
+    assert!(chain.stdout().starts_with("www.example.org: needs renewal"));
+}
+
+#[test]
+fn damaged_certificates_give_one_clear_error() {
+    let folder = Folder::with_ca();
+    let pem = folder.read("www.pem");
+    let der = Certificate::from_pem(&pem).unwrap().into_der();
+    folder.write("www.der", &der);
+    folder.pqtls("cert show www.der").ok();
+    for (content, words) in [
+        (&b""[..], "bad is empty"),
+        (&pem.as_bytes()[..100], "bad is cut short"),
+        (&der[..100], "bad is cut short: it has 100 of the"),
+        (
+            folder.read("www.key").as_bytes(),
+            "bad has no certificate, but a private key",
+        ),
+        (
+            folder.read("none.crl").as_bytes(),
+            "bad has no certificate, but a revocation list",
+        ),
+    ] {
+        folder.write("bad", content);
+        for command in [
+            "show bad",
+            "fingerprint bad",
+            "needs-renewal bad",
+            "bundle bad",
+        ] {
+            folder.pqtls(&format!("cert {command}")).fails(3, words);
+        }
+        folder
+            .pqtls("cert verify bad --roots ca-root.pem")
+            .fails(3, words);
+        folder
+            .pqtls("cert verify www.pem --roots bad")
+            .fails(3, words);
+    }
+}
+
+fn date(seconds: u64) -> String {
+    use pq_x509::x509_cert::der::DateTime;
+    let time = core::time::Duration::from_secs(seconds);
+    DateTime::from_unix_duration(time).unwrap().to_string()
+}

@@ -1,0 +1,98 @@
+//! The examples in the help of each command: they are run in order, in one folder.
+
+use clap::Command;
+
+use crate::folder::Folder;
+
+/// A command, its help without the examples, and these with what they print.
+pub(crate) struct Shown {
+    /// Such as `pqtls key new`.
+    pub(crate) name: String,
+    pub(crate) about: String,
+    pub(crate) help: String,
+    pub(crate) examples: Vec<(String, String)>,
+    /// What stands after the examples.
+    pub(crate) rest: String,
+    pub(crate) is_group: bool,
+}
+
+/// Goes through all commands and runs their examples, each of which has to succeed.
+pub(crate) fn run_all() -> Vec<Shown> {
+    let folder = Folder::with_ca();
+    let mut shown = Vec::new();
+    visit(&pqtls::command(), "pqtls", &folder, &mut shown);
+    shown
+}
+
+fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>) {
+    let after = command
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let arguments = name.strip_prefix("pqtls").unwrap_or_default();
+    let help = folder.pqtls(&format!("{arguments} --help"));
+    let help = help.ok().trim_end().strip_suffix(after.trim_end());
+    let mut examples = Vec::new();
+    let mut rest = Vec::new();
+    for line in after.lines() {
+        match line.trim().strip_prefix("$ ") {
+            Some(line) => {
+                let outcome = folder.shell(line);
+                examples.push((line.to_owned(), outcome.ok().to_owned()));
+            }
+            None if line == "Examples:" => {}
+            None => rest.push(line),
+        }
+    }
+    shown.push(Shown {
+        name: name.into(),
+        about: command
+            .get_about()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+        help: help
+            .unwrap_or_else(|| panic!("{name}: its examples are not in its help"))
+            .into(),
+        examples,
+        rest: rest.join("\n").trim().to_owned(),
+        is_group: command.has_subcommands(),
+    });
+    for subcommand in command.get_subcommands() {
+        if subcommand.get_name() != "help" {
+            visit(
+                subcommand,
+                &format!("{name} {}", subcommand.get_name()),
+                folder,
+                shown,
+            );
+        }
+    }
+}
+
+#[test]
+fn every_command_has_examples_and_they_succeed() {
+    for command in run_all() {
+        assert!(
+            command.is_group || !command.examples.is_empty(),
+            "{}",
+            command.name
+        );
+        assert!(!command.about.is_empty(), "{}", command.name);
+    }
+}
+
+#[test]
+fn every_option_has_help() {
+    fn visit(command: &Command) {
+        for argument in command.get_arguments() {
+            assert!(
+                argument.get_help().is_some(),
+                "{}: {argument}",
+                command.get_name()
+            );
+        }
+        command.get_subcommands().for_each(visit);
+    }
+    visit(&pqtls::command());
+    pqtls::command().debug_assert();
+}

@@ -1,0 +1,172 @@
+//! A temporary folder in which the program is run.
+
+use alloc::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use pq_x509::{
+    CertificateBuilder, CertificateRevocationListBuilder, Issuer, SignatureAlgorithm, SigningKey,
+};
+use tempfile::TempDir;
+
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    /// With what a CA would have sent: `ca-root.pem`, `ca.pem`, `www.pem` and its `www.key`, the CA's
+    /// lists `none.crl` and `www.crl`, of which the second revokes `www.pem`, each for both CAs.
+    pub(crate) fn with_ca() -> Self {
+        let folder = Self::new();
+        let key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("Example Root CA"), key()).unwrap();
+        let builder = CertificateBuilder::ca("Example CA").path_len(0);
+        let ca = root.issue_ca(builder, key()).unwrap();
+        let www_key = key();
+        let builder = CertificateBuilder::server()
+            .dns_name("www.example.org")
+            .revocation_list_url("http://ca.example.org/ca.crl");
+        let www = ca.issue(builder, &www_key).unwrap();
+        let list = || CertificateRevocationListBuilder::new(&[1]);
+        let of_root = root.issue_revocation_list(list()).unwrap().to_pem();
+        let none = ca.issue_revocation_list(list()).unwrap().to_pem();
+        let revoked = list().revoke(
+            www.serial_number(),
+            std::time::SystemTime::now(),
+            pq_x509::CrlReason::KeyCompromise,
+        );
+        let revoked = ca.issue_revocation_list(revoked).unwrap().to_pem();
+        folder.write("ca-root.pem", root.certificate().to_pem());
+        folder.write("ca.pem", ca.certificate().to_pem());
+        folder.write("www.pem", www.to_pem());
+        folder.write("www.key", www_key.to_pkcs8_pem().unwrap().as_bytes());
+        folder.write("none.crl", of_root.clone() + &none);
+        folder.write("www.crl", of_root + &revoked);
+        folder
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path().join(name), content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path().join(name)).unwrap()
+    }
+
+    /// Every file, that begins with a dot or not, and its content.
+    pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let entries = fs::read_dir(self.path()).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let files = paths.filter(|path| path.is_file());
+        files
+            .map(|path| (path.clone(), fs::read(path).unwrap()))
+            .collect()
+    }
+
+    /// The program with a command line, whose words hold no spaces.
+    pub(crate) fn pqtls(&self, command_line: &str) -> Outcome {
+        self.pqtls_reading("", command_line)
+    }
+
+    /// The same with this as its standard input.
+    pub(crate) fn pqtls_reading(&self, input: impl AsRef<[u8]>, command_line: &str) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pqtls"));
+        command.args(command_line.split_whitespace());
+        self.run(command, input.as_ref())
+    }
+
+    /// A line of a shell, in which `pqtls` is the program.
+    pub(crate) fn shell(&self, line: &str) -> Outcome {
+        let program = Path::new(env!("CARGO_BIN_EXE_pqtls"));
+        let mut folders = vec![program.parent().unwrap().to_owned()];
+        folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        command.env("PATH", std::env::join_paths(folders).unwrap());
+        self.run(command, b"")
+    }
+
+    fn run(&self, mut command: Command, input: &[u8]) -> Outcome {
+        use std::io::Write;
+        command
+            .current_dir(self.path())
+            .env_remove("CLICOLOR_FORCE")
+            .env_remove("COLUMNS")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let before = self.files();
+        let mut child = command.spawn().unwrap();
+        // Who does not read it closes the pipe.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        let output = child.wait_with_output().unwrap();
+        Outcome {
+            what: format!("{command:?}"),
+            is_as_before: before == self.files(),
+            output,
+        }
+    }
+}
+
+/// How the program ended.
+pub(crate) struct Outcome {
+    what: String,
+    output: Output,
+    is_as_before: bool,
+}
+
+impl Outcome {
+    pub(crate) fn status(&self) -> i32 {
+        self.output.status.code().unwrap()
+    }
+
+    pub(crate) fn stdout_bytes(&self) -> &[u8] {
+        &self.output.stdout
+    }
+
+    pub(crate) fn stdout(&self) -> &str {
+        core::str::from_utf8(&self.output.stdout).unwrap()
+    }
+
+    pub(crate) fn stderr(&self) -> &str {
+        core::str::from_utf8(&self.output.stderr).unwrap()
+    }
+
+    /// It succeeded and complained of nothing; what it printed.
+    #[track_caller]
+    pub(crate) fn ok(&self) -> &str {
+        assert_eq!((self.stderr(), self.status()), ("", 0), "{}", self.what);
+        self.stdout()
+    }
+
+    /// It ended with this status and one complaint, which has these words in it, and left every file as
+    /// it was.
+    #[track_caller]
+    pub(crate) fn fails(&self, status: i32, words: &str) {
+        let complaint = self.stderr();
+        assert_eq!(self.status(), status, "{}: {complaint}", self.what);
+        assert!(complaint.starts_with("pqtls: "), "{complaint}");
+        assert!(complaint.ends_with('\n'), "{complaint}");
+        assert_eq!(complaint.matches("pqtls: ").count(), 1, "{complaint}");
+        assert!(complaint.contains(words), "{complaint}");
+        if status != 2 {
+            assert_eq!(complaint.lines().count(), 1, "{complaint}");
+        }
+        assert!(
+            self.is_as_before,
+            "{}: files were made or changed",
+            self.what
+        );
+    }
+}

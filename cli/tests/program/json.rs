@@ -1,0 +1,137 @@
+//! Every `--json` output against its schema.
+//!
+//! The schemas use few words of JSON Schema, and [`check`] knows these and refuses others. It is
+//! stricter than they are in one thing: a property has to be in its schema, so that every field is
+//! documented.
+
+use alloc::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::folder::Folder;
+
+#[test]
+fn every_report_is_as_its_schema_says() {
+    let folder = Folder::with_ca();
+    fs::create_dir(folder.path().join("man1")).unwrap();
+    let mut seen = BTreeSet::new();
+    for (command, status) in [
+        ("key new ML-DSA-44 --out a.key --public a.pub", 0),
+        ("key new ML-KEM-512 --out kem.key", 0),
+        ("key show a.key", 0),
+        ("key show a.pub", 0),
+        ("key show kem.key", 0),
+        ("key public a.key --to hex --out a.hex", 0),
+        ("key convert a.key --form both --out b.key", 0),
+        ("key check a.key", 0),
+        ("key check www.key --certificate www.pem", 0),
+        ("cert request a.key --name a.example --out a.csr", 0),
+        ("cert self-sign a.key --name a.example --out a.pem", 0),
+        ("cert show www.pem", 0),
+        ("cert show ca.pem", 0),
+        ("cert show ca.pem --at 2000-01-01", 0),
+        ("cert show ca.pem --at 2100-01-01", 0),
+        ("cert bundle www.pem ca.pem --out chain.pem", 0),
+        ("cert show chain.pem", 0),
+        ("cert verify chain.pem --roots ca-root.pem", 0),
+        (
+            "cert verify chain.pem --roots ca-root.pem --name a.example",
+            1,
+        ),
+        ("cert fingerprint chain.pem", 0),
+        ("cert needs-renewal chain.pem", 0),
+        ("cert needs-renewal chain.pem --at 2100-01-01", 5),
+        ("man --out man1", 0),
+    ] {
+        let outcome = folder.pqtls(&format!("{command} --json"));
+        assert_eq!(outcome.status(), status, "{command}: {}", outcome.stderr());
+        let report: Value = serde_json::from_str(outcome.stdout()).unwrap();
+        let name = report["schema"].as_str().unwrap();
+        let file = name.strip_prefix("pqtls/").unwrap().replace('/', ".") + ".json";
+        check(&report, &schema(&file), command);
+        seen.insert(file);
+    }
+    // What reports have in common.
+    seen.insert("certificate.1.json".into());
+    let all = fs::read_dir(schemas()).unwrap();
+    let all: BTreeSet<String> = all
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(seen, all, "a schema without a report, or the reverse");
+}
+
+fn schemas() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas"))
+}
+
+fn schema(file: &str) -> Value {
+    let text = fs::read_to_string(schemas().join(file));
+    let text = text.unwrap_or_else(|error| panic!("cli/schemas/{file}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("cli/schemas/{file}: {error}"))
+}
+
+fn check(value: &Value, schema: &Value, at: &str) {
+    let schema = schema.as_object().unwrap();
+    for (word, operand) in schema {
+        let holds = match word.as_str() {
+            "$schema" | "title" | "description" | "required" => true,
+            "$ref" => {
+                check(value, &self::schema(operand.as_str().unwrap()), at);
+                true
+            }
+            "const" => value == operand,
+            "enum" => operand.as_array().unwrap().contains(value),
+            "type" => match operand {
+                Value::Array(types) => types.iter().any(|one| is_of_type(value, one)),
+                one => is_of_type(value, one),
+            },
+            "minimum" => value
+                .as_i64()
+                .is_none_or(|n| n >= operand.as_i64().unwrap()),
+            "maximum" => value
+                .as_i64()
+                .is_none_or(|n| n <= operand.as_i64().unwrap()),
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    check(item, operand, &format!("{at}[{index}]"));
+                }
+                true
+            }
+            "properties" => {
+                check_properties(value.as_object().unwrap(), schema, at);
+                true
+            }
+            other => panic!("{at}: this test doesn't know the word {other}"),
+        };
+        assert!(holds, "{at}: {value} is not of {word} {operand}");
+    }
+}
+
+fn check_properties(object: &Map<String, Value>, schema: &Map<String, Value>, at: &str) {
+    let properties = schema["properties"].as_object().unwrap();
+    for (name, value) in object {
+        let schema = properties.get(name);
+        let schema = schema.unwrap_or_else(|| panic!("{at}: {name} is not in the schema"));
+        check(value, schema, &format!("{at}.{name}"));
+    }
+    for name in schema["required"].as_array().unwrap() {
+        assert!(
+            object.contains_key(name.as_str().unwrap()),
+            "{at}: {name} is missing"
+        );
+    }
+}
+
+fn is_of_type(value: &Value, name: &Value) -> bool {
+    match name.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("this test doesn't know the type {other}"),
+    }
+}

@@ -1,0 +1,279 @@
+//! `pqtls key`.
+
+use pq_x509::{Algorithm, PrivateKey, SigningKey};
+
+use crate::folder::Folder;
+
+#[test]
+fn every_algorithm_has_keys_that_can_be_shown_and_checked() {
+    let folder = Folder::new();
+    for algorithm in Algorithm::ALL {
+        let name = algorithm.name();
+        // The others of SLH-DSA take their time.
+        if name.starts_with("SLH") && !name.ends_with("128f") {
+            continue;
+        }
+        folder
+            .pqtls(&format!("key new {} --out {name}.key", name.to_lowercase()))
+            .ok();
+        let key = PrivateKey::from_pkcs8_pem(&folder.read(&format!("{name}.key"))).unwrap();
+        assert_eq!(key.algorithm(), *algorithm);
+        let shown = folder.pqtls(&format!("key show {name}.key"));
+        assert!(shown.ok().starts_with(&format!("private key of {name}")));
+        folder.pqtls(&format!("key check {name}.key")).ok();
+    }
+}
+
+#[test]
+fn both_files_have_the_same_fingerprint_and_it_is_that_of_the_key_made() {
+    let folder = Folder::new();
+    let made = folder.pqtls("key new ML-KEM-512 --out a.key --public a.pub");
+    let fingerprint = made
+        .ok()
+        .lines()
+        .last()
+        .unwrap()
+        .split(' ')
+        .next_back()
+        .unwrap();
+    assert_eq!(fingerprint.len(), "sha256:".len() + 64);
+    for file in ["a.key", "a.pub"] {
+        assert!(
+            folder
+                .pqtls(&format!("key show {file}"))
+                .ok()
+                .contains(fingerprint)
+        );
+    }
+}
+
+#[test]
+fn secret_bytes_are_not_shown() {
+    let folder = Folder::new();
+    folder.pqtls("key new --out a.key").ok();
+    let key = SigningKey::from_pkcs8_pem(&folder.read("a.key")).unwrap();
+    let secrets = [hex(key.seed().unwrap()), hex(&key.to_expanded()[32..64])];
+    for command in ["show a.key", "show a.key --json", "check a.key --json"] {
+        let shown = folder.pqtls(&format!("key {command}"));
+        for secret in &secrets {
+            assert!(!shown.ok().contains(&secret[..16]));
+        }
+    }
+}
+
+#[test]
+fn forms_and_encodings_convert_into_each_other() {
+    let folder = Folder::new();
+    for algorithm in ["ML-DSA-44", "ML-KEM-512"] {
+        folder
+            .pqtls(&format!("key new {algorithm} --force --out seed.pem"))
+            .ok();
+        let seed = folder.bytes("seed.pem");
+        for (form, shown) in [("expanded", "expanded"), ("both", "seed and expanded")] {
+            for to in ["pem", "der"] {
+                let to = format!("--form {form} --to {to} --force --out other");
+                folder.pqtls(&format!("key convert seed.pem {to}")).ok();
+                let outcome = folder.pqtls("key show other");
+                assert!(outcome.ok().contains(&format!("form         {shown}\n")));
+                let back = folder.pqtls("key convert other --form seed");
+                match form {
+                    "both" => assert_eq!(back.ok().as_bytes(), seed),
+                    _ => back.fails(1, "has no seed"),
+                }
+            }
+        }
+        for (form, back) in [("seed", "seed"), ("expanded", "expanded")] {
+            let whole = folder.pqtls(&format!("key convert seed.pem --form {back}"));
+            for to in ["hex", "base64"] {
+                let raw = folder.pqtls(&format!("key convert seed.pem --form {form} --to {to}"));
+                let read = format!("key convert - --algorithm {algorithm}");
+                assert_eq!(folder.pqtls_reading(raw.ok(), &read).ok(), whole.ok());
+            }
+        }
+        let key = PrivateKey::from_pkcs8_pem(&folder.read("seed.pem")).unwrap();
+        let read = format!("key convert - --algorithm {algorithm}");
+        let raw = folder.pqtls_reading(key.seed().unwrap(), &read);
+        assert_eq!(raw.ok().as_bytes(), seed);
+    }
+}
+
+#[test]
+fn an_slh_dsa_key_is_read_from_its_raw_seed() {
+    let folder = Folder::new();
+    folder.pqtls("key new SLH-DSA-SHA2-128f --out a.key").ok();
+    let raw = folder.pqtls("key convert a.key --to hex");
+    // The seed is all of the key but its root, FIPS 205 figure 15.
+    let seed = &raw.ok()[..96];
+    let read = "key convert - --algorithm SLH-DSA-SHA2-128f";
+    let back = folder.pqtls_reading(seed, read);
+    assert_eq!(back.ok(), folder.read("a.key"));
+    folder
+        .pqtls("key convert a.key --form seed")
+        .fails(1, "leave --form out");
+}
+
+#[test]
+fn public_keys_are_written_in_every_encoding() {
+    let folder = Folder::with_ca();
+    folder
+        .pqtls("key new ML-DSA-44 --out a.key --public a.pub")
+        .ok();
+    let pem = folder.read("a.pub");
+    assert_eq!(folder.pqtls("key public a.key").ok(), pem);
+    folder.pqtls("key public a.key --to der --out a.der").ok();
+    assert_eq!(folder.pqtls("key public a.der").ok(), pem);
+    let key = SigningKey::from_pkcs8_pem(&folder.read("a.key")).unwrap();
+    let raw = key.verifying_key().as_bytes();
+    assert_eq!(
+        folder.pqtls("key public a.key --to hex").ok().trim_end(),
+        hex(raw)
+    );
+    let of_certificate = folder.pqtls("key public www.pem");
+    assert_eq!(of_certificate.ok(), folder.pqtls("key public www.key").ok());
+}
+
+#[test]
+fn a_key_is_held_against_a_certificate() {
+    let folder = Folder::with_ca();
+    let own = folder.pqtls("key check www.key --certificate www.pem");
+    assert!(own.ok().contains("www.example.org"));
+    folder.pqtls("key new --out other.key").ok();
+    folder
+        .pqtls("key check other.key --certificate www.pem")
+        .fails(
+            1,
+            "other.key is not the one in the certificate of www.example.org in www.pem",
+        );
+}
+
+#[test]
+fn keys_whose_parts_dont_belong_together_are_refused() {
+    let folder = Folder::new();
+    folder
+        .pqtls("key new ML-DSA-44 --form both --der --out a.key")
+        .ok();
+    let mut der = folder.bytes("a.key");
+    // The last byte is in the expanded key.
+    *der.last_mut().unwrap() ^= 1;
+    folder.write("a.key", &der);
+    folder
+        .pqtls("key check a.key")
+        .fails(1, "does not expand to the expanded key");
+
+    folder
+        .pqtls("key new SLH-DSA-SHA2-128f --der --out b.key")
+        .ok();
+    let mut der = folder.bytes("b.key");
+    // The last byte is in the root of the tree, which reading takes on trust.
+    *der.last_mut().unwrap() ^= 1;
+    folder.write("b.key", &der);
+    folder.pqtls("key show b.key").ok();
+    folder
+        .pqtls("key check b.key")
+        .fails(1, "don't use this key");
+}
+
+#[test]
+fn names_of_algorithms_are_suggested() {
+    let folder = Folder::new();
+    for (name, meant) in [("ML-DSA-56", "ML-DSA-65"), ("dilithium5", "ML-DSA-87")] {
+        let refused = folder.pqtls(&format!("key new {name}"));
+        refused.fails(2, &format!("a similar value exists: '{meant}'"));
+    }
+}
+
+#[test]
+fn files_of_the_wrong_kind_are_named() {
+    let folder = Folder::with_ca();
+    folder.pqtls("key new ML-KEM-768 --out kem.key").ok();
+    folder.pqtls("key new --out a.key --public a.pub").ok();
+    folder
+        .pqtls("key check www.pem")
+        .fails(3, "www.pem has no private key, but a certificate");
+    folder
+        .pqtls("key check a.pub")
+        .fails(3, "a.pub has no private key, but a public key");
+    folder
+        .pqtls("cert show a.key")
+        .fails(3, "a.key has no certificate, but a private key");
+    folder.pqtls("cert request kem.key --name a.example").fails(
+        3,
+        "kem.key: this is a key of ML-KEM-768, which encapsulates",
+    );
+    let wrong_label = folder.read("a.pub").replace("PUBLIC", "PRIVATE");
+    folder.write("wrong.key", wrong_label);
+    folder
+        .pqtls("key show wrong.key")
+        .fails(3, "wrong.key: the key is not valid DER");
+    let other = "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n";
+    folder.write("ec.key", other);
+    folder
+        .pqtls("key show ec.key")
+        .fails(3, "but a block \"EC PRIVATE KEY\"");
+    let encrypted =
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    folder.write("locked.key", encrypted);
+    folder
+        .pqtls("key check locked.key")
+        .fails(3, "an encrypted private key; decrypt it first");
+}
+
+#[test]
+fn two_keys_in_a_file_are_refused() {
+    let folder = Folder::new();
+    folder.pqtls("key new --out a.key --public a.pub").ok();
+    let twice = folder.read("a.key").repeat(2);
+    folder.write("two.key", twice);
+    for command in [
+        "check two.key",
+        "show two.key",
+        "public two.key",
+        "convert two.key",
+    ] {
+        folder
+            .pqtls(&format!("key {command}"))
+            .fails(3, "two.key has 2 of what may be there once");
+    }
+    folder.write("pair.key", folder.read("a.key") + &folder.read("a.pub"));
+    folder.pqtls("key check pair.key").ok();
+    folder.pqtls("key show pair.key").fails(3, "pair.key has 2");
+}
+
+#[test]
+fn damaged_files_give_one_clear_error() {
+    let folder = Folder::new();
+    folder.pqtls("key new --out a.key --public a.pub").ok();
+    folder.pqtls("key convert a.key --to der --out a.der").ok();
+    let (pem, der) = (folder.read("a.key"), folder.bytes("a.der"));
+    for (content, words) in [
+        (&b""[..], "bad is empty"),
+        (
+            &pem.as_bytes()[..60],
+            "bad is cut short: the PEM block \"PRIVATE KEY\" does not end",
+        ),
+        (&der[..20], "bad is cut short: it has 20 of the"),
+        (b"hello", "bad is neither PEM nor the DER"),
+        (&[0xff; 100], "bad is neither PEM nor the DER"),
+        (
+            pem.replace("MDQ", "MD!").as_bytes(),
+            "the PEM of the private key is damaged",
+        ),
+    ] {
+        folder.write("bad", content);
+        folder.pqtls("key show bad").fails(3, words);
+        folder.pqtls("key check bad").fails(3, words);
+    }
+    // Every other truncation, too, is an error and no more.
+    for len in 1..der.len() {
+        folder.write("bad", &der[..len]);
+        assert_eq!(folder.pqtls("key show bad").status(), 3);
+    }
+    folder.write("raw", "00112233");
+    folder
+        .pqtls("key convert raw --algorithm ML-DSA-65")
+        .fails(3, "neither 32 bytes of a seed nor 4032 of an expanded key");
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    base16ct::lower::encode_string(bytes)
+}

@@ -1,0 +1,11 @@
+//! The program as a user runs it.
+
+extern crate alloc;
+
+mod certificates;
+mod examples;
+mod folder;
+mod json;
+mod keys;
+mod manners;
+mod page;

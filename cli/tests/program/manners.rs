@@ -1,0 +1,263 @@
+//! What holds for every command: files, standard input and output, exit statuses.
+
+use std::fs;
+
+use crate::folder::Folder;
+
+#[test]
+fn nothing_is_replaced_unless_forced() {
+    let folder = Folder::new();
+    folder.write("taken", "kept");
+    for command in [
+        "key new --out taken",
+        "key new --out new.key --public taken",
+        "key new --out taken --public new.pub",
+    ] {
+        folder.pqtls(command).fails(
+            3,
+            "taken exists; choose another name, or replace it with --force",
+        );
+    }
+    folder.pqtls("key new --out taken --force").ok();
+    folder.pqtls("key check taken").ok();
+}
+
+#[test]
+fn two_results_dont_share_a_file() {
+    let folder = Folder::new();
+    folder
+        .pqtls("key new --out a --public a")
+        .fails(3, "a is to be two files at once");
+    folder
+        .pqtls("key new --out a --public ./a --force")
+        .fails(3, "to be two files at once");
+}
+
+#[cfg(unix)]
+#[test]
+fn private_files_are_private_and_others_are_not() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let mode = |name| {
+        fs::metadata(folder.path().join(name))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    folder
+        .shell("umask 022; pqtls key new --out a.key --public a.pub")
+        .ok();
+    assert_eq!((mode("a.key"), mode("a.pub")), (0o600, 0o644));
+    folder
+        .shell("umask 000; pqtls key convert a.key --to hex --out a.hex")
+        .ok();
+    assert_eq!(mode("a.hex"), 0o600);
+    // A file that anybody could read is replaced by one that nobody else can.
+    folder
+        .shell("umask 022; : > b.key; pqtls key new --out b.key --force")
+        .ok();
+    assert_eq!(mode("b.key"), 0o600);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_and_the_file_that_it_leads_to_is_replaced() {
+    let folder = Folder::new();
+    folder.write("real.key", "old");
+    std::os::unix::fs::symlink("real.key", folder.path().join("link.key")).unwrap();
+    folder
+        .pqtls("key new --out link.key")
+        .fails(3, "link.key exists");
+    folder.pqtls("key new --out link.key --force").ok();
+    assert!(
+        fs::symlink_metadata(folder.path().join("link.key"))
+            .unwrap()
+            .is_symlink()
+    );
+    folder.pqtls("key check real.key").ok();
+}
+
+#[test]
+fn files_that_cant_be_written_are_named() {
+    let folder = Folder::new();
+    folder
+        .pqtls("key new --out no/such.key")
+        .fails(3, "can't write no/such.key");
+    folder
+        .pqtls("key new --out no/such.key")
+        .fails(3, "make its folder first");
+    folder
+        .pqtls("key new --out .")
+        .fails(3, ". is a folder; name a file in it");
+    folder.pqtls("key new --out ..").fails(3, ".. is a folder");
+    folder
+        .pqtls("key new --out a.key --public no/such.pub")
+        .fails(3, "can't write no/such.pub");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_is_read_only_is_left_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::set_permissions(&inner, PermissionsExt::from_mode(0o555)).unwrap();
+    // Nothing stops root but what no file can be made in.
+    let is_stopped = fs::write(inner.join("probe"), "").is_err();
+    let inner = if is_stopped { "inner" } else { "/sys" };
+    folder
+        .pqtls(&format!("key new --out {inner}/a.key --public a.pub"))
+        .fails(3, "choose a folder that you may write to");
+    folder
+        .pqtls(&format!("key new --out a.key --public {inner}/a.pub"))
+        .fails(3, "choose a folder that you may write to");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_and_leaves_nothing_behind() {
+    let folder = Folder::new();
+    folder
+        .pqtls("key new --out /dev/full")
+        .fails(3, "can't write /dev/full");
+    folder
+        .pqtls("key new --out /dev/full")
+        .fails(3, "make room");
+    folder
+        .pqtls("key new --out a.key --public /dev/full")
+        .fails(3, "can't write /dev/full");
+    folder
+        .shell("pqtls key new > /dev/full")
+        .fails(3, "can't write to standard output");
+    folder.pqtls("key new --out a.key").ok();
+    folder
+        .shell("pqtls key show a.key > /dev/full")
+        .fails(3, "can't write to standard output");
+    folder
+        .shell("pqtls key show a.key --json > /dev/full")
+        .fails(3, "standard output");
+    assert_eq!(
+        folder
+            .shell("pqtls --help > /dev/full 2> /dev/full")
+            .status(),
+        3
+    );
+    // A device is written to, not replaced.
+    folder.pqtls("key new --out /dev/null").ok();
+}
+
+#[test]
+fn whoever_reads_may_stop_reading() {
+    let folder = Folder::new();
+    folder
+        .shell("pqtls key new | true; pqtls completion bash | head -c 1 > /dev/null")
+        .ok();
+}
+
+#[test]
+fn input_that_cant_be_read_is_named() {
+    let folder = Folder::new();
+    folder
+        .pqtls("key show missing.key")
+        .fails(3, "can't read missing.key");
+    folder
+        .pqtls("key show missing.key")
+        .fails(3, "check the name");
+    folder.pqtls("key show .").fails(3, "name a file in it");
+    folder
+        .pqtls_reading("", "key show -")
+        .fails(3, "standard input is empty");
+    folder.write("large", vec![b'x'; 5 * 1024 * 1024]);
+    folder
+        .pqtls("key show large")
+        .fails(3, "large is larger than 4194304 bytes");
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    let folder = Folder::with_ca();
+    let key = folder.read("www.key");
+    folder
+        .pqtls_reading(&key, "key check - --certificate -")
+        .fails(3, "standard input can be read once");
+    folder
+        .pqtls_reading(&key, "key check - --certificate www.pem")
+        .ok();
+}
+
+#[test]
+fn what_is_wrong_with_a_command_line_is_said_with_status_2() {
+    let folder = Folder::new();
+    folder.pqtls("key shwo").fails(2, "'show'");
+    folder.pqtls("key new --from x").fails(2, "--form");
+    folder.pqtls("key show").fails(2, "<FILE>");
+    folder
+        .pqtls("key new --json")
+        .fails(2, "with --json the report goes to standard output");
+    folder
+        .pqtls("completion bash --json")
+        .fails(2, "with --json");
+    folder.pqtls("key new --out a.key").ok();
+    folder
+        .pqtls("key convert a.key --to hex --form both")
+        .fails(2, "choose with --form");
+    let nothing = folder.pqtls("");
+    assert_eq!(nothing.status(), 2);
+    assert!(nothing.stderr().contains("Usage: pqtls"));
+}
+
+#[test]
+fn every_exit_status_is_in_the_help() {
+    let folder = Folder::new();
+    let help = folder.pqtls("--help");
+    for status in 0..=5 {
+        assert!(help.ok().contains(&format!("\n  {status}  ")), "{status}");
+    }
+}
+
+#[test]
+fn nothing_in_a_pipe_is_coloured() {
+    let folder = Folder::with_ca();
+    for command in [
+        "cert show www.pem",
+        "--help",
+        "cert verify www.pem --roots ca-root.pem",
+    ] {
+        let outcome = folder.pqtls(command);
+        assert!(!outcome.stdout().contains('\u{1b}') && !outcome.stderr().contains('\u{1b}'));
+    }
+}
+
+#[test]
+fn names_in_certificates_move_no_cursor() {
+    use pq_x509::x509_cert::der::asn1::Ia5String;
+    use pq_x509::x509_cert::ext::pkix::SubjectAltName;
+    use pq_x509::x509_cert::ext::pkix::name::GeneralName;
+    use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+    let folder = Folder::new();
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), &key).unwrap();
+    let builder = CertificateBuilder::server().common_name("a\u{1b}[2Jb\nc");
+    let mut tbs = root.prepare(builder, &key).unwrap();
+    let name = Ia5String::new("a\u{1b}[2Jb\nc").unwrap();
+    let names = SubjectAltName(vec![GeneralName::DnsName(name)]);
+    tbs.set_extension(false, &names).unwrap();
+    folder.write("evil.pem", tbs.sign(&key).unwrap().to_pem());
+    let shown = folder.pqtls("cert show evil.pem --all");
+    assert!(!shown.ok().contains('\u{1b}'));
+    assert!(
+        shown.ok().contains("names         a\\u{1b}[2Jb\\nc\n"),
+        "{}",
+        shown.ok()
+    );
+}
+
+#[test]
+fn der_goes_into_pipes() {
+    let folder = Folder::new();
+    let der = folder.pqtls("key new --der");
+    assert_eq!(der.status(), 0);
+    folder.pqtls_reading(der.stdout_bytes(), "key check -").ok();
+}
