@@ -5,7 +5,7 @@
 //!
 //! This room uses [`words`](crate::words).
 
-use pq_x509::Certificate;
+use pq_x509::{Certificate, SignatureError};
 
 use crate::words::of_signature_error;
 
@@ -70,18 +70,30 @@ fn issuer_of(
         if candidate.subject() == certificate.issuer() {
             match certificate.verify_signature(candidate, &[]) {
                 Ok(()) => return Ok(Some(at)),
-                Err(error) => refused = Some(of_signature_error(&error)),
+                Err(error) => refused = Some(error),
             }
         }
     }
-    match refused {
-        None => Ok(None),
-        Some(reason) => Err(NotAChain::Signature {
-            subject: certificate.describe_subject(),
-            issuer: certificate.describe_issuer(),
+    let Some(error) = refused else {
+        return Ok(None);
+    };
+    let (subject, issuer) = (
+        certificate.describe_subject(),
+        certificate.describe_issuer(),
+    );
+    let reason = of_signature_error(&error);
+    Err(match error {
+        SignatureError::UnsupportedAlgorithm(_) => NotAChain::Unverifiable {
+            subject,
+            issuer,
             reason,
-        }),
-    }
+        },
+        _ => NotAChain::Signature {
+            subject,
+            issuer,
+            reason,
+        },
+    })
 }
 
 /// Why certificates are not one chain.
@@ -102,6 +114,12 @@ pub(crate) enum NotAChain {
     },
     #[error("{issuer} is not by its key the issuer of {subject}: {reason}")]
     Signature {
+        subject: String,
+        issuer: String,
+        reason: String,
+    },
+    #[error("whether {issuer} issued {subject} can't be told: {reason}")]
+    Unverifiable {
         subject: String,
         issuer: String,
         reason: String,

@@ -90,17 +90,25 @@ impl Contents {
                 found.push(name.replace("a encrypted", "an encrypted"));
             }
         }
-        let is_there = |kind: &Kind| self.blocks.iter().any(|block| block.kind == *kind);
         DocumentError::Missing {
             file: self.file.clone(),
             wanted: described(kinds),
-            advice: match () {
-                () if is_there(&Kind::EncryptedPrivateKey) && kinds.contains(&Kind::PrivateKey) => {
-                    "decrypt it first, for example with `openssl pkey`"
-                }
-                () => "name another file",
-            },
             found: found.join(" and "),
+            advice: self.advice(kinds),
+        }
+    }
+
+    /// What may help whoever looks for these kinds in this file.
+    fn advice(&self, kinds: &[Kind]) -> &'static str {
+        let is_there = |kind: Kind| self.blocks.iter().any(|block| block.kind == kind);
+        if kinds.contains(&Kind::PrivateKey) && is_there(Kind::EncryptedPrivateKey) {
+            "decrypt it first, for example with `openssl pkey`"
+        } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Request) {
+            "have a CA sign it, and name the file that the CA sends back"
+        } else if kinds.contains(&Kind::PublicKey) && is_there(Kind::Certificate) {
+            "see \"pqtls cert show\", and \"pqtls key public\" for its key"
+        } else {
+            "name another file"
         }
     }
 }

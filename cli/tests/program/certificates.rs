@@ -116,7 +116,7 @@ fn a_file_of_certificates_says_whether_they_are_a_chain() {
         ),
         (
             root.clone() + &www + &ca,
-            "3 certificates, a chain, but not in order",
+            "3 certificates, a chain, but out of order",
         ),
         (www + &root, "2 certificates, not one chain: both"),
     ] {

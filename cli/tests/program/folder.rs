@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -86,6 +87,18 @@ impl Folder {
         self.run(command, input.as_ref())
     }
 
+    /// Stops the program while it waits for more than this on its standard input.
+    pub(crate) fn stop_reading(&self, input: &str, command_line: &str) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pqtls"));
+        command.args(command_line.split_whitespace());
+        command.current_dir(self.path()).stdin(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(input.as_bytes()).unwrap();
+        child.kill().unwrap();
+        assert!(!child.wait().unwrap().success());
+    }
+
     /// A line of a shell, in which `pqtls` is the program.
     pub(crate) fn shell(&self, line: &str) -> Outcome {
         let program = Path::new(env!("CARGO_BIN_EXE_pqtls"));
@@ -98,7 +111,6 @@ impl Folder {
     }
 
     fn run(&self, mut command: Command, input: &[u8]) -> Outcome {
-        use std::io::Write;
         command
             .current_dir(self.path())
             .env_remove("CLICOLOR_FORCE")

@@ -113,6 +113,28 @@ fn an_slh_dsa_key_is_read_from_its_raw_seed() {
 }
 
 #[test]
+fn keys_for_hashes_are_told_apart() {
+    let folder = Folder::new();
+    folder
+        .pqtls("key new SLH-DSA-SHA2-128f --der --out a.der")
+        .ok();
+    let mut der = folder.bytes("a.der");
+    // The last arcs of id-slh-dsa-sha2-128f and id-hash-slh-dsa-sha2-128f-with-sha256 (RFC 9909).
+    let arc = der.iter().position(|byte| *byte == 21).unwrap();
+    der[arc] = 36;
+    folder.write("hash.der", &der);
+    let shown = folder.pqtls("key show hash.der");
+    assert!(
+        shown
+            .ok()
+            .starts_with("private key of HashSLH-DSA-SHA2-128f, to sign\n")
+    );
+    folder.pqtls("key check hash.der").ok();
+    let back = folder.pqtls("key convert hash.der --to der");
+    assert_eq!(back.stdout_bytes(), der);
+}
+
+#[test]
 fn public_keys_are_written_in_every_encoding() {
     let folder = Folder::with_ca();
     folder
@@ -194,8 +216,17 @@ fn files_of_the_wrong_kind_are_named() {
         .pqtls("key check a.pub")
         .fails(3, "a.pub has no private key, but a public key");
     folder
+        .pqtls("key show www.pem")
+        .fails(3, "see \"pqtls cert show\"");
+    folder
         .pqtls("cert show a.key")
         .fails(3, "a.key has no certificate, but a private key");
+    folder
+        .pqtls("cert request a.key --name a.example --out a.csr")
+        .ok();
+    folder
+        .pqtls("cert show a.csr")
+        .fails(3, "but a certificate request; have a CA sign it");
     folder.pqtls("cert request kem.key --name a.example").fails(
         3,
         "kem.key: this is a key of ML-KEM-768, which encapsulates",

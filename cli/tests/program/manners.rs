@@ -231,6 +231,28 @@ fn nothing_in_a_pipe_is_coloured() {
 }
 
 #[test]
+fn colours_can_be_forced_and_are_off_by_no_color() {
+    let folder = Folder::with_ca();
+    let show = "pqtls cert show www.pem --at 2100-01-01";
+    let coloured = folder.shell(&format!("CLICOLOR_FORCE=1 {show}"));
+    assert!(coloured.ok().contains("\u{1b}[31mexpired"));
+    let plain = folder.shell(&format!("NO_COLOR=1 CLICOLOR_FORCE=1 {show}"));
+    assert!(!plain.ok().contains('\u{1b}'));
+}
+
+#[test]
+fn what_is_stopped_in_the_middle_leaves_all_files_as_they_were() {
+    let folder = Folder::with_ca();
+    folder.write("kept.key", "kept");
+    let before = folder.files();
+    let half_a_key = &folder.read("www.key")[..60];
+    for out in ["kept.key --force", "new.key"] {
+        folder.stop_reading(half_a_key, &format!("key convert - --out {out}"));
+        assert_eq!(folder.files(), before);
+    }
+}
+
+#[test]
 fn names_in_certificates_move_no_cursor() {
     use pq_x509::x509_cert::der::asn1::Ia5String;
     use pq_x509::x509_cert::ext::pkix::SubjectAltName;

@@ -1,4 +1,6 @@
 //! Commands on certificates.
+//!
+//! It uses what else is in the [room](super), and what that may use.
 
 mod bundle;
 mod fingerprint;

@@ -108,7 +108,7 @@ impl fmt::Display for CertificatesInFile {
             Chain { in_order: true, .. } => writeln!(f, "{certificates}, a chain in order"),
             Chain { reason: None, .. } => writeln!(
                 f,
-                "{certificates}, a chain, but not in order; see \"pqtls cert bundle\""
+                "{certificates}, a chain, but out of order or with copies; see \"pqtls cert bundle\""
             ),
             Chain {
                 reason: Some(reason),

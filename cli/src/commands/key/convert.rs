@@ -104,7 +104,7 @@ impl Report for KeyConverted {
 
 impl fmt::Display for KeyConverted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (algorithm, form) = (self.key.algorithm, self.form.name());
+        let (algorithm, form) = (&self.key.algorithm, self.form.name());
         writeln!(f, "{}: private key of {algorithm} ({form})", self.file)?;
         writeln!(f, "fingerprint {}", self.key.fingerprint)
     }

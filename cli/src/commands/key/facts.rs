@@ -1,12 +1,14 @@
-use pq_x509::{Algorithm, KemAlgorithm, PublicKey};
+use pq_x509::{Algorithm, KemAlgorithm, PublicKey, VerifyingKey};
 use serde::Serialize;
 
 use crate::report::fingerprint;
+use crate::words::algorithm_name;
 
 /// What there is to say of a key without its secret.
 #[derive(Debug, Serialize)]
 pub(crate) struct KeyFacts {
-    pub(crate) algorithm: &'static str,
+    /// The parameter set, and whether it is for hashes (HashSLH-DSA).
+    pub(crate) algorithm: String,
     /// NIST's, from 1 to 5.
     pub(crate) security_category: Option<u8>,
     /// `sign` or `encapsulate`.
@@ -20,7 +22,10 @@ impl KeyFacts {
     pub(crate) fn of(key: &PublicKey) -> Self {
         let algorithm = key.algorithm();
         Self {
-            algorithm: algorithm.name(),
+            algorithm: match VerifyingKey::try_from(key.clone()) {
+                Ok(key) => algorithm_name(key.oid()),
+                Err(_) => algorithm.to_string(),
+            },
             security_category: security_category(algorithm),
             use_: match algorithm {
                 Algorithm::Kem(_) => "encapsulate",

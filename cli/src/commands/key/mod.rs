@@ -1,4 +1,6 @@
 //! Commands on keys.
+//!
+//! It uses what else is in the [room](super), and what that may use.
 
 mod check;
 mod convert;

@@ -119,7 +119,7 @@ impl Report for NewKey {
 
 impl fmt::Display for NewKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (algorithm, form) = (self.key.algorithm, self.form.name());
+        let (algorithm, form) = (&self.key.algorithm, self.form.name());
         writeln!(f, "{}: private key of {algorithm} ({form})", self.file)?;
         if let Some(file) = &self.public_file {
             writeln!(f, "{file}: its public key")?;
