@@ -12,6 +12,10 @@ use crate::words::of_signature_error;
 /// The certificates in their order as a chain: each is issued by the one after it, and signed with
 /// its key. Copies of a certificate are left out.
 pub(crate) fn in_order(certificates: &[Certificate]) -> Result<Vec<&Certificate>, NotAChain> {
+    // Whoever made the file decides how long it takes to look through.
+    if certificates.len() > MAX_CERTIFICATES {
+        return Err(NotAChain::TooMany(certificates.len()));
+    }
     let mut rest: Vec<&Certificate> = Vec::new();
     for certificate in certificates {
         if !rest.contains(&certificate) {
@@ -37,6 +41,9 @@ pub(crate) fn in_order(certificates: &[Certificate]) -> Result<Vec<&Certificate>
         _ => Ok(chain),
     }
 }
+
+/// Several times as many as webpki follows.
+const MAX_CERTIFICATES: usize = 32;
 
 /// Whether subject and issuer have one name, as a root's have.
 pub(crate) fn is_self_issued(certificate: &Certificate) -> bool {
@@ -99,6 +106,8 @@ fn issuer_of(
 /// Why certificates are not one chain.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotAChain {
+    #[error("there are {0}, and no chain has more than {MAX_CERTIFICATES}")]
+    TooMany(usize),
     #[error("both {one} and {other} issued none of the others; a chain has one lowest certificate")]
     TwoEnds { one: String, other: String },
     #[error("each of them issued another one of them; a chain has a lowest certificate")]
@@ -161,6 +170,10 @@ mod tests {
         assert!(matches!(
             in_order(&[leaf.clone(), root]),
             Err(NotAChain::TwoEnds { .. })
+        ));
+        assert!(matches!(
+            in_order(&vec![leaf.clone(); MAX_CERTIFICATES + 1]),
+            Err(NotAChain::TooMany(_))
         ));
         let other = self::root("Other").certificate().clone();
         assert!(matches!(

@@ -85,9 +85,9 @@ impl Contents {
     fn missing(&self, kinds: &[Kind]) -> DocumentError {
         let mut found: Vec<String> = Vec::new();
         for block in &self.blocks {
-            let name = format!("a {}", block.kind);
+            let name = block.kind.with_article();
             if !found.contains(&name) {
-                found.push(name.replace("a encrypted", "an encrypted"));
+                found.push(name);
             }
         }
         DocumentError::Missing {

@@ -49,6 +49,14 @@ impl Kind {
         }
     }
 
+    /// For sentences, such as `a private key`.
+    pub(crate) fn with_article(&self) -> String {
+        match self {
+            Self::EncryptedPrivateKey => format!("an {self}"),
+            _ => format!("a {self}"),
+        }
+    }
+
     /// By the fields of what is signed: of the three documents only a revocation list has times
     /// there, and a request has no more than four fields.
     fn of_body(body: &[u8]) -> Option<Self> {

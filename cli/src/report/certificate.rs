@@ -1,18 +1,12 @@
-use core::fmt;
-use core::net::IpAddr;
-
 use anstyle::{AnsiColor, Style};
+use core::fmt;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::x509_cert::der::{Decode, Encode};
 use pq_x509::x509_cert::ext::Extension;
-use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
-use pq_x509::x509_cert::ext::pkix::{
-    AuthorityInfoAccessSyntax, AuthorityKeyIdentifier, CrlDistributionPoints, ExtendedKeyUsage,
-    NameConstraints, SubjectAltName,
-};
+use pq_x509::x509_cert::ext::pkix::{AuthorityKeyIdentifier, ExtendedKeyUsage};
 use pq_x509::{Certificate, Sizes};
 use serde::Serialize;
 
+use super::extensions::{alternative_names, find, value_of};
 use super::fingerprint::{fingerprint, hex};
 use super::times::{rfc3339, with_unit};
 use crate::chains::is_self_issued;
@@ -55,6 +49,18 @@ enum State {
     Expired,
 }
 
+impl State {
+    fn at(at: UnixTime, not_before: UnixTime, not_after: UnixTime) -> Self {
+        if at > not_after {
+            Self::Expired
+        } else if at < not_before {
+            Self::NotYetValid
+        } else {
+            Self::Valid
+        }
+    }
+}
+
 /// In bytes.
 #[derive(Debug, Serialize)]
 struct SizesOfCertificate {
@@ -80,8 +86,8 @@ impl CertificateFacts {
         let extensions = tbs.extensions().map(Vec::as_slice).unwrap_or_default();
         let (not_before, not_after) = (certificate.not_before(), certificate.not_after());
         let sizes = Sizes::of([certificate]).total();
-        let purposes: Option<ExtendedKeyUsage> = contents(extensions);
-        let authority: Option<AuthorityKeyIdentifier> = contents(extensions);
+        let purposes: Option<ExtendedKeyUsage> = find(extensions);
+        let authority: Option<AuthorityKeyIdentifier> = find(extensions);
         let authority_key_id = authority.and_then(|id| id.key_identifier);
         Self {
             subject: named(certificate.describe_subject()),
@@ -90,11 +96,7 @@ impl CertificateFacts {
             names: alternative_names(extensions),
             not_before: rfc3339(not_before),
             not_after: rfc3339(not_after),
-            state: match () {
-                () if at > not_after => State::Expired,
-                () if at < not_before => State::NotYetValid,
-                () => State::Valid,
-            },
+            state: State::at(at, not_before, not_after),
             days_left: whole_days(at, not_after),
             key_algorithm: algorithm_name(tbs.subject_public_key_info().algorithm.oid),
             signature_algorithm: algorithm_name(certificate.parsed().signature_algorithm().oid),
@@ -260,126 +262,11 @@ fn named(name: String) -> String {
     }
 }
 
-/// The contents of the one extension of a kind, if it is there.
-fn contents<'a, E>(extensions: &'a [Extension]) -> Option<E>
-where
-    E: Decode<'a> + const_oid::AssociatedOid,
-{
-    let extension = extensions
-        .iter()
-        .find(|extension| extension.extn_id == E::OID)?;
-    E::from_der(extension.extn_value.as_bytes()).ok()
-}
-
-fn alternative_names(extensions: &[Extension]) -> Vec<String> {
-    let names: Option<SubjectAltName> = contents(extensions);
-    names.map_or_else(Vec::new, |names| names.0.iter().map(general_name).collect())
-}
-
-/// DNS names and addresses as they are, others after their kind.
-fn general_name(name: &GeneralName) -> String {
-    match name {
-        GeneralName::DnsName(name) => printable(name.as_str()),
-        GeneralName::IpAddress(octets) => address(octets.as_bytes()),
-        GeneralName::Rfc822Name(name) => format!("email:{}", printable(name.as_str())),
-        GeneralName::UniformResourceIdentifier(uri) => {
-            format!("URI:{}", printable(uri.as_str()))
-        }
-        GeneralName::DirectoryName(name) => format!("directory:{}", printable(&name.to_string())),
-        GeneralName::RegisteredId(oid) => format!("id:{oid}"),
-        GeneralName::OtherName(other) => format!("other:{}", other.type_id),
-        GeneralName::EdiPartyName(name) => {
-            format!(
-                "EDI:{}",
-                name.to_der()
-                    .map_or_else(|_| String::new(), |der| hex(&der))
-            )
-        }
-    }
-}
-
-/// An address, or in name constraints an address with its mask.
-fn address(octets: &[u8]) -> String {
-    let ip = |octets: &[u8]| match octets.len() {
-        4 => <[u8; 4]>::try_from(octets).ok().map(IpAddr::from),
-        16 => <[u8; 16]>::try_from(octets).ok().map(IpAddr::from),
-        _ => None,
-    };
-    if let Some(address) = ip(octets) {
-        return address.to_string();
-    }
-    let (address, mask) = octets.split_at(octets.len() / 2);
-    let prefix: u32 = mask.iter().map(|octet| octet.count_ones()).sum();
-    match ip(address) {
-        Some(address) if address.is_ipv4() == (octets.len() == 8) => format!("{address}/{prefix}"),
-        _ => format!("address:{}", hex(octets)),
-    }
-}
-
-/// What is in an extension of which a certificate's other facts don't tell.
-fn value_of(extension: &Extension) -> Option<String> {
-    let der = extension.extn_value.as_bytes();
-    let list = |names: &[GeneralName]| {
-        let names: Vec<String> = names.iter().map(general_name).collect();
-        names.join(", ")
-    };
-    match extension.extn_id {
-        oid if oid == oid_of::<CrlDistributionPoints>() => {
-            let points = CrlDistributionPoints::from_der(der).ok()?;
-            let names = points
-                .0
-                .iter()
-                .filter_map(|point| match &point.distribution_point {
-                    Some(DistributionPointName::FullName(names)) => Some(list(names)),
-                    _ => None,
-                });
-            Some(names.collect::<Vec<_>>().join(", "))
-        }
-        oid if oid == oid_of::<AuthorityInfoAccessSyntax>() => {
-            let access = AuthorityInfoAccessSyntax::from_der(der).ok()?;
-            let each = access.0.iter().map(|access| {
-                let method = oid_name(access.access_method);
-                format!("{method} {}", general_name(&access.access_location))
-            });
-            Some(each.collect::<Vec<_>>().join(", "))
-        }
-        oid if oid == oid_of::<NameConstraints>() => {
-            let constraints = NameConstraints::from_der(der).ok()?;
-            let subtrees = [
-                ("permitted", constraints.permitted_subtrees),
-                ("excluded", constraints.excluded_subtrees),
-            ];
-            let each = subtrees.into_iter().filter_map(|(which, subtrees)| {
-                let names: Vec<GeneralName> = subtrees?.into_iter().map(|tree| tree.base).collect();
-                Some(format!("{which} {}", list(&names)))
-            });
-            Some(each.collect::<Vec<_>>().join("; "))
-        }
-        _ => None,
-    }
-}
-
-fn oid_of<E: const_oid::AssociatedOid>() -> const_oid::ObjectIdentifier {
-    E::OID
-}
-
 /// The standards' names of key usages begin with a small letter.
 fn lower_first(name: &str) -> String {
     let mut characters = name.chars();
     let first = characters.next().into_iter().flat_map(char::to_lowercase);
     first.chain(characters).collect()
-}
-
-/// A text that anybody may have written, with nothing that starts a line or moves a cursor.
-pub(crate) fn printable(text: &str) -> String {
-    let mut printable = String::new();
-    for character in text.chars() {
-        match character {
-            ' '..='~' => printable.push(character),
-            _ => printable.extend(character.escape_debug()),
-        }
-    }
-    printable
 }
 
 #[cfg(test)]
@@ -396,16 +283,6 @@ mod tests {
         assert_eq!(whole_days(at(1), at(DAY)), 0);
         assert_eq!(whole_days(at(DAY), at(DAY - 1)), -1);
         assert_eq!(whole_days(at(3 * DAY), at(DAY)), -2);
-    }
-
-    #[test]
-    fn addresses_and_subnets() {
-        assert_eq!(address(&[192, 0, 2, 1]), "192.0.2.1");
-        assert_eq!(address(&[10, 0, 0, 0, 255, 0, 0, 0]), "10.0.0.0/8");
-        assert_eq!(address(&[0; 16]), "::");
-        assert_eq!(address(&[0; 32]), "::/0");
-        assert_eq!(address(&[1, 2, 3]), "address:010203");
-        assert_eq!(address(&[]), "address:");
     }
 
     #[test]

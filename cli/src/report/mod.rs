@@ -4,6 +4,7 @@
 //! This room uses [`chains`](crate::chains), [`files`](crate::files) and [`words`](crate::words).
 
 mod certificate;
+mod extensions;
 mod fingerprint;
 mod times;
 
@@ -14,7 +15,8 @@ use serde::Serialize;
 
 use crate::files::OutputError;
 
-pub(crate) use certificate::{CertificateFacts, printable};
+pub(crate) use certificate::CertificateFacts;
+pub(crate) use extensions::printable;
 pub(crate) use fingerprint::fingerprint;
 pub(crate) use times::{rfc3339, with_unit};
 

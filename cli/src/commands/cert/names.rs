@@ -18,16 +18,36 @@ pub(crate) struct Names {
     pub(crate) subject: Option<Subject>,
 }
 
-/// What both builders of pq-x509 can be told.
-pub(crate) trait TakesNames: Sized {
-    fn with_name(self, name: &AlternativeName) -> Self;
+/// What the builders of requests and of certificates can be told of a subject.
+pub(crate) trait TakesSubject: Sized {
     fn with_subject(self, subject: &Subject) -> Self;
+}
+
+/// What those for end entities can be told beside that.
+pub(crate) trait TakesNames: TakesSubject {
+    fn with_name(self, name: &AlternativeName) -> Self;
 
     fn with_names(self, names: &Names) -> Self {
         let builder = names.names.iter().fold(self, Self::with_name);
         names.subject.iter().fold(builder, Self::with_subject)
     }
 }
+
+macro_rules! takes_subject {
+    ($builder:ty $(, $kind:ident)?) => {
+        impl$(<$kind>)? TakesSubject for $builder {
+            fn with_subject(self, subject: &Subject) -> Self {
+                match subject {
+                    Subject::CommonName(name) => self.common_name(name),
+                    Subject::Full(name) => self.subject(name.clone()),
+                }
+            }
+        }
+    };
+}
+
+takes_subject!(RequestBuilder);
+takes_subject!(CertificateBuilder<K>, K);
 
 macro_rules! takes_names {
     ($($builder:ty),+) => {$(
@@ -36,13 +56,6 @@ macro_rules! takes_names {
                 match name {
                     AlternativeName::Dns(name) => self.dns_name(name),
                     AlternativeName::Ip(address) => self.ip_address(*address),
-                }
-            }
-
-            fn with_subject(self, subject: &Subject) -> Self {
-                match subject {
-                    Subject::CommonName(name) => self.common_name(name),
-                    Subject::Full(name) => self.subject(name.clone()),
                 }
             }
         }

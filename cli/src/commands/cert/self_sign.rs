@@ -1,12 +1,10 @@
 use core::fmt;
 
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{
-    Certificate, CertificateBuilder, EndEntity, IssueError, Issuer, SigningKey, Validity,
-};
+use pq_x509::{Certificate, CertificateBuilder, IssueError, Issuer, SigningKey, Validity};
 use serde::Serialize;
 
-use super::names::{Names, TakesNames};
+use super::names::{Names, TakesNames, TakesSubject};
 use super::purpose::Purpose;
 use crate::arguments::Subject;
 use crate::commands::delivery::{Delivery, OutputOptions};
@@ -69,9 +67,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
     let key = documents::signing_key(&arguments.key)?;
-    let certificate = match arguments.ca {
-        true => root(&arguments.names, arguments.days, &key)?,
-        false => end_entity(arguments, &key)?,
+    let certificate = match &arguments.names.subject {
+        Some(subject) if arguments.ca => root(subject, arguments.days, &key)?,
+        _ => end_entity(arguments, &key)?,
     };
     let pem = certificate.to_pem();
     let output = Output {
@@ -90,54 +88,41 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     delivery.deliver(&[output], &report)
 }
 
-fn root(names: &Names, days: Option<u32>, key: &SigningKey) -> Result<Certificate, IssueError> {
-    let builder = CertificateBuilder::ca("");
-    let builder = match &names.subject {
-        Some(Subject::CommonName(name)) => builder.common_name(name),
-        Some(Subject::Full(name)) => builder.subject(name.clone()),
-        None => builder,
-    };
+fn root(subject: &Subject, days: Option<u32>, key: &SigningKey) -> Result<Certificate, IssueError> {
+    let builder = CertificateBuilder::ca("").with_subject(subject);
     let root = Issuer::self_signed(with_days(builder, days), key)?;
     Ok(root.certificate().clone())
 }
 
+/// What a root of the same name and key would issue.
 fn end_entity(arguments: &Arguments, key: &SigningKey) -> Result<Certificate, IssueError> {
-    let builder = CertificateBuilder::end_entity().with_names(&arguments.names);
-    let builder = arguments
-        .purposes
-        .iter()
-        .fold(builder, |builder, purpose| match purpose {
+    let subject = subject(&arguments.names);
+    let mut builder = CertificateBuilder::end_entity()
+        .with_names(&arguments.names)
+        .with_subject(&subject);
+    for purpose in &arguments.purposes {
+        builder = match purpose {
             Purpose::Server => builder.server_auth(),
             Purpose::Client => builder.client_auth(),
-        });
-    let names = &arguments.names;
-    // Whoever issues has a name (RFC 5280 section 4.1.2.4).
-    let subject = names.subject.clone().unwrap_or_else(|| {
-        let first = names
-            .names
-            .first()
-            .map_or_else(String::new, ToString::to_string);
-        Subject::CommonName(first.chars().take(MAX_COMMON_NAME).collect())
-    });
-    self_signed(with_days(builder, arguments.days), &subject, key)
+        };
+    }
+    let issuer = Issuer::new(root(&subject, None, key)?, key)?;
+    issuer.issue(with_days(builder, arguments.days), key)
+}
+
+/// The subject, or the first name in its place: whoever issues has one (RFC 5280 section 4.1.2.4).
+fn subject(names: &Names) -> Subject {
+    match (&names.subject, names.names.first()) {
+        (Some(subject), _) => subject.clone(),
+        (None, first) => {
+            let name = first.map_or_else(String::new, ToString::to_string);
+            Subject::CommonName(name.chars().take(MAX_COMMON_NAME).collect())
+        }
+    }
 }
 
 /// In characters (RFC 5280, ub-common-name).
 const MAX_COMMON_NAME: usize = 64;
-
-/// A self-signed certificate of an end entity: what a root of the same name and key would issue.
-fn self_signed(
-    builder: CertificateBuilder<EndEntity>,
-    subject: &Subject,
-    key: &SigningKey,
-) -> Result<Certificate, IssueError> {
-    let names = Names {
-        names: Vec::new(),
-        subject: Some(subject.clone()),
-    };
-    let issuer = Issuer::new(root(&names, None, key)?, key)?;
-    issuer.issue(builder.with_subject(subject), key)
-}
 
 fn with_days<K>(builder: CertificateBuilder<K>, days: Option<u32>) -> CertificateBuilder<K> {
     match days {

@@ -1,0 +1,147 @@
+//! What is in extensions, in words.
+
+use core::net::IpAddr;
+
+use const_oid::AssociatedOid;
+use pq_x509::x509_cert::der::{Decode, Encode};
+use pq_x509::x509_cert::ext::Extension;
+use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
+use pq_x509::x509_cert::ext::pkix::{
+    AuthorityInfoAccessSyntax, CrlDistributionPoints, NameConstraints, SubjectAltName,
+};
+
+use super::fingerprint::hex;
+use crate::words::oid_name;
+
+/// The contents of the extension of a kind, if it is there.
+pub(crate) fn find<'a, E>(extensions: &'a [Extension]) -> Option<E>
+where
+    E: AssociatedOid + Decode<'a>,
+{
+    extensions.iter().find_map(decoded)
+}
+
+/// The contents of an extension, if it is of this kind.
+fn decoded<'a, E>(extension: &'a Extension) -> Option<E>
+where
+    E: AssociatedOid + Decode<'a>,
+{
+    let der = extension.extn_value.as_bytes();
+    (extension.extn_id == E::OID).then(|| E::from_der(der).ok())?
+}
+
+/// What is in an extension of which a certificate's other facts don't tell.
+pub(crate) fn value_of(extension: &Extension) -> Option<String> {
+    decoded(extension)
+        .map(distribution_points)
+        .or_else(|| decoded(extension).map(information_access))
+        .or_else(|| decoded(extension).map(name_constraints))
+}
+
+fn distribution_points(points: CrlDistributionPoints) -> String {
+    let names = points
+        .0
+        .iter()
+        .filter_map(|point| match &point.distribution_point {
+            Some(DistributionPointName::FullName(names)) => Some(general_names(names)),
+            _ => None,
+        });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn information_access(access: AuthorityInfoAccessSyntax) -> String {
+    let each = access.0.iter().map(|access| {
+        let method = oid_name(access.access_method);
+        format!("{method} {}", general_name(&access.access_location))
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn name_constraints(constraints: NameConstraints) -> String {
+    let subtrees = [
+        ("permitted", constraints.permitted_subtrees),
+        ("excluded", constraints.excluded_subtrees),
+    ];
+    let each = subtrees.into_iter().filter_map(|(which, subtrees)| {
+        let names: Vec<GeneralName> = subtrees?.into_iter().map(|tree| tree.base).collect();
+        Some(format!("{which} {}", general_names(&names)))
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+pub(crate) fn alternative_names(extensions: &[Extension]) -> Vec<String> {
+    let names: Option<SubjectAltName> = find(extensions);
+    names.map_or_else(Vec::new, |names| names.0.iter().map(general_name).collect())
+}
+
+fn general_names(names: &[GeneralName]) -> String {
+    let names: Vec<String> = names.iter().map(general_name).collect();
+    names.join(", ")
+}
+
+/// DNS names and addresses as they are, others after their kind.
+fn general_name(name: &GeneralName) -> String {
+    match name {
+        GeneralName::DnsName(name) => printable(name.as_str()),
+        GeneralName::IpAddress(octets) => address(octets.as_bytes()),
+        GeneralName::Rfc822Name(name) => format!("email:{}", printable(name.as_str())),
+        GeneralName::UniformResourceIdentifier(uri) => {
+            format!("URI:{}", printable(uri.as_str()))
+        }
+        GeneralName::DirectoryName(name) => format!("directory:{}", printable(&name.to_string())),
+        GeneralName::RegisteredId(oid) => format!("id:{oid}"),
+        GeneralName::OtherName(other) => format!("other:{}", other.type_id),
+        GeneralName::EdiPartyName(name) => {
+            format!(
+                "EDI:{}",
+                name.to_der()
+                    .map_or_else(|_| String::new(), |der| hex(&der))
+            )
+        }
+    }
+}
+
+/// An address, or in name constraints an address with its mask.
+fn address(octets: &[u8]) -> String {
+    let ip = |octets: &[u8]| match octets.len() {
+        4 => <[u8; 4]>::try_from(octets).ok().map(IpAddr::from),
+        16 => <[u8; 16]>::try_from(octets).ok().map(IpAddr::from),
+        _ => None,
+    };
+    if let Some(address) = ip(octets) {
+        return address.to_string();
+    }
+    let (address, mask) = octets.split_at(octets.len() / 2);
+    let prefix: u32 = mask.iter().map(|octet| octet.count_ones()).sum();
+    match ip(address) {
+        Some(address) if address.is_ipv4() == (octets.len() == 8) => format!("{address}/{prefix}"),
+        _ => format!("address:{}", hex(octets)),
+    }
+}
+
+/// A text that anybody may have written, with nothing that starts a line or moves a cursor.
+pub(crate) fn printable(text: &str) -> String {
+    let mut printable = String::new();
+    for character in text.chars() {
+        match character {
+            ' '..='~' => printable.push(character),
+            _ => printable.extend(character.escape_debug()),
+        }
+    }
+    printable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_subnets() {
+        assert_eq!(address(&[192, 0, 2, 1]), "192.0.2.1");
+        assert_eq!(address(&[10, 0, 0, 0, 255, 0, 0, 0]), "10.0.0.0/8");
+        assert_eq!(address(&[0; 16]), "::");
+        assert_eq!(address(&[0; 32]), "::/0");
+        assert_eq!(address(&[1, 2, 3]), "address:010203");
+        assert_eq!(address(&[]), "address:");
+    }
+}
