@@ -111,7 +111,7 @@ pub(crate) fn oid_name(oid: ObjectIdentifier) -> String {
     let Some(name) = DB.by_oid(&oid) else {
         return oid.to_string();
     };
-    let prefixes = ["id-ce-", "id-pe-", "id-kp-", "id-"];
+    let prefixes = ["id-ce-", "id-pe-", "id-kp-", "id-ad-", "id-"];
     let mut short = prefixes
         .iter()
         .filter_map(|prefix| name.strip_prefix(prefix));
@@ -129,6 +129,7 @@ mod tests {
             ("2.5.29.19", "basicConstraints"),
             ("1.3.6.1.5.5.7.1.1", "authorityInfoAccess"),
             ("1.3.6.1.5.5.7.3.1", "serverAuth"),
+            ("1.3.6.1.5.5.7.48.2", "caIssuers"),
             ("1.2.3.4", "1.2.3.4"),
         ] {
             assert_eq!(oid_name(ObjectIdentifier::new_unwrap(oid)), name);

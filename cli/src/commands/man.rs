@@ -32,7 +32,8 @@ Examples:
   $ pqtls man --out man1";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let mut program = Program::command();
+    // The help of a command is its page.
+    let mut program = Program::command().disable_help_subcommand(true);
     program.build();
     let mut pages = Vec::new();
     match &arguments.out {
@@ -62,17 +63,16 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 fn with_subcommands(command: &clap::Command) -> Vec<&clap::Command> {
     let mut all = vec![command];
     for subcommand in command.get_subcommands() {
-        if subcommand.get_name() != "help" {
-            all.extend(with_subcommands(subcommand));
-        }
+        all.extend(with_subcommands(subcommand));
     }
     all
 }
 
 fn render(command: &clap::Command) -> Vec<u8> {
     let mut page = Vec::new();
-    let rendered = Man::new(command.clone()).render(&mut page);
-    rendered.expect("a vector takes all that is written to it");
+    let man = Man::new(command.clone()).source(concat!("pqtls ", env!("CARGO_PKG_VERSION")));
+    man.render(&mut page)
+        .expect("a vector takes all that is written to it");
     page
 }
 

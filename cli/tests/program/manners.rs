@@ -209,6 +209,24 @@ fn what_is_wrong_with_a_command_line_is_said_with_status_2() {
 }
 
 #[test]
+fn every_command_has_a_manual_page() {
+    fn count(command: &clap::Command) -> usize {
+        1 + command.get_subcommands().map(count).sum::<usize>()
+    }
+    let folder = Folder::new();
+    fs::create_dir(folder.path().join("man1")).unwrap();
+    let pages = folder.pqtls("man --out man1");
+    assert_eq!(pages.ok().lines().count(), count(&pqtls::command()));
+    assert!(pages.ok().contains("man1/pqtls-key-new.1\n"));
+    let page = folder.read("man1/pqtls-cert.1");
+    assert!(page.contains(".TH pqtls-cert 1  \"pqtls "), "{page}");
+    assert!(page.contains("pqtls\\-cert\\-show(1)"), "{page}");
+    assert!(!page.contains("help(1)"), "{page}");
+    assert_eq!(folder.pqtls("man").ok(), folder.read("man1/pqtls.1"));
+    folder.pqtls("man --out man1").fails(3, "exists");
+}
+
+#[test]
 fn every_exit_status_is_in_the_help() {
     let folder = Folder::new();
     let help = folder.pqtls("--help");
