@@ -1,5 +1,5 @@
-use pq_x509::x509_cert::der::pem::Decoder;
-use pq_x509::x509_cert::der::{Header, Reader, SliceReader};
+use pq_x509::x509_cert::der::pem::{self, Decoder};
+use pq_x509::x509_cert::der::{Decode, Header, Reader, SliceReader, Tag};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -149,7 +149,7 @@ fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
 }
 
 fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, String> {
-    let malformed = |error: pq_x509::x509_cert::der::pem::Error| error.to_string();
+    let malformed = |error: pem::Error| error.to_string();
     // Lines of 64 characters are the rule, and others exist.
     let mut decoder = Decoder::new_detect_wrap(block.as_bytes()).map_err(malformed)?;
     // One buffer of the final length leaves no copies of a secret behind.
@@ -174,7 +174,6 @@ fn kind_of(der: &[u8], file: &str) -> Result<Kind, DocumentError> {
 
 /// How long the DER of a SEQUENCE says that it is, its tag and length included.
 fn declared_len(der: &[u8]) -> Option<usize> {
-    use pq_x509::x509_cert::der::{Decode, Tag};
     let mut reader = SliceReader::new(der).ok()?;
     let header = Header::decode(&mut reader).ok()?;
     let start = usize::try_from(reader.position()).ok()?;

@@ -40,9 +40,7 @@ pub(crate) enum DocumentError {
         found: String,
         advice: &'static str,
     },
-    #[error(
-        "{file} has {count} of what may be there once ({kinds}); put each into a file of its own"
-    )]
+    #[error("{file} is to have one {kinds}, and has {count}; put each into a file of its own")]
     Several {
         file: String,
         kinds: String,

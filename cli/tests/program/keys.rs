@@ -263,11 +263,14 @@ fn two_keys_in_a_file_are_refused() {
     ] {
         folder
             .pqtls(&format!("key {command}"))
-            .fails(3, "two.key has 2 of what may be there once");
+            .fails(3, "two.key is to have one private key");
     }
     folder.write("pair.key", folder.read("a.key") + &folder.read("a.pub"));
     folder.pqtls("key check pair.key").ok();
-    folder.pqtls("key show pair.key").fails(3, "pair.key has 2");
+    folder.pqtls("key show pair.key").fails(
+        3,
+        "pair.key is to have one private key or public key, and has 2",
+    );
 }
 
 #[test]

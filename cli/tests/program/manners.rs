@@ -258,6 +258,22 @@ fn colours_can_be_forced_and_are_off_by_no_color() {
     assert!(!plain.ok().contains('\u{1b}'));
 }
 
+/// By `script`, which every Debian has.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_gets_colours_and_no_der() {
+    let folder = Folder::with_ca();
+    let on_terminal = |variables: &str, command: &str| {
+        let line = format!("{variables} TERM=xterm script -qec '{command}' /dev/null");
+        folder.shell(&line).stdout().to_owned()
+    };
+    let show = "pqtls cert show www.pem --at 2100-01-01";
+    assert!(on_terminal("", show).contains("\u{1b}[31mexpired"));
+    assert!(!on_terminal("NO_COLOR=1", show).contains('\u{1b}'));
+    assert!(on_terminal("", "pqtls key new --der").contains("DER is not for a terminal"));
+    assert!(on_terminal("", "pqtls key new").contains("-----BEGIN PRIVATE KEY-----"));
+}
+
 #[test]
 fn what_is_stopped_in_the_middle_leaves_all_files_as_they_were() {
     let folder = Folder::with_ca();
