@@ -248,7 +248,7 @@ fn encoded_secrets<P: ParameterSet>(expanded: &[u8]) -> Sought {
         .secret("K", &expanded[32..64])
         .secret("the encoded s₁ and s₂", s)
         .secret("the encoded t₀", t0)
-        .secret("s₁ and s₂", &unpack(s, bits, P::ETA))
+        .secret_numbers("s₁ and s₂", &unpack(s, bits, P::ETA))
         .secret("t₀", &unpack(t0, 13, 1 << 12))
 }
 

@@ -9,8 +9,17 @@ use crate::stack::bytes_of;
 /// Secrets to be looked for, and what is public and may be found.
 #[derive(Clone, Default)]
 pub struct Sought {
-    secrets: Vec<(&'static str, Vec<u8>)>,
+    secrets: Vec<Secret>,
     public: Vec<Vec<u8>>,
+}
+
+/// A secret, and how it is cut.
+#[derive(Clone)]
+struct Secret {
+    what: &'static str,
+    bytes: Vec<u8>,
+    /// How many bytes a piece has.
+    piece: usize,
 }
 
 /// What was found of a secret.
@@ -27,22 +36,38 @@ pub struct Found {
 /// Bytes of a piece: what one instruction writes, and too many to be found by chance.
 const PIECE: usize = 16;
 
-/// Pieces overlap, so that of whatever has 24 bytes of a secret in a row one is found, as long as it
-/// begins at a multiple of this in either.
+/// Bytes of a piece of small numbers in places of 32 bits. Four numbers from -2 to 2 are often on a
+/// stack by chance; eight are not.
+const PIECE_OF_NUMBERS: usize = 32;
+
+/// Pieces overlap, so that of whatever has a piece and so many bytes more of a secret in a row one is
+/// found, as long as it begins at a multiple of this in either.
 const STEP: usize = 8;
 
-/// What has fewer different bytes than this is not looked for: zeros, and small numbers in places
-/// of 32 bits, which are on every stack.
+/// What has fewer different bytes than this is not looked for: zeros, and the like, which are on every
+/// stack.
 const DIFFERENT_BYTES: usize = 4;
-
-type Piece = [u8; PIECE];
 
 impl Sought {
     /// Adds a secret.
     #[must_use]
-    pub fn secret(mut self, what: &'static str, bytes: &[u8]) -> Self {
-        assert!(bytes.len() >= PIECE, "{what} is too short to be looked for");
-        self.secrets.push((what, bytes.to_vec()));
+    pub fn secret(self, what: &'static str, bytes: &[u8]) -> Self {
+        self.cut(what, bytes, PIECE)
+    }
+
+    /// Adds a secret that consists of small numbers in places of 32 bits.
+    #[must_use]
+    pub fn secret_numbers(self, what: &'static str, bytes: &[u8]) -> Self {
+        self.cut(what, bytes, PIECE_OF_NUMBERS)
+    }
+
+    fn cut(mut self, what: &'static str, bytes: &[u8], piece: usize) -> Self {
+        assert!(bytes.len() >= piece, "{what} is too short to be looked for");
+        self.secrets.push(Secret {
+            what,
+            bytes: bytes.to_vec(),
+            piece,
+        });
         self
     }
 
@@ -100,13 +125,14 @@ impl Sought {
     pub(crate) fn examples(&self) -> BTreeMap<&'static str, &[u8]> {
         let public = self.public_words();
         let mut examples = BTreeMap::new();
-        for (what, bytes) in &self.secrets {
-            let mut pieces = pieces_of(bytes).filter(|(_, piece)| is_sought(piece, &public));
-            if let Some((start, _)) = pieces.next() {
-                examples.entry(*what).or_insert_with(|| &bytes[start..]);
+        for secret in &self.secrets {
+            if let Some((start, _)) = secret.sought(&public).next() {
+                examples
+                    .entry(secret.what)
+                    .or_insert_with(|| &secret.bytes[start..]);
             }
         }
-        for (what, _) in &self.secrets {
+        for Secret { what, .. } in &self.secrets {
             assert!(examples.contains_key(what), "{what}: nothing to look for");
         }
         assert!(!examples.is_empty(), "there is nothing to look for");
@@ -126,26 +152,22 @@ impl Sought {
     pub(crate) fn in_stack(&self, stack: &[u8]) -> Vec<Found> {
         self.examples();
         let public = self.public_words();
-        let mut pieces: HashMap<Piece, BTreeSet<&'static str>> = HashMap::new();
-        for (what, bytes) in &self.secrets {
-            for (_, piece) in pieces_of(bytes).filter(|(_, piece)| is_sought(piece, &public)) {
-                pieces.entry(piece).or_default().insert(what);
+        let mut pieces: HashMap<&[u8], BTreeSet<&'static str>> = HashMap::new();
+        for secret in &self.secrets {
+            for (_, piece) in secret.sought(&public) {
+                pieces.entry(piece).or_default().insert(secret.what);
             }
         }
         let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
         for what in pieces.values().flatten() {
             *counts.entry(what).or_default() += 1;
         }
-        let mut found: HashSet<Piece> = HashSet::new();
-        for window in stack.windows(PIECE) {
+        let lengths: BTreeSet<usize> = self.secrets.iter().map(|secret| secret.piece).collect();
+        let mut found: HashSet<&[u8]> = HashSet::new();
+        for window in lengths.iter().flat_map(|len| stack.windows(*len)) {
             // most of it was never written
-            if window.iter().any(|byte| *byte != 0)
-                && let Some((piece, _)) = window
-                    .try_into()
-                    .ok()
-                    .and_then(|w: Piece| pieces.get_key_value(&w))
-            {
-                found.insert(*piece);
+            if window.iter().any(|byte| *byte != 0) && pieces.contains_key(window) {
+                found.insert(window);
             }
         }
         let mut found_of: BTreeMap<&'static str, usize> = BTreeMap::new();
@@ -161,21 +183,21 @@ impl Sought {
     }
 }
 
-/// The pieces of a secret, with where they begin.
-fn pieces_of(bytes: &[u8]) -> impl Iterator<Item = (usize, Piece)> {
-    let last = bytes.len() - PIECE;
-    let starts = (0..=last).step_by(STEP).chain([last]);
-    starts.map(|start| {
-        let piece = bytes[start..][..PIECE].try_into();
-        (start, piece.expect("of this length"))
-    })
-}
-
-/// Whether a piece is one that is on no stack by chance, and not public, also where two things that
-/// are public meet.
-fn is_sought(piece: &Piece, public: &HashSet<&[u8]>) -> bool {
-    let different = piece.iter().collect::<BTreeSet<_>>().len();
-    different >= DIFFERENT_BYTES && !piece.chunks(STEP).all(|half| public.contains(half))
+impl Secret {
+    /// The pieces that are looked for, with where they begin: those that are on no stack by chance, and
+    /// not public, also where two things that are public meet.
+    fn sought<'a>(
+        &'a self,
+        public: &'a HashSet<&[u8]>,
+    ) -> impl Iterator<Item = (usize, &'a [u8])> + 'a {
+        let last = self.bytes.len() - self.piece;
+        let starts = (0..=last).step_by(STEP).chain([last]);
+        let pieces = starts.map(|start| (start, &self.bytes[start..][..self.piece]));
+        pieces.filter(|(_, piece)| {
+            let different = piece.iter().collect::<BTreeSet<_>>().len();
+            different >= DIFFERENT_BYTES && !piece.chunks(STEP).all(|word| public.contains(word))
+        })
+    }
 }
 
 /// The runs of words that two values have alike, with where they begin.
@@ -215,6 +237,21 @@ mod tests {
         found
             .map(|Found { what, pieces, of }| (what, pieces, of))
             .collect()
+    }
+
+    /// Four small numbers in a row are there by chance.
+    #[test]
+    fn small_numbers_are_found_by_eight() {
+        let numbers = [-2, 1, 0, 2, -1, 0, 1, -2, 0, 2_i32];
+        let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let sought = Sought::default().secret_numbers("numbers", &bytes);
+        for offset in 0..9 {
+            let mut stack = vec![0; 64];
+            stack[offset..][..28].copy_from_slice(&bytes[..28]);
+            assert_eq!(found(&sought, &stack), []);
+            stack[offset..][..40].copy_from_slice(&bytes);
+            assert_eq!(found(&sought, &stack), [("numbers", 2, 2)]);
+        }
     }
 
     /// Wherever they lie, whole and in part, and nothing else.
