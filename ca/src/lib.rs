@@ -3,6 +3,8 @@
 //!
 //! * **Policy.** A [`Policy`] is a file that says what a CA may issue. It makes of what is
 //!   [`Wanted`] a certificate's builder, or says which lines forbid it.
+//! * **Ledger.** A [`Ledger`] keeps what was issued and what no longer holds; [`LocalLedger`] is one in
+//!   a folder of this machine.
 //!
 //! # Errors
 //!
@@ -12,8 +14,13 @@
 
 extern crate alloc;
 
+mod ledger;
 mod policy;
 
+pub use ledger::{
+    Entry, Filter, InvalidSerialNumber, Issued, Ledger, LedgerError, LocalLedger, NameFilter,
+    NewEntry, NoRandomness, Revocation, SerialNumber, State,
+};
 pub use policy::{
     DurationError, Forbidden, KeyAlgorithm, ListUrl, ListUrlError, NamePattern, NamePatternError,
     Network, NetworkError, Permitted, Policy, PolicyError, Profile, Reason, Refusal, TextPattern,

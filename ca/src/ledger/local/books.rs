@@ -1,0 +1,351 @@
+//! Journal and index as one: what is known now.
+
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use core::mem;
+use std::path::{Path, PathBuf};
+
+use pq_x509::CrlReason;
+use pq_x509::pki_types::{CertificateDer, UnixTime};
+
+use super::index::{self, Index};
+use super::journal::{Event, Journal};
+use super::lock::Turn;
+use super::order::{Key, Order};
+use super::row::{List, Row};
+use crate::ledger::entry::{Entry, NewEntry, Revocation, State};
+use crate::ledger::error::LedgerError;
+use crate::ledger::filter::Filter;
+use crate::ledger::serial_number::SerialNumber;
+
+/// The journal, the index, and what the journal says after the last record that is in the index.
+pub(super) struct Books {
+    journal: Journal,
+    index_path: PathBuf,
+    index: Index,
+    /// How often the index had been written when it was opened.
+    writings: u64,
+    /// With so many certificates and lists outside the index, it is written.
+    enough: usize,
+    /// What isn't in the index, or is otherwise there.
+    rows: BTreeMap<SerialNumber, Row>,
+    lists: BTreeMap<String, List>,
+}
+
+impl Books {
+    /// Opens what is in these files. The index is made, if it isn't there.
+    pub(super) fn open(
+        journal: &Path,
+        index: &Path,
+        enough: usize,
+        turn: &Turn<'_>,
+    ) -> Result<Self, LedgerError> {
+        let mut journal = Journal::open(journal)?;
+        let writings = turn.writings()?;
+        let index_path = index.to_path_buf();
+        let index = Index::open(index, journal.end())?;
+        journal.resume(index.end())?;
+        Ok(Self {
+            journal,
+            index_path,
+            index,
+            writings,
+            enough,
+            rows: BTreeMap::new(),
+            lists: BTreeMap::new(),
+        })
+    }
+
+    /// Whether the index is still the one that is open here.
+    pub(super) fn is_current(&self, turn: &Turn<'_>) -> Result<bool, LedgerError> {
+        Ok(self.writings == turn.writings()?)
+    }
+
+    /// Reads what others did.
+    pub(super) fn catch_up(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
+        self.journal.check()?;
+        let start = self.journal.end();
+        while let Some(event) = self.journal.next()? {
+            self.apply(event)?;
+            if self.waiting() >= MANY {
+                self.write_index(turn)?;
+            }
+        }
+        if self.journal.end() != start {
+            // Whoever wrote it may have been killed before it was on the disk, and then nobody has
+            // been told of it. Now it will be.
+            self.journal.sync()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the index, if much has happened since.
+    pub(super) fn write_index_if_due(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
+        if self.waiting() >= self.enough {
+            self.write_index(turn)?;
+        }
+        Ok(())
+    }
+
+    fn waiting(&self) -> usize {
+        self.rows.len() + self.lists.len()
+    }
+
+    fn write_index(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
+        // The index must not know what is not in the journal, whatever happens to the machine.
+        self.journal.sync()?;
+        // From here on, this is not current, unless all goes well.
+        let writings = turn.count_writing()?;
+        let rows = mem::take(&mut self.rows);
+        let lists = mem::take(&mut self.lists);
+        let (from, to) = (self.index.end(), self.journal.end());
+        self.index = index::write(&self.index_path, from, to, rows.values(), &lists)?;
+        self.writings = writings;
+        Ok(())
+    }
+
+    pub(super) fn record(&mut self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
+        let numbers = in_order(entries.iter().map(|entry| entry.issued.serial_number));
+        if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(LedgerError::SerialNumberTaken(twice[0]));
+        }
+        for number in numbers {
+            if self.row(&number)?.is_some() {
+                return Err(LedgerError::SerialNumberTaken(number));
+            }
+        }
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let rows = self.journal.append_issued(entries)?;
+        self.apply(Event::Issued(rows))
+    }
+
+    pub(super) fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
+        Ok(self.row(number)?.map(|row| row.entry))
+    }
+
+    pub(super) fn known_entry(&self, number: &SerialNumber) -> Result<Entry, LedgerError> {
+        Ok(self.known(number)?.entry)
+    }
+
+    pub(super) fn certificate(
+        &self,
+        number: &SerialNumber,
+    ) -> Result<Option<CertificateDer<'static>>, LedgerError> {
+        let Some(row) = self.row(number)? else {
+            return Ok(None);
+        };
+        Ok(Some(self.journal.read(row.place)?.into()))
+    }
+
+    pub(super) fn revoke(
+        &mut self,
+        numbers: &[SerialNumber],
+        revocation: &Revocation,
+    ) -> Result<(), LedgerError> {
+        if revocation.reason == CrlReason::RemoveFromCRL {
+            return Err(LedgerError::NotAReason);
+        }
+        let mut changing = Vec::new();
+        for number in in_order(numbers.iter().copied()) {
+            if self
+                .known_entry(&number)?
+                .revocation()
+                .is_none_or(|first| first.is_hold() && !revocation.is_hold())
+            {
+                changing.push(number);
+            }
+        }
+        changing.dedup();
+        if changing.is_empty() {
+            return Ok(());
+        }
+        self.journal.append_revoked(&changing, revocation)?;
+        self.apply(Event::Revoked {
+            numbers: changing,
+            revocation: revocation.clone(),
+        })
+    }
+
+    pub(super) fn reinstate(
+        &mut self,
+        number: &SerialNumber,
+        at: UnixTime,
+        by: &str,
+    ) -> Result<(), LedgerError> {
+        let row = self.known(number)?;
+        if !row.entry.revocation().is_some_and(Revocation::is_hold) {
+            return Err(LedgerError::NotOnHold(*number));
+        }
+        self.journal.append_reinstated(number, at, by)?;
+        self.apply(Event::Reinstated { number: *number })
+    }
+
+    /// Where to begin to look for what a filter lets through.
+    pub(super) fn search(&self, filter: &Filter) -> Result<Search, LedgerError> {
+        let order = Order::for_filter(filter);
+        let place = match order {
+            Order::Single(_) => Place::After(None),
+            Order::Names(_) => {
+                let mut keys = self.index.keys(&order, filter, None, usize::MAX)?;
+                keys.retain(|key| filter.allows_expiry(key.not_after));
+                keys.extend(self.keys_outside_index(filter));
+                keys.sort_unstable();
+                keys.dedup();
+                Place::At(keys.into_iter())
+            }
+        };
+        Ok(Search { order, place })
+    }
+
+    /// Looks on, and gives up to `limit` more entries: fewer, if it has looked at many, and `None`
+    /// if it has looked at all.
+    pub(super) fn look_on(
+        &self,
+        filter: &Filter,
+        search: &mut Search,
+        limit: usize,
+    ) -> Result<Option<Vec<Entry>>, LedgerError> {
+        let keys = match &mut search.place {
+            Place::At(keys) => keys.take(PAGE).collect(),
+            Place::After(after) => {
+                let mut keys = self
+                    .index
+                    .keys(&search.order, filter, after.as_ref(), PAGE)?;
+                let others = self.keys_outside_index(filter);
+                keys.extend(others.filter(|key| after.is_none_or(|after| *key > after)));
+                keys.sort_unstable();
+                keys.dedup();
+                keys.truncate(PAGE);
+                *after = keys.last().copied().or(*after);
+                keys
+            }
+        };
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let mut entries = Vec::new();
+        for key in keys {
+            if entries.len() == limit {
+                break;
+            }
+            let entry = self.entry(&key.number)?;
+            entries.extend(entry.filter(|entry| filter.matches(entry)));
+        }
+        Ok(Some(entries))
+    }
+
+    pub(super) fn next_list(
+        &mut self,
+        issuer: &str,
+        now: UnixTime,
+        show: &mut dyn FnMut(&SerialNumber, &Revocation),
+    ) -> Result<u64, LedgerError> {
+        let last = self.last_list(issuer)?;
+        self.index.listings(issuer, |number, listing| {
+            if listing.belongs_after(last) && !self.rows.contains_key(&number) {
+                show(&number, &listing.revocation);
+            }
+        })?;
+        for (number, row) in &self.rows {
+            if let Some(listing) = row.listing()
+                && listing.belongs_after(last)
+                && row.entry.issued.issuer == issuer
+            {
+                show(number, &listing.revocation);
+            }
+        }
+        let list = List {
+            number: last.number + 1,
+            // What was taken off the lists stays off, when somebody sets the clock back.
+            at: now.as_secs().max(last.at),
+        };
+        self.journal.append_listed(issuer, list)?;
+        self.lists.insert(issuer.into(), list);
+        Ok(list.number)
+    }
+
+    fn row(&self, number: &SerialNumber) -> Result<Option<Row>, LedgerError> {
+        match self.rows.get(number) {
+            Some(row) => Ok(Some(row.clone())),
+            None => self.index.row(number),
+        }
+    }
+
+    fn known(&self, number: &SerialNumber) -> Result<Row, LedgerError> {
+        self.row(number)?.ok_or(LedgerError::Unknown(*number))
+    }
+
+    fn last_list(&self, issuer: &str) -> Result<List, LedgerError> {
+        match self.lists.get(issuer) {
+            Some(list) => Ok(*list),
+            None => self.index.last_list(issuer),
+        }
+    }
+
+    fn keys_outside_index(&self, filter: &Filter) -> impl Iterator<Item = Key> {
+        self.rows
+            .values()
+            .filter(|row| filter.matches(&row.entry))
+            .map(Key::of)
+    }
+
+    /// What a record of the journal changes.
+    fn apply(&mut self, event: Event) -> Result<(), LedgerError> {
+        match event {
+            Event::Issued(rows) => {
+                let rows = rows.into_iter();
+                self.rows
+                    .extend(rows.map(|row| (row.entry.issued.serial_number, row)));
+            }
+            Event::Revoked {
+                numbers,
+                revocation,
+            } => {
+                for number in numbers {
+                    self.set_state(&number, State::Revoked(revocation.clone()))?;
+                }
+            }
+            Event::Reinstated { number } => self.set_state(&number, State::Valid)?,
+            Event::Listed { issuer, list } => {
+                self.lists.insert(issuer, list);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_state(&mut self, number: &SerialNumber, state: State) -> Result<(), LedgerError> {
+        let mut row = self.known(number)?;
+        row.last_list = self.last_list(&row.entry.issued.issuer)?.number;
+        row.entry.state = state;
+        self.rows.insert(*number, row);
+        Ok(())
+    }
+}
+
+/// In this order, the index is read page by page.
+fn in_order(numbers: impl Iterator<Item = SerialNumber>) -> Vec<SerialNumber> {
+    let mut numbers: Vec<_> = numbers.collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// How far somebody has looked.
+pub(super) struct Search {
+    order: Order,
+    place: Place,
+}
+
+enum Place {
+    /// Behind this key, in an order that the index has.
+    After(Option<Key>),
+    /// Among these keys.
+    At(vec::IntoIter<Key>),
+}
+
+/// While the journal is read, the index is written for each so many: the memory that they take is a
+/// few megabytes.
+const MANY: usize = 8192;
+/// How many entries somebody who looks may look at before it is another's turn.
+const PAGE: usize = 1000;

@@ -1,0 +1,191 @@
+//! What journal and index hold of one certificate.
+
+use std::io::{self, ErrorKind, Read};
+
+use pq_x509::CrlReason;
+use pq_x509::pki_types::UnixTime;
+
+use super::codec::{Decoder, put_bytes, put_number};
+use crate::ledger::entry::{Entry, Issued, Revocation, State};
+use crate::ledger::serial_number::SerialNumber;
+
+/// An entry, and what else has to be known of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Row {
+    pub(super) entry: Entry,
+    /// Where the certificate is.
+    pub(super) place: Place,
+    /// The number of its issuer's last revocation list when it was revoked.
+    pub(super) last_list: u64,
+}
+
+/// A part of the journal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Place {
+    pub(super) offset: u64,
+    pub(super) length: u64,
+}
+
+/// The last of an issuer's revocation lists. Before the first it is number 0.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct List {
+    pub(super) number: u64,
+    /// The time of the list, in seconds since 1970.
+    pub(super) at: u64,
+}
+
+/// What a revocation list needs to know of a certificate.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Listing {
+    pub(super) revocation: Revocation,
+    not_after: UnixTime,
+    last_list: u64,
+}
+
+impl Listing {
+    /// Whether the certificate belongs on the list after `last`: it has been on none that was made
+    /// after its expiry (RFC 5280 section 3.3).
+    pub(super) fn belongs_after(&self, last: List) -> bool {
+        last.number <= self.last_list || last.at <= self.not_after.as_secs()
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_time(&mut out, self.not_after);
+        put_number(&mut out, self.last_list);
+        put_revocation(&mut out, &self.revocation);
+        out
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> io::Result<Self> {
+        let mut decoder = Decoder::new(bytes);
+        Ok(Self {
+            not_after: time(&mut decoder)?,
+            last_list: decoder.number()?,
+            revocation: revocation(&mut decoder)?,
+        })
+    }
+}
+
+impl Row {
+    /// What a revocation list needs of this, if it is revoked.
+    pub(super) fn listing(&self) -> Option<Listing> {
+        Some(Listing {
+            revocation: self.entry.revocation()?.clone(),
+            not_after: self.entry.issued.not_after,
+            last_list: self.last_list,
+        })
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_issued(&mut out, &self.entry.issued);
+        put_number(&mut out, self.place.offset);
+        put_number(&mut out, self.place.length);
+        match &self.entry.state {
+            State::Valid => out.push(VALID),
+            State::Revoked(revocation) => {
+                out.push(REVOKED);
+                put_revocation(&mut out, revocation);
+                put_number(&mut out, self.last_list);
+            }
+        }
+        out
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> io::Result<Self> {
+        let mut decoder = Decoder::new(bytes);
+        let issued = issued(&mut decoder)?;
+        let place = Place {
+            offset: decoder.number()?,
+            length: decoder.number()?,
+        };
+        let (state, last_list) = match decoder.byte()? {
+            VALID => (State::Valid, 0),
+            REVOKED => {
+                let revocation = revocation(&mut decoder)?;
+                (State::Revoked(revocation), decoder.number()?)
+            }
+            _ => return Err(ErrorKind::InvalidData.into()),
+        };
+        Ok(Self {
+            entry: Entry { issued, state },
+            place,
+            last_list,
+        })
+    }
+}
+
+const VALID: u8 = 0;
+const REVOKED: u8 = 1;
+
+pub(super) fn put_issued(out: &mut Vec<u8>, issued: &Issued) {
+    put_bytes(out, issued.serial_number.as_bytes());
+    for text in [
+        &issued.issuer,
+        &issued.subject,
+        &issued.profile,
+        &issued.key_algorithm,
+        &issued.by,
+    ] {
+        put_bytes(out, text.as_bytes());
+    }
+    for time in [issued.not_before, issued.not_after, issued.at] {
+        put_time(out, time);
+    }
+    put_number(out, issued.names.len() as u64);
+    for name in &issued.names {
+        put_bytes(out, name.as_bytes());
+    }
+}
+
+pub(super) fn issued(decoder: &mut Decoder<impl Read>) -> io::Result<Issued> {
+    let mut issued = Issued {
+        serial_number: serial_number(decoder)?,
+        issuer: decoder.text()?,
+        subject: decoder.text()?,
+        profile: decoder.text()?,
+        key_algorithm: decoder.text()?,
+        by: decoder.text()?,
+        not_before: time(decoder)?,
+        not_after: time(decoder)?,
+        at: time(decoder)?,
+        names: Vec::new(),
+    };
+    for _ in 0..decoder.number()? {
+        issued.names.push(decoder.text()?);
+    }
+    Ok(issued)
+}
+
+pub(super) fn put_revocation(out: &mut Vec<u8>, revocation: &Revocation) {
+    put_time(out, revocation.at);
+    put_number(out, revocation.reason as u64);
+    put_bytes(out, revocation.by.as_bytes());
+}
+
+pub(super) fn revocation(decoder: &mut Decoder<impl Read>) -> io::Result<Revocation> {
+    Ok(Revocation {
+        at: time(decoder)?,
+        reason: u32::try_from(decoder.number()?)
+            .ok()
+            .and_then(|number| CrlReason::try_from(number).ok())
+            .ok_or(ErrorKind::InvalidData)?,
+        by: decoder.text()?,
+    })
+}
+
+pub(super) fn serial_number(decoder: &mut Decoder<impl Read>) -> io::Result<SerialNumber> {
+    SerialNumber::from_bytes(&decoder.bytes()?).map_err(|_| ErrorKind::InvalidData.into())
+}
+
+pub(super) fn put_time(out: &mut Vec<u8>, time: UnixTime) {
+    put_number(out, time.as_secs());
+}
+
+pub(super) fn time(decoder: &mut Decoder<impl Read>) -> io::Result<UnixTime> {
+    let seconds = decoder.number()?;
+    Ok(UnixTime::since_unix_epoch(core::time::Duration::from_secs(
+        seconds,
+    )))
+}

@@ -1,0 +1,449 @@
+//! A ledger in a folder: what every ledger does, wherever things are, and what is in the files.
+
+use alloc::sync::Arc;
+use core::mem;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+
+use pq_x509::CrlReason;
+use pq_x509::pki_types::{CertificateDer, UnixTime};
+use tempfile::TempDir;
+
+use super::*;
+use crate::ledger::entry::Issued;
+use crate::ledger::suite::{
+    at, entry, find, hold_to_suite, issued, next_list, number, record, revocation,
+};
+
+mod in_journal {
+    super::hold_to_suite!(super::in_a_folder);
+}
+
+/// The same, where everything is in the index at once.
+mod in_index {
+    super::hold_to_suite!(super::always_indexed);
+}
+
+/// The same, where each call finds the index gone, and makes it from the journal.
+mod in_index_made_again {
+    super::hold_to_suite!(super::anew);
+}
+
+fn in_a_folder() -> (LocalLedger, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = LocalLedger::create(folder.path().join("ledger")).unwrap();
+    (ledger, folder)
+}
+
+fn always_indexed() -> (LocalLedger, TempDir) {
+    let (ledger, folder) = in_a_folder();
+    *ledger.books.lock().unwrap() = None;
+    (
+        LocalLedger {
+            enough: 1,
+            ..ledger
+        },
+        folder,
+    )
+}
+
+fn anew() -> (Anew, TempDir) {
+    let (ledger, folder) = in_a_folder();
+    (Anew(ledger.folder), folder)
+}
+
+/// Opens a ledger, and has it read all that is there.
+fn open_and_read(place: &Path) -> Result<LocalLedger, LedgerError> {
+    let ledger = LocalLedger::open(place)?;
+    ledger.entry(&number(1))?;
+    Ok(ledger)
+}
+
+struct Anew(PathBuf);
+
+impl Anew {
+    fn open(&self) -> Result<LocalLedger, LedgerError> {
+        // The first call finds none.
+        let _ = fs::remove_file(self.0.join(INDEX));
+        let ledger = LocalLedger::at(&self.0)?;
+        Ok(LocalLedger {
+            enough: 1,
+            ..ledger
+        })
+    }
+}
+
+impl Ledger for Anew {
+    fn record(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
+        self.open()?.record(entries)
+    }
+
+    fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
+        self.open()?.entry(number)
+    }
+
+    fn certificate(
+        &self,
+        number: &SerialNumber,
+    ) -> Result<Option<CertificateDer<'static>>, LedgerError> {
+        self.open()?.certificate(number)
+    }
+
+    fn revoke(&self, number: &SerialNumber, revocation: &Revocation) -> Result<Entry, LedgerError> {
+        self.open()?.revoke(number, revocation)
+    }
+
+    fn revoke_all(
+        &self,
+        numbers: &[SerialNumber],
+        revocation: &Revocation,
+    ) -> Result<(), LedgerError> {
+        self.open()?.revoke_all(numbers, revocation)
+    }
+
+    fn reinstate(
+        &self,
+        number: &SerialNumber,
+        at: UnixTime,
+        by: &str,
+    ) -> Result<Entry, LedgerError> {
+        self.open()?.reinstate(number, at, by)
+    }
+
+    fn find(
+        &self,
+        filter: &Filter,
+        show: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        let ledger = LocalLedger::at(&self.0)?;
+        ledger.find(filter, show)
+    }
+
+    fn next_list(
+        &self,
+        issuer: &str,
+        now: UnixTime,
+        show: &mut dyn FnMut(&SerialNumber, &Revocation),
+    ) -> Result<u64, LedgerError> {
+        self.open()?.next_list(issuer, now, show)
+    }
+}
+
+/// More than a page, and enough for the index to be written several times.
+#[test]
+fn many_entries_are_found_in_order_in_index_and_journal() {
+    let (ledger, _keep) = in_a_folder();
+    let expiring = |n: u64| Issued {
+        // in an order that has nothing to do with that of the numbers
+        not_after: at(1000 + n * 7919 % 2477),
+        ..issued(n)
+    };
+    record(&ledger, (1..=1500).map(expiring));
+    for chunk in 0..20 {
+        record(
+            &ledger,
+            (1501 + chunk * 50..1551 + chunk * 50).map(expiring),
+        );
+    }
+    let mut expected: Vec<Entry> = (1..=2500).map(|n| entry(expiring(n))).collect();
+    expected.sort_by_key(|entry| (entry.issued.not_after, entry.issued.serial_number));
+    for filter in [
+        Filter::all(),
+        Filter::all().issuer("issuing"),
+        Filter::all().domain("example.org"),
+    ] {
+        assert!(find(&ledger, &filter) == expected, "{filter:?}");
+    }
+    let window = Filter::all()
+        .expires_from(at(1100))
+        .expires_before(at(1200));
+    expected.retain(|entry| window.matches(entry));
+    assert_eq!(find(&ledger, &window), expected);
+}
+
+#[test]
+fn a_ledger_is_created_once_and_opened_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("a/b");
+    let error = open_and_read(&place).unwrap_err();
+    assert!(matches!(error, LedgerError::NoLedger { path } if path == place));
+    assert!(!place.exists());
+    record(&LocalLedger::create(&place).unwrap(), [issued(1)]);
+    let error = LocalLedger::create(&place).unwrap_err();
+    assert!(matches!(error, LedgerError::AlreadyThere { path } if path == place));
+    let ledger = LocalLedger::open(&place).unwrap();
+    assert_eq!(find(&ledger, &Filter::all()), [entry(issued(1))]);
+}
+
+#[test]
+fn threads_and_handles_see_what_the_others_did() {
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    thread::scope(|scope| {
+        for start in [1, 1001, 2001, 3001] {
+            let (ledger, place) = (&ledger, &place);
+            scope.spawn(move || {
+                let own = LocalLedger::open(place).unwrap();
+                for n in start..start + 50 {
+                    let handle = if n % 2 == 0 { ledger } else { &own };
+                    record(handle, [issued(n)]);
+                    let other = if n % 2 == 0 { &own } else { ledger };
+                    assert_eq!(other.entry(&number(n)).unwrap(), Some(entry(issued(n))));
+                }
+            });
+        }
+    });
+    assert_eq!(find(&ledger, &Filter::all()).len(), 200);
+}
+
+#[test]
+fn who_has_to_wait_is_told() {
+    let (ledger, folder) = in_a_folder();
+    let told = Arc::new(AtomicUsize::new(0));
+    let (send, receive) = mpsc::channel();
+    let waiting = {
+        let told = Arc::clone(&told);
+        LocalLedger::open(folder.path().join("ledger"))
+            .unwrap()
+            .on_wait(move || {
+                told.fetch_add(1, Ordering::SeqCst);
+                send.send(()).unwrap();
+            })
+    };
+    record(&waiting, [issued(1)]);
+    assert_eq!(told.load(Ordering::SeqCst), 0);
+    thread::scope(|scope| {
+        let turn = ledger.lock.take(|| {}).unwrap();
+        scope.spawn(|| record(&waiting, [issued(2)]));
+        receive.recv().unwrap();
+        drop(turn);
+    });
+    assert_eq!(told.load(Ordering::SeqCst), 1);
+    assert_eq!(find(&ledger, &Filter::all()).len(), 2);
+}
+
+/// All records of a journal, without the zeros behind them.
+fn records(journal: &Path) -> Vec<u8> {
+    let mut read = Journal::open(journal).unwrap();
+    while read.next().unwrap().is_some() {}
+    let mut contents = fs::read(journal).unwrap();
+    contents.truncate(read.end().offset as usize);
+    contents
+}
+
+/// As a process is killed while it appends: at every byte.
+#[test]
+fn a_record_that_is_not_whole_is_as_if_it_had_not_been_begun() {
+    let (ledger, folder) = in_a_folder();
+    let journal = folder.path().join("ledger").join(JOURNAL);
+    record(&ledger, [issued(1)]);
+    let before = records(&journal);
+    record(&ledger, [issued(2)]);
+    let after = records(&journal);
+    drop(ledger);
+    for length in before.len()..after.len() {
+        fs::write(&journal, &after[..length]).unwrap();
+        let ledger = LocalLedger::open(folder.path().join("ledger")).unwrap();
+        assert_eq!(find(&ledger, &Filter::all()), [entry(issued(1))]);
+        assert_eq!(records(&journal), before);
+    }
+    // Nothing of it is left in the way of another.
+    fs::write(&journal, &after[..after.len() - 1]).unwrap();
+    let ledger = LocalLedger::open(folder.path().join("ledger")).unwrap();
+    record(&ledger, [issued(3)]);
+    let entries = find(&ledger, &Filter::all());
+    assert_eq!(entries, [entry(issued(1)), entry(issued(3))]);
+}
+
+/// When the machine stops, what was not synced may be of the right length, and hold anything.
+#[test]
+fn a_last_record_of_other_bytes_is_as_if_it_had_not_been_begun() {
+    let (ledger, folder) = in_a_folder();
+    let journal = folder.path().join("ledger").join(JOURNAL);
+    record(&ledger, [issued(1)]);
+    let before = records(&journal);
+    record(&ledger, [issued(2)]);
+    let after = records(&journal);
+    drop(ledger);
+    let zeros = [before.as_slice(), &vec![0; after.len() - before.len()]].concat();
+    let mut flipped = after.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    let mut no_length = after;
+    no_length[before.len()..before.len() + 8].fill(0);
+    for contents in [zeros, flipped, no_length] {
+        fs::write(&journal, &contents).unwrap();
+        let ledger = LocalLedger::open(folder.path().join("ledger")).unwrap();
+        assert_eq!(find(&ledger, &Filter::all()), [entry(issued(1))]);
+        assert_eq!(records(&journal), before);
+    }
+}
+
+#[test]
+fn a_record_in_the_middle_that_is_not_what_was_written_is_damage() {
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    let journal = place.join(JOURNAL);
+    record(&ledger, [issued(1)]);
+    let start = records(&journal).len();
+    record(&ledger, [issued(2)]);
+    let end = records(&journal).len();
+    record(&ledger, [issued(3)]);
+    drop(ledger);
+    let whole = records(&journal);
+    for flipped in [start + 8, start + 20, end - 33] {
+        let mut contents = whole.clone();
+        contents[flipped] ^= 0x10;
+        fs::write(&journal, &contents).unwrap();
+        let error = open_and_read(&place).unwrap_err();
+        assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+        assert_eq!(fs::read(&journal).unwrap(), contents);
+    }
+}
+
+#[test]
+fn what_the_index_has_is_not_lost_from_the_journal_unnoticed() {
+    let (ledger, folder) = always_indexed();
+    let place = folder.path().join("ledger");
+    record(&ledger, [issued(1)]);
+    let before = fs::read(place.join(JOURNAL)).unwrap();
+    record(&ledger, [issued(2)]);
+    // While the ledger is open, and when it is opened
+    fs::write(place.join(JOURNAL), &before).unwrap();
+    let error = ledger.entry(&number(1)).unwrap_err();
+    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+    let error = open_and_read(&place).unwrap_err();
+    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+    // Another ledger's journal, whatever is in it
+    let (other, elsewhere) = in_a_folder();
+    record(&other, (1..=5).map(issued));
+    fs::copy(
+        elsewhere.path().join("ledger").join(JOURNAL),
+        place.join(JOURNAL),
+    )
+    .unwrap();
+    let error = open_and_read(&place).unwrap_err();
+    assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+    // Without the index, the journal is all there is.
+    fs::remove_file(place.join(INDEX)).unwrap();
+    let ledger = LocalLedger::open(&place).unwrap();
+    assert_eq!(find(&ledger, &Filter::all()).len(), 5);
+}
+
+#[test]
+fn a_journal_that_is_none_or_is_newer_is_refused() {
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    record(&ledger, [issued(1)]);
+    drop(ledger);
+    let whole = fs::read(place.join(JOURNAL)).unwrap();
+    let with = |place: usize, byte: u8| {
+        let mut contents = whole.clone();
+        contents[place] = byte;
+        contents
+    };
+    let open = |contents: &[u8]| {
+        fs::write(place.join(JOURNAL), contents).unwrap();
+        open_and_read(&place).unwrap_err()
+    };
+    let newer = open(&with(12, 2));
+    assert!(
+        matches!(
+            newer,
+            LedgerError::Newer {
+                format: 2,
+                known: 1,
+                ..
+            }
+        ),
+        "{newer}"
+    );
+    for contents in [
+        vec![],
+        whole[..63].to_vec(),
+        with(0, 0),
+        with(20, 0),
+        with(63, 0),
+    ] {
+        let error = open(&contents);
+        assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+    }
+}
+
+/// As a process is killed while it writes the index: the database is open, and not closed.
+#[test]
+fn an_index_that_was_being_written_opens() {
+    let (ledger, folder) = always_indexed();
+    let place = folder.path().join("ledger");
+    record(&ledger, (1..=100).map(issued));
+    drop(ledger);
+    mem::forget(index::writable(&place.join(INDEX)).unwrap());
+    let ledger = LocalLedger::open(&place).unwrap();
+    assert_eq!(find(&ledger, &Filter::all()).len(), 100);
+    record(&ledger, [issued(101)]);
+}
+
+/// As a process is killed while it makes the files.
+#[test]
+fn files_that_were_being_made_are_not_in_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    for draft in ["journal.new", "index.new"] {
+        fs::write(place.join(draft), b"something").unwrap();
+    }
+    let ledger = LocalLedger::create(place).unwrap();
+    record(&ledger, [issued(1)]);
+    let mut files: Vec<_> = fs::read_dir(place)
+        .unwrap()
+        .map(|file| file.unwrap().file_name())
+        .collect();
+    files.sort();
+    assert_eq!(files, [INDEX, JOURNAL, LOCK]);
+}
+
+#[test]
+fn an_index_that_is_none_is_said_to_be_deleted() {
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    record(&ledger, [issued(1)]);
+    drop(ledger);
+    fs::write(place.join(INDEX), b"something").unwrap();
+    let error = open_and_read(&place).unwrap_err();
+    assert!(matches!(error, LedgerError::Index { .. }));
+    assert!(error.to_string().contains("delete that file"), "{error}");
+}
+
+/// Otherwise the index would be made of what came after, and lack what came before.
+#[test]
+fn an_index_deleted_while_it_is_used_is_made_whole() {
+    let (ledger, folder) = always_indexed();
+    let index = folder.path().join("ledger").join(INDEX);
+    record(&ledger, [issued(1)]);
+    fs::remove_file(&index).unwrap();
+    record(&ledger, [issued(2)]);
+    record(&ledger, [issued(3)]);
+    assert_eq!(find(&ledger, &Filter::all()).len(), 3);
+}
+
+#[test]
+fn lists_go_on_after_the_index_was_written() {
+    let (ledger, folder) = always_indexed();
+    record(&ledger, (1..=3).map(issued));
+    let revoked = revocation(30, CrlReason::KeyCompromise);
+    for n in 1..=3 {
+        ledger.revoke(&number(n), &revoked).unwrap();
+    }
+    assert_eq!(next_list(&ledger, "issuing", 1002).1.len(), 3);
+    // What is done with is no longer in the index.
+    assert_eq!(next_list(&ledger, "issuing", 1002).1.len(), 2);
+    let journal = Journal::open(&folder.path().join("ledger").join(JOURNAL)).unwrap();
+    let index = folder.path().join("ledger").join(INDEX);
+    let mut kept = Vec::new();
+    let index = index::Index::open(&index, journal.end()).unwrap();
+    index
+        .listings("issuing", |number, _| kept.push(number))
+        .unwrap();
+    assert_eq!(kept, [number(2), number(3)]);
+}
