@@ -1,0 +1,331 @@
+//! Processes that use one ledger at a time are killed at any moment, and nothing that a call
+//! returned for is lost.
+//!
+//! Each worker is this test program again. After each call that returned, it writes a line of what
+//! it was told into a file of its own; in the end, the ledger has to know all of it.
+#![cfg(unix)]
+
+use core::fmt::Write as _;
+use core::ops::ControlFlow;
+use core::time::Duration;
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+use std::{env, process, thread};
+
+use pq_ca::{
+    Entry, Filter, Issued, Ledger, LedgerError, LocalLedger, NewEntry, Revocation, SerialNumber,
+};
+use pq_x509::CrlReason;
+use pq_x509::pki_types::UnixTime;
+
+#[test]
+fn nothing_is_lost_in_40_kills() {
+    kill_workers(40, Duration::from_millis(200));
+}
+
+#[test]
+#[ignore = "takes some minutes"]
+fn nothing_is_lost_in_1000_kills() {
+    kill_workers(1000, Duration::from_millis(200));
+}
+
+/// What a worker is, once it is started with [`FOLDER`] set; otherwise nothing.
+#[test]
+fn worker() {
+    if let Some(folder) = env::var_os(FOLDER) {
+        let name = env::var(WORKER).unwrap();
+        work(Path::new(&folder), &name);
+    }
+}
+
+const FOLDER: &str = "PQ_CA_TEST_FOLDER";
+const WORKER: &str = "PQ_CA_TEST_WORKER";
+const WORKERS: usize = 4;
+/// Among so many serial numbers, all workers choose some of theirs, and so often one that is taken.
+const CONTENDED: u64 = 1000;
+
+fn kill_workers(kills: usize, longest: Duration) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("ledger");
+    LocalLedger::create(&place).unwrap();
+    let mut random = Random::new(kills as u64);
+    let mut workers: Vec<Worker> = (0..WORKERS)
+        .map(|worker| start(folder.path(), worker, 0))
+        .collect();
+    let mut slowest = Duration::ZERO;
+    for kill in 1..=kills {
+        // Some are killed when they have just begun, and some while they write the index.
+        thread::sleep(longest.mul_f64(random.below(1000) as f64 / 1000.0));
+        let worker = random.below(WORKERS as u64) as usize;
+        workers[worker].kill();
+        workers[worker] = start(folder.path(), worker, kill);
+        if kill % 10 == 0 {
+            // With all of them dead, whatever they were at: it opens, and that doesn't take long.
+            workers.iter_mut().for_each(Worker::kill);
+            let begun = Instant::now();
+            let ledger = LocalLedger::open(&place).unwrap();
+            ledger.entry(&SerialNumber::random().unwrap()).unwrap();
+            slowest = slowest.max(begun.elapsed());
+            for (worker, process) in workers.iter_mut().enumerate() {
+                *process = start(folder.path(), worker, kills + kill);
+            }
+        }
+    }
+    workers.iter_mut().for_each(Worker::kill);
+    let claims = Claims::read(folder.path());
+    let ledger = LocalLedger::open(&place).unwrap();
+    let kept = check(&ledger, &claims);
+    println!(
+        "{kills} kills: {} issued, {} revoked, {} lists; opened in {slowest:?} at most",
+        claims.issued.len(),
+        claims.revoked.len(),
+        claims.lists.len()
+    );
+    assert!(slowest < Duration::from_secs(1), "{slowest:?}");
+    // Otherwise they were not at work.
+    assert!(claims.issued.len() > kills && claims.revoked.len() > kills / 4);
+
+    // The journal alone says the same.
+    drop(ledger);
+    fs::remove_file(place.join("index")).unwrap();
+    let again = check(&LocalLedger::open(&place).unwrap(), &claims);
+    assert!(kept == again);
+}
+
+fn start(folder: &Path, worker: usize, round: usize) -> Worker {
+    let process = Command::new(env::current_exe().unwrap())
+        .args(["worker", "--exact", "--nocapture"])
+        .env(FOLDER, folder)
+        .env(WORKER, format!("{worker}-{round}"))
+        .stdout(Stdio::null())
+        .spawn();
+    Worker(process.unwrap())
+}
+
+/// A process that does not outlive the test.
+struct Worker(Child);
+
+impl Worker {
+    fn kill(&mut self) {
+        self.0.kill().unwrap();
+        let status = self.0.wait().unwrap();
+        assert_eq!(status.code(), None, "the worker ended by itself: {status}");
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Issues, revokes and makes lists until it is killed.
+fn work(folder: &Path, name: &str) {
+    let ledger = LocalLedger::open(folder.join("ledger")).unwrap();
+    let mut log = fs::File::options()
+        .append(true)
+        .create(true)
+        .open(folder.join(format!("log-{name}")))
+        .unwrap();
+    let mut claim = |line: String| log.write_all(format!("{line}\n").as_bytes()).unwrap();
+    let mut random = Random::new(u64::from(process::id()));
+    let mut own: Vec<SerialNumber> = Vec::new();
+    for step in 0_u64.. {
+        match random.below(20) {
+            0 => {
+                let number = ledger
+                    .next_list("issuing", at(step), &mut |_, _| {})
+                    .unwrap();
+                claim(format!("list {number}"));
+            }
+            1..6 if !own.is_empty() => {
+                let number = own[random.below(own.len() as u64) as usize];
+                let revocation = Revocation {
+                    at: at(step),
+                    reason: CrlReason::KeyCompromise,
+                    by: name.into(),
+                };
+                let known = ledger.revoke(&number, &revocation).unwrap();
+                let first = known.revocation().unwrap();
+                claim(format!(
+                    "revoked {number} {} {}",
+                    first.at.as_secs(),
+                    first.by
+                ));
+            }
+            choice => {
+                // So many have the index written.
+                let (many, range) = match choice {
+                    19 => (1200, u64::MAX),
+                    18 => (1, CONTENDED),
+                    _ => (1, u64::MAX),
+                };
+                let numbers = (0..many).map(|_| 1 + random.below(range));
+                let entries: Vec<_> = numbers
+                    .map(|number| new_entry(number, name, step))
+                    .collect();
+                match ledger.record(&entries) {
+                    Ok(()) => {
+                        let mut lines = String::new();
+                        for entry in &entries {
+                            let number = entry.issued.serial_number;
+                            writeln!(lines, "issued {number} {step} {name}").unwrap();
+                            own.push(number);
+                        }
+                        claim(lines.trim_end().into());
+                    }
+                    Err(LedgerError::SerialNumberTaken(_)) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+    }
+}
+
+fn new_entry(number: u64, by: &str, step: u64) -> NewEntry<'static> {
+    let number = SerialNumber::from_bytes(&number.to_be_bytes()).unwrap();
+    NewEntry {
+        certificate: certificate(&number, by, step).into(),
+        issued: Issued {
+            serial_number: number,
+            issuer: "issuing".into(),
+            subject: format!("CN={number}"),
+            names: vec![format!("{number}.example.org")],
+            not_before: at(0),
+            not_after: at(1 << 40),
+            profile: "server".into(),
+            key_algorithm: "ML-DSA-65".into(),
+            by: by.into(),
+            at: at(step),
+        },
+    }
+}
+
+/// Bytes that only this worker would record at this step.
+fn certificate(number: &SerialNumber, by: &str, step: u64) -> Vec<u8> {
+    format!("{number} {by} {step} ").repeat(100).into_bytes()
+}
+
+fn at(seconds: u64) -> UnixTime {
+    UnixTime::since_unix_epoch(Duration::from_secs(seconds))
+}
+
+/// What the workers were told.
+#[derive(Default)]
+struct Claims {
+    /// When, and by whom.
+    issued: HashMap<SerialNumber, (u64, String)>,
+    /// The same.
+    revoked: HashMap<SerialNumber, (u64, String)>,
+    lists: HashSet<u64>,
+}
+
+impl Claims {
+    fn read(folder: &Path) -> Self {
+        let mut claims = Self::default();
+        for file in fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if path.is_dir() {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            // What has no end of line is not all there.
+            for line in text
+                .split_inclusive('\n')
+                .filter_map(|line| line.strip_suffix('\n'))
+            {
+                let words: Vec<&str> = line.split(' ').collect();
+                match words[..] {
+                    ["list", number] => {
+                        let is_first = claims.lists.insert(number.parse().unwrap());
+                        assert!(is_first, "list {number} was made twice");
+                    }
+                    ["issued", number, step, by] => {
+                        let issued = (step.parse().unwrap(), by.into());
+                        let twice = claims.issued.insert(number.parse().unwrap(), issued);
+                        assert_eq!(twice, None, "{number} was issued twice");
+                    }
+                    ["revoked", number, step, by] => {
+                        let number: SerialNumber = number.parse().unwrap();
+                        let first = (step.parse().unwrap(), by.into());
+                        let known = claims
+                            .revoked
+                            .entry(number)
+                            .or_insert_with(|| first.clone());
+                        assert_eq!(*known, first, "{number} was revoked anew");
+                    }
+                    _ => panic!("{line:?}"),
+                }
+            }
+        }
+        claims
+    }
+}
+
+/// Holds the ledger to all claims, and returns all that it has.
+fn check(ledger: &LocalLedger, claims: &Claims) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut show = |entry: Entry| {
+        entries.push(entry);
+        ControlFlow::Continue(())
+    };
+    ledger.find(&Filter::all(), &mut show).unwrap();
+    let by_number: HashMap<SerialNumber, &Entry> = entries
+        .iter()
+        .map(|entry| (entry.issued.serial_number, entry))
+        .collect();
+    assert_eq!(by_number.len(), entries.len(), "an entry was shown twice");
+
+    for (number, (step, by)) in &claims.issued {
+        let entry = by_number
+            .get(number)
+            .unwrap_or_else(|| panic!("{number} is lost"));
+        assert_eq!((entry.issued.at, &entry.issued.by), (at(*step), by));
+    }
+    for (number, (step, by)) in &claims.revoked {
+        let first = by_number[number].revocation();
+        let first = first.unwrap_or_else(|| panic!("the revocation of {number} is lost"));
+        assert_eq!((first.at, &first.by), (at(*step), by));
+    }
+    for entry in &entries {
+        let issued = &entry.issued;
+        let expected = certificate(&issued.serial_number, &issued.by, issued.at.as_secs());
+        let kept = ledger.certificate(&issued.serial_number).unwrap().unwrap();
+        assert_eq!(kept.as_ref(), expected);
+    }
+    let mut listed = 0;
+    let number = ledger.next_list("issuing", at(0), &mut |number, revocation| {
+        assert_eq!(by_number[number].revocation(), Some(revocation));
+        listed += 1;
+    });
+    let revoked = entries
+        .iter()
+        .filter(|entry| entry.revocation().is_some())
+        .count();
+    assert_eq!(listed, revoked);
+    let last = claims.lists.iter().copied().max().unwrap_or(0);
+    assert!(number.unwrap() > last, "a number of a list is lost");
+    entries
+}
+
+/// Numbers that are different enough (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ mixed >> 31) % end
+    }
+}
