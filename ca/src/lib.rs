@@ -5,6 +5,10 @@
 //!   [`Wanted`] a certificate's builder, or says which lines forbid it.
 //! * **Ledger.** A [`Ledger`] keeps what was issued and what no longer holds; [`LocalLedger`] is one in
 //!   a folder of this machine.
+//! * **Authority.** An [`Authority`] is the CA itself: it issues, renews and revokes, and makes
+//!   revocation lists.
+//! * **Folder.** A [`Folder`] has all that an authority needs in files: certificates, keys, the
+//!   policy and the ledger.
 //!
 //! # Errors
 //!
@@ -14,9 +18,15 @@
 
 extern crate alloc;
 
+mod authority;
+mod folder;
 mod ledger;
 mod policy;
 
+pub use authority::{
+    Authority, AuthorityError, Order, UnknownReason, reason_from_name, reason_name,
+};
+pub use folder::{Constraints, Folder, FolderError, KeyPlan, Plan, Role};
 pub use ledger::{
     Entry, Filter, InvalidSerialNumber, Issued, Ledger, LedgerError, LocalLedger, NameFilter,
     NewEntry, NoRandomness, Revocation, SerialNumber, State,

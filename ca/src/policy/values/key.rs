@@ -41,6 +41,19 @@ impl KeyAlgorithm {
         }
     }
 
+    /// That of a key, or `None` if it is none of these.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Der`] if the key's SubjectPublicKeyInfo is malformed.
+    pub fn of(key: &(impl SubjectKey + ?Sized)) -> Result<Option<Self>, KeyError> {
+        Ok(match AskedKey::read(key)? {
+            AskedKey::Of(algorithm) => Some(algorithm),
+            AskedKey::Rsa { .. } => Some(Self::Rsa),
+            AskedKey::Unknown(_) => None,
+        })
+    }
+
     /// Every algorithm.
     pub fn all() -> impl Iterator<Item = Self> {
         let classical = [Self::EcdsaP256, Self::EcdsaP384, Self::Ed25519, Self::Rsa];

@@ -10,10 +10,20 @@ use crate::policy::file::read_from_strings;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Network {
     address: IpAddr,
-    prefix_len: u32,
+    prefix_len: u8,
 }
 
 impl Network {
+    /// The first address.
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// How many bits the addresses have in common: at most 32 of IPv4, and 128 of IPv6.
+    pub fn prefix_len(&self) -> u8 {
+        self.prefix_len
+    }
+
     /// Whether the address is of this network. One of IPv4 that is written as one of IPv6
     /// (RFC 4291 section 2.5.5.2) is of none of IPv4.
     pub(crate) fn includes(&self, address: IpAddr) -> bool {
@@ -113,24 +123,28 @@ pub(crate) fn as_ipv4(address: IpAddr) -> Option<Ipv4Addr> {
 }
 
 /// How long `::ffff:0:0/96` is, in which addresses of IPv6 stand for those of IPv4.
-const MAPPED_PREFIX_LEN: u32 = 96;
+const MAPPED_PREFIX_LEN: u8 = 96;
 
-fn bits(address: IpAddr) -> u32 {
+fn bits(address: IpAddr) -> u8 {
     match address {
-        IpAddr::V4(_) => Ipv4Addr::BITS,
-        IpAddr::V6(_) => Ipv6Addr::BITS,
+        IpAddr::V4(_) => 32,
+        IpAddr::V6(_) => 128,
     }
 }
 
 /// The address with zeros after its first bits. `len` is at most [`bits`] of it.
-fn first_bits(address: IpAddr, len: u32) -> IpAddr {
+fn first_bits(address: IpAddr, len: u8) -> IpAddr {
     match address {
         IpAddr::V4(address) => {
-            let mask = u32::MAX.checked_shl(Ipv4Addr::BITS - len).unwrap_or(0);
+            let mask = u32::MAX
+                .checked_shl(Ipv4Addr::BITS - u32::from(len))
+                .unwrap_or(0);
             Ipv4Addr::from_bits(address.to_bits() & mask).into()
         }
         IpAddr::V6(address) => {
-            let mask = u128::MAX.checked_shl(Ipv6Addr::BITS - len).unwrap_or(0);
+            let mask = u128::MAX
+                .checked_shl(Ipv6Addr::BITS - u32::from(len))
+                .unwrap_or(0);
             Ipv6Addr::from_bits(address.to_bits() & mask).into()
         }
     }

@@ -1,0 +1,76 @@
+use pq_x509::{CrlReason, IssueError, KeyError};
+
+use crate::ledger::{LedgerError, NoRandomness, SerialNumber};
+use crate::policy::Forbidden;
+
+/// Why a CA did not do what was asked. Nothing was issued then, and nothing revoked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthorityError {
+    /// The policy forbids it.
+    #[error("the policy forbids this certificate:\n{0}")]
+    Forbidden(Forbidden),
+    /// The certificate can't be made.
+    #[error("{0}")]
+    Issue(IssueError),
+    /// The key of a certificate can't be read.
+    #[error("the key: {0}")]
+    Key(KeyError),
+    /// The ledger did not do its part.
+    #[error("{0}")]
+    Ledger(LedgerError),
+    /// A certificate is another issuer's.
+    #[error(
+        "the certificate with serial number {number} was issued by \"{issuer}\", not by \"{asked}\"; \
+         ask that issuer"
+    )]
+    AnotherIssuers {
+        /// Its serial number.
+        number: SerialNumber,
+        /// Who issued it.
+        issuer: String,
+        /// Who was asked.
+        asked: String,
+    },
+    /// A certificate that was revoked is not renewed.
+    #[error(
+        "the certificate with serial number {number} was revoked ({}), so it is not renewed; order a \
+         new one, for a new key if the old one may be known to others",
+        crate::authority::reason_name(*reason)
+    )]
+    Revoked {
+        /// Its serial number.
+        number: SerialNumber,
+        /// Why it was revoked.
+        reason: CrlReason,
+    },
+    /// A CA's certificate is not renewed as others are.
+    #[error(
+        "the certificate with serial number {0} is a CA's; to renew a CA, issue its certificate anew \
+         from the root"
+    )]
+    OfACa(SerialNumber),
+}
+
+macro_rules! from {
+    ($($variant:ident($cause:ty)),+) => {$(
+        impl From<$cause> for AuthorityError {
+            fn from(cause: $cause) -> Self {
+                Self::$variant(cause)
+            }
+        }
+    )+};
+}
+
+from!(
+    Forbidden(Forbidden),
+    Issue(IssueError),
+    Key(KeyError),
+    Ledger(LedgerError)
+);
+
+impl From<NoRandomness> for AuthorityError {
+    fn from(error: NoRandomness) -> Self {
+        Self::Ledger(error.into())
+    }
+}

@@ -1,0 +1,352 @@
+// This room uses policy and ledger.
+
+//! The CA: issues what the policy permits, and hands out nothing that the ledger doesn't have.
+
+mod error;
+mod order;
+mod reason;
+
+use core::fmt;
+use core::time::Duration;
+use std::time::SystemTime;
+
+use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
+use pq_x509::x509_cert::der::Encode;
+use pq_x509::{
+    Ca, Certificate, CertificateBuilder, CertificateRevocationList,
+    CertificateRevocationListBuilder, CrlReason, IssueError, Issuer, KeyError, Signer, SubjectKey,
+    Validity,
+};
+
+pub use self::error::AuthorityError;
+pub use self::order::Order;
+pub use self::reason::{UnknownReason, reason_from_name, reason_name};
+use crate::ledger::{Entry, Issued, Ledger, LedgerError, NewEntry, Revocation, SerialNumber};
+use crate::policy::{KeyAlgorithm, Policy, Profile, Wanted};
+
+/// A CA: a certificate with its key, what it may issue, and what it did.
+///
+/// ```
+/// use pq_ca::{Authority, LocalLedger, Order, Policy, SerialNumber};
+/// use pq_x509::pki_types::UnixTime;
+/// use pq_x509::{CertificateBuilder, CrlReason, Issuer, SignatureAlgorithm, SigningKey};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// let issuer = Issuer::self_signed(CertificateBuilder::ca("Example CA"), key)?;
+/// let policy = Policy::default_text(&[".example.org".parse()?], &[], &[]);
+/// let policy = Policy::parse(&policy, "policy.toml")?;
+/// let ledger = LocalLedger::create(folder.path())?;
+/// let ca = Authority::new("issuing", issuer, policy, ledger);
+///
+/// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// let order = Order::for_key(&key)?.with(|wanted| wanted.dns_name("www.example.org"));
+/// let certificate = ca.issue(&order, "alice", UnixTime::now())?;
+///
+/// let number = SerialNumber::from_bytes(certificate.serial_number())?;
+/// ca.revoke(&number, CrlReason::Superseded, "bob", UnixTime::now())?;
+/// let list = ca.revocation_list(UnixTime::now())?;
+/// assert!(list.entry_for(&certificate).is_some());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Authority<S, L> {
+    name: String,
+    issuer: Issuer<S>,
+    policy: Policy,
+    ledger: L,
+}
+
+impl<S: Signer, L: Ledger> Authority<S, L> {
+    /// A CA whose key has this name in the ledger, such as `issuing`. No other key that uses the
+    /// ledger has the same.
+    pub fn new(name: impl Into<String>, issuer: Issuer<S>, policy: Policy, ledger: L) -> Self {
+        Self {
+            name: name.into(),
+            issuer,
+            policy,
+            ledger,
+        }
+    }
+
+    /// The certificate with its key.
+    pub fn issuer(&self) -> &Issuer<S> {
+        &self.issuer
+    }
+
+    /// What may be issued.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What was issued and revoked, by all keys that use the ledger.
+    pub fn ledger(&self) -> &L {
+        &self.ledger
+    }
+
+    /// Issues a certificate, and keeps it in the ledger first. `by` is who ordered it.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthorityError::Forbidden`] if the policy forbids it, and others if it can't be made or
+    /// kept.
+    pub fn issue(
+        &self,
+        order: &Order<'_>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Certificate, AuthorityError> {
+        let (certificate, issued) = self.make(order, by, now)?;
+        self.keep(&[(&certificate, issued)])?;
+        Ok(certificate)
+    }
+
+    /// Issues many certificates, which the ledger keeps at once: for each order its certificate, or why
+    /// there is none. It takes much less time than to issue one after the other.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't keep them. Then none was issued.
+    pub fn issue_all(
+        &self,
+        orders: &[Order<'_>],
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Vec<Result<Certificate, AuthorityError>>, AuthorityError> {
+        let mut issued = Vec::new();
+        let mut results = Vec::with_capacity(orders.len());
+        for order in orders {
+            results.push(self.make(order, by, now).map(|(certificate, entry)| {
+                issued.push(entry);
+                certificate
+            }));
+        }
+        let certificates = results.iter().filter_map(|result| result.as_ref().ok());
+        let kept: Vec<_> = certificates.zip(issued).collect();
+        self.keep(&kept)?;
+        Ok(results)
+    }
+
+    /// Issues a certificate for what another one says, which this CA issued: its names, its key, its
+    /// profile, and as long a validity as the policy gives by default. A new `key` takes the old one's
+    /// place. The old certificate stays valid.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`issue`](Self::issue), and others if the certificate was revoked, is a CA's or is
+    /// not this CA's.
+    pub fn renew(
+        &self,
+        number: &SerialNumber,
+        key: Option<&dyn SubjectKey>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Certificate, AuthorityError> {
+        let entry = self.own_entry(number)?;
+        if let Some(revocation) = entry.revocation() {
+            return Err(AuthorityError::Revoked {
+                number: *number,
+                reason: revocation.reason,
+            });
+        }
+        let Ok(profile) = entry.issued.profile.parse::<Profile>() else {
+            return Err(AuthorityError::OfACa(*number));
+        };
+        let der = self.ledger.certificate(number)?;
+        let der = der.ok_or(LedgerError::Unknown(*number))?;
+        let old = Certificate::from_der(&der).map_err(IssueError::from)?;
+        let old_key = public_key(&old)?;
+        let order = Order::for_key(key.unwrap_or(&old_key))?
+            .with(|wanted| same_names(wanted, &old).profile(profile));
+        self.issue(&order, by, now)
+    }
+
+    /// Issues a certificate for another CA, as the root does for the one that issues. The policy is of
+    /// end entities, and has no say in this. Give it to that CA's [`Issuer::new`].
+    ///
+    /// # Errors
+    ///
+    /// If it can't be made or kept.
+    pub fn issue_ca(
+        &self,
+        builder: CertificateBuilder<Ca>,
+        key: &dyn SubjectKey,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Certificate, AuthorityError> {
+        let number = SerialNumber::random()?;
+        let builder = builder.serial_number(number.as_bytes());
+        let certificate = self.issuer.issue(builder, key)?;
+        let issued = self.entry_of(&certificate, key, number, CA_PROFILE, by, now)?;
+        self.keep(&[(&certificate, issued)])?;
+        Ok(certificate)
+    }
+
+    /// Takes back a certificate that this CA issued, for good unless the reason is a hold. `by` is who says so.
+    /// Clients learn it from the next [`revocation_list`](Self::revocation_list).
+    ///
+    /// # Errors
+    ///
+    /// If the ledger has no such certificate, if it is not this CA's, or if the ledger can't be written.
+    pub fn revoke(
+        &self,
+        number: &SerialNumber,
+        reason: CrlReason,
+        by: &str,
+        at: UnixTime,
+    ) -> Result<Entry, AuthorityError> {
+        self.own_entry(number)?;
+        let revocation = Revocation {
+            at,
+            reason,
+            by: by.into(),
+        };
+        Ok(self.ledger.revoke(number, &revocation)?)
+    }
+
+    /// Releases a certificate of this CA that is on hold.
+    ///
+    /// # Errors
+    ///
+    /// If it is not on hold, or not this CA's, or if the ledger can't be written.
+    pub fn reinstate(
+        &self,
+        number: &SerialNumber,
+        by: &str,
+        at: UnixTime,
+    ) -> Result<Entry, AuthorityError> {
+        self.own_entry(number)?;
+        Ok(self.ledger.reinstate(number, at, by)?)
+    }
+
+    /// Makes the next revocation list, of everything that this CA revoked, valid from now on for as long as the
+    /// policy says.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't be read or written, or the list can't be made.
+    pub fn revocation_list(
+        &self,
+        now: UnixTime,
+    ) -> Result<CertificateRevocationList, AuthorityError> {
+        let mut revoked = Vec::new();
+        let number = self
+            .ledger
+            .next_list(&self.name, now, &mut |number, revocation| {
+                revoked.push((*number, revocation.at, revocation.reason));
+            })?;
+        let mut list = CertificateRevocationListBuilder::new(&number.to_be_bytes()).validity(
+            Validity::starting(system_time(now), self.policy.revocation_list_validity()),
+        );
+        for (number, at, reason) in revoked {
+            list = list.revoke(number.as_bytes(), system_time(at), reason);
+        }
+        Ok(self.issuer.issue_revocation_list(list)?)
+    }
+
+    /// A certificate that nobody has yet, and what the ledger is to know of it.
+    fn make(
+        &self,
+        order: &Order<'_>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<(Certificate, Issued), AuthorityError> {
+        let permitted = self
+            .policy
+            .check(&order.wanted, self.issuer.certificate(), now)?;
+        let number = SerialNumber::random()?;
+        let builder = permitted.certificate().serial_number(number.as_bytes());
+        let certificate = self.issuer.issue(builder, order.key)?;
+        let profile = permitted.profile().name();
+        let issued = self.entry_of(&certificate, order.key, number, profile, by, now)?;
+        Ok((certificate, issued))
+    }
+
+    fn entry_of(
+        &self,
+        certificate: &Certificate,
+        key: &dyn SubjectKey,
+        serial_number: SerialNumber,
+        profile: &str,
+        by: &str,
+        at: UnixTime,
+    ) -> Result<Issued, AuthorityError> {
+        let addresses = certificate.ip_addresses().iter().map(ToString::to_string);
+        let names = certificate.dns_names().iter().cloned().chain(addresses);
+        Ok(Issued {
+            serial_number,
+            issuer: self.name.clone(),
+            subject: certificate.describe_subject(),
+            names: names.collect(),
+            not_before: certificate.not_before(),
+            not_after: certificate.not_after(),
+            profile: profile.into(),
+            key_algorithm: KeyAlgorithm::of(key)?
+                .map_or("unknown", KeyAlgorithm::name)
+                .into(),
+            by: by.into(),
+            at,
+        })
+    }
+
+    fn keep(&self, certificates: &[(&Certificate, Issued)]) -> Result<(), AuthorityError> {
+        let entries: Vec<_> = certificates
+            .iter()
+            .map(|(certificate, issued)| NewEntry {
+                issued: issued.clone(),
+                certificate: certificate.der().as_ref().into(),
+            })
+            .collect();
+        Ok(self.ledger.record(&entries)?)
+    }
+
+    /// What is known of a certificate of this CA.
+    fn own_entry(&self, number: &SerialNumber) -> Result<Entry, AuthorityError> {
+        let entry = self.ledger.entry(number)?;
+        let entry = entry.ok_or(LedgerError::Unknown(*number))?;
+        match entry.issued.issuer == self.name {
+            true => Ok(entry),
+            false => Err(AuthorityError::AnotherIssuers {
+                number: *number,
+                issuer: entry.issued.issuer,
+                asked: self.name.clone(),
+            }),
+        }
+    }
+}
+
+impl<S, L> fmt::Debug for Authority<S, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authority")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The profile of CAs' certificates in the ledger, which is none of a policy's.
+const CA_PROFILE: &str = "ca";
+
+/// What was ordered, with the names that a certificate has.
+fn same_names(mut wanted: Wanted, certificate: &Certificate) -> Wanted {
+    for name in certificate.dns_names() {
+        wanted = wanted.dns_name(name);
+    }
+    for address in certificate.ip_addresses() {
+        wanted = wanted.ip_address(*address);
+    }
+    wanted.subject(certificate.subject().clone())
+}
+
+fn public_key(certificate: &Certificate) -> Result<SubjectPublicKeyInfoDer<'static>, KeyError> {
+    let key = certificate
+        .parsed()
+        .tbs_certificate()
+        .subject_public_key_info();
+    Ok(key.to_der()?.into())
+}
+
+/// Of a certificate or of now, with which there is no overflow.
+fn system_time(time: UnixTime) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
+}

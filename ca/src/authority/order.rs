@@ -1,0 +1,50 @@
+use pq_x509::{KeyError, SubjectKey, VerifiedRequest};
+
+use crate::policy::Wanted;
+
+/// A certificate that is ordered: what it is to say, and the key that it is for.
+#[must_use]
+pub struct Order<'a> {
+    pub(super) key: &'a dyn SubjectKey,
+    pub(super) wanted: Wanted,
+}
+
+impl<'a> Order<'a> {
+    /// A certificate for this key, without names yet.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Der`] if the key's SubjectPublicKeyInfo is malformed.
+    pub fn for_key(key: &'a dyn SubjectKey) -> Result<Self, KeyError> {
+        let wanted = Wanted::new(key)?;
+        Ok(Self { key, wanted })
+    }
+
+    /// A certificate for the key and the names of a request.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Der`] if the request's key is malformed.
+    pub fn for_request(request: &'a VerifiedRequest) -> Result<Self, KeyError> {
+        let wanted = Wanted::of_request(request)?;
+        Ok(Self {
+            key: request,
+            wanted,
+        })
+    }
+
+    /// The same with other names, another validity or another profile.
+    ///
+    /// ```
+    /// # use pq_ca::{Order, Profile};
+    /// # use pq_x509::{SignatureAlgorithm, SigningKey};
+    /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+    /// let order = Order::for_key(&key)?
+    ///     .with(|wanted| wanted.dns_name("www.example.org").profile(Profile::Server));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with(mut self, change: impl FnOnce(Wanted) -> Wanted) -> Self {
+        self.wanted = change(self.wanted);
+        self
+    }
+}

@@ -1,0 +1,70 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pq_x509::{CertificateError, IssueError, KeyError};
+
+use crate::authority::AuthorityError;
+use crate::ledger::LedgerError;
+use crate::policy::PolicyError;
+
+/// Why a CA's folder can't be made or used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FolderError {
+    /// There is something already.
+    #[error("{0} exists; choose another folder, or move that one away")]
+    Exists(PathBuf),
+    /// There is no CA in the folder.
+    #[error("{0} is no CA's folder: it has no {ROOT}; name the folder of a CA, or make one there", ROOT = super::ROOT_CERTIFICATE)]
+    NoCa(PathBuf),
+    /// A key is not in the folder.
+    #[error("{0} is not there; put the key back for as long as it is needed")]
+    NoKey(PathBuf),
+    /// A file can't be read or written.
+    #[error("can't {doing} {path}: {cause}")]
+    Io {
+        /// What was to be done, as a verb.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        cause: io::Error,
+    },
+    /// A certificate can't be read.
+    #[error("{path}: {cause}")]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        cause: CertificateError,
+    },
+    /// A key can't be read, or not made.
+    #[error("{path}: {cause}")]
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        cause: KeyError,
+    },
+    /// The key is not that of the certificate, or a certificate can't be issued.
+    #[error("{0}")]
+    Issue(#[from] IssueError),
+    /// The policy is wrong.
+    #[error("{0}")]
+    Policy(#[from] PolicyError),
+    /// The ledger can't be used.
+    #[error("{0}")]
+    Ledger(#[from] LedgerError),
+    /// The root did not certify the issuing key.
+    #[error("{0}")]
+    Authority(#[from] AuthorityError),
+}
+
+/// For `map_err`: an error that says what was to be done with which file.
+pub(super) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FolderError {
+    move |cause| FolderError::Io {
+        doing,
+        path: path.into(),
+        cause,
+    }
+}

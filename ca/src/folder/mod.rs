@@ -1,0 +1,339 @@
+// This room uses authority, policy and ledger.
+
+//! A CA in a folder: its certificates and keys, its policy and its ledger.
+
+mod error;
+mod plan;
+
+use core::time::Duration;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{Certificate, CertificateBuilder, Issuer, SigningKey, Validity};
+use zeroize::Zeroizing;
+
+pub use self::error::FolderError;
+use self::error::io_error;
+pub use self::plan::{Constraints, KeyPlan, Plan};
+use crate::authority::Authority;
+use crate::ledger::LocalLedger;
+use crate::policy::Policy;
+
+/// The folder of a CA.
+///
+/// | file | what it is |
+/// |---|---|
+/// | `root.pem` | the root's certificate, for those who are to trust it |
+/// | `root.key` | its key, which may be kept elsewhere: only another issuing key and the root's revocation list need it |
+/// | `issuing.pem`, `issuing.key` | the certificate and the key that issue, if these are not the root's |
+/// | `policy.toml` | the [`Policy`] |
+/// | `ledger/` | the [`LocalLedger`] |
+///
+/// Keys can be read by nobody but their owner.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+/// Which of a CA's keys.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Role {
+    /// The root's, which certifies the issuing one.
+    Root,
+    /// That which issues to everybody else.
+    Issuing,
+}
+
+impl Role {
+    /// The key's name in the ledger, and of its files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Issuing => "issuing",
+        }
+    }
+}
+
+impl Folder {
+    /// Makes a CA in a folder that is not there yet, or is empty. It appears complete, or not at all. `by` is who
+    /// makes it.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::Exists`], or what is wrong with the plan, or what prevents files from being made.
+    pub fn create(
+        path: impl Into<PathBuf>,
+        plan: &Plan,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Self, FolderError> {
+        let path = path.into();
+        let is_free = match fs::read_dir(&path) {
+            Ok(mut files) => files.next().is_none(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        if !is_free {
+            return Err(FolderError::Exists(path));
+        }
+        let draft = Draft::new(&path)?;
+        draft.folder.fill(plan, by, now)?;
+        draft.put_in_place(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Takes up the CA in a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::NoCa`] if there is none.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
+        let path = path.into();
+        match path.join(ROOT_CERTIFICATE).exists() {
+            true => Ok(Self { path }),
+            false => Err(FolderError::NoCa(path)),
+        }
+    }
+
+    /// Where the CA is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file of the policy.
+    pub fn policy_path(&self) -> PathBuf {
+        self.path.join(POLICY)
+    }
+
+    /// Which key issues to everybody else: that of the root, if there is no other.
+    pub fn issuing_role(&self) -> Role {
+        match self.certificate_path(Role::Issuing).exists() {
+            true => Role::Issuing,
+            false => Role::Root,
+        }
+    }
+
+    /// The certificate of a key.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there, or can't be read.
+    pub fn certificate(&self, role: Role) -> Result<Certificate, FolderError> {
+        let path = self.certificate_path(role);
+        let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
+        Certificate::from_pem(&text).map_err(|cause| FolderError::Certificate { path, cause })
+    }
+
+    /// What servers and clients send behind their own certificate: all above it but the root.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be read.
+    pub fn chain(&self) -> Result<Vec<Certificate>, FolderError> {
+        match self.issuing_role() {
+            Role::Issuing => Ok(vec![self.certificate(Role::Issuing)?]),
+            Role::Root => Ok(Vec::new()),
+        }
+    }
+
+    /// The ledger alone, for which no key is needed.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be opened.
+    pub fn ledger(&self) -> Result<LocalLedger, FolderError> {
+        Ok(LocalLedger::open(self.path.join(LEDGER))?)
+    }
+
+    /// The CA with one of its keys.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::NoKey`] if the key is not in the folder, and others if a file can't be read.
+    pub fn authority(&self, role: Role) -> Result<Authority<SigningKey, LocalLedger>, FolderError> {
+        let issuer = Issuer::new(self.certificate(role)?, self.key(role)?)?;
+        Ok(Authority::new(
+            role.name(),
+            issuer,
+            self.policy()?,
+            self.ledger()?,
+        ))
+    }
+
+    /// The policy as the file has it now.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be read.
+    pub fn policy(&self) -> Result<Policy, FolderError> {
+        let path = self.policy_path();
+        let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
+        Ok(Policy::parse(&text, &path.display().to_string())?)
+    }
+
+    fn certificate_path(&self, role: Role) -> PathBuf {
+        match role {
+            Role::Root => self.path.join(ROOT_CERTIFICATE),
+            Role::Issuing => self.path.join("issuing.pem"),
+        }
+    }
+
+    fn key_path(&self, role: Role) -> PathBuf {
+        self.certificate_path(role).with_extension("key")
+    }
+
+    fn key(&self, role: Role) -> Result<SigningKey, FolderError> {
+        let path = self.key_path(role);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => Zeroizing::new(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(FolderError::NoKey(path));
+            }
+            Err(error) => return Err(io_error("read", &path)(error)),
+        };
+        SigningKey::from_pkcs8_pem(&text).map_err(|cause| FolderError::Key { path, cause })
+    }
+
+    /// Makes everything that belongs in an empty folder.
+    fn fill(&self, plan: &Plan, by: &str, now: UnixTime) -> Result<(), FolderError> {
+        let policy = Policy::parse(&plan.policy, POLICY)?;
+        self.write(&self.policy_path(), plan.policy.as_bytes(), Access::Public)?;
+        let ledger = LocalLedger::create(self.path.join(LEDGER))?;
+
+        let name = match plan.issuing {
+            Some(_) => format!("{} Root", plan.name),
+            None => plan.name.clone(),
+        };
+        let root = CertificateBuilder::ca(name).validity(lasting(plan.root.validity, now));
+        let root = match plan.issuing {
+            Some(_) => root.path_len(1),
+            None => plan.constraints.apply(root.path_len(0)),
+        };
+        let root = Issuer::self_signed(root, self.new_key(Role::Root, plan.root)?)?;
+        self.write_certificate(Role::Root, root.certificate())?;
+        let root = Authority::new(Role::Root.name(), root, policy, ledger);
+
+        if let Some(issuing) = plan.issuing {
+            let builder = CertificateBuilder::ca(&plan.name)
+                .path_len(0)
+                .validity(lasting(issuing.validity, now));
+            let key = self.new_key(Role::Issuing, issuing)?;
+            let certificate = root.issue_ca(plan.constraints.apply(builder), &key, by, now)?;
+            self.write_certificate(Role::Issuing, &certificate)?;
+        }
+        Ok(())
+    }
+
+    fn new_key(&self, role: Role, plan: KeyPlan) -> Result<SigningKey, FolderError> {
+        let path = self.key_path(role);
+        let made = SigningKey::generate(plan.algorithm)
+            .and_then(|key| key.to_pkcs8_pem().map(|pem| (key, pem)));
+        match made {
+            Ok((key, pem)) => {
+                self.write(&path, pem.as_bytes(), Access::Private)?;
+                Ok(key)
+            }
+            Err(cause) => Err(FolderError::Key { path, cause }),
+        }
+    }
+
+    fn write_certificate(&self, role: Role, certificate: &Certificate) -> Result<(), FolderError> {
+        let path = self.certificate_path(role);
+        self.write(&path, certificate.to_pem().as_bytes(), Access::Public)
+    }
+
+    /// Writes a new file, on the disk when this returns.
+    fn write(&self, path: &Path, content: &[u8], access: Access) -> Result<(), FolderError> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        access.restrict(&mut options);
+        options
+            .open(path)
+            .and_then(|mut file| {
+                file.write_all(content)?;
+                file.sync_all()
+            })
+            .map_err(io_error("write", path))
+    }
+}
+
+/// A folder that is removed unless it gets its name.
+struct Draft {
+    folder: Folder,
+}
+
+impl Draft {
+    /// Beside the path, so that it can be moved there.
+    fn new(path: &Path) -> Result<Self, FolderError> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".new-{}", std::process::id()));
+        let draft = path.with_file_name(name);
+        let mut builder = DirBuilder::new();
+        only_for_its_owner(&mut builder);
+        builder.create(&draft).map_err(io_error("create", &draft))?;
+        Ok(Self {
+            folder: Folder { path: draft },
+        })
+    }
+
+    fn put_in_place(self, path: &Path) -> Result<(), FolderError> {
+        fs::rename(&self.folder.path, path).map_err(io_error("create", path))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Nothing is there once it has its name. If it can't be removed, the error that led here is the one to tell.
+        let _ = fs::remove_dir_all(&self.folder.path);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Access {
+    /// For nobody but its owner.
+    Private,
+    Public,
+}
+
+#[cfg(unix)]
+impl Access {
+    fn restrict(self, options: &mut OpenOptions) {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        options.mode(match self {
+            Self::Private => 0o600,
+            Self::Public => 0o644,
+        });
+    }
+}
+
+/// Elsewhere the folder that it is in says who may read it.
+#[cfg(not(unix))]
+impl Access {
+    fn restrict(self, _: &mut OpenOptions) {}
+}
+
+#[cfg(unix)]
+fn only_for_its_owner(builder: &mut DirBuilder) {
+    use std::os::unix::fs::DirBuilderExt;
+
+    builder.mode(0o700);
+}
+
+#[cfg(not(unix))]
+fn only_for_its_owner(_: &mut DirBuilder) {}
+
+/// From an hour before now, for peers whose clocks are slow.
+fn lasting(validity: Duration, now: UnixTime) -> Validity {
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(now.as_secs());
+    let not_before = now.checked_sub(EARLIER).unwrap_or(SystemTime::UNIX_EPOCH);
+    Validity::starting(not_before, validity.saturating_add(EARLIER))
+}
+
+const EARLIER: Duration = Duration::from_secs(60 * 60);
+
+const ROOT_CERTIFICATE: &str = "root.pem";
+const POLICY: &str = "policy.toml";
+const LEDGER: &str = "ledger";
