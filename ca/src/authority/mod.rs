@@ -46,7 +46,7 @@ use crate::policy::{KeyAlgorithm, Policy, Profile, Wanted};
 ///
 /// let number = SerialNumber::from_bytes(certificate.serial_number())?;
 /// ca.revoke(&number, CrlReason::Superseded, "bob", UnixTime::now())?;
-/// let list = ca.revocation_list(UnixTime::now())?;
+/// let list = ca.revocation_list(UnixTime::now(), None)?;
 /// assert!(list.entry_for(&certificate).is_some());
 /// # Ok(())
 /// # }
@@ -220,8 +220,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         Ok(self.ledger.reinstate(number, at, by)?)
     }
 
-    /// Makes the next revocation list, of everything that this CA revoked, valid from now on for as long as the
-    /// policy says.
+    /// Makes the next revocation list, of everything that this CA revoked, valid from now on: by default for as
+    /// long as the policy says.
     ///
     /// # Errors
     ///
@@ -229,6 +229,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     pub fn revocation_list(
         &self,
         now: UnixTime,
+        validity: Option<Duration>,
     ) -> Result<CertificateRevocationList, AuthorityError> {
         let mut revoked = Vec::new();
         let number = self
@@ -236,9 +237,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             .next_list(&self.name, now, &mut |number, revocation| {
                 revoked.push((*number, revocation.at, revocation.reason));
             })?;
-        let mut list = CertificateRevocationListBuilder::new(&number.to_be_bytes()).validity(
-            Validity::starting(system_time(now), self.policy.revocation_list_validity()),
-        );
+        let validity = validity.unwrap_or_else(|| self.policy.revocation_list_validity());
+        let mut list = CertificateRevocationListBuilder::new(&number.to_be_bytes())
+            .validity(Validity::starting(system_time(now), validity));
         for (number, at, reason) in revoked {
             list = list.revoke(number.as_bytes(), system_time(at), reason);
         }

@@ -1,0 +1,457 @@
+//! A CA in a folder, from its making to its revocation lists.
+
+use core::time::Duration;
+use std::fs;
+use std::path::Path;
+
+use pq_ca::{
+    Authority, AuthorityError, Constraints, Filter, Folder, FolderError, KeyPlan, Ledger,
+    LocalLedger, Order, Plan, Policy, Profile, Role, SerialNumber,
+};
+use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::{
+    Certificate, CertificateRequest, ChainValidator, CrlReason, KeyUsages, RevocationPolicy,
+    SignatureAlgorithm, SigningKey, ValidationError,
+};
+use tempfile::TempDir;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn plan() -> Plan {
+    Plan {
+        name: "Example CA".into(),
+        root: KeyPlan {
+            algorithm: SignatureAlgorithm::MlDsa87,
+            validity: 3650 * DAY,
+        },
+        issuing: Some(KeyPlan {
+            algorithm: SignatureAlgorithm::MlDsa44,
+            validity: 1825 * DAY,
+        }),
+        constraints: Constraints {
+            domains: vec!["example.org".into()],
+            networks: Vec::new(),
+        },
+        policy: Policy::default_text(&[".example.org".parse().unwrap()], &[], &[]),
+    }
+}
+
+/// A CA, and the folder in which it is.
+fn ca(plan: &Plan) -> (TempDir, Folder) {
+    let above = tempfile::tempdir().unwrap();
+    let folder = Folder::create(above.path().join("ca"), plan, "tests", UnixTime::now()).unwrap();
+    (above, folder)
+}
+
+fn key() -> SigningKey {
+    SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
+}
+
+fn number(certificate: &Certificate) -> SerialNumber {
+    SerialNumber::from_bytes(certificate.serial_number()).unwrap()
+}
+
+fn issue(ca: &Authority<SigningKey, LocalLedger>, name: &str) -> Certificate {
+    let key = key();
+    let order = Order::for_key(&key)
+        .unwrap()
+        .with(|wanted| wanted.dns_name(name));
+    ca.issue(&order, "alice", UnixTime::now()).unwrap()
+}
+
+fn validate(folder: &Folder, leaf: &Certificate) -> Result<(), ValidationError> {
+    let mut chain = vec![leaf.clone()];
+    chain.extend(folder.chain().unwrap());
+    let chain: Vec<_> = chain.iter().collect();
+    let lists = [Role::Root, folder.issuing_role()].map(|role| {
+        let ca = folder.authority(role).unwrap();
+        ca.revocation_list(UnixTime::now(), None).unwrap()
+    });
+    let root = folder.certificate(Role::Root).unwrap();
+    let name = ServerName::try_from("www.example.org").unwrap();
+    ChainValidator::new([root])
+        .unwrap()
+        .with_revocation(RevocationPolicy::new(lists).unwrap())
+        .validate_server(&chain, &name, UnixTime::now())
+        .map(|_| ())
+}
+
+#[test]
+fn what_is_issued_is_valid_until_it_is_revoked() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let leaf = issue(&authority, "www.example.org");
+    validate(&folder, &leaf).unwrap();
+
+    let entry = authority.ledger().entry(&number(&leaf)).unwrap().unwrap();
+    assert_eq!(entry.issued.issuer, "issuing");
+    assert_eq!(entry.issued.names, ["www.example.org"]);
+    assert_eq!(entry.issued.profile, "server");
+    assert_eq!(entry.issued.key_algorithm, "ML-DSA-44");
+    assert_eq!(entry.issued.by, "alice");
+    assert_eq!(entry.issued.not_after, leaf.not_after());
+    let kept = authority.ledger().certificate(&number(&leaf)).unwrap();
+    assert_eq!(kept.as_ref(), Some(leaf.der()));
+
+    let revoked = authority
+        .revoke(
+            &number(&leaf),
+            CrlReason::KeyCompromise,
+            "bob",
+            UnixTime::now(),
+        )
+        .unwrap();
+    let revocation = revoked.revocation().unwrap();
+    assert_eq!(revocation.reason, CrlReason::KeyCompromise);
+    assert_eq!(revocation.by, "bob");
+    let refused = validate(&folder, &leaf).unwrap_err();
+    assert!(
+        matches!(refused, ValidationError::Revoked { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_folder_has_what_its_documentation_says() {
+    let (_above, folder) = ca(&plan());
+    let mut names: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "issuing.key",
+            "issuing.pem",
+            "ledger",
+            "policy.toml",
+            "root.key",
+            "root.pem"
+        ]
+    );
+    let [root, issuing] = [Role::Root, Role::Issuing].map(|role| folder.certificate(role).unwrap());
+    assert_eq!(root.describe_subject(), "CN=Example CA Root");
+    assert_eq!(issuing.describe_subject(), "CN=Example CA");
+    assert_eq!(issuing.issuer(), root.subject());
+    assert_eq!((root.path_len(), issuing.path_len()), (Some(1), Some(0)));
+    let usages = issuing.key_usage().unwrap();
+    assert_eq!(usages, KeyUsages::KeyCertSign | KeyUsages::CRLSign);
+    // The root's ledger has the issuing certificate.
+    let entry = folder.ledger().unwrap().entry(&number(&issuing)).unwrap();
+    let entry = entry.unwrap();
+    assert_eq!(
+        (&*entry.issued.issuer, &*entry.issued.profile),
+        ("root", "ca")
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn keys_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (_above, folder) = ca(&plan());
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(folder.path()), 0o700);
+    for key in ["root.key", "issuing.key"] {
+        assert_eq!(mode(&folder.path().join(key)), 0o600, "{key}");
+    }
+}
+
+#[test]
+fn names_that_are_not_the_cas_are_constrained_away() {
+    let mut plan = plan();
+    // a policy that permits what the certificate doesn't
+    plan.policy = Policy::default_text(
+        &[".".parse().unwrap()],
+        &["0.0.0.0/0".parse().unwrap()],
+        &[],
+    );
+    let (_above, folder) = ca(&plan);
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let key = key();
+    let order = Order::for_key(&key).unwrap().with(|wanted| {
+        wanted
+            .dns_name("www.example.org")
+            .ip_address([192, 0, 2, 1].into())
+    });
+    let leaf = authority.issue(&order, "alice", UnixTime::now()).unwrap();
+    let refused = validate(&folder, &leaf).unwrap_err();
+    assert!(refused.to_string().contains("name constraint"), "{refused}");
+}
+
+#[test]
+fn a_root_alone_issues_by_itself() {
+    let plan = Plan {
+        issuing: None,
+        ..plan()
+    };
+    let (_above, folder) = ca(&plan);
+    assert_eq!(folder.issuing_role(), Role::Root);
+    assert!(folder.chain().unwrap().is_empty());
+    let authority = folder.authority(folder.issuing_role()).unwrap();
+    assert_eq!(
+        authority.issuer().certificate().describe_subject(),
+        "CN=Example CA"
+    );
+    assert_eq!(authority.issuer().certificate().path_len(), Some(0));
+    validate(&folder, &issue(&authority, "www.example.org")).unwrap();
+}
+
+#[test]
+fn the_policy_is_asked() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let key = key();
+    let order = |name: &str| {
+        let order = Order::for_key(&key).unwrap();
+        order.with(|wanted| wanted.dns_name(name))
+    };
+    let refused = authority.issue(&order("www.example.com"), "alice", UnixTime::now());
+    let AuthorityError::Forbidden(forbidden) = refused.unwrap_err() else {
+        panic!("refused for another reason");
+    };
+    let [refusal] = forbidden.refusals() else {
+        panic!("{forbidden}");
+    };
+    assert_eq!(refusal.key(), Some("names.dns"));
+    assert!(refusal.line().is_some());
+
+    // Those of a group that it permits are issued.
+    let orders = ["a.example.org", "example.com", "b.example.org"].map(order);
+    let results = authority
+        .issue_all(&orders, "alice", UnixTime::now())
+        .unwrap();
+    let names: Vec<_> = results
+        .iter()
+        .map(|result| result.as_ref().ok().map(|leaf| leaf.dns_names().join(",")))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            Some("a.example.org".into()),
+            None,
+            Some("b.example.org".into())
+        ]
+    );
+    assert_eq!(count(&authority, Filter::all().issuer("issuing")), 2);
+    for leaf in results.iter().flatten() {
+        let entry = authority.ledger().entry(&number(leaf)).unwrap().unwrap();
+        assert_eq!(entry.issued.names, leaf.dns_names());
+    }
+}
+
+fn count(authority: &Authority<SigningKey, LocalLedger>, filter: Filter) -> usize {
+    let mut count = 0;
+    let mut show = |_| {
+        count += 1;
+        core::ops::ControlFlow::Continue(())
+    };
+    authority.ledger().find(&filter, &mut show).unwrap();
+    count
+}
+
+#[test]
+fn requests_are_signed() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let key = key();
+    let request = CertificateRequest::builder()
+        .dns_name("www.example.org")
+        .sign(&key)
+        .unwrap()
+        .verify()
+        .unwrap();
+    let order = Order::for_request(&request)
+        .unwrap()
+        .with(|wanted| wanted.profile(Profile::ServerAndClient).validity(2 * DAY));
+    let leaf = authority.issue(&order, "alice", UnixTime::now()).unwrap();
+    assert_eq!(
+        leaf.public_key().unwrap().to_spki_der(),
+        key.verifying_key().to_spki_der()
+    );
+    validate(&folder, &leaf).unwrap();
+}
+
+#[test]
+fn renewal_keeps_names_and_profile() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let first_key = key();
+    let order = Order::for_key(&first_key).unwrap().with(|wanted| {
+        wanted
+            .dns_name("www.example.org")
+            .common_name("the web server")
+            .profile(Profile::Client)
+    });
+    let first = authority.issue(&order, "alice", UnixTime::now()).unwrap();
+
+    let now = UnixTime::now();
+    let again = authority.renew(&number(&first), None, "bob", now).unwrap();
+    assert_ne!(again.serial_number(), first.serial_number());
+    assert_eq!(again.subject(), first.subject());
+    assert_eq!(again.dns_names(), first.dns_names());
+    assert_eq!(
+        again.public_key().unwrap().as_bytes(),
+        first.public_key().unwrap().as_bytes()
+    );
+    let entry = authority.ledger().entry(&number(&again)).unwrap().unwrap();
+    assert_eq!(
+        (&*entry.issued.profile, &*entry.issued.by),
+        ("client", "bob")
+    );
+
+    let other_key = key();
+    let other = authority
+        .renew(&number(&first), Some(&other_key), "bob", now)
+        .unwrap();
+    assert_eq!(
+        other.public_key().unwrap().as_bytes(),
+        other_key.verifying_key().as_bytes()
+    );
+
+    authority
+        .revoke(&number(&first), CrlReason::KeyCompromise, "bob", now)
+        .unwrap();
+    let refused = authority
+        .renew(&number(&first), None, "bob", now)
+        .unwrap_err();
+    assert!(
+        matches!(refused, AuthorityError::Revoked { .. }),
+        "{refused}"
+    );
+    assert!(refused.to_string().contains("keyCompromise"), "{refused}");
+}
+
+#[test]
+fn each_key_answers_for_its_own_certificates() {
+    let (_above, folder) = ca(&plan());
+    let issuing = folder.certificate(Role::Issuing).unwrap();
+    let now = UnixTime::now();
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let refused = authority
+        .revoke(&number(&issuing), CrlReason::CaCompromise, "bob", now)
+        .unwrap_err();
+    let AuthorityError::AnotherIssuers { issuer, asked, .. } = refused else {
+        panic!("{refused}");
+    };
+    assert_eq!((&*issuer, &*asked), ("root", "issuing"));
+
+    let root = folder.authority(Role::Root).unwrap();
+    let refused = root.renew(&number(&issuing), None, "bob", now).unwrap_err();
+    assert!(matches!(refused, AuthorityError::OfACa(_)), "{refused}");
+    root.revoke(&number(&issuing), CrlReason::CaCompromise, "bob", now)
+        .unwrap();
+    assert!(
+        root.revocation_list(now, None)
+            .unwrap()
+            .entry_for(&issuing)
+            .is_some()
+    );
+    assert!(
+        authority
+            .revocation_list(now, None)
+            .unwrap()
+            .entries()
+            .is_empty()
+    );
+}
+
+#[test]
+fn what_is_on_hold_can_be_released() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let leaf = issue(&authority, "www.example.org");
+    let now = UnixTime::now();
+    authority
+        .revoke(&number(&leaf), CrlReason::CertificateHold, "bob", now)
+        .unwrap();
+    assert!(validate(&folder, &leaf).is_err());
+    authority.reinstate(&number(&leaf), "bob", now).unwrap();
+    validate(&folder, &leaf).unwrap();
+}
+
+#[test]
+fn lists_are_numbered_and_last_as_long_as_is_asked() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let now = UnixTime::since_unix_epoch(Duration::from_secs(UnixTime::now().as_secs()));
+    let numbers: Vec<_> = (0..3)
+        .map(|_| {
+            let list = authority.revocation_list(now, None).unwrap();
+            assert_eq!(list.this_update(), now);
+            assert_eq!(
+                list.next_update().unwrap().as_secs() - now.as_secs(),
+                7 * DAY.as_secs()
+            );
+            list.number().unwrap().to_vec()
+        })
+        .collect();
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+    let long = authority.revocation_list(now, Some(90 * DAY)).unwrap();
+    assert_eq!(
+        long.next_update().unwrap().as_secs() - now.as_secs(),
+        90 * DAY.as_secs()
+    );
+}
+
+#[test]
+fn a_ca_is_made_once_and_whole() {
+    let (above, folder) = ca(&plan());
+    let root = fs::read(folder.path().join("root.pem")).unwrap();
+    let error = Folder::create(folder.path(), &plan(), "tests", UnixTime::now()).unwrap_err();
+    assert!(matches!(error, FolderError::Exists(_)), "{error}");
+    assert_eq!(fs::read(folder.path().join("root.pem")).unwrap(), root);
+
+    let mut wrong = plan();
+    wrong.policy += "\n[nothing]\n";
+    let other = above.path().join("other");
+    let error = Folder::create(&other, &wrong, "tests", UnixTime::now()).unwrap_err();
+    assert!(matches!(error, FolderError::Policy(_)), "{error}");
+    let mut wrong = plan();
+    wrong.constraints.domains = vec!["not a name".into()];
+    let error = Folder::create(&other, &wrong, "tests", UnixTime::now()).unwrap_err();
+    assert!(matches!(error, FolderError::Authority(_)), "{error}");
+    // Nothing is left of either.
+    let left: Vec<_> = fs::read_dir(above.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["ca"]);
+
+    // An empty folder is as good as none.
+    fs::create_dir(&other).unwrap();
+    Folder::create(&other, &plan(), "tests", UnixTime::now()).unwrap();
+    Folder::open(&other).unwrap();
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let (above, folder) = ca(&plan());
+    let error = Folder::open(above.path()).unwrap_err();
+    assert!(matches!(error, FolderError::NoCa(_)), "{error}");
+
+    let root_key = folder.path().join("root.key");
+    fs::rename(&root_key, above.path().join("root.key")).unwrap();
+    let error = folder.authority(Role::Root).unwrap_err();
+    assert!(
+        matches!(&error, FolderError::NoKey(path) if *path == root_key),
+        "{error}"
+    );
+    // nothing else needs it
+    issue(&folder.authority(Role::Issuing).unwrap(), "www.example.org");
+
+    // a key that is another's
+    fs::copy(
+        above.path().join("root.key"),
+        folder.path().join("issuing.key"),
+    )
+    .unwrap();
+    let error = folder.authority(Role::Issuing).unwrap_err();
+    assert!(matches!(error, FolderError::Issue(_)), "{error}");
+
+    fs::remove_dir_all(folder.path().join("ledger")).unwrap();
+    let error = folder.ledger().unwrap_err();
+    assert!(matches!(error, FolderError::Ledger(_)), "{error}");
+}
