@@ -5,13 +5,17 @@
 
 use std::io;
 
+use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, SerialNumber};
 use pq_x509::{Algorithm, IssueError, KeyError, RequestError, ValidationError};
 
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;
 use crate::exit_status::ExitStatus;
 use crate::files::OutputError;
-use crate::words::{of_issue_error, of_key_error, of_request_error, of_validation_error};
+use crate::words::{
+    of_authority_error, of_folder_error, of_issue_error, of_key_error, of_request_error,
+    of_validation_error,
+};
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +32,10 @@ pub(crate) enum Failure {
     Request(RequestError),
     #[error("{}", of_validation_error(.0))]
     Trust(Box<ValidationError>),
+    #[error("{}", of_folder_error(.0))]
+    Folder(FolderError),
+    #[error("{}", of_authority_error(.0))]
+    Authority(AuthorityError),
 
     #[error("the certificates are not one chain: {0}")]
     NotAChain(NotAChain),
@@ -45,6 +53,54 @@ pub(crate) enum Failure {
         subject: String,
     },
 
+    #[error(
+        "{file} is not a certificate of this CA: its ledger has {found} with the serial number {number}; \
+         ask the CA that issued it"
+    )]
+    NotOfThisCa {
+        file: String,
+        number: String,
+        found: &'static str,
+    },
+    #[error(
+        "{error}; issued all the same, and kept in the CA's ledger: {}; write it with \"pqtls ca show \
+         NUMBER --pem\"",
+        serial_numbers(.issued)
+    )]
+    NotWritten {
+        issued: Vec<SerialNumber>,
+        error: OutputError,
+    },
+    #[error("{refused} of {count} requests were refused, and the others signed:\n{reasons}")]
+    RequestsRefused {
+        refused: usize,
+        count: usize,
+        /// A line or more for each.
+        reasons: String,
+        /// That of the weightiest reason.
+        status: ExitStatus,
+    },
+
+    #[error(
+        "{0:?} is neither a serial number in hexadecimal nor a file; see \"pqtls ca list\" for the \
+         serial numbers"
+    )]
+    NotACertificate(String),
+    #[error(
+        "the requests {one} and {other} would both become {file}; sign them one at a time, with --out"
+    )]
+    SameName {
+        one: String,
+        other: String,
+        file: String,
+    },
+    #[error("{0} requests don't go into one file; name a folder with --out-dir")]
+    ManyRequests(usize),
+    #[error(
+        "an issuing CA is not to be valid for longer than its root, which is what --validity and \
+         --root-validity ask for; shorten the one, or lengthen the other"
+    )]
+    OutlivesRoot,
     #[error(
         "with --json the report goes to standard output, which is where the result would go; name a \
          file with --out"
@@ -65,7 +121,10 @@ impl Failure {
         match self {
             Self::Document(error) if error.is_refusal() => ExitStatus::Refused,
             Self::Document(_) | Self::Output(_) => ExitStatus::InputOutput,
-            Self::Key(KeyError::Randomness(_)) => ExitStatus::InputOutput,
+            Self::NotWritten { .. } | Self::Key(KeyError::Randomness(_)) => ExitStatus::InputOutput,
+            Self::Folder(error) => of_folder(error),
+            Self::Authority(error) => of_authority(error),
+            Self::RequestsRefused { status, .. } => *status,
             Self::Key(_)
             | Self::Issue(_)
             | Self::Request(_)
@@ -73,8 +132,13 @@ impl Failure {
             | Self::NotAChain(_)
             | Self::Chain(_)
             | Self::UnsoundKey { .. }
-            | Self::OtherKey { .. } => ExitStatus::Refused,
-            Self::JsonBesideResult
+            | Self::OtherKey { .. }
+            | Self::NotOfThisCa { .. } => ExitStatus::Refused,
+            Self::NotACertificate(_)
+            | Self::SameName { .. }
+            | Self::ManyRequests(_)
+            | Self::OutlivesRoot
+            | Self::JsonBesideResult
             | Self::NamelessServer
             | Self::BothAsRaw
             | Self::Unsupported(_) => ExitStatus::Usage,
@@ -88,6 +152,38 @@ impl Failure {
             Self::Output(OutputError::StandardOutput { error })
                 if error.kind() == io::ErrorKind::BrokenPipe
         )
+    }
+}
+
+fn of_folder(error: &FolderError) -> ExitStatus {
+    match error {
+        FolderError::Authority(error) => of_authority(error),
+        FolderError::Issue(_) => ExitStatus::Refused,
+        _ => ExitStatus::InputOutput,
+    }
+}
+
+fn of_authority(error: &AuthorityError) -> ExitStatus {
+    match error {
+        AuthorityError::Forbidden(_) => ExitStatus::Policy,
+        AuthorityError::Ledger(
+            LedgerError::SerialNumberTaken(_)
+            | LedgerError::Unknown(_)
+            | LedgerError::NotOnHold(_)
+            | LedgerError::NotAReason,
+        ) => ExitStatus::Refused,
+        AuthorityError::Ledger(_) => ExitStatus::InputOutput,
+        _ => ExitStatus::Refused,
+    }
+}
+
+/// As many as are worth reading.
+fn serial_numbers(issued: &[SerialNumber]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = issued.iter().take(SHOWN).map(ToString::to_string).collect();
+    match issued.len() - shown.len() {
+        0 => format!("serial number {}", shown.join(", ")),
+        more => format!("serial number {} and {more} more", shown.join(", ")),
     }
 }
 
@@ -107,5 +203,19 @@ from_causes!(
     Key(KeyError),
     Issue(IssueError),
     Request(RequestError),
-    NotAChain(NotAChain)
+    NotAChain(NotAChain),
+    Folder(FolderError),
+    Authority(AuthorityError)
 );
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        Self::Authority(error.into())
+    }
+}
+
+impl From<Forbidden> for Failure {
+    fn from(error: Forbidden) -> Self {
+        Self::Authority(error.into())
+    }
+}

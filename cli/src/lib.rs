@@ -1,13 +1,13 @@
 //! Post-quantum keys and certificates from the command line.
 //!
 //! This library is the program `pqtls`, and it is for nothing else: what another program could
-//! want is in [`pq_x509`]. Its rooms, each of which uses those above it:
+//! want is in [`pq_x509`] and [`pq_ca`]. Its rooms, each of which uses those above it:
 //!
 //! | room | what it is for |
 //! |---|---|
 //! | `exit_status` | how a command ends, for the shell |
 //! | `files` | reading and writing files, standard input and standard output |
-//! | `words` | what errors of pq-x509 say at the command line |
+//! | `words` | what errors of pq-x509 and pq-ca say at the command line |
 //! | `documents` | what is in a file: keys, certificates and revocation lists in PEM or DER |
 //! | `chains` | which certificate issued which |
 //! | `report` | what a command prints, for people and as JSON |
@@ -15,6 +15,8 @@
 //! | `failure` | why a command failed, and its exit status then |
 //! | `commands` | the commands, a file each |
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 mod arguments;
 mod chains;

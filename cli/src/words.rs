@@ -1,9 +1,11 @@
-//! What errors of pq-x509 say at the command line, where the crate's own texts speak of its methods.
+//! What errors of pq-x509 and pq-ca say at the command line, where the crates' own texts speak of their
+//! methods.
 //!
 //! This room uses nothing.
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::DB;
+use pq_ca::{AuthorityError, FolderError};
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::{
     Algorithm, IssueError, KeyError, NameError, RequestError, SignatureError, ValidationError,
@@ -41,6 +43,32 @@ pub(crate) fn of_request_error(error: &RequestError) -> String {
     match error {
         RequestError::Name(error) => of_name_error(error),
         RequestError::Key(error) => format!("the request's key: {}", of_key_error(error)),
+        other => other.to_string(),
+    }
+}
+
+/// Why a CA did not do what was asked.
+pub(crate) fn of_authority_error(error: &AuthorityError) -> String {
+    match error {
+        AuthorityError::Issue(error) => of_issue_error(error),
+        AuthorityError::Key(error) => format!("the key: {}", of_key_error(error)),
+        other => other.to_string(),
+    }
+}
+
+/// Why a CA's folder can't be made or used.
+pub(crate) fn of_folder_error(error: &FolderError) -> String {
+    match error {
+        FolderError::NoCa(path) => format!(
+            "{0} is no CA's folder: it has no root.pem; name the CA's folder with --dir, or make a CA \
+             with \"pqtls ca init\"",
+            path.display()
+        ),
+        FolderError::Issue(error) => of_issue_error(error),
+        FolderError::Key { path, cause } => {
+            format!("{}: {}", path.display(), of_key_error(cause))
+        }
+        FolderError::Authority(error) => of_authority_error(error),
         other => other.to_string(),
     }
 }

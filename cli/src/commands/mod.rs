@@ -8,6 +8,7 @@
 //!
 //! This room uses all others.
 
+mod ca;
 mod cert;
 mod completion;
 mod delivery;
@@ -21,7 +22,8 @@ use crate::failure::Failure;
 
 /// Post-quantum keys and certificates
 ///
-/// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, and requests and certificates for them.
+/// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, requests and certificates for them, and
+/// CAs that issue certificates.
 /// In place of a file, "-" is standard input or standard output. Files that exist are left alone
 /// unless --force is given.
 #[derive(Debug, Parser)]
@@ -47,6 +49,8 @@ enum Command {
     Key(key::Command),
     #[command(subcommand)]
     Cert(cert::Command),
+    #[command(subcommand)]
+    Ca(ca::Command),
     Completion(completion::Arguments),
     Man(man::Arguments),
 }
@@ -57,6 +61,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
     match arguments.command {
         Command::Key(command) => key::run(command, json),
         Command::Cert(command) => cert::run(command, json),
+        Command::Ca(command) => ca::run(command, json),
         Command::Completion(arguments) => completion::run(&arguments, json),
         Command::Man(arguments) => man::run(&arguments, json),
     }

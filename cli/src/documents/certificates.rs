@@ -1,4 +1,4 @@
-use pq_x509::{Certificate, CertificateRevocationList};
+use pq_x509::{Certificate, CertificateRequest, CertificateRevocationList, VerifiedRequest};
 
 use super::contents::{Block, Contents};
 use super::error::DocumentError;
@@ -38,6 +38,18 @@ pub(crate) fn revocation_lists(
     };
     let blocks = contents.all(&[Kind::RevocationList])?;
     blocks.iter().map(|block| read(&block.der)).collect()
+}
+
+/// The one request of a file, whose signature proves that whoever made it has the private key.
+pub(crate) fn verified_request(source: &Source) -> Result<VerifiedRequest, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    let block = contents.only(&[Kind::Request])?;
+    CertificateRequest::from_der(&block.der)
+        .and_then(CertificateRequest::verify)
+        .map_err(|error| DocumentError::Request {
+            file: contents.file().into(),
+            error,
+        })
 }
 
 pub(crate) fn certificate_of(

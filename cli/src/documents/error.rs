@@ -1,7 +1,7 @@
-use pq_x509::{CertificateError, KeyError, RevocationListError};
+use pq_x509::{CertificateError, KeyError, RequestError, RevocationListError};
 
 use crate::files::InputError;
-use crate::words::of_key_error;
+use crate::words::{of_key_error, of_request_error};
 
 /// Why a file does not give what was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +58,8 @@ pub(crate) enum DocumentError {
         file: String,
         error: RevocationListError,
     },
+    #[error("{file}: {}; have it made again", of_request_error(.error))]
+    Request { file: String, error: RequestError },
     #[error(
         "{file} is no raw {algorithm} key: neither {seed_len} bytes of a seed nor {expanded_len} of an \
          expanded key, be it as bytes, in hexadecimal or in base64; check the algorithm, and leave \
@@ -82,6 +84,9 @@ impl DocumentError {
                 error: KeyError::Malformed { .. }
                     | KeyError::SeedMismatch(_)
                     | KeyError::PublicKeyMismatch(_),
+                ..
+            } | Self::Request {
+                error: RequestError::Key(_) | RequestError::Signature(_) | RequestError::Name(_),
                 ..
             }
         )

@@ -10,7 +10,9 @@ mod keys;
 mod kind;
 mod raw;
 
-pub(crate) use certificates::{certificates, first_certificate, revocation_lists};
+pub(crate) use certificates::{
+    certificates, first_certificate, revocation_lists, verified_request,
+};
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
 pub(crate) use keys::{Key, any_key, any_public_key, private_key, public_half, signing_key};

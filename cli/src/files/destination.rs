@@ -51,16 +51,24 @@ pub(crate) struct Output<'a> {
 }
 
 /// Refuses what [`write`] would refuse once there is something to write, which may take long to make.
-pub(crate) fn check(destination: &Destination, force: bool) -> Result<(), OutputError> {
+/// Returns the file that will be there, if there will be one.
+pub(crate) fn check(
+    destination: &Destination,
+    force: bool,
+) -> Result<Option<PathBuf>, OutputError> {
     match destination {
-        Destination::StandardOutput => Ok(()),
-        Destination::File(path) => Place::of(path, force).map(|_| ()),
+        Destination::StandardOutput => Ok(None),
+        Destination::File(path) => Ok(match Place::of(path, force)? {
+            Place::Free(path) | Place::Taken(path) => Some(path),
+            Place::Special(_) => None,
+        }),
     }
 }
 
-/// Writes all of these or none. A file appears under its name when its content is complete; one that
-/// exists is replaced only if forced to. Devices and pipes are written to as they are.
-pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<(), OutputError> {
+/// Writes all of these or none, and returns the files that were not there before. A file appears under
+/// its name when its content is complete; one that exists is replaced only if forced to. Devices and
+/// pipes are written to as they are.
+pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<Vec<PathBuf>, OutputError> {
     let mut staged: Vec<Staged<'_>> = Vec::new();
     for output in outputs {
         let next = Staged::new(output, force)?;
@@ -76,15 +84,20 @@ pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<(), OutputErr
         match file.commit(force) {
             Ok(new) => made.extend(new),
             Err(error) => {
-                for path in made {
-                    // What was made is of no use without the rest. The first error is the one to tell.
-                    let _ = fs::remove_file(path);
-                }
+                remove(made);
                 return Err(error);
             }
         }
     }
-    Ok(())
+    Ok(made)
+}
+
+/// Removes files that [`write`] made, which are of no use without what was to follow. The error that
+/// leads here is the one to tell.
+pub(crate) fn remove(made: Vec<PathBuf>) {
+    for path in made {
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// What is at a path before something is written there.

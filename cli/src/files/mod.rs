@@ -7,5 +7,5 @@
 mod destination;
 mod source;
 
-pub(crate) use destination::{Access, Destination, Output, OutputError, check, write};
+pub(crate) use destination::{Access, Destination, Output, OutputError, check, remove, write};
 pub(crate) use source::{InputError, Source};

@@ -26,14 +26,14 @@ pub(crate) struct CertificateFacts {
     state: State,
     /// How many whole days are left; negative, if it has expired.
     pub(crate) days_left: i64,
-    key_algorithm: String,
+    pub(crate) key_algorithm: String,
     signature_algorithm: String,
     is_ca: bool,
     path_length: Option<u8>,
     key_usage: Vec<String>,
     /// By the extended key usage; empty, if every purpose is allowed.
     purposes: Vec<String>,
-    serial_number: String,
+    pub(crate) serial_number: String,
     fingerprint: String,
     subject_key_id: Option<String>,
     authority_key_id: Option<String>,
@@ -122,6 +122,12 @@ impl CertificateFacts {
             },
             extensions: extensions.iter().map(ExtensionFacts::of).collect(),
         }
+    }
+
+    /// What is in the extension of this name.
+    pub(crate) fn extension(&self, name: &str) -> Option<&str> {
+        let mut named = self.extensions.iter().filter(|one| one.name == name);
+        named.next()?.value.as_deref()
     }
 
     /// What the text leaves out.

@@ -9,7 +9,7 @@ mod fingerprint;
 mod times;
 
 use core::fmt;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ fn print_json<R: Report>(report: &R) -> io::Result<()> {
         report: &'a R,
     }
 
-    let mut out = io::stdout().lock();
+    let mut out = BufWriter::new(io::stdout().lock());
     let report = WithSchema {
         schema: format!("pqtls/{}", R::SCHEMA),
         report,
@@ -57,7 +57,7 @@ fn print_json<R: Report>(report: &R) -> io::Result<()> {
 
 /// What has colours in it loses them on its way to a pipe, and by `NO_COLOR`.
 fn print_text(report: &impl fmt::Display) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = BufWriter::new(anstream::stdout().lock());
     write!(out, "{report}")?;
     out.flush()
 }

@@ -91,7 +91,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     delivery.deliver(&outputs, &report)
 }
 
-fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
+/// A new key of any algorithm.
+pub(crate) fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
     match algorithm {
         Algorithm::Signature(algorithm) => {
             Ok(SigningKey::generate(algorithm).map(PrivateKey::Signing)?)

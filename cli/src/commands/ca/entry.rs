@@ -1,0 +1,131 @@
+use core::fmt;
+
+use pq_ca::{Entry, Revocation, reason_name};
+use pq_x509::pki_types::UnixTime;
+use serde::Serialize;
+
+use crate::report::{printable, rfc3339};
+
+/// What the ledger knows of a certificate. Its text is a line.
+#[derive(Debug, Serialize)]
+pub(super) struct EntryFacts {
+    pub(super) serial_number: String,
+    /// The CA's key that signed it.
+    pub(super) issuer: String,
+    pub(super) subject: String,
+    names: Vec<String>,
+    not_before: String,
+    not_after: String,
+    state: State,
+    pub(super) revocation: Option<RevocationFacts>,
+    profile: String,
+    key_algorithm: String,
+    issued_at: String,
+    issued_by: String,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum State {
+    Valid,
+    Expired,
+    Revoked,
+    OnHold,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct RevocationFacts {
+    pub(super) at: String,
+    pub(super) reason: &'static str,
+    by: String,
+}
+
+impl EntryFacts {
+    pub(super) fn of(entry: &Entry, now: UnixTime) -> Self {
+        let issued = &entry.issued;
+        Self {
+            serial_number: issued.serial_number.to_string(),
+            issuer: issued.issuer.clone(),
+            subject: printable(&issued.subject),
+            names: issued.names.iter().map(|name| printable(name)).collect(),
+            not_before: rfc3339(issued.not_before),
+            not_after: rfc3339(issued.not_after),
+            state: match entry.revocation() {
+                Some(revocation) if revocation.is_hold() => State::OnHold,
+                Some(_) => State::Revoked,
+                None if entry.is_expired(now) => State::Expired,
+                None => State::Valid,
+            },
+            revocation: entry.revocation().map(RevocationFacts::of),
+            profile: issued.profile.clone(),
+            key_algorithm: issued.key_algorithm.clone(),
+            issued_at: rfc3339(issued.at),
+            issued_by: printable(&issued.by),
+        }
+    }
+
+    /// How it came to be and what became of it, in lines.
+    pub(super) fn history(&self) -> impl fmt::Display {
+        History(self)
+    }
+
+    /// What it is for, to be told from others.
+    pub(super) fn title(&self) -> String {
+        match self.names.is_empty() {
+            true => self.subject.clone(),
+            false => self.names.join(", "),
+        }
+    }
+}
+
+impl RevocationFacts {
+    fn of(revocation: &Revocation) -> Self {
+        Self {
+            at: rfc3339(revocation.at),
+            reason: reason_name(revocation.reason),
+            by: printable(&revocation.by),
+        }
+    }
+}
+
+/// The head of a table of entries.
+pub(super) fn heading() -> String {
+    format!(
+        "{:<40}  {:<20}  {:<7}  names",
+        "serial number", "expires", "state"
+    )
+}
+
+impl fmt::Display for EntryFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state {
+            State::Valid => "valid",
+            State::Expired => "expired",
+            State::Revoked => "revoked",
+            State::OnHold => "on hold",
+        };
+        let (number, until) = (&self.serial_number, &self.not_after);
+        write!(f, "{number:<40}  {until:<20}  {state:<7}  {}", self.title())
+    }
+}
+
+struct History<'a>(&'a EntryFacts);
+
+impl fmt::Display for History<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(entry) = self;
+        writeln!(f, "  profile       {}", entry.profile)?;
+        writeln!(f, "  serial number {}", entry.serial_number)?;
+        writeln!(
+            f,
+            "  issued        {} by {}",
+            entry.issued_at, entry.issued_by
+        )?;
+        match &entry.revocation {
+            None => writeln!(f, "  revoked       no"),
+            Some(RevocationFacts { at, reason, by }) => {
+                writeln!(f, "  revoked       {at} by {by}: {reason}")
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+use core::time::Duration;
+
+use clap::ArgGroup;
+use pq_ca::{Order, Profile, Wanted, parse_duration};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{Certificate, SubjectKey};
+
+use super::issued::CertificateOptions;
+use super::place::{Actor, Place};
+use super::subject_key::SubjectKeyOptions;
+use crate::arguments::AlternativeName;
+use crate::commands::delivery::Delivery;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+
+/// Issue a certificate for a key
+///
+/// It is in the CA's ledger before it is in its file, with the CAs between it and the root behind it,
+/// as servers and clients send them. Whether the names belong to who gets the certificate is for you to know.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("whose key").args(["key", "new_key"]).required(true)))]
+pub(crate) struct Arguments {
+    /// A DNS name, of which the first label may be "*", or an IP address
+    #[arg(value_name = "NAME", required_unless_present = "common_name")]
+    names: Vec<AlternativeName>,
+
+    #[command(flatten)]
+    key: SubjectKeyOptions,
+
+    #[command(flatten)]
+    terms: Terms,
+
+    /// The subject's common name; without it the subject is empty
+    #[arg(long, value_name = "NAME")]
+    common_name: Option<String>,
+
+    #[command(flatten)]
+    certificate: CertificateOptions,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    actor: Actor,
+}
+
+/// What may be asked for beside names, and is by the policy otherwise.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct Terms {
+    /// What it is for [default: the policy's first]
+    #[arg(long, value_name = "server|client|server+client|any")]
+    profile: Option<Profile>,
+
+    /// How long it is valid, such as 30d or 12h [default: what the policy says]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    validity: Option<Duration>,
+}
+
+impl Terms {
+    pub(super) fn apply(self, mut wanted: Wanted) -> Wanted {
+        if let Some(profile) = self.profile {
+            wanted = wanted.profile(profile);
+        }
+        if let Some(validity) = self.validity {
+            wanted = wanted.validity(validity);
+        }
+        wanted
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls ca issue www.example.org 192.0.2.1 --new-key web.key --out web.pem
+  $ pqtls ca issue client.example.org --profile client --validity 30d --key server.key --out client.pem";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let options = &arguments.certificate;
+    let delivery = Delivery::to(&[&options.output.out], options.output.force, json)?;
+    arguments
+        .key
+        .check(&options.output.out, options.output.force, json)?;
+    let folder = arguments.place.open()?;
+    let chain = folder.chain()?;
+    let authority = folder.authority(folder.issuing_role())?;
+    let issue = |key: &dyn SubjectKey| -> Result<Certificate, Failure> {
+        let order = Order::for_key(key)?.with(|wanted| wanted_of(arguments, wanted));
+        Ok(authority.issue(&order, &arguments.actor.name(), UnixTime::now())?)
+    };
+    let certificate = arguments.key.with_key(|key| key.map(issue).transpose())?;
+    // The command line has one key or the other.
+    let Some(certificate) = certificate else {
+        return Ok(ExitStatus::Usage);
+    };
+    options.deliver(
+        delivery,
+        &certificate,
+        &chain,
+        arguments.key.new_key.as_ref(),
+    )
+}
+
+fn wanted_of(arguments: &Arguments, wanted: Wanted) -> Wanted {
+    let mut wanted = arguments.terms.apply(wanted);
+    for name in &arguments.names {
+        wanted = match name {
+            AlternativeName::Dns(name) => wanted.dns_name(name),
+            AlternativeName::Ip(address) => wanted.ip_address(*address),
+        };
+    }
+    match &arguments.common_name {
+        Some(name) => wanted.common_name(name),
+        None => wanted,
+    }
+}

@@ -1,0 +1,94 @@
+use core::fmt;
+
+use pq_ca::SerialNumber;
+use pq_x509::Certificate;
+use pq_x509::pki_types::UnixTime;
+use serde::Serialize;
+
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Destination, Output};
+use crate::report::{CertificateFacts, Report};
+
+/// Where a certificate of the CA is written, and with what.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct CertificateOptions {
+    #[command(flatten)]
+    pub(super) output: OutputOptions,
+
+    /// Write the certificate alone, without the CAs between it and the root
+    #[arg(long)]
+    pub(super) leaf_only: bool,
+}
+
+impl CertificateOptions {
+    /// Writes a certificate that the ledger has.
+    pub(super) fn deliver(
+        &self,
+        delivery: Delivery,
+        certificate: &Certificate,
+        chain: &[Certificate],
+        new_key: Option<&Destination>,
+    ) -> Result<ExitStatus, Failure> {
+        let chain = if self.leaf_only { &[] } else { chain };
+        let pem = with_chain(certificate, chain);
+        let out = &self.output.out;
+        let output = public_pem(out, &pem);
+        let report = Issued {
+            file: out.to_string(),
+            key_file: new_key.map(Destination::to_string),
+            certificate: CertificateFacts::of(certificate, UnixTime::now()),
+        };
+        delivery
+            .deliver(&[output], &report)
+            .map_err(|failure| match failure {
+                Failure::Output(error) => Failure::NotWritten {
+                    issued: serial_number(certificate).into_iter().collect(),
+                    error,
+                },
+                other => other,
+            })
+    }
+}
+
+/// What servers and clients send.
+pub(super) fn with_chain(certificate: &Certificate, chain: &[Certificate]) -> String {
+    let all = [certificate].into_iter().chain(chain);
+    all.map(Certificate::to_pem).collect()
+}
+
+pub(super) fn public_pem<'a>(to: &'a Destination, pem: &'a str) -> Output<'a> {
+    Output {
+        to,
+        content: pem.as_bytes(),
+        access: Access::Public,
+        is_binary: false,
+    }
+}
+
+/// Every certificate of a CA has one that the ledger takes.
+pub(super) fn serial_number(certificate: &Certificate) -> Option<SerialNumber> {
+    SerialNumber::from_bytes(certificate.serial_number()).ok()
+}
+
+#[derive(Debug, Serialize)]
+struct Issued {
+    file: String,
+    key_file: Option<String>,
+    certificate: CertificateFacts,
+}
+
+impl Report for Issued {
+    const SCHEMA: &'static str = "ca-issue/1";
+}
+
+impl fmt::Display for Issued {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.key_file {
+            writeln!(f, "{file}: its private key")?;
+        }
+        write!(f, "{}: {}", self.file, self.certificate)?;
+        writeln!(f, "serial number {}", self.certificate.serial_number)
+    }
+}

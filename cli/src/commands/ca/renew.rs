@@ -1,0 +1,60 @@
+use pq_x509::pki_types::UnixTime;
+
+use super::issued::CertificateOptions;
+use super::place::{Actor, Place};
+use super::subject_key::SubjectKeyOptions;
+use super::which::Which;
+use crate::commands::delivery::Delivery;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+
+/// Issue a certificate anew, for the same names and as long as the policy says
+///
+/// It is for the same key, unless another is given. The old certificate stays valid; if nobody is to
+/// use it, revoke it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The old one: its serial number, or a file with it; "-" is standard input
+    #[arg(value_name = "CERTIFICATE")]
+    which: Which,
+
+    #[command(flatten)]
+    key: SubjectKeyOptions,
+
+    #[command(flatten)]
+    certificate: CertificateOptions,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    actor: Actor,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls ca renew web.pem --out web-2.pem
+  $ pqtls ca renew web.pem --new-key web-3.key --out web-3.pem";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let options = &arguments.certificate;
+    let delivery = Delivery::to(&[&options.output.out], options.output.force, json)?;
+    arguments
+        .key
+        .check(&options.output.out, options.output.force, json)?;
+    let folder = arguments.place.open()?;
+    let chain = folder.chain()?;
+    let authority = folder.authority(folder.issuing_role())?;
+    let number = arguments.which.serial_number(authority.ledger())?;
+    let by = arguments.actor.name();
+    let certificate = arguments
+        .key
+        .with_key(|key| Ok(authority.renew(&number, key, &by, UnixTime::now())?))?;
+    options.deliver(
+        delivery,
+        &certificate,
+        &chain,
+        arguments.key.new_key.as_ref(),
+    )
+}

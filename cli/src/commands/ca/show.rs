@@ -1,0 +1,187 @@
+use core::fmt;
+
+use pq_ca::{Folder, Ledger, LedgerError, Policy, Role};
+use pq_x509::Certificate;
+use pq_x509::pki_types::UnixTime;
+use serde::Serialize;
+
+use super::entry::EntryFacts;
+use super::issued::CertificateOptions;
+use super::place::Place;
+use super::which::Which;
+use crate::commands::delivery::Delivery;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::report::{self, CertificateFacts, Report, with_unit};
+
+/// Show the CA, or a certificate that it issued
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(mut_args(|argument| match argument.get_id().as_str() {
+    "out" | "force" | "leaf_only" => argument.requires("pem"),
+    _ => argument,
+}))]
+pub(crate) struct Arguments {
+    /// The certificate: its serial number, or a file with it; "-" is standard input
+    #[arg(value_name = "CERTIFICATE")]
+    which: Option<Which>,
+
+    /// Write the certificate as "pqtls ca issue" does
+    #[arg(long, requires = "which")]
+    pem: bool,
+
+    #[command(flatten)]
+    certificate: CertificateOptions,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls ca show
+  $ pqtls ca show web.pem
+  $ pqtls ca show web.pem --pem --out web-again.pem";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let folder = arguments.place.open()?;
+    let Some(which) = &arguments.which else {
+        return show_ca(&folder, json);
+    };
+    let ledger = folder.ledger()?;
+    let number = which.serial_number(&ledger)?;
+    let unknown = || LedgerError::Unknown(number);
+    let der = ledger.certificate(&number)?.ok_or_else(unknown)?;
+    let certificate = Certificate::from_der(&der).map_err(pq_x509::IssueError::from)?;
+    let entry = ledger.entry(&number)?.ok_or_else(unknown)?;
+    if arguments.pem {
+        let options = &arguments.certificate;
+        let delivery = Delivery::to(&[&options.output.out], options.output.force, json)?;
+        let chain = match entry.issued.issuer == Role::Issuing.name() {
+            true => folder.chain()?,
+            false => Vec::new(),
+        };
+        return options.deliver(delivery, &certificate, &chain, None);
+    }
+    let now = UnixTime::now();
+    let report = OfCa {
+        certificate: CertificateFacts::of(&certificate, now),
+        entry: EntryFacts::of(&entry, now),
+    };
+    report::print(&report, json)?;
+    Ok(ExitStatus::Done)
+}
+
+fn show_ca(folder: &Folder, json: bool) -> Result<ExitStatus, Failure> {
+    let mut keys = vec![KeyOfCa::read(folder, folder.issuing_role())?];
+    if folder.issuing_role() != Role::Root {
+        keys.push(KeyOfCa::read(folder, Role::Root)?);
+    }
+    let policy = folder.policy()?;
+    let report = Ca {
+        folder: folder.path().display().to_string(),
+        keys,
+        policy: PolicyFacts::of(folder, &policy),
+    };
+    report::print(&report, json)?;
+    Ok(ExitStatus::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct Ca {
+    folder: String,
+    /// The one that issues first.
+    keys: Vec<KeyOfCa>,
+    policy: PolicyFacts,
+}
+
+#[derive(Debug, Serialize)]
+struct KeyOfCa {
+    /// In the ledger.
+    name: &'static str,
+    /// The file of the private key.
+    file: String,
+    /// Whether it is there; a root's is often kept elsewhere.
+    is_there: bool,
+    certificate: CertificateFacts,
+}
+
+impl KeyOfCa {
+    fn read(folder: &Folder, role: Role) -> Result<Self, Failure> {
+        let file = folder.path().join(role.name()).with_extension("key");
+        Ok(Self {
+            name: role.name(),
+            file: file.display().to_string(),
+            is_there: file.exists(),
+            certificate: CertificateFacts::of(&folder.certificate(role)?, UnixTime::now()),
+        })
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct PolicyFacts {
+    file: String,
+    /// How long revocation lists are valid, in seconds.
+    list_validity: u64,
+    list_urls: Vec<String>,
+}
+
+impl PolicyFacts {
+    fn of(folder: &Folder, policy: &Policy) -> Self {
+        let urls = policy.revocation_list_urls().iter();
+        Self {
+            file: folder.policy_path().display().to_string(),
+            list_validity: policy.revocation_list_validity().as_secs(),
+            list_urls: urls.map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl Report for Ca {
+    const SCHEMA: &'static str = "ca-show/1";
+}
+
+impl fmt::Display for Ca {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for key in &self.keys {
+            write!(f, "{}", key.certificate)?;
+            if let Some(constraints) = key.certificate.extension("nameConstraints") {
+                writeln!(f, "  for names     {constraints}")?;
+            }
+            let note = if key.is_there { "" } else { " (not there)" };
+            writeln!(f, "  key file      {}{note}\n", key.file)?;
+        }
+        let PolicyFacts {
+            file,
+            list_validity,
+            list_urls,
+        } = &self.policy;
+        writeln!(f, "policy {file}")?;
+        let hours = with_unit(list_validity / (60 * 60), "hour");
+        let lists = match list_validity / (24 * 60 * 60) {
+            0 | 1 => hours,
+            days => with_unit(days, "day"),
+        };
+        writeln!(f, "  lists valid   for {lists}")?;
+        match list_urls.is_empty() {
+            true => writeln!(f, "  lists are at  no URL"),
+            false => writeln!(f, "  lists are at  {}", list_urls.join(", ")),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct OfCa {
+    certificate: CertificateFacts,
+    entry: EntryFacts,
+}
+
+impl Report for OfCa {
+    const SCHEMA: &'static str = "ca-show-certificate/1";
+}
+
+impl fmt::Display for OfCa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.certificate, self.entry.history())
+    }
+}

@@ -1,0 +1,329 @@
+use alloc::collections::BTreeMap;
+use core::fmt;
+use std::path::PathBuf;
+
+use pq_ca::{Authority, LocalLedger, Order, SerialNumber};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{Certificate, SigningKey};
+use serde::Serialize;
+
+use super::issue::Terms;
+use super::issued::{public_pem, serial_number, with_chain};
+use super::place::{Actor, Place};
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{self, Destination, OutputError, Source};
+use crate::report::{self, Report, printable, rfc3339};
+
+/// Issue certificates for requests
+///
+/// A request proves that who made it has the private key; whether the names are theirs is for you to
+/// know. With many requests, those that are refused don't keep the others from being signed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Files with a request each (PKCS#10), in PEM or DER; "-" is standard input
+    #[arg(required = true, value_name = "REQUEST")]
+    requests: Vec<Source>,
+
+    #[command(flatten)]
+    terms: Terms,
+
+    /// Where to write the certificate of one request [default: standard output]
+    #[arg(long, short, value_name = "FILE", conflicts_with = "out_dir")]
+    out: Option<Destination>,
+
+    /// The folder to write certificates into, each named as its request, with ".pem"
+    #[arg(long, value_name = "FOLDER")]
+    out_dir: Option<PathBuf>,
+
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
+
+    /// Write the certificates alone, without the CAs between them and the root
+    #[arg(long)]
+    leaf_only: bool,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    actor: Actor,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls ca sign server.csr --out signed.pem
+  $ mkdir signed && pqtls ca sign *.csr --out-dir signed";
+
+/// So many certificates are kept by the ledger at once, and held in memory.
+const AT_ONCE: usize = 256;
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let jobs = jobs(arguments)?;
+    for job in &jobs {
+        if json && job.to == Destination::StandardOutput {
+            return Err(Failure::JsonBesideResult);
+        }
+        files::check(&job.to, arguments.force)?;
+    }
+    let folder = arguments.place.open()?;
+    let shop = Shop {
+        authority: folder.authority(folder.issuing_role())?,
+        chain: match arguments.leaf_only {
+            true => Vec::new(),
+            false => folder.chain()?,
+        },
+        by: arguments.actor.name(),
+        terms: arguments.terms,
+        force: arguments.force,
+    };
+    let mut report = Signed {
+        requests: jobs.iter().map(Outcome::pending).collect(),
+    };
+    let mut refusals = Vec::new();
+    for (jobs, outcomes) in jobs
+        .chunks(AT_ONCE)
+        .zip(report.requests.chunks_mut(AT_ONCE))
+    {
+        refusals.extend(shop.serve(jobs, outcomes)?);
+    }
+    if jobs.iter().all(|job| job.to != Destination::StandardOutput) {
+        report::print(&report, json)?;
+    }
+    verdict(refusals, jobs.len())
+}
+
+/// A request, and where its certificate goes.
+struct Job<'a> {
+    request: &'a Source,
+    to: Destination,
+}
+
+fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
+    let requests = &arguments.requests;
+    let Some(folder) = &arguments.out_dir else {
+        return match &**requests {
+            [request] => Ok(vec![Job {
+                request,
+                to: arguments.out.clone().unwrap_or(Destination::StandardOutput),
+            }]),
+            many => Err(Failure::ManyRequests(many.len())),
+        };
+    };
+    let mut named: BTreeMap<PathBuf, &Source> = BTreeMap::new();
+    let mut jobs = Vec::with_capacity(requests.len());
+    for request in requests {
+        let stem = match request {
+            Source::StandardInput => Some("stdin".as_ref()),
+            Source::File(path) => path.file_stem(),
+        };
+        let mut path = folder.join(stem.unwrap_or_default());
+        path.as_mut_os_string().push(".pem");
+        if let Some(other) = named.insert(path.clone(), request) {
+            return Err(Failure::SameName {
+                one: other.to_string(),
+                other: request.to_string(),
+                file: path.display().to_string(),
+            });
+        }
+        jobs.push(Job {
+            request,
+            to: Destination::File(path),
+        });
+    }
+    Ok(jobs)
+}
+
+/// What all requests of a command line have in common.
+struct Shop {
+    authority: Authority<SigningKey, LocalLedger>,
+    chain: Vec<Certificate>,
+    by: String,
+    terms: Terms,
+    force: bool,
+}
+
+impl Shop {
+    /// Signs some requests: the ledger keeps all of these at once, and each gets its file. Returns what
+    /// was refused.
+    fn serve(&self, jobs: &[Job<'_>], outcomes: &mut [Outcome]) -> Result<Vec<Refusal>, Failure> {
+        let mut refusals = Vec::new();
+        let mut read = Vec::with_capacity(jobs.len());
+        for (job, outcome) in jobs.iter().zip(outcomes) {
+            match documents::verified_request(job.request) {
+                Ok(request) => read.push((job, outcome, request)),
+                Err(error) => refusals.push(outcome.refused(error.into())),
+            }
+        }
+        let mut orders = Vec::with_capacity(read.len());
+        for (_, _, request) in &read {
+            orders.push(Order::for_request(request)?.with(|wanted| self.terms.apply(wanted)));
+        }
+        let answers = self
+            .authority
+            .issue_all(&orders, &self.by, UnixTime::now())?;
+        drop(orders);
+
+        let mut unwritten = Unwritten::default();
+        for ((job, outcome, _), answer) in read.into_iter().zip(answers) {
+            match answer {
+                Ok(certificate) => {
+                    outcome.issued(&certificate);
+                    unwritten.attempt(&certificate, || self.write(&job.to, &certificate));
+                }
+                Err(error) => refusals.push(outcome.refused(error.into())),
+            }
+        }
+        unwritten.into_result().map(|()| refusals)
+    }
+
+    fn write(&self, to: &Destination, certificate: &Certificate) -> Result<(), OutputError> {
+        let pem = with_chain(certificate, &self.chain);
+        files::write(&[public_pem(to, &pem)], self.force).map(|_| ())
+    }
+}
+
+/// Certificates that are in the ledger and not in their files, since the first that can't be written.
+#[derive(Default)]
+struct Unwritten {
+    issued: Vec<SerialNumber>,
+    error: Option<OutputError>,
+}
+
+impl Unwritten {
+    fn attempt(
+        &mut self,
+        certificate: &Certificate,
+        write: impl FnOnce() -> Result<(), OutputError>,
+    ) {
+        if self.error.is_none() {
+            self.error = write().err();
+        }
+        if self.error.is_some() {
+            self.issued.extend(serial_number(certificate));
+        }
+    }
+
+    fn into_result(self) -> Result<(), Failure> {
+        let issued = self.issued;
+        match self.error {
+            Some(error) => Err(Failure::NotWritten { issued, error }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A request that was refused, and why.
+struct Refusal {
+    request: String,
+    failure: Failure,
+}
+
+/// That of one request is told as it is; those of many with the requests' names.
+fn verdict(mut refusals: Vec<Refusal>, count: usize) -> Result<ExitStatus, Failure> {
+    if count == 1
+        && let Some(Refusal { failure, .. }) = refusals.pop()
+    {
+        return Err(failure);
+    }
+    let statuses = refusals.iter().map(|refusal| refusal.failure.status());
+    let Some(status) = statuses.max_by_key(|status| *status == ExitStatus::Policy) else {
+        return Ok(ExitStatus::Done);
+    };
+    let reasons: Vec<String> = refusals.iter().map(Refusal::to_string).collect();
+    Err(Failure::RequestsRefused {
+        refused: refusals.len(),
+        count,
+        reasons: reasons.join("\n"),
+        status,
+    })
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.failure {
+            // It begins with the file's name.
+            Failure::Document(error) => error.fmt(f),
+            other => write!(f, "{}: {other}", self.request),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Signed {
+    /// In the order of the command line.
+    requests: Vec<Outcome>,
+}
+
+/// What became of a request.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    request: String,
+    /// With the certificate; as all that follows, it is there if one was issued.
+    file: Option<String>,
+    serial_number: Option<String>,
+    subject: Option<String>,
+    not_after: Option<String>,
+    /// Why none was issued.
+    reason: Option<String>,
+    #[serde(skip)]
+    to: String,
+}
+
+impl Outcome {
+    fn pending(job: &Job<'_>) -> Self {
+        Self {
+            request: job.request.to_string(),
+            file: None,
+            serial_number: None,
+            subject: None,
+            not_after: None,
+            reason: None,
+            to: job.to.to_string(),
+        }
+    }
+
+    fn issued(&mut self, certificate: &Certificate) {
+        self.file = Some(self.to.clone());
+        self.serial_number = serial_number(certificate).map(|number| number.to_string());
+        self.subject = Some(printable(&certificate.describe_subject()));
+        self.not_after = Some(rfc3339(certificate.not_after()));
+    }
+
+    fn refused(&mut self, failure: Failure) -> Refusal {
+        self.reason = Some(failure.to_string());
+        Refusal {
+            request: self.request.clone(),
+            failure,
+        }
+    }
+}
+
+impl Report for Signed {
+    const SCHEMA: &'static str = "ca-sign/1";
+}
+
+impl fmt::Display for Signed {
+    /// Those that were issued; the others are complained of.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for outcome in &self.requests {
+            if let Outcome {
+                file: Some(file),
+                serial_number: Some(number),
+                subject: Some(subject),
+                not_after: Some(not_after),
+                ..
+            } = outcome
+            {
+                writeln!(
+                    f,
+                    "{file}: {subject}, until {not_after}, serial number {number}"
+                )?;
+            }
+        }
+        Ok(())
+    }
+}

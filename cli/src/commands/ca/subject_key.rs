@@ -1,0 +1,72 @@
+use pq_x509::{Algorithm, SubjectKey};
+
+use crate::arguments::AlgorithmParser;
+use crate::commands::delivery::Delivery;
+use crate::commands::key;
+use crate::documents;
+use crate::failure::Failure;
+use crate::files::{self, Access, Destination, Output, OutputError, Source};
+
+/// The key that a certificate is issued for.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct SubjectKeyOptions {
+    /// A file with the key: private, public or in a certificate; "-" is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "new_key")]
+    pub(super) key: Option<Source>,
+
+    /// Where to write a new private key, which never replaces a file
+    #[arg(long, value_name = "FILE")]
+    pub(super) new_key: Option<Destination>,
+
+    /// The new key's algorithm
+    #[arg(
+        long,
+        value_parser = AlgorithmParser,
+        hide_possible_values = true,
+        default_value = "ML-DSA-65",
+    )]
+    algorithm: Algorithm,
+}
+
+impl SubjectKeyOptions {
+    /// Refuses what could not be written here, before anything is done.
+    pub(super) fn check(&self, out: &Destination, force: bool, json: bool) -> Result<(), Failure> {
+        let Some(to) = &self.new_key else {
+            return Ok(());
+        };
+        Delivery::to(&[to], false, json)?;
+        let file = files::check(to, false)?;
+        if file.is_some() && file == files::check(out, force)? {
+            return Err(OutputError::Twice(to.to_string()).into());
+        }
+        Ok(())
+    }
+
+    /// Does something with the key, if there is one. A new key is in its file before, so that no
+    /// certificate is without its key, and is removed if nothing came of it.
+    pub(super) fn with_key<T>(
+        &self,
+        act: impl FnOnce(Option<&dyn SubjectKey>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if let Some(source) = &self.key {
+            return act(Some(&documents::any_public_key(source)?));
+        }
+        let Some(to) = &self.new_key else {
+            return act(None);
+        };
+        let key = key::generate(self.algorithm)?;
+        let pem = key.to_pkcs8_pem()?;
+        let output = Output {
+            to,
+            content: pem.as_bytes(),
+            access: Access::Private,
+            is_binary: false,
+        };
+        let made = files::write(&[output], false)?;
+        let done = act(Some(&key));
+        if done.is_err() {
+            files::remove(made);
+        }
+        done
+    }
+}
