@@ -53,13 +53,29 @@ pub(crate) fn any_key(source: &Source) -> Result<Key, DocumentError> {
 pub(crate) fn any_public_key(source: &Source) -> Result<PublicKey, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
     let block = contents.only(&[Kind::PrivateKey, Kind::PublicKey, Kind::Certificate])?;
-    let of_key = |error| key_error(&contents, error);
+    public_key_of(&contents, block)
+}
+
+/// The public key to issue a certificate for: of the file's one key, or else of its first certificate,
+/// which of a chain is the one that its sender has the key of.
+pub(crate) fn public_key_to_certify(source: &Source) -> Result<PublicKey, DocumentError> {
+    const KEYS: [Kind; 2] = [Kind::PrivateKey, Kind::PublicKey];
+    let contents = Contents::read(source, LIMIT)?;
+    let block = match contents.all(&KEYS) {
+        Ok(_) => contents.only(&KEYS)?,
+        Err(_) => contents.first(&[Kind::PrivateKey, Kind::PublicKey, Kind::Certificate])?,
+    };
+    public_key_of(&contents, block)
+}
+
+fn public_key_of(contents: &Contents, block: &Block) -> Result<PublicKey, DocumentError> {
+    let of_key = |error| key_error(contents, error);
     match block.kind {
-        Kind::PrivateKey => public_half(&private(&contents, block)?.key).map_err(of_key),
-        Kind::Certificate => certificate_of(&contents, block)?
+        Kind::PrivateKey => public_half(&private(contents, block)?.key).map_err(of_key),
+        Kind::Certificate => certificate_of(contents, block)?
             .public_key()
             .map_err(of_key),
-        _ => public(&contents, block),
+        _ => public(contents, block),
     }
 }
 

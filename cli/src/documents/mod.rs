@@ -15,5 +15,7 @@ pub(crate) use certificates::{
 };
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
-pub(crate) use keys::{Key, any_key, any_public_key, private_key, public_half, signing_key};
+pub(crate) use keys::{
+    Key, any_key, any_public_key, private_key, public_half, public_key_to_certify, signing_key,
+};
 pub(crate) use raw::raw_private_key;

@@ -2,6 +2,7 @@
 
 extern crate alloc;
 
+mod ca;
 mod certificates;
 mod examples;
 mod folder;

@@ -16,7 +16,7 @@ pub(super) struct EntryFacts {
     names: Vec<String>,
     not_before: String,
     not_after: String,
-    state: State,
+    pub(super) state: State,
     pub(super) revocation: Option<RevocationFacts>,
     profile: String,
     key_algorithm: String,
@@ -26,11 +26,22 @@ pub(super) struct EntryFacts {
 
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum State {
+pub(super) enum State {
     Valid,
     Expired,
     Revoked,
     OnHold,
+}
+
+impl State {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::OnHold => "on hold",
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -98,12 +109,7 @@ pub(super) fn heading() -> String {
 
 impl fmt::Display for EntryFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = match self.state {
-            State::Valid => "valid",
-            State::Expired => "expired",
-            State::Revoked => "revoked",
-            State::OnHold => "on hold",
-        };
+        let state = self.state.name();
         let (number, until) = (&self.serial_number, &self.not_after);
         write!(f, "{number:<40}  {until:<20}  {state:<7}  {}", self.title())
     }

@@ -83,12 +83,13 @@ impl Report for Revoked {
 impl fmt::Display for Revoked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for certificate in &self.certificates {
-            // A revocation from before is kept as it was.
+            // One from before is kept as it was.
             if let Some(RevocationFacts { at, reason, .. }) = &certificate.revocation {
                 let (title, number) = (certificate.title(), &certificate.serial_number);
+                let what = certificate.state.name();
                 writeln!(
                     f,
-                    "{title}: revoked at {at} ({reason}), serial number {number}"
+                    "{title}: {what} since {at} ({reason}), serial number {number}"
                 )?;
             }
         }

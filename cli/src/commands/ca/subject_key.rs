@@ -49,7 +49,7 @@ impl SubjectKeyOptions {
         act: impl FnOnce(Option<&dyn SubjectKey>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if let Some(source) = &self.key {
-            return act(Some(&documents::any_public_key(source)?));
+            return act(Some(&documents::public_key_to_certify(source)?));
         }
         let Some(to) = &self.new_key else {
             return act(None);

@@ -1,0 +1,541 @@
+//! `pqtls ca`.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use pq_x509::{Certificate, CertificateRevocationList};
+
+use crate::folder::Folder;
+
+/// With a CA for `example.org` and `192.0.2.0/24` in `ca`.
+fn folder_with_ca() -> Folder {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Example --dns example.org --ip 192.0.2.0/24 --algorithm ML-DSA-44")
+        .ok();
+    folder
+}
+
+fn serial_number(folder: &Folder, file: &str) -> String {
+    let certificate = Certificate::from_pem(&folder.read(file)).unwrap();
+    pq_ca::SerialNumber::from_bytes(certificate.serial_number())
+        .unwrap()
+        .to_string()
+}
+
+#[test]
+fn a_ca_issues_and_revokes_for_a_server_and_a_client() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca issue www.example.org 192.0.2.7 --new-key www.key --out www.pem --algorithm ML-DSA-44")
+        .ok();
+    folder
+        .pqtls("ca issue --common-name Robot --profile client --new-key robot.key --out robot.pem")
+        .ok();
+    for command in [
+        "cert verify www.pem --roots ca/root.pem --name www.example.org",
+        "cert verify www.pem --roots ca/root.pem --name 192.0.2.7",
+        "cert verify robot.pem --roots ca/root.pem --purpose client",
+        "key check www.key --certificate www.pem",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    folder.pqtls("ca crl --root --out root.crl").ok();
+    folder.pqtls("ca crl --out before.crl").ok();
+    let verify = |file: &str, list: &str, purpose: &str| {
+        folder.pqtls(&format!(
+            "cert verify {file} --roots ca/root.pem --purpose {purpose} --crl root.crl --crl {list}"
+        ))
+    };
+    verify("www.pem", "before.crl", "server").ok();
+
+    let revoked = folder.pqtls("ca revoke www.pem --reason key-compromise --by bob");
+    assert!(revoked.ok().contains("(keyCompromise)"), "{}", revoked.ok());
+    assert!(
+        revoked.ok().contains("pqtls ca crl --out FILE"),
+        "{}",
+        revoked.ok()
+    );
+    folder.pqtls("ca crl --out after.crl").ok();
+    verify("www.pem", "after.crl", "server").fails(1, "was revoked at ");
+    verify("robot.pem", "after.crl", "client").ok();
+    let shown = folder.pqtls("ca show www.pem");
+    assert!(shown.ok().contains("by bob: keyCompromise\n"));
+
+    let lists = ["before.crl", "after.crl"]
+        .map(|file| CertificateRevocationList::from_pem(&folder.read(file)).unwrap());
+    assert_eq!(
+        lists.each_ref().map(|list| list.number()),
+        [Some(&[1][..]), Some(&[2][..])]
+    );
+    folder.pqtls("ca crl --der --out after.der").ok();
+    assert!(CertificateRevocationList::from_der(&folder.bytes("after.der")).is_ok());
+}
+
+#[test]
+fn without_an_intermediate_the_root_issues() {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Small --algorithm ML-DSA-44 --no-intermediate --root-validity 2y")
+        .ok();
+    folder
+        .pqtls("ca issue a.example --new-key a.key --out a.pem")
+        .ok();
+    assert_eq!(folder.read("a.pem").matches("BEGIN").count(), 1);
+    folder.pqtls("cert verify a.pem --roots ca/root.pem").ok();
+    folder.pqtls("ca crl --root --out a.crl").ok();
+    folder.pqtls("ca crl --out b.crl").ok();
+    folder
+        .pqtls("cert verify a.pem --roots ca/root.pem --crl b.crl")
+        .ok();
+}
+
+#[test]
+fn a_ca_without_names_is_for_all_and_says_so() {
+    let folder = Folder::new();
+    let made = folder.pqtls("ca init --name All --algorithm ML-DSA-44");
+    assert!(made.ok().contains("names     all"), "{}", made.ok());
+    folder
+        .pqtls("ca issue a.example 2001:db8::1 --new-key a.key --out a.pem")
+        .ok();
+    folder
+        .pqtls("cert verify a.pem --roots ca/root.pem --name 2001:db8::1")
+        .ok();
+}
+
+#[test]
+fn a_ca_is_not_made_where_something_is() {
+    let folder = folder_with_ca();
+    let root = folder.read("ca/root.pem");
+    let again = "ca init --name Other --algorithm ML-DSA-44";
+    folder
+        .pqtls(again)
+        .fails(3, "ca exists; choose another folder");
+    assert_eq!(folder.read("ca/root.pem"), root);
+    for (options, words) in [
+        ("--algorithm ML-KEM-768", "ML-KEM-768 is not supported"),
+        ("--validity 3y --root-validity 2y", "longer than its root"),
+        ("--dns *.example.org", "--dns"),
+        ("--ip 10.0.0.0/33", "--ip"),
+        ("--crl-url ftp://a.example", "--crl-url"),
+    ] {
+        folder
+            .pqtls(&format!("ca init --dir new --name New {options}"))
+            .fails(2, words);
+        assert!(!folder.path().join("new").exists(), "{options}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn keys_of_a_ca_and_new_keys_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder
+        .shell("umask 000; pqtls ca init --name A --algorithm ML-DSA-44 && pqtls ca issue a.example --new-key a.key --out a.pem")
+        .ok();
+    for file in ["ca/root.key", "ca/issuing.key", "a.key"] {
+        let mode = fs::metadata(folder.path().join(file))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn what_the_policy_forbids_has_its_line_and_a_status_of_its_own() {
+    let folder = folder_with_ca();
+    let forbidden = folder.pqtls("ca issue www.example.com --new-key www.key --out www.pem");
+    // No file is left, the key's included.
+    forbidden.fails(4, "ca/policy.toml:14: names.dns permits \".example.org\"");
+    forbidden.fails(4, "\n  14 | dns = [\".example.org\"]\n");
+    folder.pqtls("key new ML-KEM-768 --out kem.key").ok();
+    for (command, words) in [
+        ("a.example.org --key kem.key", "keys.algorithms"),
+        (
+            "a.example.org --new-key - --algorithm SLH-DSA-SHA2-128f",
+            "keys.algorithms",
+        ),
+        ("10.0.0.1 --new-key a.key", "names.ip"),
+        ("a.example.org --new-key a.key --validity 91d", "validity"),
+        (
+            "a.example.org --new-key a.key --profile any",
+            "usages.profiles",
+        ),
+        ("*.example.org --new-key a.key", "names.wildcards"),
+    ] {
+        folder
+            .pqtls(&format!("ca issue {command} --out a.pem"))
+            .fails(4, words);
+    }
+    let policy = folder.read("ca/policy.toml");
+    folder.write(
+        "ca/policy.toml",
+        policy.replace("#wildcards = false", "wildcards = true"),
+    );
+    folder
+        .pqtls("ca issue *.example.org --new-key a.key --out a.pem")
+        .ok();
+    folder.write("ca/policy.toml", "[names]\ndns = 7\n");
+    folder
+        .pqtls("ca issue a.example.org --new-key b.key --out b.pem")
+        .fails(3, "ca/policy.toml");
+}
+
+#[test]
+fn one_key_gets_many_certificates_and_each_its_own_number() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("key new ML-DSA-44 --out a.key --public a.pub")
+        .ok();
+    for (key, file) in [("a.key", "1.pem"), ("a.pub", "2.pem"), ("1.pem", "3.pem")] {
+        folder
+            .pqtls(&format!("ca issue a.example.org --key {key} --out {file}"))
+            .ok();
+    }
+    let again = folder.pqtls("ca renew 1.pem --out 4.pem");
+    again.ok();
+    folder
+        .pqtls("ca renew 1.pem --new-key b.key --out 5.pem --leaf-only")
+        .ok();
+    let mut numbers: Vec<String> = ["1.pem", "2.pem", "3.pem", "4.pem", "5.pem"]
+        .map(|file| serial_number(&folder, file))
+        .into();
+    folder.pqtls("key check b.key --certificate 5.pem").ok();
+    folder.pqtls("key check a.key --certificate 4.pem").ok();
+    let listed = folder.pqtls("ca list --name a.example.org");
+    for number in &numbers {
+        assert!(listed.ok().contains(number.as_str()));
+    }
+    numbers.sort();
+    numbers.dedup();
+    assert_eq!(numbers.len(), 5);
+}
+
+#[test]
+fn requests_are_signed_and_those_that_are_refused_keep_no_other_from_it() {
+    let folder = folder_with_ca();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    for (name, file) in [
+        ("a.example.org", "a.csr"),
+        ("b.example.com", "b.csr"),
+        ("c.example.org", "c.csr"),
+        ("d.example.org", "d.csr"),
+    ] {
+        folder
+            .pqtls(&format!(
+                "cert request a.key --name {name} --out {file} --der"
+            ))
+            .ok();
+    }
+    folder
+        .pqtls("ca sign a.csr --profile client --out a.pem")
+        .ok();
+    folder
+        .pqtls("cert verify a.pem --roots ca/root.pem --purpose client --name a.example.org")
+        .ok();
+    folder
+        .pqtls("ca sign b.csr --out b.pem")
+        .fails(4, "names.dns permits");
+    let mut forged = folder.bytes("c.csr");
+    let last = forged.last_mut().unwrap();
+    *last ^= 1;
+    folder.write("c.csr", forged);
+    folder
+        .pqtls("ca sign c.csr --out c.pem")
+        .fails(1, "c.csr: no proof of possession");
+    folder
+        .pqtls("ca sign a.pem --out c.pem")
+        .fails(3, "has no certificate request");
+
+    fs::create_dir(folder.path().join("out")).unwrap();
+    let signed = folder.pqtls("ca sign a.csr b.csr c.csr d.csr none.csr --out-dir out");
+    signed.fails(4, "3 of 5 requests were refused, and the others signed:\n");
+    for words in [
+        "\nb.csr: the policy forbids",
+        "\nc.csr: no proof",
+        "can't read none.csr",
+    ] {
+        signed.fails(4, words);
+    }
+    assert_eq!(signed.stdout().lines().count(), 2, "{}", signed.stdout());
+    for name in ["a", "d"] {
+        folder
+            .pqtls(&format!(
+                "cert verify out/{name}.pem --roots ca/root.pem --name {name}.example.org"
+            ))
+            .ok();
+    }
+    assert!(!folder.path().join("out/b.pem").exists());
+    folder
+        .pqtls("ca sign a.csr d.csr --out-dir out")
+        .fails(3, "out/a.pem exists");
+    folder
+        .pqtls("ca sign a.csr out/a.csr --out-dir out")
+        .fails(2, "would both become out/a.pem");
+    folder
+        .pqtls("ca sign a.csr d.csr")
+        .fails(2, "name a folder with --out-dir");
+    folder
+        .pqtls("ca sign a.csr --out-dir nowhere")
+        .fails(3, "make its folder first");
+    folder
+        .pqtls_reading(folder.bytes("d.csr"), "ca sign - --out d.pem")
+        .ok();
+}
+
+#[test]
+fn more_requests_than_are_signed_at_once_each_get_a_certificate() {
+    let folder = folder_with_ca();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    folder
+        .pqtls("cert request a.key --name a.example.org --out a.csr")
+        .ok();
+    fs::create_dir(folder.path().join("out")).unwrap();
+    let request = folder.bytes("a.csr");
+    let names: Vec<String> = (0..300).map(|number| format!("r{number}.csr")).collect();
+    for name in &names {
+        folder.write(name, &request);
+    }
+    folder
+        .pqtls(&format!("ca sign {} --out-dir out", names.join(" ")))
+        .ok();
+    assert_eq!(
+        fs::read_dir(folder.path().join("out")).unwrap().count(),
+        300
+    );
+    let listed = folder.pqtls("ca list --name a.example.org");
+    assert_eq!(listed.ok().lines().count(), 301);
+    let some = folder.pqtls("ca list --name a.example.org --limit 7");
+    assert_eq!(some.ok().lines().count(), 8);
+}
+
+#[test]
+fn certificates_are_found_by_what_they_are() {
+    let folder = folder_with_ca();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    for (name, validity) in [
+        ("a.example.org", "20d"),
+        ("b.a.example.org", "40d"),
+        ("example.org", "60d"),
+    ] {
+        folder
+            .pqtls(&format!(
+                "ca issue {name} --key a.key --validity {validity} --out {name}.pem"
+            ))
+            .ok();
+    }
+    folder.pqtls("ca revoke example.org.pem").ok();
+    let names = |filter: &str| {
+        let listed = folder.pqtls(&format!("ca list {filter}"));
+        let lines = listed.ok().lines().skip(1);
+        let names = lines.map(|line| line.rsplit(' ').next().unwrap().to_owned());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let all = "a.example.org b.a.example.org example.org";
+    assert_eq!(names("--domain example.org"), all);
+    assert_eq!(
+        names("--domain A.example.org"),
+        "a.example.org b.a.example.org"
+    );
+    assert_eq!(names("--name a.example.org"), "a.example.org");
+    assert_eq!(names("--revoked"), "example.org");
+    assert_eq!(
+        names("--valid --domain example.org"),
+        "a.example.org b.a.example.org"
+    );
+    assert_eq!(names("--expires-within 30d"), "a.example.org");
+    assert_eq!(
+        names("--expires-within 90d"),
+        "a.example.org b.a.example.org"
+    );
+    assert_eq!(names("--subject b.A.EXAMPLE"), "b.a.example.org");
+    folder
+        .pqtls("ca list --valid --revoked")
+        .fails(2, "cannot be used with");
+    folder
+        .pqtls("ca list --expires-within soon")
+        .fails(2, "is not a duration");
+}
+
+#[test]
+fn a_hold_can_be_taken_back_and_nothing_else() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca issue a.example.org --new-key a.key --out a.pem")
+        .ok();
+    let held = folder.pqtls("ca revoke a.pem --reason certificateHold");
+    assert!(held.ok().contains("on hold since"), "{}", held.ok());
+    let number = serial_number(&folder, "a.pem");
+    folder.pqtls(&format!("ca reinstate {number}")).ok();
+    folder
+        .pqtls("ca reinstate a.pem")
+        .fails(1, "is not on hold");
+    folder
+        .pqtls(&format!("ca revoke {number} --reason superseded"))
+        .ok();
+    folder
+        .pqtls("ca reinstate a.pem")
+        .fails(1, "is not on hold");
+    folder
+        .pqtls("ca renew a.pem")
+        .fails(1, "was revoked (superseded)");
+    let again = folder.pqtls("ca revoke a.pem --reason keyCompromise");
+    assert!(again.ok().contains("(superseded)"), "{}", again.ok());
+    folder
+        .pqtls("ca revoke a.pem --reason because")
+        .fails(2, "is no reason to revoke");
+}
+
+#[test]
+fn what_is_no_certificate_of_the_ca_is_told() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca init --dir other --name Other --algorithm ML-DSA-44")
+        .ok();
+    folder
+        .pqtls("ca issue a.example.org --new-key a.key --out a.pem --dir other")
+        .ok();
+    folder
+        .pqtls("ca issue b.example.org --new-key b.key --out b.pem")
+        .ok();
+    for command in ["ca revoke a.pem", "ca show a.pem", "ca renew a.pem"] {
+        folder.pqtls(command).fails(
+            1,
+            "a.pem is not a certificate of this CA: its ledger has none",
+        );
+    }
+    // All or none.
+    folder
+        .pqtls("ca revoke b.pem 0123")
+        .fails(1, "no certificate with serial number 0123");
+    let shown = folder.pqtls("ca show b.pem");
+    assert!(shown.ok().contains("revoked       no"));
+    folder
+        .pqtls("ca revoke nothing")
+        .fails(2, "neither a serial number in hexadecimal nor a file");
+    folder
+        .pqtls("ca revoke b.key")
+        .fails(3, "b.key has no certificate");
+    folder
+        .pqtls("ca list --dir nowhere")
+        .fails(3, "nowhere is no CA's folder");
+    folder
+        .shell("PQTLS_CA=nowhere pqtls ca list")
+        .fails(3, "nowhere is no CA's folder");
+    folder.shell("PQTLS_CA=other pqtls ca show a.pem").ok();
+}
+
+#[test]
+fn the_issuing_certificate_is_revoked_on_the_roots_list() {
+    let folder = folder_with_ca();
+    folder
+        .pqtls("ca issue a.example.org --new-key a.key --out a.pem")
+        .ok();
+    let revoked = folder.pqtls("ca revoke ca/issuing.pem --reason cACompromise");
+    assert!(revoked.ok().contains("pqtls ca crl --root --out FILE"));
+    assert!(!revoked.ok().contains("pqtls ca crl --out FILE"));
+    folder.pqtls("ca crl --root --out root.crl").ok();
+    folder.pqtls("ca crl --out ca.crl").ok();
+    folder
+        .pqtls("cert verify a.pem --roots ca/root.pem --crl root.crl --crl ca.crl")
+        .fails(1, "was revoked at ");
+}
+
+#[test]
+fn the_roots_key_is_needed_for_the_roots_list_alone() {
+    let folder = folder_with_ca();
+    let [from, to] = ["ca/root.key", "root.key"].map(|file| folder.path().join(file));
+    fs::rename(&from, &to).unwrap();
+    folder
+        .pqtls("ca issue a.example.org --new-key a.key --out a.pem")
+        .ok();
+    folder.pqtls("ca revoke a.pem").ok();
+    folder.pqtls("ca crl --out a.crl").ok();
+    folder
+        .pqtls("ca crl --root --out root.crl")
+        .fails(3, "ca/root.key is not there; put the key back");
+    let shown = folder.pqtls("ca show");
+    assert!(
+        shown.ok().contains("ca/root.key (not there)"),
+        "{}",
+        shown.ok()
+    );
+    fs::rename(&to, &from).unwrap();
+    folder.pqtls("ca crl --root --out root.crl").ok();
+}
+
+#[test]
+fn a_certificate_that_was_issued_and_not_written_is_not_lost() {
+    let folder = folder_with_ca();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    if cfg!(target_os = "linux") {
+        let full = folder.pqtls("ca issue a.example.org --key a.key --out /dev/full");
+        full.fails(
+            3,
+            "issued all the same, and kept in the CA's ledger: serial number ",
+        );
+        let number = full.stderr().split("serial number ").nth(1).unwrap();
+        let number = number.split(';').next().unwrap();
+        folder
+            .pqtls(&format!("ca show {number} --pem --out a.pem"))
+            .ok();
+        folder.pqtls("cert verify a.pem --roots ca/root.pem").ok();
+    }
+}
+
+#[test]
+fn a_new_key_replaces_no_file_and_is_no_certificates_file() {
+    let folder = folder_with_ca();
+    folder.write("a.key", "old");
+    folder
+        .pqtls("ca issue a.example.org --new-key a.key --out a.pem --force")
+        .fails(3, "a.key exists");
+    folder
+        .pqtls("ca issue a.example.org --new-key b --out ./b --force")
+        .fails(3, "to be two files at once");
+    folder
+        .pqtls("ca issue a.example.org --out a.pem")
+        .fails(2, "--key");
+    folder
+        .pqtls("ca issue a.example.org --new-key b.key --json")
+        .fails(2, "name a file with --out");
+    let both = folder.pqtls("ca issue a.example.org --new-key -");
+    assert!(both.ok().starts_with("-----BEGIN PRIVATE KEY-----"));
+    assert_eq!(both.ok().matches("BEGIN CERTIFICATE").count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn processes_at_once_lose_nothing() {
+    let folder = folder_with_ca();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    let children: Vec<_> = (0..4)
+        .map(|number| {
+            Command::new("sh")
+                .args(["-c", &format!(
+                    "for i in 1 2 3 4 5; do \"$0\" ca issue a.example.org --key a.key --out p{number}-$i.pem || exit 1; done"
+                )])
+                .arg(env!("CARGO_BIN_EXE_pqtls"))
+                .current_dir(folder.path())
+                .env_remove("PQTLS_CA")
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let listed = folder.pqtls("ca list --name a.example.org");
+    for number in 0..4 {
+        for i in 1..=5 {
+            let file = format!("p{number}-{i}.pem");
+            assert!(
+                listed.ok().contains(&serial_number(&folder, &file)),
+                "{file}"
+            );
+        }
+    }
+}
