@@ -19,6 +19,9 @@ nobody but their owner. A file appears under its name when it is complete, and o
 alone unless `--force` is given. If a command fails, all files are as they were. Colours are for
 terminals, and `NO_COLOR` turns them off.
 
+What a CA issued or revoked is in its ledger before anything is printed or written of it, whatever
+happens afterwards: `pqtls ca show` writes a certificate again.
+
 With `--json` a command prints a report whose field `schema` names its form, such as `pqtls/key-new/1`.
 These are described in [`cli/schemas`](../cli/schemas), a JSON Schema each. A further field keeps the
 version.

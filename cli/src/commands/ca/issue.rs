@@ -72,7 +72,7 @@ impl Terms {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca issue www.example.org 192.0.2.1 --new-key web.key --out web.pem
-  $ pqtls ca issue client.example.org --profile client --key server.key --out client.pem";
+  $ pqtls ca issue bot.example.org --profile client --validity 30d --key web.key --out bot.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let options = &arguments.certificate;

@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls ca list
+  $ pqtls ca list --revoked
   $ pqtls ca list --domain example.org --expires-within 60d";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls ca reinstate client.pem";
+  $ pqtls ca reinstate bot.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let ledger = arguments.place.open()?.ledger()?;

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca revoke web.pem --reason keyCompromise
-  $ pqtls ca revoke client.pem --reason certificateHold";
+  $ pqtls ca revoke bot.pem --reason certificateHold";
 
 fn reason(name: &str) -> Result<CrlReason, UnknownReason> {
     reason_from_name(name)

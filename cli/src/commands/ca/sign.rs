@@ -83,17 +83,16 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let mut report = Signed {
         requests: jobs.iter().map(Outcome::pending).collect(),
     };
-    let mut refusals = Vec::new();
     for (jobs, outcomes) in jobs
         .chunks(AT_ONCE)
         .zip(report.requests.chunks_mut(AT_ONCE))
     {
-        refusals.extend(shop.serve(jobs, outcomes)?);
+        shop.serve(jobs, outcomes)?;
     }
     if jobs.iter().all(|job| job.to != Destination::StandardOutput) {
         report::print(&report, json)?;
     }
-    verdict(refusals, jobs.len())
+    report.verdict()
 }
 
 /// A request, and where its certificate goes.
@@ -147,15 +146,13 @@ struct Shop {
 }
 
 impl Shop {
-    /// Signs some requests: the ledger keeps all of these at once, and each gets its file. Returns what
-    /// was refused.
-    fn serve(&self, jobs: &[Job<'_>], outcomes: &mut [Outcome]) -> Result<Vec<Refusal>, Failure> {
-        let mut refusals = Vec::new();
+    /// Signs some requests: the ledger keeps all of these at once, and each gets its file.
+    fn serve(&self, jobs: &[Job<'_>], outcomes: &mut [Outcome]) -> Result<(), Failure> {
         let mut read = Vec::with_capacity(jobs.len());
         for (job, outcome) in jobs.iter().zip(outcomes) {
             match documents::verified_request(job.request) {
                 Ok(request) => read.push((job, outcome, request)),
-                Err(error) => refusals.push(outcome.refused(error.into())),
+                Err(error) => outcome.refused(error.into()),
             }
         }
         let mut orders = Vec::with_capacity(read.len());
@@ -174,10 +171,10 @@ impl Shop {
                     outcome.issued(&certificate);
                     unwritten.attempt(&certificate, || self.write(&job.to, &certificate));
                 }
-                Err(error) => refusals.push(outcome.refused(error.into())),
+                Err(error) => outcome.refused(error.into()),
             }
         }
-        unwritten.into_result().map(|()| refusals)
+        unwritten.into_result()
     }
 
     fn write(&self, to: &Destination, certificate: &Certificate) -> Result<(), OutputError> {
@@ -216,46 +213,37 @@ impl Unwritten {
     }
 }
 
-/// A request that was refused, and why.
-struct Refusal {
-    request: String,
-    failure: Failure,
-}
-
-/// That of one request is told as it is; those of many with the requests' names.
-fn verdict(mut refusals: Vec<Refusal>, count: usize) -> Result<ExitStatus, Failure> {
-    if count == 1
-        && let Some(Refusal { failure, .. }) = refusals.pop()
-    {
-        return Err(failure);
-    }
-    let statuses = refusals.iter().map(|refusal| refusal.failure.status());
-    let Some(status) = statuses.max_by_key(|status| *status == ExitStatus::Policy) else {
-        return Ok(ExitStatus::Done);
-    };
-    let reasons: Vec<String> = refusals.iter().map(Refusal::to_string).collect();
-    Err(Failure::RequestsRefused {
-        refused: refusals.len(),
-        count,
-        reasons: reasons.join("\n"),
-        status,
-    })
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.failure {
-            // It begins with the file's name.
-            Failure::Document(error) => error.fmt(f),
-            other => write!(f, "{}: {other}", self.request),
-        }
-    }
-}
-
 #[derive(Debug, Serialize)]
 struct Signed {
     /// In the order of the command line.
     requests: Vec<Outcome>,
+}
+
+impl Signed {
+    /// The refusal of one request is told as it is; those of many with the requests' names.
+    fn verdict(mut self) -> Result<ExitStatus, Failure> {
+        if let [only] = &mut *self.requests
+            && let Some(failure) = only.failure.take()
+        {
+            return Err(failure);
+        }
+        let failures = self.requests.iter().filter_map(|one| one.failure.as_ref());
+        let statuses = failures.map(Failure::status);
+        let Some(status) = statuses.max_by_key(|status| *status == ExitStatus::Policy) else {
+            return Ok(ExitStatus::Done);
+        };
+        let reasons: Vec<String> = self
+            .requests
+            .iter()
+            .filter_map(Outcome::complaint)
+            .collect();
+        Err(Failure::RequestsRefused {
+            refused: reasons.len(),
+            count: self.requests.len(),
+            reasons: reasons.join("\n"),
+            status,
+        })
+    }
 }
 
 /// What became of a request.
@@ -270,6 +258,8 @@ struct Outcome {
     /// Why none was issued.
     reason: Option<String>,
     #[serde(skip)]
+    failure: Option<Failure>,
+    #[serde(skip)]
     to: String,
 }
 
@@ -282,6 +272,7 @@ impl Outcome {
             subject: None,
             not_after: None,
             reason: None,
+            failure: None,
             to: job.to.to_string(),
         }
     }
@@ -293,12 +284,18 @@ impl Outcome {
         self.not_after = Some(rfc3339(certificate.not_after()));
     }
 
-    fn refused(&mut self, failure: Failure) -> Refusal {
+    fn refused(&mut self, failure: Failure) {
         self.reason = Some(failure.to_string());
-        Refusal {
-            request: self.request.clone(),
-            failure,
-        }
+        self.failure = Some(failure);
+    }
+
+    /// Why none was issued, with the request's name.
+    fn complaint(&self) -> Option<String> {
+        self.failure.as_ref().map(|failure| match failure {
+            // It begins with the name.
+            Failure::Document(error) => error.to_string(),
+            other => format!("{}: {other}", self.request),
+        })
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) struct SubjectKeyOptions {
         value_parser = AlgorithmParser,
         hide_possible_values = true,
         default_value = "ML-DSA-65",
+        requires = "new_key",
     )]
     algorithm: Algorithm,
 }
