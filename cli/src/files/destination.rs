@@ -2,7 +2,9 @@ use core::fmt;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use tempfile::NamedTempFile;
 
@@ -79,6 +81,7 @@ pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<Vec<PathBuf>,
         }
         staged.push(next);
     }
+    sync(&staged)?;
     let mut made: Vec<PathBuf> = Vec::new();
     for file in staged {
         match file.commit(force) {
@@ -181,6 +184,16 @@ impl<'a> Staged<'a> {
         }
     }
 
+    fn sync(&self) -> Result<(), OutputError> {
+        match self {
+            Self::File { file, path, .. } => {
+                let synced = file.as_file().sync_all();
+                synced.map_err(|error| OutputError::at(path, error))
+            }
+            Self::StandardOutput(_) | Self::Special(..) => Ok(()),
+        }
+    }
+
     /// The path of the file, if there was none before.
     fn commit(self, force: bool) -> Result<Option<PathBuf>, OutputError> {
         match self {
@@ -224,9 +237,34 @@ fn temporary(path: &Path, output: &Output<'_>) -> io::Result<NamedTempFile> {
     }
     let mut file = builder.tempfile_in(path.parent().unwrap_or_else(|| Path::new(".")))?;
     file.write_all(output.content)?;
-    // Else a file could replace another and be empty after a loss of power.
-    file.as_file().sync_all()?;
     Ok(file)
+}
+
+/// Waits until the disk has all files. Else one could replace another and be empty after a loss of power.
+///
+/// One after the other, each file would wait for the disk anew. For those that are waited for at the same
+/// time, a file system does it at once.
+fn sync(staged: &[Staged<'_>]) -> Result<(), OutputError> {
+    const AT_ONCE: usize = 16;
+    if let [one] = staged {
+        return one.sync();
+    }
+    let sync_each = |some: &[Staged<'_>]| some.iter().try_for_each(Staged::sync);
+    thread::scope(|scope| {
+        let share = staged.len().div_ceil(AT_ONCE).max(1);
+        let shares: Vec<_> = staged
+            .chunks(share)
+            .map(|some| {
+                let thread = thread::Builder::new().spawn_scoped(scope, move || sync_each(some));
+                thread.map_err(|_| some)
+            })
+            .collect();
+        shares.into_iter().try_for_each(|share| match share {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // Where no thread can be had, it takes longer.
+            Err(some) => sync_each(some),
+        })
+    })
 }
 
 #[cfg(unix)]

@@ -2,7 +2,7 @@ use alloc::collections::BTreeMap;
 use core::fmt;
 use std::path::PathBuf;
 
-use pq_ca::{Authority, LocalLedger, Order, SerialNumber};
+use pq_ca::{Authority, LocalLedger, Order};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::{Certificate, SigningKey};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::place::{Actor, Place};
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{self, Destination, OutputError, Source};
+use crate::files::{self, Destination, Output, Source};
 use crate::report::{self, Report, printable, rfc3339};
 
 /// Issue certificates for requests
@@ -58,8 +58,9 @@ Examples:
   $ pqtls ca sign server.csr --out signed.pem
   $ mkdir signed && pqtls ca sign *.csr --out-dir signed";
 
-/// So many certificates are kept by the ledger at once, and held in memory.
-const AT_ONCE: usize = 256;
+/// So many certificates are kept by the ledger at once, and written at once: as many as there may be files
+/// open everywhere, and enough that the disk is not what is waited for.
+const AT_ONCE: usize = 128;
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let jobs = jobs(arguments)?;
@@ -164,51 +165,34 @@ impl Shop {
             .issue_all(&orders, &self.by, UnixTime::now())?;
         drop(orders);
 
-        let mut unwritten = Unwritten::default();
+        let mut certificates = Vec::with_capacity(read.len());
         for ((job, outcome, _), answer) in read.into_iter().zip(answers) {
             match answer {
                 Ok(certificate) => {
                     outcome.issued(&certificate);
-                    unwritten.attempt(&certificate, || self.write(&job.to, &certificate));
+                    certificates.push((&job.to, certificate));
                 }
                 Err(error) => outcome.refused(error.into()),
             }
         }
-        unwritten.into_result()
+        self.write(&certificates)
     }
 
-    fn write(&self, to: &Destination, certificate: &Certificate) -> Result<(), OutputError> {
-        let pem = with_chain(certificate, &self.chain);
-        files::write(&[public_pem(to, &pem)], self.force).map(|_| ())
-    }
-}
-
-/// Certificates that are in the ledger and not in their files, since the first that can't be written.
-#[derive(Default)]
-struct Unwritten {
-    issued: Vec<SerialNumber>,
-    error: Option<OutputError>,
-}
-
-impl Unwritten {
-    fn attempt(
-        &mut self,
-        certificate: &Certificate,
-        write: impl FnOnce() -> Result<(), OutputError>,
-    ) {
-        if self.error.is_none() {
-            self.error = write().err();
-        }
-        if self.error.is_some() {
-            self.issued.extend(serial_number(certificate));
-        }
-    }
-
-    fn into_result(self) -> Result<(), Failure> {
-        let issued = self.issued;
-        match self.error {
-            Some(error) => Err(Failure::NotWritten { issued, error }),
-            None => Ok(()),
+    fn write(&self, certificates: &[(&Destination, Certificate)]) -> Result<(), Failure> {
+        let pems: Vec<(&Destination, String)> = certificates
+            .iter()
+            .map(|(to, certificate)| (*to, with_chain(certificate, &self.chain)))
+            .collect();
+        let outputs: Vec<Output<'_>> = pems.iter().map(|(to, pem)| public_pem(to, pem)).collect();
+        match files::write(&outputs, self.force) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Failure::NotWritten {
+                issued: certificates
+                    .iter()
+                    .filter_map(|(_, certificate)| serial_number(certificate))
+                    .collect(),
+                error,
+            }),
         }
     }
 }
