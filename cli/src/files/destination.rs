@@ -71,6 +71,28 @@ pub(crate) fn check(
 /// its name when its content is complete; one that exists is replaced only if forced to. Devices and
 /// pipes are written to as they are.
 pub(crate) fn write(outputs: &[Output<'_>], force: bool) -> Result<Vec<PathBuf>, OutputError> {
+    write_and(sync, outputs, force)
+}
+
+/// Does the same with copies of what is safe elsewhere. New files are not waited for until the disk has
+/// them: after a loss of power they may be empty, and can be made again. What is replaced is no copy.
+pub(crate) fn write_copies(
+    outputs: &[Output<'_>],
+    force: bool,
+) -> Result<Vec<PathBuf>, OutputError> {
+    let sync_replacing = |staged: &[Staged<'_>]| {
+        let mut replacing = staged.iter().filter(|one| !one.is_new());
+        replacing.try_for_each(Staged::sync)
+    };
+    write_and(sync_replacing, outputs, force)
+}
+
+/// Writes all of these or none, with `sync` before they get their names.
+fn write_and(
+    sync: impl FnOnce(&[Staged<'_>]) -> Result<(), OutputError>,
+    outputs: &[Output<'_>],
+    force: bool,
+) -> Result<Vec<PathBuf>, OutputError> {
     let mut staged: Vec<Staged<'_>> = Vec::new();
     for output in outputs {
         let next = Staged::new(output, force)?;
@@ -184,6 +206,10 @@ impl<'a> Staged<'a> {
         }
     }
 
+    fn is_new(&self) -> bool {
+        matches!(self, Self::File { is_new: true, .. })
+    }
+
     fn sync(&self) -> Result<(), OutputError> {
         match self {
             Self::File { file, path, .. } => {
@@ -252,18 +278,18 @@ fn sync(staged: &[Staged<'_>]) -> Result<(), OutputError> {
     let sync_each = |some: &[Staged<'_>]| some.iter().try_for_each(Staged::sync);
     thread::scope(|scope| {
         let share = staged.len().div_ceil(AT_ONCE).max(1);
-        let shares: Vec<_> = staged
-            .chunks(share)
-            .map(|some| {
-                let thread = thread::Builder::new().spawn_scoped(scope, move || sync_each(some));
-                thread.map_err(|_| some)
-            })
-            .collect();
-        shares.into_iter().try_for_each(|share| match share {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            // Where no thread can be had, it takes longer.
-            Err(some) => sync_each(some),
-        })
+        let mut threads = Vec::new();
+        for some in staged.chunks(share) {
+            let thread = thread::Builder::new().spawn_scoped(scope, move || sync_each(some));
+            match thread {
+                Ok(thread) => threads.push(thread),
+                // Where no thread can be had, it takes longer.
+                Err(_) => sync_each(some)?,
+            }
+        }
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })
 }
 

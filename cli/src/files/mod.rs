@@ -7,5 +7,7 @@
 mod destination;
 mod source;
 
-pub(crate) use destination::{Access, Destination, Output, OutputError, check, remove, write};
+pub(crate) use destination::{
+    Access, Destination, Output, OutputError, check, remove, write, write_copies,
+};
 pub(crate) use source::{InputError, Source};

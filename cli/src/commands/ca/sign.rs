@@ -58,8 +58,8 @@ Examples:
   $ pqtls ca sign server.csr --out signed.pem
   $ mkdir signed && pqtls ca sign *.csr --out-dir signed";
 
-/// So many certificates are kept by the ledger at once, and written at once: as many as there may be files
-/// open everywhere, and enough that the disk is not what is waited for.
+/// So many certificates are kept by the ledger at once, and written at once: no more than there may be
+/// files open everywhere.
 const AT_ONCE: usize = 128;
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
@@ -184,7 +184,7 @@ impl Shop {
             .map(|(to, certificate)| (*to, with_chain(certificate, &self.chain)))
             .collect();
         let outputs: Vec<Output<'_>> = pems.iter().map(|(to, pem)| public_pem(to, pem)).collect();
-        match files::write(&outputs, self.force) {
+        match files::write_copies(&outputs, self.force) {
             Ok(_) => Ok(()),
             Err(error) => Err(Failure::NotWritten {
                 issued: certificates
