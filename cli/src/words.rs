@@ -47,10 +47,20 @@ pub(crate) fn of_request_error(error: &RequestError) -> String {
     }
 }
 
+/// Where there is no --subject to give.
+fn of_issue_error_at_ca(error: &IssueError) -> String {
+    match error {
+        IssueError::Name(NameError::CommonNameLength(len)) => {
+            format!("a common name has 1 to 64 characters, not {len}; choose another")
+        }
+        other => of_issue_error(other),
+    }
+}
+
 /// Why a CA did not do what was asked.
 pub(crate) fn of_authority_error(error: &AuthorityError) -> String {
     match error {
-        AuthorityError::Issue(error) => of_issue_error(error),
+        AuthorityError::Issue(error) => of_issue_error_at_ca(error),
         AuthorityError::Key(error) => format!("the key: {}", of_key_error(error)),
         other => other.to_string(),
     }
@@ -64,7 +74,7 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
              with \"pqtls ca init\"",
             path.display()
         ),
-        FolderError::Issue(error) => of_issue_error(error),
+        FolderError::Issue(error) => of_issue_error_at_ca(error),
         FolderError::Key { path, cause } => {
             format!("{}: {}", path.display(), of_key_error(cause))
         }

@@ -501,6 +501,19 @@ fn a_new_key_replaces_no_file_and_is_no_certificates_file() {
     folder
         .pqtls("ca issue a.example.org --new-key b.key --json")
         .fails(2, "name a file with --out");
+    folder.pqtls("key new ML-DSA-44 --out c.key").ok();
+    folder
+        .pqtls("ca issue a.example.org --key c.key --algorithm ML-DSA-87")
+        .fails(2, "--algorithm");
+    folder
+        .pqtls("ca issue --common-name X --new-key d.key --out d.pem --validity 20y")
+        .fails(4, "validity.max");
+    let long = "x".repeat(65);
+    folder
+        .pqtls(&format!(
+            "ca issue --profile client --common-name {long} --new-key d.key --out d.pem"
+        ))
+        .fails(1, "1 to 64 characters, not 65; choose another");
     let both = folder.pqtls("ca issue a.example.org --new-key -");
     assert!(both.ok().starts_with("-----BEGIN PRIVATE KEY-----"));
     assert_eq!(both.ok().matches("BEGIN CERTIFICATE").count(), 2);

@@ -25,6 +25,8 @@ pub(super) struct SubjectKeyOptions {
         hide_possible_values = true,
         default_value = "ML-DSA-65",
         requires = "new_key",
+        // What is required is not asked for where it conflicts with something.
+        conflicts_with = "key",
     )]
     algorithm: Algorithm,
 }
