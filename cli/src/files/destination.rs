@@ -52,7 +52,7 @@ pub(crate) struct Output<'a> {
     pub(crate) is_binary: bool,
 }
 
-/// Refuses what [`write`] would refuse once there is something to write, which may take long to make.
+/// Refuses what [`write()`] would refuse once there is something to write, which may take long to make.
 /// Returns the file that will be there, if there will be one.
 pub(crate) fn check(
     destination: &Destination,
@@ -117,7 +117,7 @@ fn write_and(
     Ok(made)
 }
 
-/// Removes files that [`write`] made, which are of no use without what was to follow. The error that
+/// Removes files that [`write()`] made, which are of no use without what was to follow. The error that
 /// leads here is the one to tell.
 pub(crate) fn remove(made: Vec<PathBuf>) {
     for path in made {

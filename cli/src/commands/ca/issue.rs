@@ -3,7 +3,6 @@ use core::time::Duration;
 use clap::ArgGroup;
 use pq_ca::{Order, Profile, Wanted, parse_duration};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, SubjectKey};
 
 use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
@@ -83,15 +82,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let folder = arguments.place.open()?;
     let chain = folder.chain()?;
     let authority = folder.authority(folder.issuing_role())?;
-    let issue = |key: &dyn SubjectKey| -> Result<Certificate, Failure> {
+    let certificate = arguments.key.with_key(|key| {
+        let key = key.expect("clap asks for --key or --new-key");
         let order = Order::for_key(key)?.with(|wanted| wanted_of(arguments, wanted));
         Ok(authority.issue(&order, &arguments.actor.name(), UnixTime::now())?)
-    };
-    let certificate = arguments.key.with_key(|key| key.map(issue).transpose())?;
-    // The command line has one key or the other.
-    let Some(certificate) = certificate else {
-        return Ok(ExitStatus::Usage);
-    };
+    })?;
     options.deliver(
         delivery,
         &certificate,
