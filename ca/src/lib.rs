@@ -22,6 +22,7 @@ mod authority;
 mod folder;
 mod ledger;
 mod policy;
+mod time;
 
 pub use authority::{
     Authority, AuthorityError, Order, UnknownReason, reason_from_name, reason_name,

@@ -1,4 +1,4 @@
-// This room uses policy and ledger.
+// This room uses policy, ledger and time.
 
 //! The CA: issues what the policy permits, and hands out nothing that the ledger doesn't have.
 
@@ -8,7 +8,6 @@ mod reason;
 
 use core::fmt;
 use core::time::Duration;
-use std::time::SystemTime;
 
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::x509_cert::der::Encode;
@@ -23,6 +22,7 @@ pub use self::order::Order;
 pub use self::reason::{UnknownReason, reason_from_name, reason_name};
 use crate::ledger::{Entry, Issued, Ledger, LedgerError, NewEntry, Revocation, SerialNumber};
 use crate::policy::{KeyAlgorithm, Policy, Profile, Wanted};
+use crate::time::system_time;
 
 /// A CA: a certificate with its key, what it may issue, and what it did.
 ///
@@ -345,9 +345,4 @@ fn public_key(certificate: &Certificate) -> Result<SubjectPublicKeyInfoDer<'stat
         .tbs_certificate()
         .subject_public_key_info();
     Ok(key.to_der()?.into())
-}
-
-/// Of a certificate or of now, with which there is no overflow.
-fn system_time(time: UnixTime) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
 }

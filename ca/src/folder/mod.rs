@@ -1,4 +1,4 @@
-// This room uses authority, policy and ledger.
+// This room uses authority, policy, ledger and time.
 
 //! A CA in a folder: its certificates and keys, its policy and its ledger.
 
@@ -21,6 +21,7 @@ pub use self::plan::{Constraints, KeyPlan, Plan};
 use crate::authority::Authority;
 use crate::ledger::LocalLedger;
 use crate::policy::Policy;
+use crate::time::system_time;
 
 /// The folder of a CA.
 ///
@@ -327,7 +328,7 @@ fn only_for_its_owner(_: &mut DirBuilder) {}
 
 /// From an hour before now, for peers whose clocks are slow.
 fn lasting(validity: Duration, now: UnixTime) -> Validity {
-    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(now.as_secs());
+    let now = system_time(now);
     let not_before = now.checked_sub(EARLIER).unwrap_or(SystemTime::UNIX_EPOCH);
     Validity::starting(not_before, validity.saturating_add(EARLIER))
 }

@@ -1,6 +1,6 @@
 //! The policy: what a CA may issue, said by a file in TOML.
 //!
-//! This room uses nothing else of this crate.
+//! This room uses [`time`](crate::time), and nothing else of this crate.
 
 mod file;
 mod forbidden;

@@ -2,13 +2,11 @@
 //!
 //! This room uses [`values`](super::values).
 
-use core::time::Duration;
-use std::time::SystemTime;
-
 use pq_x509::pki_types::UnixTime;
 use pq_x509::{CertificateBuilder, EndEntity, Validity};
 
 use super::values::{ListUrl, Profile};
+use crate::time::system_time;
 
 /// A certificate that a policy permits.
 #[derive(Clone, Debug)]
@@ -71,9 +69,4 @@ impl Permitted {
     pub fn not_after(&self) -> UnixTime {
         self.not_after
     }
-}
-
-/// For times up to the year 9999, with which there is no overflow.
-fn system_time(time: UnixTime) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
 }
