@@ -1,5 +1,6 @@
 //! A CA in a folder, from its making to its revocation lists.
 
+use core::error::Error;
 use core::time::Duration;
 use std::fs;
 use std::path::Path;
@@ -424,6 +425,32 @@ fn a_ca_is_made_once_and_whole() {
     fs::create_dir(&other).unwrap();
     Folder::create(&other, &plan(), "tests", UnixTime::now()).unwrap();
     Folder::open(&other).unwrap();
+}
+
+/// The text of an error has its cause's in it, so a program that prints causes, too, prints nothing
+/// twice.
+#[test]
+fn errors_have_no_sources() {
+    let (_above, folder) = ca(&plan());
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let unknown = SerialNumber::from_bytes(&[1]).unwrap();
+    let now = UnixTime::now();
+    let refused = authority.renew(&unknown, None, "bob", now).unwrap_err();
+    assert!(refused.source().is_none(), "{refused}");
+
+    fs::copy(
+        folder.path().join("root.key"),
+        folder.path().join("issuing.key"),
+    )
+    .unwrap();
+    let another_key = folder.authority(Role::Issuing).unwrap_err();
+    fs::write(folder.policy_path(), "nothing = 1").unwrap();
+    let wrong_policy = folder.authority(Role::Root).unwrap_err();
+    fs::remove_dir_all(folder.path().join("ledger")).unwrap();
+    let no_ledger = folder.ledger().unwrap_err();
+    for error in [another_key, wrong_policy, no_ledger] {
+        assert!(error.source().is_none(), "{error}");
+    }
 }
 
 #[test]

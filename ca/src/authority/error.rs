@@ -11,14 +11,14 @@ pub enum AuthorityError {
     #[error("the policy forbids this certificate:\n{0}")]
     Forbidden(Forbidden),
     /// The certificate can't be made.
-    #[error("{0}")]
-    Issue(IssueError),
+    #[error(transparent)]
+    Issue(#[from] IssueError),
     /// The key of a certificate can't be read.
     #[error("the key: {0}")]
     Key(KeyError),
     /// The ledger did not do its part.
-    #[error("{0}")]
-    Ledger(LedgerError),
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// A certificate is another issuer's.
     #[error(
         "the certificate with serial number {number} was issued by \"{issuer}\", not by \"{asked}\"; \
@@ -52,22 +52,17 @@ pub enum AuthorityError {
     OfACa(SerialNumber),
 }
 
-macro_rules! from {
-    ($($variant:ident($cause:ty)),+) => {$(
-        impl From<$cause> for AuthorityError {
-            fn from(cause: $cause) -> Self {
-                Self::$variant(cause)
-            }
-        }
-    )+};
+impl From<Forbidden> for AuthorityError {
+    fn from(cause: Forbidden) -> Self {
+        Self::Forbidden(cause)
+    }
 }
 
-from!(
-    Forbidden(Forbidden),
-    Issue(IssueError),
-    Key(KeyError),
-    Ledger(LedgerError)
-);
+impl From<KeyError> for AuthorityError {
+    fn from(cause: KeyError) -> Self {
+        Self::Key(cause)
+    }
+}
 
 impl From<NoRandomness> for AuthorityError {
     fn from(error: NoRandomness) -> Self {

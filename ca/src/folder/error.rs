@@ -47,16 +47,16 @@ pub enum FolderError {
         cause: KeyError,
     },
     /// The key is not that of the certificate, or a certificate can't be issued.
-    #[error("{0}")]
+    #[error(transparent)]
     Issue(#[from] IssueError),
     /// The policy is wrong.
-    #[error("{0}")]
+    #[error(transparent)]
     Policy(#[from] PolicyError),
     /// The ledger can't be used.
-    #[error("{0}")]
+    #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// The root did not certify the issuing key.
-    #[error("{0}")]
+    #[error(transparent)]
     Authority(#[from] AuthorityError),
 }
 
