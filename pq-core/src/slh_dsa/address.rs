@@ -3,7 +3,7 @@
 /// An address, as the big-endian numbers of its 32 bytes: the layer, of which 4 bytes of
 /// the tree's index follow that are always zero; the rest of that index; the type and the key
 /// pair; two fields whose meaning depends on the type.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Address([u64; 4]);
 
 impl Address {

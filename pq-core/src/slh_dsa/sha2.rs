@@ -41,16 +41,23 @@ impl<B: Backend, N: Dimension> Sha2<B, N> {
         }
     }
 
-    /// H or T of each of `digests.len()` messages, which are of one length, a multiple of 8.
-    fn tweak<'m>(
+    /// H or T of each of `digests.len()` messages, which are of one length, a multiple of 8, and
+    /// follow one another.
+    fn tweak(
         &self,
-        message: impl Fn(usize) -> (Address, &'m [u8]),
+        messages: &[u8],
+        address: impl Fn(usize) -> Address,
         digests: &mut [[u8; MAX_N]],
     ) {
+        let mut addresses = [Address::default(); MAX_LANES];
+        let addresses = &mut addresses[..digests.len()];
+        for (i, place) in addresses.iter_mut().enumerate() {
+            *place = address(i);
+        }
         if N::N == 16 {
-            tweak(self.b, &self.small, message, digests);
+            tweak(self.b, &self.small, addresses, messages, digests);
         } else {
-            tweak(self.b, &self.large, message, digests);
+            tweak(self.b, &self.large, addresses, messages, digests);
         }
     }
 }
@@ -81,11 +88,8 @@ impl<B: Backend, N: Dimension> Hash for Sha2<B, N> {
         let mut digests = [[0; MAX_N]; MAX_LANES];
         for first in (0..count).step_by(MAX_LANES) {
             let digests = &mut digests[..MAX_LANES.min(count - first)];
-            let pair = |i: usize| {
-                let i = first + i;
-                (address(i), &nodes[2 * i * N::N..][..2 * N::N])
-            };
-            self.tweak(pair, digests);
+            let pairs = &nodes[2 * first * N::N..][..2 * digests.len() * N::N];
+            self.tweak(pairs, |i| address(first + i), digests);
             let parents = nodes[first * N::N..].chunks_exact_mut(N::N);
             for (parent, digest) in parents.zip(digests) {
                 parent.copy_from_slice(&digest[..N::N]);
@@ -96,13 +100,11 @@ impl<B: Backend, N: Dimension> Hash for Sha2<B, N> {
     fn compress(&self, messages: &[u8], nodes: &mut [u8], address: impl Fn(usize) -> Address) {
         let message_len = messages.len() / (nodes.len() / N::N);
         let mut digests = [[0; MAX_N]; MAX_LANES];
-        for (group, nodes) in nodes.chunks_mut(MAX_LANES * N::N).enumerate() {
+        let groups = messages.chunks(MAX_LANES * message_len);
+        for ((group, messages), nodes) in groups.enumerate().zip(nodes.chunks_mut(MAX_LANES * N::N))
+        {
             let digests = &mut digests[..nodes.len() / N::N];
-            let message = |i: usize| {
-                let i = group * MAX_LANES + i;
-                (address(i), &messages[i * message_len..][..message_len])
-            };
-            self.tweak(message, digests);
+            self.tweak(messages, |i| address(group * MAX_LANES + i), digests);
             for (node, digest) in nodes.chunks_exact_mut(N::N).zip(digests) {
                 node.copy_from_slice(&digest[..N::N]);
             }
@@ -128,30 +130,37 @@ impl<B: Backend, N: Dimension> Hash for Sha2<B, N> {
 }
 
 /// [`Sha2::tweak`] with the hash function that has the state `midstate` after PK.seed.
-fn tweak<'m, B: Backend, W: Word>(
+///
+/// Addresses come in a slice, or the compiler would make this anew for each function that says
+/// which they are.
+fn tweak<B: Backend, W: Word>(
     b: B,
     midstate: &[W; 8],
-    message: impl Fn(usize) -> (Address, &'m [u8]),
+    addresses: &[Address],
+    messages: &[u8],
     digests: &mut [[u8; MAX_N]],
 ) {
+    let message_len = messages.len() / addresses.len();
     let lanes = W::Lanes::<B>::LANES;
     let few = if W::LEN == 4 && b.sha256().is_some() {
         FEW
     } else {
         1
     };
-    for (group, digests) in digests.chunks_mut(lanes).enumerate() {
-        let message = |i: usize| message(group * lanes + i);
+    let groups = addresses
+        .chunks(lanes)
+        .zip(messages.chunks(lanes * message_len));
+    for ((addresses, messages), digests) in groups.zip(digests.chunks_mut(lanes)) {
         if digests.len() <= few {
-            for (i, digest) in digests.iter_mut().enumerate() {
-                let (address, message) = message(i);
+            let messages = messages.chunks(message_len);
+            for ((address, message), digest) in addresses.iter().zip(messages).zip(digests) {
                 let mut hasher = Hasher::resume(b, *midstate, 1);
                 hasher.absorb(&address.compressed().map(u64::to_be_bytes).as_flattened()[..22]);
                 hasher.absorb(message);
                 hasher.finish(digest);
             }
         } else {
-            let states = tweak_lanes(b, midstate, digests.len(), message);
+            let states = tweak_lanes(b, midstate, addresses, messages);
             for (lane, digest) in digests.iter_mut().enumerate() {
                 for (bytes, words) in digest.chunks_exact_mut(W::LEN).zip(&states) {
                     words.as_ref()[lane].write(bytes);
@@ -169,14 +178,15 @@ const MAX_LANES: usize = 16;
 /// with AVX2.
 const FEW: usize = 4;
 
-/// The digests of messages that begin after the first block: `count` of them, at most as
-/// many as there are lanes.
-fn tweak_lanes<'m, B: Backend, W: Word>(
+/// The digests of messages that begin after the first block, of at most as many as there are
+/// lanes.
+fn tweak_lanes<B: Backend, W: Word>(
     b: B,
     midstate: &[W; 8],
-    count: usize,
-    message: impl Fn(usize) -> (Address, &'m [u8]),
+    addresses: &[Address],
+    messages: &[u8],
 ) -> [LanesOf<B, W>; 8] {
+    let message_len = messages.len() / addresses.len();
     let mut states = midstate.map(|word| {
         let mut words = LanesOf::<B, W>::default();
         words.as_mut().fill(word);
@@ -193,24 +203,22 @@ fn tweak_lanes<'m, B: Backend, W: Word>(
     // ADRSᶜ is 22 bytes long. The word in which it ends takes the first two bytes of the
     // message, and the last word of the message has room for two of padding.
     let address_words = 24 / W::LEN;
-    let mut message_len = 0;
-    for lane in 0..count {
-        let (address, message) = message(lane);
+    let messages = messages.chunks(message_len);
+    for (lane, (address, message)) in addresses.iter().zip(messages.clone()).enumerate() {
         let mut bytes = address.compressed().map(u64::to_be_bytes);
         bytes[2][6..].copy_from_slice(&message[..2]);
         let words = bytes.as_flattened().chunks_exact(W::LEN);
         for (blocks, bytes) in blocks.iter_mut().zip(words) {
             blocks.as_mut()[lane] = W::read(bytes);
         }
-        message_len = message.len();
     }
     debug_assert!(message_len >= 8 && message_len.is_multiple_of(8));
     let mut position = address_words;
     let mut taken = 2;
     loop {
         let bytes = (message_len - taken).min((16 - position) * W::LEN) / W::LEN * W::LEN;
-        for lane in 0..count {
-            let words = message(lane).1[taken..taken + bytes].chunks_exact(W::LEN);
+        for (lane, message) in messages.clone().enumerate() {
+            let words = message[taken..taken + bytes].chunks_exact(W::LEN);
             for (blocks, bytes) in blocks[position..].iter_mut().zip(words) {
                 blocks.as_mut()[lane] = W::read(bytes);
             }
@@ -223,8 +231,8 @@ fn tweak_lanes<'m, B: Backend, W: Word>(
         compress(&blocks);
         position = 0;
     }
-    for lane in 0..count {
-        let end = message(lane).1[taken..]
+    for (lane, message) in messages.enumerate() {
+        let end = message[taken..]
             .iter()
             .copied()
             .chain([0x80, 0])

@@ -52,28 +52,33 @@ impl<B: Backend, N: Dimension> Shake<B, N> {
         output
     }
 
-    /// SHAKE256(PK.seed ‖ ADRS ‖ message) of `count` messages, a lane each. All are as long as
-    /// `message_len`, a multiple of 8.
-    fn absorb<'m>(
+    /// SHAKE256(PK.seed ‖ ADRS ‖ message) of `count` messages, a lane each. They are of one length, a
+    /// multiple of 8, and follow one another.
+    fn absorb(
         &self,
         count: usize,
-        message_len: usize,
-        message: impl Fn(usize) -> (Address, &'m [u8]),
+        messages: &[u8],
+        address: impl Fn(usize) -> Address,
         states: &mut States<B>,
     ) {
         *states = [Default::default(); 25];
         for lane in 0..count {
-            let (address, _) = message(lane);
             let head = self.seed[..N::N / 8].iter().copied();
-            for (word, state) in head.chain(address.little_endian()).zip(states.iter_mut()) {
+            let words = head.chain(address(lane).little_endian());
+            for (word, state) in words.zip(states.iter_mut()) {
                 state.as_mut()[lane] = word;
             }
         }
+        self.absorb_messages(messages, messages.len() / count, states);
+    }
+
+    /// Takes the messages after their addresses. It is apart from them, or the compiler would make this
+    /// anew for each function that says which they are.
+    fn absorb_messages(&self, messages: &[u8], message_len: usize, states: &mut States<B>) {
         let (mut position, mut taken) = (N::N / 8 + 4, 0);
         loop {
             let now = (RATE_WORDS - position).min(message_len / 8 - taken);
-            for lane in 0..count {
-                let (_, message) = message(lane);
+            for (lane, message) in messages.chunks(message_len).enumerate() {
                 let words = message.as_chunks().0[taken..taken + now].iter();
                 for (word, state) in words.zip(&mut states[position..]) {
                     state.as_mut()[lane] ^= u64::from_le_bytes(*word);
@@ -144,11 +149,8 @@ impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
                 nodes[first * N::N..][..N::N].copy_from_slice(&parent[..N::N]);
                 continue;
             }
-            let pair = |i: usize| {
-                let i = first + i;
-                (address(i), &nodes[2 * i * N::N..][..2 * N::N])
-            };
-            self.absorb(lanes, 2 * N::N, pair, &mut states);
+            let pairs = &nodes[2 * first * N::N..][..2 * lanes * N::N];
+            self.absorb(lanes, pairs, |i| address(first + i), &mut states);
             let parents = nodes[first * N::N..].chunks_exact_mut(N::N).take(lanes);
             for (i, parent) in parents.enumerate() {
                 read(&states, i, parent);
@@ -168,11 +170,7 @@ impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
                 nodes.copy_from_slice(&self.single(&address(first), messages)[..N::N]);
                 continue;
             }
-            let message = |i: usize| {
-                let message = &messages[i * message_len..][..message_len];
-                (address(first + i), message)
-            };
-            self.absorb(lanes, message_len, message, &mut states);
+            self.absorb(lanes, messages, |i| address(first + i), &mut states);
             for (i, node) in nodes.chunks_exact_mut(N::N).enumerate() {
                 read(&states, i, node);
             }
