@@ -250,8 +250,9 @@ mod tests {
         V::load(token, &array)
     }
 
-    /// Lane i is `f(i)`.
-    fn check_lanes<V: Vector>(v: V, f: impl Fn(usize) -> V::Element)
+    /// Lane i is `f(i)`. There are some hundred of these functions, for each of which the compiler would
+    /// make this anew.
+    fn check_lanes<V: Vector>(v: V, f: &dyn Fn(usize) -> V::Element)
     where
         V::Element: Debug + PartialEq,
     {
@@ -280,21 +281,21 @@ mod tests {
                     let (a, b, c) = (next(), next(), next());
                     let of = |v: V| move |i| lane(v, i);
                     let (x, y, z) = (of(a), of(b), of(c));
-                    check_lanes(V::splat(token, 7), |_| 7);
-                    check_lanes(a.add(b), |i| x(i).wrapping_add(y(i)));
-                    check_lanes(a.add_late(b), |i| x(i).wrapping_add(y(i)));
-                    check_lanes(a.sub(b), |i| x(i).wrapping_sub(y(i)));
-                    check_lanes(a.xor(b), |i| x(i) ^ y(i));
-                    check_lanes(a.xor3(b, c), |i| x(i) ^ y(i) ^ z(i));
-                    check_lanes(a.choose(b, c), |i| (x(i) & y(i)) ^ (!x(i) & z(i)));
-                    check_lanes(a.majority(b, c), |i| {
+                    check_lanes(V::splat(token, 7), &|_| 7);
+                    check_lanes(a.add(b), &|i| x(i).wrapping_add(y(i)));
+                    check_lanes(a.add_late(b), &|i| x(i).wrapping_add(y(i)));
+                    check_lanes(a.sub(b), &|i| x(i).wrapping_sub(y(i)));
+                    check_lanes(a.xor(b), &|i| x(i) ^ y(i));
+                    check_lanes(a.xor3(b, c), &|i| x(i) ^ y(i) ^ z(i));
+                    check_lanes(a.choose(b, c), &|i| (x(i) & y(i)) ^ (!x(i) & z(i)));
+                    check_lanes(a.majority(b, c), &|i| {
                         (x(i) & y(i)) ^ (x(i) & z(i)) ^ (y(i) & z(i))
                     });
                     const BITS: i32 = $element::BITS as i32;
                     $(
-                        check_lanes(a.shift_right::<$n>(), |i| x(i) >> $n);
-                        check_lanes(a.shift_in::<$n>(b), |i| x(i) << $n | y(i) >> (BITS - $n));
-                        check_lanes(a.rotate_left::<$n>(), |i| x(i).rotate_left($n));
+                        check_lanes(a.shift_right::<$n>(), &|i| x(i) >> $n);
+                        check_lanes(a.shift_in::<$n>(b), &|i| x(i) << $n | y(i) >> (BITS - $n));
+                        check_lanes(a.rotate_left::<$n>(), &|i| x(i).rotate_left($n));
                     )*
                 }
             };
@@ -320,25 +321,25 @@ mod tests {
             let (x, y, z) = (of(a), of(b), of(c));
             for lanes in 0..1 << V::LANES {
                 for more in [0, u32::MAX << V::LANES] {
-                    check_lanes(V::mask(token, lanes | more), |i| match lanes >> i & 1 {
+                    check_lanes(V::mask(token, lanes | more), &|i| match lanes >> i & 1 {
                         1 => u64::MAX,
                         _ => 0,
                     });
                 }
             }
-            check_lanes(a.chi(b, c), |i| x(i) ^ (!y(i) & z(i)));
-            check_lanes(a.xor_and(b, c), |i| x(i) ^ (y(i) & z(i)));
-            check_lanes(a.xor_or(b, c), |i| x(i) ^ (y(i) | z(i)));
+            check_lanes(a.chi(b, c), &|i| x(i) ^ (!y(i) & z(i)));
+            check_lanes(a.xor_and(b, c), &|i| x(i) ^ (y(i) & z(i)));
+            check_lanes(a.xor_or(b, c), &|i| x(i) ^ (y(i) | z(i)));
             let mut bytes = [0; 64];
             let bytes = &mut bytes[..8 * V::LANES];
             a.to_le_bytes(bytes);
             assert!((0..V::LANES).all(|i| bytes.as_chunks().0[i] == x(i).to_le_bytes()));
-            check_lanes(V::from_le_bytes(token, bytes), x);
-            check_lanes(a.xor_rotated(b), |i| x(i) ^ y(i).rotate_left(1));
+            check_lanes(V::from_le_bytes(token, bytes), &x);
+            check_lanes(a.xor_rotated(b), &|i| x(i) ^ y(i).rotate_left(1));
             macro_rules! rotations {
                 ($($n:literal)*) => {$(
-                    check_lanes(a.rotate_left::<$n>(), |i| x(i).rotate_left($n));
-                    check_lanes(a.xor_rotate::<$n>(b), |i| (x(i) ^ y(i)).rotate_left($n));
+                    check_lanes(a.rotate_left::<$n>(), &|i| x(i).rotate_left($n));
+                    check_lanes(a.xor_rotate::<$n>(b), &|i| (x(i) ^ y(i)).rotate_left($n));
                 )*};
             }
             rotations!(1 2 3 6 7 8 10 14 15 18 20 21 25 27 28 31 32 33 36 39 41 43 44 45 55 56 61 62 63);
@@ -372,13 +373,13 @@ mod tests {
                         let (a, b) = (next($element::MAX / 2), next($element::MAX / 2));
                         let (x, y) = (of(a), of(b));
                         let product = |i: usize| $double::from(x(i)) * $double::from(y(i));
-                        check_lanes(V::splat(token, -7), |_| -7);
-                        check_lanes(a.add(b), |i| x(i) + y(i));
-                        check_lanes(a.sub(b), |i| x(i) - y(i));
-                        check_lanes(a.mul_low(b), |i| product(i) as $element);
-                        check_lanes(a.mul_high(b), |i| (product(i) >> BITS) as $element);
-                        check_lanes(a.shift_right::<1>(), |i| x(i) >> 1);
-                        check_lanes(a.shift_right::<10>(), |i| x(i) >> 10);
+                        check_lanes(V::splat(token, -7), &|_| -7);
+                        check_lanes(a.add(b), &|i| x(i) + y(i));
+                        check_lanes(a.sub(b), &|i| x(i) - y(i));
+                        check_lanes(a.mul_low(b), &|i| product(i) as $element);
+                        check_lanes(a.mul_high(b), &|i| (product(i) >> BITS) as $element);
+                        check_lanes(a.shift_right::<1>(), &|i| x(i) >> 1);
+                        check_lanes(a.shift_right::<10>(), &|i| x(i) >> 10);
 
                         let mut q_inverse: $element = 1;
                         while q_inverse.wrapping_mul($q) != 1 {
@@ -392,11 +393,14 @@ mod tests {
                         let anything = next($element::MAX);
                         let q = V::splat(token, $q);
                         let (x, c) = (of(anything), of(factor));
-                        check_lanes(anything.montgomery_product(factor, factor_over_q, q), |i| {
-                            let product = $double::from(x(i)) * $double::from(c(i));
-                            let m = (product as $element).wrapping_mul(q_inverse);
-                            ((product - $double::from(m) * $q) >> BITS) as $element
-                        });
+                        check_lanes(
+                            anything.montgomery_product(factor, factor_over_q, q),
+                            &|i| {
+                                let product = $double::from(x(i)) * $double::from(c(i));
+                                let m = (product as $element).wrapping_mul(q_inverse);
+                                ((product - $double::from(m) * $q) >> BITS) as $element
+                            },
+                        );
 
                         let over_q = |c: $element| {
                             (2 * ($double::from(c) << BITS) + $q).div_euclid(2 * $q) as $element
@@ -423,11 +427,11 @@ mod tests {
                                 let even = vector::<V>(token, |i| block(len, i, 0) as $element);
                                 let odd = vector::<V>(token, |i| block(len, i, 1) as $element);
                                 let (wide_even, wide_odd) = V::transpose::<$len>(even, odd);
-                                check_lanes(wide_even, |i| block(2 * len, i, 0) as $element);
-                                check_lanes(wide_odd, |i| block(2 * len, i, 1) as $element);
+                                check_lanes(wide_even, &|i| block(2 * len, i, 0) as $element);
+                                check_lanes(wide_odd, &|i| block(2 * len, i, 1) as $element);
                                 let (again, odd_again) = V::transpose::<$len>(wide_even, wide_odd);
-                                check_lanes(again, |i| block(len, i, 0) as $element);
-                                check_lanes(odd_again, |i| block(len, i, 1) as $element);
+                                check_lanes(again, &|i| block(len, i, 0) as $element);
+                                check_lanes(odd_again, &|i| block(len, i, 1) as $element);
                             }
                         };
                     }
@@ -439,11 +443,11 @@ mod tests {
                     if lanes > 1 {
                         let len = 32 / $element::BITS as usize;
                         let (even, odd) = V::deinterleave(a, b);
-                        check_lanes(even, |i| block(len, i, 0) as $element);
-                        check_lanes(odd, |i| block(len, i, 1) as $element);
+                        check_lanes(even, &|i| block(len, i, 0) as $element);
+                        check_lanes(odd, &|i| block(len, i, 1) as $element);
                         let (low, high) = V::interleave(even, odd);
-                        check_lanes(low, |i| i as $element);
-                        check_lanes(high, |i| (lanes + i) as $element);
+                        check_lanes(low, &|i| i as $element);
+                        check_lanes(high, &|i| (lanes + i) as $element);
                     }
                 }
             };
@@ -472,7 +476,7 @@ mod tests {
                 let (q, q_inverse) = (V::splat(token, Q as i32), V::splat(token, Q_INVERSE));
                 let reduced = V::montgomery_reduce(sums, q_inverse, q);
                 assert!((0..V::LANES).all(|i| i64::from(lane(reduced, i)).abs() < Q));
-                check_lanes(reduced, |i| {
+                check_lanes(reduced, &|i| {
                     let of = |v: V| i64::from(lane(v, i));
                     let sum = of(a) * of(b) + of(c) * of(d);
                     let m = (sum as i32).wrapping_mul(Q_INVERSE);
