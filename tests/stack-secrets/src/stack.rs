@@ -26,6 +26,18 @@ pub(crate) struct Left<T> {
 ///
 /// If the kernel does not say where the stack is, and if `run` does.
 pub(crate) fn left_by<T: Send>(run: impl FnOnce() -> T + Send) -> Left<T> {
+    let mut result = None;
+    let (mut run, place) = (Some(run), &mut result);
+    let stack = stack_of(&mut || *place = run.take().map(further_down));
+    Left {
+        stack,
+        result: result.expect("the operation was run"),
+    }
+}
+
+/// The stack of a thread that calls `run`. There are some hundred operations, for each of which the compiler
+/// would make the thread anew.
+fn stack_of(run: &mut (dyn FnMut() + Send)) -> Vec<u8> {
     thread::scope(|scope| {
         let (to_us, from_thread) = mpsc::channel();
         let (to_thread, from_us) = mpsc::channel::<()>();
@@ -33,19 +45,19 @@ pub(crate) fn left_by<T: Send>(run: impl FnOnce() -> T + Send) -> Left<T> {
         let thread = builder.spawn_scoped(scope, move || {
             let here = 0_u8;
             let here = black_box(&raw const here).addr();
-            let result = further_down(run);
-            to_us.send((here, result)).expect("the other side waits");
+            run();
+            to_us.send(here).expect("the other side waits");
             // The stack is there to be looked at until the other side hangs up.
             from_us.recv().expect_err("nothing is sent");
         });
         let thread = thread.expect("a thread can be started");
-        let Ok((here, result)) = from_thread.recv() else {
+        let Ok(here) = from_thread.recv() else {
             panic!("the operation panicked");
         };
         let stack = below(here).expect("the kernel shows a process its own memory");
         drop(to_thread);
         thread.join().expect("the thread ends well");
-        Left { stack, result }
+        stack
     })
 }
 
