@@ -8,14 +8,14 @@ use core::error::Error as StdError;
 use pq_x509::{KeyUsageError, ValidationError};
 use rustls::crypto::CryptoProvider;
 use rustls::{
-    AlertDescription, CertificateError, CipherSuite, ClientConfig, Error, InvalidMessage,
-    OtherError, PeerIncompatible, ServerConfig, SignatureScheme,
+    AlertDescription, CertRevocationListError, CertificateError, CipherSuite, ClientConfig, Error,
+    InvalidMessage, OtherError, PeerIncompatible, ServerConfig, SignatureScheme,
 };
 
 use self::cause::Cause;
 use self::words::{
-    bare, fault_with_certificate, hint, in_quotes, keys, list, names, remedy_for_groups,
-    suites_remedy, unaccepted,
+    bare, fault_with_certificate, fault_with_list, hint, in_quotes, keys, list, names,
+    remedy_for_groups, suites_remedy, unaccepted,
 };
 use crate::algorithms::{Group, KeyAlgorithm};
 use crate::hello::MAX_MESSAGE;
@@ -294,6 +294,18 @@ pub enum Refusal {
         error: CertificateError,
     },
 
+    /// A revocation list for a certificate of the peer can't be used. The standard has no alert for
+    /// it, and rustls sends `handshake_failure`.
+    #[error(
+        "a revocation list for a certificate of the peer can't be used: {}; get the newest one from \
+         the CA that issued the certificate",
+        fault_with_list(error)
+    )]
+    RevocationList {
+        /// What rustls says.
+        error: CertRevocationListError,
+    },
+
     /// A client has a server's certificate, or the other way round. The alert is
     /// `unsupported_certificate` (RFC 9846, section 6.2).
     #[error(
@@ -478,6 +490,9 @@ impl Refusal {
             &Error::InvalidMessage(error) => Self::NotTls { error },
             &Error::AlertReceived(alert) => Self::Alert { alert },
             Error::InvalidCertificate(error) => Self::by_certificate(error, provider),
+            Error::InvalidCertRevocationList(error) => Self::RevocationList {
+                error: error.clone(),
+            },
             error => Self::Other(error.clone()),
         }
     }

@@ -1,6 +1,6 @@
 //! What a refusal says beside its numbers and names.
 
-use rustls::{AlertDescription, CertificateError, CipherSuite};
+use rustls::{AlertDescription, CertRevocationListError, CertificateError, CipherSuite};
 
 use crate::algorithms::{Group, KeyAlgorithm, name_of};
 use crate::hello::Start;
@@ -28,6 +28,20 @@ pub(super) fn unaccepted(error: &CertificateError) -> String {
             name_of(public_key_algorithm_id)
         ),
         error => format!("an algorithm that isn't accepted here ({error})"),
+    }
+}
+
+/// What is wrong with a revocation list, for which rustls has no words.
+pub(super) fn fault_with_list(error: &CertRevocationListError) -> String {
+    use CertRevocationListError as List;
+    match error {
+        List::BadSignature => {
+            "the CA that it names signed it with another key, or not at all".into()
+        }
+        List::IssuerInvalidForCrl => {
+            "the CA that it names has a certificate that is not for signing lists".into()
+        }
+        error => format!("{error:?}"),
     }
 }
 
