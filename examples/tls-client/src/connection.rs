@@ -83,7 +83,11 @@ pub(crate) async fn fetch(request: Request) -> Result<Report, Failure> {
         .map_err(Failure::Http)?;
     let mut connection = tokio::spawn(connection);
     let head = async {
-        match sender.send_request(get(target)?).await {
+        let answer = sender.send_request(get(target)?);
+        // A request that is sent at the moment in which the connection ends can get into a queue that
+        // nobody reads any more. Without a sender the queue goes, and the answer is an error.
+        drop(sender);
+        match answer.await {
             Ok(head) => Ok(head),
             // What ended the connection says more than that it has ended.
             Err(error) => match (&mut connection).await {
