@@ -11,14 +11,14 @@ use hyper::client::conn::http1;
 use hyper::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
 use hyper_util::rt::TokioIo;
 use pq_x509::Certificate;
-use rustls::ClientConfig;
 use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig};
 use rustls_pq::identity::{Identities, IdentityFiles};
 use rustls_pq::verify::EnforceKeyUsage;
 use rustls_pq::{Group, Negotiated, Profile, Refusal};
-use tls_server::{Summary, TlsError, provider_builder};
+use tls_server::{Revocation, Summary, TlsError, provider_builder};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -42,6 +42,8 @@ pub(crate) struct Request {
     /// What the certificate has to be for, if not for the target's host.
     pub(crate) server_name: Option<ServerName<'static>>,
     pub(crate) trust: Trust,
+    /// By which the server's chain is checked, if it is.
+    pub(crate) revocation: Option<Revocation>,
     /// Whether roots may have issued certificates for keys of the other kind.
     pub(crate) mixed_chains: bool,
     pub(crate) profile: Profile,
@@ -157,11 +159,12 @@ impl Session {
             true => builder,
         };
         let provider = Arc::new(builder.build().map_err(TlsError::from)?);
-        let observer = Arc::new(Observer::new(
-            WebPkiServerVerifier::builder_with_provider(roots, provider.clone())
-                .build()
-                .map_err(Failure::Verifier)?,
-        ));
+        let webpki = WebPkiServerVerifier::builder_with_provider(roots, provider.clone());
+        let webpki = match &request.revocation {
+            Some(revocation) => revocation.of_servers(webpki)?,
+            None => webpki.build().map_err(Failure::Verifier)?,
+        };
+        let observer = Arc::new(Observer::new(webpki));
 
         // `dangerous` because a verifier of one's own can verify badly; this one asks
         // webpki, and then whether the key usage allows what the certificates are used for.
@@ -238,14 +241,27 @@ impl Session {
     }
 
     fn diagnose(&self, refusal: Refusal) -> Failure {
+        let chain = self.chain();
         Failure::Tls(Box::new(Diagnosis {
+            revocation: self.revocation(&refusal, &chain),
             refusal,
             server: self.request.target.authority(),
             roots: self.request.trust.subjects(),
             roots_from: self.request.trust.source.clone(),
-            chain: self.chain().iter().map(CertificateSummary::from).collect(),
+            chain: chain.iter().map(CertificateSummary::from).collect(),
             is_chain_good: self.observer.scheme().is_some(),
         }))
+    }
+
+    /// What the lists say of a chain that was refused for them.
+    fn revocation(&self, refusal: &Refusal, chain: &[Certificate]) -> Option<String> {
+        let error = match refusal {
+            Refusal::Revoked => &CertificateError::Revoked,
+            Refusal::RevocationUnknown { error } => error,
+            _ => return None,
+        };
+        let lists = self.request.revocation.as_ref()?;
+        lists.why(error, chain, UnixTime::now())
     }
 
     /// The certificates that the server sent. One that pq-x509 can't read isn't shown;

@@ -45,6 +45,7 @@ pub(crate) async fn run(
         address: Some(address),
         server_name: None,
         trust: Trust::only(pki.root, "this process"),
+        revocation: None,
         mixed_chains: false,
         profile,
         groups,

@@ -16,6 +16,8 @@ pub(crate) struct Diagnosis {
     pub(crate) roots_from: String,
     /// What the server sent, as far as it got.
     pub(crate) chain: Vec<CertificateSummary>,
+    /// What revocation lists say of it, if it was refused for them.
+    pub(crate) revocation: Option<String>,
     /// Whether the chain was verified before things went wrong.
     pub(crate) is_chain_good: bool,
 }
@@ -49,6 +51,13 @@ impl Diagnosis {
                  server?",
                     top.issuer
                 ),
+                (Refusal::Revoked, ..) => self.revocation.clone()?,
+                (Refusal::RevocationUnknown { .. }, ..) => {
+                    let advice = "--crl names files with lists, and --crl-leaf-only does without those \
+                                  of the CAs above the one that issued to the server";
+                    let known = self.revocation.iter().map(String::as_str);
+                    known.chain([advice]).collect::<Vec<_>>().join("; ")
+                }
                 (Refusal::WrongName { .. }, ..) => "--server-name says which name to expect".into(),
                 (Refusal::WrongPurpose { .. }, Some(leaf), _) => format!("it is that of {leaf}"),
                 (Refusal::NothingInCommon { .. }, ..) => {

@@ -26,7 +26,7 @@ use std::time::Duration;
 use clap::Parser;
 use rustls::pki_types::ServerName;
 use rustls_pq::{Group, Profile};
-use tls_server::profile_parser;
+use tls_server::{RevocationFiles, profile_parser};
 
 use crate::connection::{ClientIdentity, Request};
 use crate::failure::Failure;
@@ -50,6 +50,20 @@ struct Arguments {
     /// PEM file with the root certificates to trust
     #[arg(long, value_name = "FILE", requires = "url")]
     ca: Option<PathBuf>,
+
+    /// File with revocation lists, PEM with any number of lists or DER with one; can be repeated
+    ///
+    /// The server is refused if its certificate, or that of a CA above it, is on a list. It is refused,
+    /// too, if that can't be told: each CA of its chain, the root included, has to have a list there
+    /// whose time (nextUpdate) isn't over. Without --crl, nothing is known of revocations.
+    #[arg(long, value_name = "FILE", requires = "url")]
+    crl: Vec<PathBuf>,
+
+    /// Check the server's own certificate against --crl, and not those of the CAs above it
+    ///
+    /// The list of the CA that issued it is enough then, and a CA that was revoked is not noticed.
+    #[arg(long, requires = "crl")]
+    crl_leaf_only: bool,
 
     /// Offer signatures of either kind, for chains that mix post-quantum and classical ones; without
     /// this, those of the kinds that the root certificates have keys for
@@ -116,6 +130,9 @@ Examples:
     tls-client https://localhost:8443/ --ca pki/root.pem \\
         --client-cert pki/client.pem --client-key pki/client.key
 
+  Connect, unless a CA has revoked a certificate of the server's chain:
+    tls-client https://www.example.org/ --ca root.pem --crl ca.crl --crl root.crl
+
 Exit status:
   0  the server answered, whatever the status of its answer
   1  no answer; standard error says why
@@ -146,6 +163,16 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
                 client: match (arguments.client_cert, arguments.client_key) {
                     (Some(cert), Some(key)) => Some(ClientIdentity { cert, key }),
                     _ => None,
+                },
+                revocation: match arguments.crl.is_empty() {
+                    true => None,
+                    false => Some(
+                        RevocationFiles {
+                            files: arguments.crl,
+                            leaf_only: arguments.crl_leaf_only,
+                        }
+                        .load()?,
+                    ),
                 },
                 timeout,
                 trust: Trust::from_pem_file(&ca)?,

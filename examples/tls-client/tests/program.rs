@@ -16,8 +16,8 @@ use std::time::SystemTime;
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
-    Certificate, CertificateBuilder, EndEntity, Issuer, KeyUsages, SignError, SignatureAlgorithm,
-    Signer, SigningKey, SubjectKey, Validity,
+    Certificate, CertificateBuilder, CertificateRevocationListBuilder, CrlReason, EndEntity,
+    Issuer, KeyUsages, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey, Validity,
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
@@ -432,6 +432,48 @@ async fn a_chain_that_is_too_large() {
 }
 
 #[tokio::test]
+async fn a_revoked_server_is_refused() {
+    let ca = RevokingCa::start().await;
+    for (list, arguments, expected) in [
+        (
+            ca.list_of_ca(true),
+            &["--crl", &ca.root_list()][..],
+            &[
+                "a certificate of the peer has been revoked; the peer needs a new one",
+                "; it is that of CN=localhost, revoked at 2",
+                " (KeyCompromise)",
+            ][..],
+        ),
+        (
+            ca.list_of_ca(false),
+            &[],
+            &[
+                "there is no list of CN=The root, which issued the certificate of CN=In between, in",
+                "--crl names files",
+                "--crl-leaf-only",
+            ],
+        ),
+    ] {
+        let mut all = vec!["--crl", list.as_str()];
+        all.extend(arguments);
+        failed(&ca.server.fetch(&all).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_revoked_is_accepted() {
+    let ca = RevokingCa::start().await;
+    let (root, list) = (ca.root_list(), ca.list_of_ca(false));
+    for arguments in [
+        &["--crl", &root, "--crl", &list][..],
+        &["--crl", &list, "--crl-leaf-only"],
+    ] {
+        let report = succeeded(&ca.server.fetch(arguments).await);
+        assert!(report.contains("Answer: 200 OK"), "{report}");
+    }
+}
+
+#[tokio::test]
 async fn a_client_certificate_is_required() {
     let server = TestServer::with(&[], true).await;
     failed(
@@ -522,6 +564,14 @@ async fn wrong_files() {
         (&[&url, "--ca", &rubbish], "rubbish.pem can't be used"),
         (&[&url, "--ca", &key], "can't be used"),
         (
+            &[&url, "--ca", &ca, "--crl", missing],
+            "the revocation lists in",
+        ),
+        (
+            &[&url, "--ca", &ca, "--crl", &ca],
+            "has no revocation lists that can be used",
+        ),
+        (
             &[
                 &url,
                 "--ca",
@@ -555,6 +605,11 @@ async fn wrong_command_lines() {
     for (arguments, expected) in [
         (&["https://localhost/"][..], "--ca"),
         (&["--ca", "root.pem"], "<URL>"),
+        (&["--crl", "ca.crl"], "<URL>"),
+        (
+            &["https://localhost/", "--ca", "root.pem", "--crl-leaf-only"],
+            "--crl <FILE>",
+        ),
         (&["http://localhost/", "--ca", "root.pem"], "only https://"),
         (
             &["--groups", "Kyber768"],
@@ -661,6 +716,54 @@ impl TestServer {
         let mut all = vec![url.as_str(), "--ca", &ca];
         all.extend(arguments);
         run(&all).await
+    }
+}
+
+/// A CA below a root, whose server is running.
+struct RevokingCa {
+    root: Issuer<SigningKey>,
+    ca: Issuer<SigningKey>,
+    leaf: Certificate,
+    server: TestServer,
+}
+
+impl RevokingCa {
+    async fn start() -> Self {
+        let key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("The root"), key()).unwrap();
+        let ca = CertificateBuilder::ca("In between").path_len(0);
+        let ca = root.issue_ca(ca, key()).unwrap();
+        let leaf_key = key();
+        let leaf = ca.issue(localhost(), &leaf_key).unwrap();
+        let chain = vec![leaf.clone(), ca.certificate().clone()];
+        Self {
+            server: TestServer::serving(root.certificate(), chain, &leaf_key).await,
+            root,
+            ca,
+            leaf,
+        }
+    }
+
+    /// The name of a file with the root's list, which is empty.
+    fn root_list(&self) -> String {
+        let list = CertificateRevocationListBuilder::new(&[1]);
+        let list = self.root.issue_revocation_list(list).unwrap();
+        self.server.write("root.crl", &list.to_pem())
+    }
+
+    /// That of a file with the CA's, which has the server's certificate or nothing on it.
+    fn list_of_ca(&self, is_revoked: bool) -> String {
+        let list = CertificateRevocationListBuilder::new(&[1]);
+        let (name, list) = match is_revoked {
+            true => {
+                let (number, now) = (self.leaf.serial_number(), SystemTime::now());
+                let list = list.revoke(number, now, CrlReason::KeyCompromise);
+                ("revoked.crl", list)
+            }
+            false => ("empty.crl", list),
+        };
+        let list = self.ca.issue_revocation_list(list).unwrap();
+        self.server.write(name, &list.to_pem())
     }
 }
 

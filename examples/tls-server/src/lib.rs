@@ -35,6 +35,8 @@ mod instructions;
 mod media_type;
 mod pki;
 mod profile_parser;
+mod revocable_clients;
+mod revocation;
 mod server;
 mod summary;
 mod tls;
@@ -44,6 +46,8 @@ pub use groups_help::groups_help;
 pub use instructions::Instructions;
 pub use pki::{Client, Issued, Pki, PkiError, PkiFiles};
 pub use profile_parser::profile_parser;
+pub use revocable_clients::{ListWatcher, RevocableClients};
+pub use revocation::{Revocation, RevocationFiles};
 pub use server::{Drained, Limits, Server};
 pub use summary::{Summary, scheme_name};
 pub use tls::{

@@ -17,16 +17,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Parser, ValueEnum};
+use clap::{ArgGroup, Parser, ValueEnum};
 use pq_x509::{Certificate, SignatureAlgorithm, Sizes};
 use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
+use rustls::server::danger::ClientCertVerifier;
 use rustls_pq::identity::{FilePair, Identities, IdentityFiles, IdentitySet, Watcher};
-use rustls_pq::{Group, Profile, TrustAnchorId};
+use rustls_pq::verify::EnforceKeyUsage;
+use rustls_pq::{Builder, Group, Profile, TrustAnchorId};
 use tls_server::{
-    Client, Identity, Instructions, Limits, Pki, Server, Tls, TlsError, client_verifier,
-    groups_help, profile_parser, provider_builder, roots_from_pem_file,
+    Client, Identity, Instructions, Limits, ListWatcher, Pki, RevocableClients, RevocationFiles,
+    Server, Tls, TlsError, client_verifier, groups_help, profile_parser, provider_builder,
+    roots_from_pem_file,
 };
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -45,7 +48,11 @@ use crate::limit_options::LimitOptions;
 /// negotiated, as text or, with `Accept: application/json`, as JSON. It speaks TLS 1.3 only,
 /// whatever the profile. Stop it with Ctrl-C.
 #[derive(Debug, Parser)]
-#[command(version, after_long_help = EXAMPLES)]
+#[command(
+    version,
+    after_long_help = EXAMPLES,
+    group = ArgGroup::new("watched").args(["cert", "crl"]).multiple(true),
+)]
 struct Arguments {
     /// Address and port to listen on; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8443")]
@@ -92,14 +99,14 @@ struct Arguments {
     )]
     trust_anchors: Vec<(PathBuf, TrustAnchorId)>,
 
-    /// How often to look whether the files of --cert and --key have changed, which are
-    /// then served to new clients; SIGHUP has them read at once
+    /// How often to look whether the files of --cert, --key and --crl have changed, which are
+    /// then for new clients; SIGHUP has them read at once
     #[arg(
         long,
         value_name = "SECONDS",
         default_value_t = 10,
         value_parser = clap::value_parser!(u64).range(1..=86_400),
-        requires = "cert",
+        requires = "watched",
         help_heading = "Certificates"
     )]
     watch: u64,
@@ -145,6 +152,27 @@ struct Arguments {
         help_heading = "Client certificates"
     )]
     issue_client: bool,
+
+    /// File with revocation lists for client certificates, PEM with any number of lists or DER with
+    /// one; can be repeated
+    ///
+    /// A client is refused if its certificate, or that of a CA above it, is on a list. It is refused,
+    /// too, if that can't be told: each CA of its chain, the root included, has to have a list there
+    /// whose time (nextUpdate) isn't over. The files are read again when they change (see --watch).
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "client_ca",
+        help_heading = "Client certificates"
+    )]
+    crl: Vec<PathBuf>,
+
+    /// Check the clients' own certificates against --crl, and not those of the CAs above them
+    ///
+    /// Lists of the CAs that issue to clients are enough then, and a CA that was revoked is not
+    /// noticed.
+    #[arg(long, requires = "crl", help_heading = "Client certificates")]
+    crl_leaf_only: bool,
 
     /// Ask clients for signatures of either kind, for chains that mix post-quantum and classical
     /// ones; without this, for those of the kinds that the client CAs have keys for
@@ -194,6 +222,9 @@ Examples:
   Require a client certificate, and accept nothing below ML-KEM-1024:
     tls-server --issue-client --groups SecP384r1MLKEM1024,MLKEM1024
 
+  Require one of a CA's, which neither it nor its root has revoked:
+    tls-server --client-ca root.pem --crl ca.crl --crl root.crl
+
 Environment:
   RUST_LOG    what to log, such as `debug` or `tls_server=debug` [default: info]";
 
@@ -221,15 +252,8 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(file) => Some(roots_from_pem_file(file)?),
         None => setup.client_roots,
     };
-    let client_verifier = client_roots
-        .map(|roots| {
-            let builder = match arguments.mixed_chains {
-                false => builder.roots(&roots),
-                true => builder,
-            };
-            client_verifier(builder, roots)
-        })
-        .transpose()?;
+    let clients = client_roots.map(|roots| verify_clients(&arguments, builder, roots));
+    let (client_verifier, lists) = clients.transpose()?.unzip();
     let client_files = match &arguments.client_ca {
         Some(_) => Some(("CLIENT.pem".into(), "CLIENT.key".into())),
         None => setup.client_files,
@@ -262,7 +286,8 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
     // Before anyone is told that the server is there.
     let mut stop = StopSignals::catch().context("can't catch signals")?;
-    let reloading = reload_on_hangup(setup.watcher).context("can't catch signals")?;
+    let reloading =
+        reload_on_hangup(setup.watcher, lists.flatten()).context("can't catch signals")?;
     print_welcome(&server, &instructions, &setup.notes)?;
 
     tokio::select! {
@@ -287,6 +312,28 @@ async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+/// What verifies client certificates, and what watches the revocation lists for that.
+fn verify_clients(
+    arguments: &Arguments,
+    builder: Builder,
+    roots: RootCertStore,
+) -> Result<(Arc<dyn ClientCertVerifier>, Option<ListWatcher>), TlsError> {
+    let builder = match arguments.mixed_chains {
+        false => builder.roots(&roots),
+        true => builder,
+    };
+    if arguments.crl.is_empty() {
+        return Ok((client_verifier(builder, roots)?, None));
+    }
+    let files = RevocationFiles {
+        files: arguments.crl.clone(),
+        leaf_only: arguments.crl_leaf_only,
+    };
+    let every = Duration::from_secs(arguments.watch);
+    let (clients, lists) = RevocableClients::watch(builder, roots, files, every)?;
+    Ok((Arc::new(EnforceKeyUsage::new(clients)), Some(lists)))
 }
 
 /// What to serve, and what clients need for it.
@@ -462,10 +509,11 @@ fn print_welcome(server: &Server, instructions: &Instructions, notes: &str) -> a
     Ok(())
 }
 
-/// Has the certificates read whenever SIGHUP arrives, on Unix, for as long as it is
-/// polled.
+/// Has the certificates and the revocation lists read whenever SIGHUP arrives, on Unix, for as long
+/// as it is polled.
 fn reload_on_hangup(
     watcher: Option<Watcher>,
+    lists: Option<ListWatcher>,
 ) -> io::Result<impl Future<Output = std::convert::Infallible>> {
     #[cfg(unix)]
     let mut hangup = signal(SignalKind::hangup())?;
@@ -473,6 +521,9 @@ fn reload_on_hangup(
         loop {
             #[cfg(unix)]
             if hangup.recv().await.is_some() {
+                if let Some(lists) = &lists {
+                    lists.reload();
+                }
                 match &watcher {
                     Some(watcher) => watcher.reload(),
                     None => info!("SIGHUP: the certificates are not from files"),
@@ -480,7 +531,7 @@ fn reload_on_hangup(
                 continue;
             }
             // No more signals; the files are still watched.
-            let _watching = &watcher;
+            let _watching = (&watcher, &lists);
             std::future::pending::<()>().await;
         }
     })

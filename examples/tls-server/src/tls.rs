@@ -1,12 +1,14 @@
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pq_x509::RevocationListError;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
-use rustls::{RootCertStore, ServerConfig, ServerConnection};
+use rustls::{CertRevocationListError, RootCertStore, ServerConfig, ServerConnection};
 use rustls_pq::identity::{self, Identities, IdentityError, IdentitySet, WatchError};
 use rustls_pq::verify::EnforceKeyUsage;
 use rustls_pq::{Builder, Group, Profile, ServerHandshake, TicketOptions, Tickets};
@@ -204,6 +206,37 @@ pub enum TlsError {
         path: PathBuf,
         /// What was wrong.
         error: pem::Error,
+    },
+    /// A file with revocation lists could not be read.
+    #[error("the revocation lists in {} can't be read: {error}", .path.display())]
+    ListFile {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        error: io::Error,
+    },
+    /// There is no revocation list in a file, or one that is malformed.
+    #[error(
+        "{} has no revocation lists that can be used: {error}; it should be PEM, with an X509 CRL \
+         block for each, or the DER of one",
+        .path.display()
+    )]
+    List {
+        /// The file.
+        path: PathBuf,
+        /// What was wrong.
+        error: RevocationListError,
+    },
+    /// rustls doesn't take a revocation list.
+    #[error(
+        "a revocation list in {files} is of a kind that rustls doesn't take ({error:?}); have the CA \
+         make a complete list of version 2"
+    )]
+    ListsRefused {
+        /// The files that the lists are in.
+        files: String,
+        /// What rustls says.
+        error: CertRevocationListError,
     },
     /// The certificates and the key can't be served.
     #[error(transparent)]

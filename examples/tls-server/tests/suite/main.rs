@@ -12,6 +12,8 @@ mod http;
 mod mutual_tls;
 #[cfg(unix)]
 mod program;
+#[cfg(unix)]
+mod revocation;
 mod rotation;
 #[cfg(target_os = "linux")]
 mod shares;

@@ -319,6 +319,26 @@ fn says_what_is_wrong() {
         ),
         (&["--client-ca", "pki/server.key"], 1, "no items found"),
         (
+            &["--crl", "pki/root.pem"],
+            2,
+            "arguments were not provided:\n  --client-ca",
+        ),
+        (
+            &["--client-ca", "pki/root.pem", "--crl-leaf-only"],
+            2,
+            "arguments were not provided:\n  --crl",
+        ),
+        (
+            &["--client-ca", "pki/root.pem", "--crl", "none.crl"],
+            1,
+            "the revocation lists in none.crl can't be read: No such file or directory",
+        ),
+        (
+            &["--client-ca", "pki/root.pem", "--crl", "pki/root.pem"],
+            1,
+            "pki/root.pem has no revocation lists that can be used: ",
+        ),
+        (
             &["--pki-dir", "pki/root.pem/pki"],
             1,
             "Not a directory (os error 20)",
@@ -648,7 +668,7 @@ impl Program {
         Self::spawn(Command::new(PROGRAM), TempDir::new().unwrap(), arguments)
     }
 
-    fn start_in(directory: &TempDir, arguments: &[&str]) -> Self {
+    pub(crate) fn start_in(directory: &TempDir, arguments: &[&str]) -> Self {
         let own = TempDir::new_in(directory.path()).unwrap();
         let mut command = Command::new(PROGRAM);
         command.arg("--pki-dir").arg(directory.path().join("pki"));
@@ -705,7 +725,7 @@ impl Program {
         Client::new(self.address, &root, groups, None)
     }
 
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         // the shell's own `kill`: a program of that name is not on every machine
         let sent = Command::new("sh")
             .args(["-c", r#"kill -s "$0" "$1""#, signal, &self.id().to_string()])

@@ -1,0 +1,229 @@
+use std::cmp::Reverse;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pq_x509::x509_cert::der::DateTime;
+use pq_x509::{Certificate, CertificateRevocationList, RevocationListError};
+use rustls::CertificateError;
+use rustls::client::{ServerCertVerifierBuilder, WebPkiServerVerifier};
+use rustls::pki_types::{CertificateRevocationListDer, UnixTime};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{ClientCertVerifierBuilder, VerifierBuilderError};
+use tracing::{info, warn};
+
+use crate::TlsError;
+
+/// Files with revocation lists: PEM with any number of them, or DER with one.
+#[derive(Clone, Debug)]
+pub struct RevocationFiles {
+    /// Where they are.
+    pub files: Vec<PathBuf>,
+    /// Whether a peer's own certificate is checked alone. Otherwise those of the CAs above it are, too,
+    /// and there has to be a list of each of these CAs.
+    pub leaf_only: bool,
+}
+
+impl RevocationFiles {
+    /// Reads the lists.
+    ///
+    /// # Errors
+    ///
+    /// [`TlsError::ListFile`] if a file can't be read, [`TlsError::List`] if there is no list in it,
+    /// or one that is malformed.
+    pub fn load(&self) -> Result<Revocation, TlsError> {
+        self.parse(&self.read()?)
+    }
+
+    /// What is in the files.
+    pub(crate) fn read(&self) -> Result<Vec<Vec<u8>>, TlsError> {
+        let read = |path: &PathBuf| {
+            fs::read(path).map_err(|error| TlsError::ListFile {
+                path: path.clone(),
+                error,
+            })
+        };
+        self.files.iter().map(read).collect()
+    }
+
+    /// The lists in what [`read`](Self::read) has read.
+    pub(crate) fn parse(&self, contents: &[Vec<u8>]) -> Result<Revocation, TlsError> {
+        let mut lists = Vec::new();
+        for (path, content) in self.files.iter().zip(contents) {
+            lists.extend(lists_in(content).map_err(|error| TlsError::List {
+                path: path.clone(),
+                error,
+            })?);
+        }
+        // Of several by one CA, rustls takes the first that is about a certificate.
+        lists.sort_by_key(|list| Reverse(list.this_update()));
+        Ok(Revocation {
+            lists,
+            leaf_only: self.leaf_only,
+            files: self.to_string(),
+        })
+    }
+}
+
+impl std::fmt::Display for RevocationFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.files.iter().map(|path| path.display().to_string());
+        f.write_str(&names.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Revocation lists, by which certificates of peers are checked.
+///
+/// A peer is refused if a certificate of its chain is on a list, and also if none says that it isn't:
+/// if there is no list of the CA that issued it, or only one that was to be replaced by now.
+#[derive(Clone, Debug)]
+pub struct Revocation {
+    /// The newest first.
+    pub(crate) lists: Vec<CertificateRevocationList>,
+    leaf_only: bool,
+    /// Where they are from, for messages.
+    files: String,
+}
+
+impl Revocation {
+    /// A verifier of clients' chains that goes by the lists.
+    ///
+    /// # Errors
+    ///
+    /// [`TlsError::ListsRefused`] if rustls doesn't take one of the lists,
+    /// [`TlsError::ClientVerifier`] if there are no roots.
+    pub fn of_clients(
+        &self,
+        builder: ClientCertVerifierBuilder,
+    ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+        let builder = builder.with_crls(self.der());
+        let builder = builder.enforce_revocation_expiration();
+        let builder = match self.leaf_only {
+            true => builder.only_check_end_entity_revocation(),
+            false => builder,
+        };
+        builder.build().map_err(|error| self.refused(error))
+    }
+
+    /// A verifier of servers' chains that goes by the lists.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`of_clients`](Self::of_clients).
+    pub fn of_servers(
+        &self,
+        builder: ServerCertVerifierBuilder,
+    ) -> Result<Arc<WebPkiServerVerifier>, TlsError> {
+        let builder = builder.with_crls(self.der());
+        let builder = builder.enforce_revocation_expiration();
+        let builder = match self.leaf_only {
+            true => builder.only_check_end_entity_revocation(),
+            false => builder,
+        };
+        builder.build().map_err(|error| self.refused(error))
+    }
+
+    /// Which certificate of a chain made rustls refuse it with this error, and what the lists say of
+    /// it: `None`, if the error isn't about revocation.
+    pub fn why(
+        &self,
+        error: &CertificateError,
+        chain: &[Certificate],
+        now: UnixTime,
+    ) -> Option<String> {
+        let explain = match error {
+            CertificateError::Revoked => Self::say_if_revoked,
+            CertificateError::UnknownRevocationStatus
+            | CertificateError::ExpiredRevocationList
+            | CertificateError::ExpiredRevocationListContext { .. } => Self::say_if_unknown,
+            _ => return None,
+        };
+        let checked = match self.leaf_only {
+            true => 1,
+            false => chain.len(),
+        };
+        // A root that was sent along is not checked.
+        let checked = chain.iter().take(checked);
+        let mut checked = checked.filter(|one| one.subject() != one.issuer());
+        checked.find_map(|certificate| explain(self, certificate, now))
+    }
+
+    fn say_if_revoked(&self, certificate: &Certificate, _: UnixTime) -> Option<String> {
+        let mut entries = self.lists.iter();
+        let entry = entries.find_map(|list| list.entry_for(certificate))?;
+        Some(format!(
+            "it is that of {}, revoked at {} ({:?})",
+            certificate.describe_subject(),
+            utc(entry.date()),
+            entry.reason()
+        ))
+    }
+
+    fn say_if_unknown(&self, certificate: &Certificate, now: UnixTime) -> Option<String> {
+        let issuer = certificate.describe_issuer();
+        let mut lists = self.lists.iter();
+        let Some(list) = lists.find(|list| list.issuer() == certificate.issuer()) else {
+            return Some(format!(
+                "there is no list of {issuer}, which issued the certificate of {}, in {}",
+                certificate.describe_subject(),
+                self.files
+            ));
+        };
+        let end = list.next_update().filter(|end| *end <= now)?;
+        Some(format!(
+            "the list of {issuer} in {} was to be replaced at {}",
+            self.files,
+            utc(end)
+        ))
+    }
+
+    /// Tells the log what was read.
+    pub(crate) fn log(&self) {
+        let now = UnixTime::now();
+        for list in &self.lists {
+            let issuer = list.issuer();
+            let revoked = list.entries().len();
+            let end = list.next_update();
+            let until = end.map_or_else(|| "it doesn't say".into(), utc);
+            match end.is_some_and(|end| end <= now) {
+                true => warn!(
+                    %issuer,
+                    until,
+                    "this revocation list was to be replaced by now, and who needs it is refused; \
+                     put the CA's newest one in its place"
+                ),
+                false => info!(%issuer, revoked, until, "revocation list read"),
+            }
+        }
+    }
+
+    fn der(&self) -> impl Iterator<Item = CertificateRevocationListDer<'static>> {
+        self.lists.iter().map(|list| list.der().clone())
+    }
+
+    fn refused(&self, error: VerifierBuilderError) -> TlsError {
+        match error {
+            VerifierBuilderError::InvalidCrl(error) => TlsError::ListsRefused {
+                files: self.files.clone(),
+                error,
+            },
+            error => TlsError::ClientVerifier(error),
+        }
+    }
+}
+
+fn lists_in(content: &[u8]) -> Result<Vec<CertificateRevocationList>, RevocationListError> {
+    match std::str::from_utf8(content) {
+        Ok(text) => CertificateRevocationList::all_from_pem(text),
+        // DER: signatures are not text.
+        Err(_) => Ok(vec![CertificateRevocationList::from_der(content)?]),
+    }
+}
+
+/// As RFC 3339 writes a time.
+fn utc(time: UnixTime) -> String {
+    match DateTime::from_unix_duration(std::time::Duration::from_secs(time.as_secs())) {
+        Ok(time) => time.to_string(),
+        Err(_) => format!("{} s after 1970", time.as_secs()),
+    }
+}

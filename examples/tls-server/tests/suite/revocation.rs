@@ -1,0 +1,218 @@
+//! Revocation lists for client certificates, in the program.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+use pq_x509::{
+    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
+    CrlReason, Issuer, SignatureAlgorithm, SigningKey, Validity,
+};
+use rustls::{AlertDescription, Error};
+use tempfile::TempDir;
+use tls_server::Issued;
+
+use crate::harness::{Client, PATIENCE, tls_error};
+use crate::program::Program;
+
+#[tokio::test]
+async fn a_revoked_client_is_refused_and_others_are_not() {
+    let ca = Ca::new();
+    let [good, bad] = ["good", "bad"].map(|name| ca.issue(name));
+    ca.write("lists.pem", &(ca.root_list() + &ca.list(&[&bad]).to_pem()));
+    let program = ca.serve(&["--crl", "../lists.pem"]);
+
+    let page = ca.client(&program, &good).page().await.unwrap();
+    assert_eq!(page["client_certificate"], "CN=good");
+    assert_refused(
+        &ca.client(&program, &bad),
+        AlertDescription::CertificateRevoked,
+    )
+    .await;
+
+    let (_, log, _) = program.stop("INT");
+    for expected in [
+        "a certificate of the peer has been revoked; the peer needs a new one, for a new key",
+        "it is that of CN=bad, revoked at 2",
+        "(KeyCompromise)",
+    ] {
+        assert_eq!(log.matches(expected).count(), 1, "{expected}: {log}");
+    }
+}
+
+/// A client that was served, and comes back with its session.
+#[tokio::test]
+async fn a_new_list_is_taken_over() {
+    let ca = Ca::new();
+    let issued = ca.issue("someone");
+    ca.write("root.crl", &ca.root_list());
+    fs::write(ca.path("ca.crl"), ca.list(&[]).der()).unwrap();
+    let program = ca.serve(&[
+        "--crl",
+        "../root.crl",
+        "--crl",
+        "../ca.crl",
+        "--watch",
+        "3600",
+    ]);
+    let client = ca.client(&program, &issued);
+    assert_eq!(client.page().await.unwrap()["handshake"], "full");
+    assert_eq!(client.page().await.unwrap()["handshake"], "resumed");
+
+    fs::write(ca.path("ca.crl"), ca.list(&[&issued]).der()).unwrap();
+    program.signal("HUP");
+    until_refused(&client).await;
+    assert_refused(
+        &client.without_resumption(),
+        AlertDescription::CertificateRevoked,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_new_list_is_noticed() {
+    let ca = Ca::new();
+    let issued = ca.issue("someone");
+    ca.write("lists.pem", &(ca.root_list() + &ca.list(&[]).to_pem()));
+    let program = ca.serve(&["--crl", "../lists.pem", "--watch", "1"]);
+    let client = ca.client(&program, &issued).without_resumption();
+    client.page().await.unwrap();
+    ca.write(
+        "lists.pem",
+        &(ca.root_list() + &ca.list(&[&issued]).to_pem()),
+    );
+    until_refused(&client).await;
+}
+
+#[tokio::test]
+async fn a_client_that_no_list_is_about_is_refused() {
+    let ca = Ca::new();
+    let [issued, bad] = ["someone", "bad"].map(|name| ca.issue(name));
+    ca.write("ca.crl", &ca.list(&[&bad]).to_pem());
+    let program = ca.serve(&["--crl", "../ca.crl"]);
+    assert_refused(&ca.client(&program, &issued), AlertDescription::UnknownCA).await;
+    let (_, log, _) = program.stop("INT");
+    let expected =
+        "there is no list of CN=Root, which issued the certificate of CN=CA, in ../ca.crl";
+    assert!(log.contains(expected), "{log}");
+
+    let program = ca.serve(&["--crl", "../ca.crl", "--crl-leaf-only"]);
+    ca.client(&program, &issued).page().await.unwrap();
+    assert_refused(
+        &ca.client(&program, &bad),
+        AlertDescription::CertificateRevoked,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_list_whose_time_is_over_is_none() {
+    let ca = Ca::new();
+    let issued = ca.issue("someone");
+    let day = Duration::from_secs(24 * 60 * 60);
+    let now = SystemTime::now();
+    let expired = Validity::new(now - 2 * day, now - day);
+    let list = CertificateRevocationListBuilder::new(&[1]).validity(expired);
+    let old = ca.ca.issue_revocation_list(list).unwrap();
+    ca.write("lists.pem", &(ca.root_list() + &old.to_pem()));
+    let program = ca.serve(&["--crl", "../lists.pem"]);
+    assert_refused(&ca.client(&program, &issued), AlertDescription::UnknownCA).await;
+    let (_, log, _) = program.stop("INT");
+    for expected in [
+        "this revocation list was to be replaced by now",
+        "the list of CN=CA in ../lists.pem was to be replaced at 2",
+    ] {
+        assert!(log.contains(expected), "{log}");
+    }
+
+    // The newest list counts, wherever it stands.
+    ca.write("new.pem", &ca.list(&[]).to_pem());
+    let program = ca.serve(&["--crl", "../lists.pem", "--crl", "../new.pem"]);
+    ca.client(&program, &issued).page().await.unwrap();
+}
+
+/// Waits for the server to have the list.
+async fn until_refused(client: &Client) {
+    let start = Instant::now();
+    while client.page().await.is_ok() {
+        assert!(start.elapsed() < PATIENCE);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn assert_refused(client: &Client, alert: AlertDescription) {
+    let error = client.page().await.unwrap_err();
+    assert_eq!(tls_error(&error), &Error::AlertReceived(alert));
+}
+
+/// A root with a CA below it, which issues certificates to clients.
+struct Ca {
+    directory: TempDir,
+    root: Issuer<SigningKey>,
+    ca: Issuer<SigningKey>,
+}
+
+impl Ca {
+    fn new() -> Self {
+        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), new_key()).unwrap();
+        let ca = CertificateBuilder::ca("CA").path_len(0);
+        let ca = root.issue_ca(ca, new_key()).unwrap();
+        let directory = TempDir::new().unwrap();
+        let this = Self {
+            directory,
+            root,
+            ca,
+        };
+        this.write("root.pem", &this.root.certificate().to_pem());
+        this
+    }
+
+    fn issue(&self, name: &str) -> Issued {
+        let key = new_key();
+        let leaf = CertificateBuilder::client().common_name(name);
+        let leaf = self.ca.issue(leaf, &key).unwrap();
+        Issued {
+            chain: vec![leaf, self.ca.certificate().clone()],
+            key,
+        }
+    }
+
+    fn root_list(&self) -> String {
+        let list = CertificateRevocationListBuilder::new(&[1]);
+        self.root.issue_revocation_list(list).unwrap().to_pem()
+    }
+
+    fn list(&self, revoked: &[&Issued]) -> CertificateRevocationList {
+        let mut list = CertificateRevocationListBuilder::new(&[1]);
+        for issued in revoked {
+            let number = issued.chain[0].serial_number();
+            list = list.revoke(number, SystemTime::now(), CrlReason::KeyCompromise);
+        }
+        self.ca.issue_revocation_list(list).unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// A server for clients of the root, in a folder beside the files of this CA.
+    fn serve(&self, arguments: &[&str]) -> Program {
+        let mut all = vec!["--client-ca", "../root.pem"];
+        all.extend(arguments);
+        Program::start_in(&self.directory, &all)
+    }
+
+    fn client(&self, program: &Program, issued: &Issued) -> Client {
+        let root = fs::read_to_string(self.path("pki/root.pem")).unwrap();
+        let root = Certificate::from_pem(&root).unwrap();
+        Client::new(program.address, &root, &[], Some(issued))
+    }
+}
+
+fn new_key() -> SigningKey {
+    SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
+}
