@@ -166,6 +166,11 @@ impl Output {
         self.status.success()
     }
 
+    /// The exit code, unless a signal ended the program.
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
     /// Standard error, with anything that is not UTF-8 replaced.
     pub fn stderr(&self) -> &str {
         &self.stderr

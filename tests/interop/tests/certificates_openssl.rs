@@ -258,7 +258,7 @@ fn we_validate_mixed_chains_of_openssl() {
         [p256, p256, ml_dsa],
         [ml_dsa, p256, p256],
     ] {
-        OpensslChain::new(&work, root, "").issue(intermediate, leaf);
+        work.issue_chain([root, intermediate, leaf], "");
         let (root, chain) = read_chain(&work);
         let validator = ChainValidator::new([root]).expect("the root is one");
 
@@ -289,8 +289,7 @@ fn name_constraints_of_openssl_bind_us() {
         ("excluded;IP:127.0.0.0/255.255.255.0", false),
     ] {
         let constraint = format!("nameConstraints=critical,{constraint}");
-        OpensslChain::new(&work, "-newkey ML-DSA-44", &constraint)
-            .issue("-newkey ML-DSA-44", "-newkey ML-DSA-44");
+        work.issue_chain(["-newkey ML-DSA-44"; 3], &constraint);
         let (root, chain) = read_chain(&work);
         let result = ChainValidator::new([root])
             .expect("the root is one")
@@ -469,21 +468,7 @@ fn we_go_by_revocation_lists_of_openssl() {
 
 /// A list that `openssl ca` makes for `ca`, with one certificate on it or none.
 fn openssl_list(work: &Workdir, ca: &str, revoked: Option<&str>) -> CertificateRevocationList {
-    work.write("index.txt", "");
-    work.write("number", "01\n");
-    work.write(
-        "ca.cnf",
-        "[ca]\ndefault_ca=lists\n[lists]\ndatabase=index.txt\ncrlnumber=number\n\
-         default_crl_days=7\ndefault_md=default\ncrl_extensions=extensions\n\
-         [extensions]\nauthorityKeyIdentifier=keyid:always\n",
-    );
-    let signed_by = format!("ca -config ca.cnf -cert {ca}.pem -keyfile {ca}.key");
-    if let Some(name) = revoked {
-        work.run(&format!(
-            "{signed_by} -revoke {name}.pem -crl_reason keyCompromise"
-        ));
-    }
-    work.run(&format!("{signed_by} -gencrl -out list.pem"));
+    work.make_list(ca, revoked);
     CertificateRevocationList::from_pem(&work.read_text("list.pem"))
         .unwrap_or_else(|err| panic!("the list of {ca}: {err}"))
 }
@@ -571,59 +556,13 @@ impl Chain {
     }
 }
 
-/// The like, issued by OpenSSL.
-struct OpensslChain<'a> {
-    work: &'a Workdir,
-}
-
-impl<'a> OpensslChain<'a> {
-    /// `key` is how `openssl req` is asked for the root's key; the intermediate will get
-    /// the extension `constraint`.
-    fn new(work: &'a Workdir, key: &str, constraint: &str) -> Self {
-        work.write(
-            "intermediate.ext",
-            format!(
-                "basicConstraints=critical,CA:true,pathlen:0\n\
-                 keyUsage=critical,keyCertSign,cRLSign\n{constraint}\n"
-            ),
-        );
-        work.write(
-            "leaf.ext",
-            "basicConstraints=critical,CA:false\n\
-             keyUsage=critical,digitalSignature\n\
-             extendedKeyUsage=serverAuth\n\
-             subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\n",
-        );
-        work.run(&format!(
-            "req -x509 {key} -noenc -keyout root.key -subj /CN=root -out root.pem \
-             -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign,cRLSign"
-        ));
-        Self { work }
-    }
-
-    fn issue(&self, intermediate_key: &str, leaf_key: &str) {
-        for (issuer, subject, key) in [
-            ("root", "intermediate", intermediate_key),
-            ("intermediate", "leaf", leaf_key),
-        ] {
-            self.work.run(&format!(
-                "req -new {key} -noenc -keyout {subject}.key -subj /CN={subject} -out {subject}.req"
-            ));
-            self.work.run(&format!(
-                "x509 -req -in {subject}.req -CA {issuer}.pem -CAkey {issuer}.key \
-                 -extfile {subject}.ext -out {subject}.pem"
-            ));
-        }
-    }
-}
-
 /// The root, and the chain without it, that OpenSSL issues with these algorithms.
 fn chain_by_openssl(
     work: &Workdir,
     algorithms: [SignatureAlgorithm; 3],
 ) -> (Certificate, [Certificate; 2]) {
-    let [root, intermediate, leaf] = algorithms.map(|algorithm| format!("-newkey {algorithm}"));
-    OpensslChain::new(work, &root, "").issue(&intermediate, &leaf);
+    let keys = algorithms.map(|algorithm| format!("-newkey {algorithm}"));
+    work.issue_chain(keys.each_ref().map(String::as_str), "");
     read_chain(work)
 }
 

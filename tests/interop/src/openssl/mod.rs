@@ -16,6 +16,7 @@ use crate::process::{Output, Process};
 use crate::skip;
 
 mod build;
+mod chain;
 
 /// An OpenSSL program of version 3.5 or later.
 #[derive(Debug)]
@@ -175,6 +176,14 @@ impl Workdir {
         let output = self.attempt(line);
         assert!(!output.success(), "this should fail: {output}");
         output
+    }
+
+    /// Runs another program in the folder, to its end.
+    ///
+    /// # Panics
+    /// If it does not end.
+    pub fn run_other(&self, command: &mut Command) -> Output {
+        Process::spawn(command.current_dir(self.folder.path())).finish(TIME_LIMIT)
     }
 
     /// Has OpenSSL issue a root and a server's certificate for [`NAME`] below it, with keys that

@@ -1,0 +1,298 @@
+//! The program `pqtls` and OpenSSL: each reads and verifies every file that the other makes.
+
+use std::process::Command;
+
+use interop::openssl::Workdir;
+use interop::process::Output;
+
+/// Names that both sides have for algorithms.
+const KEMS: [&str; 3] = ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"];
+const ML_DSA: [&str; 3] = ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
+const SLH_DSA: [&str; 2] = ["SLH-DSA-SHA2-128f", "SLH-DSA-SHAKE-128f"];
+
+/// The forms of a private key as pqtls names them, and as OpenSSL does.
+const FORMS: [(&str, &str); 3] = [
+    ("seed", "seed-only"),
+    ("expanded", "priv-only"),
+    ("both", "seed-priv"),
+];
+
+#[test]
+fn openssl_reads_keys_of_pqtls() {
+    let Some(work) = Work::new() else { return };
+    for algorithm in KEMS.into_iter().chain(ML_DSA) {
+        for (form, name) in FORMS {
+            work.pqtls(&format!(
+                "key new {algorithm} --form {form} --out ours.key --public ours.pub --force"
+            ));
+            work.pqtls("key convert ours.key --to der --out ours.der --force");
+            // As OpenSSL writes this key in this form, byte for byte.
+            work.openssl(&format!(
+                "pkey -in ours.key -outform DER -out theirs.der -provparam {}",
+                output_format(algorithm, name)
+            ));
+            work.assert_same("ours.der", "theirs.der");
+            work.assert_openssl_reads_key("ours");
+        }
+    }
+    for algorithm in SLH_DSA {
+        work.pqtls(&format!(
+            "key new {algorithm} --out ours.key --public ours.pub --force"
+        ));
+        work.pqtls("key convert ours.key --to der --out ours.der --force");
+        work.assert_openssl_reads_key("ours");
+    }
+}
+
+#[test]
+fn pqtls_reads_keys_of_openssl() {
+    let Some(work) = Work::new() else { return };
+    let in_forms = KEMS.into_iter().chain(ML_DSA).flat_map(|algorithm| {
+        FORMS.map(|(form, name)| {
+            let option = format!("-provparam {}", output_format(algorithm, name));
+            (algorithm, Some(form), option)
+        })
+    });
+    for (algorithm, form, option) in
+        in_forms.chain(SLH_DSA.map(|algorithm| (algorithm, None, String::new())))
+    {
+        work.openssl(&format!(
+            "genpkey -algorithm {algorithm} -out theirs.key -outpubkey theirs.pub {option}"
+        ));
+        work.pqtls("key check theirs.key")
+            .assert_contains(&format!("sound private key of {algorithm}"));
+        if let Some(form) = form {
+            let form = form.replace("both", "seed and expanded");
+            work.pqtls("key show theirs.key").assert_contains(&form);
+        }
+        // And writes them again as they are.
+        for (command, theirs) in [
+            ("key convert theirs.key", "theirs.key"),
+            ("key public theirs.key", "theirs.pub"),
+            ("key public theirs.pub", "theirs.pub"),
+        ] {
+            work.pqtls(&format!("{command} --out ours --force"));
+            work.assert_same("ours", theirs);
+        }
+    }
+}
+
+#[test]
+fn openssl_goes_by_a_ca_of_pqtls() {
+    for (algorithm, root) in [
+        ("ML-DSA-44", "ML-DSA-44"),
+        ("ML-DSA-65", "SLH-DSA-SHA2-128f"),
+    ] {
+        let Some(work) = Work::new() else { return };
+        work.make_ca(algorithm, root);
+        work.pqtls("ca crl --root --out root.crl");
+        work.pqtls("ca crl --out none.crl");
+        let lists = ["root.crl", "none.crl"].map(|file| work.dir.read_text(file));
+        work.dir.write("lists.pem", lists.concat());
+
+        for key in ["ca/root", "ca/issuing", "server", "client"] {
+            work.openssl(&format!("pkey -in {key}.key -check -noout"))
+                .assert_line("Key is valid");
+            work.openssl(&format!("x509 -in {key}.pem -noout -pubkey -out x509.pub"));
+            work.openssl(&format!("pkey -in {key}.key -pubout -out key.pub"));
+            work.assert_same("x509.pub", "key.pub");
+        }
+        for (format, request) in [("PEM", "server.csr"), ("DER", "server.csr.der")] {
+            work.openssl(&format!(
+                "req -in {request} -inform {format} -verify -noout"
+            ))
+            .assert_contains("self-signature verify OK");
+        }
+        let server = "-purpose sslserver -verify_hostname www.example.org -verify_ip 192.0.2.7";
+        for (file, purpose) in [
+            ("server.pem", server),
+            ("bundle.pem", server),
+            ("client.pem", "-purpose sslclient"),
+        ] {
+            work.openssl(&verify_with_lists(file, purpose))
+                .assert_line(&format!("{file}: OK"));
+        }
+        work.openssl("verify -x509_strict -CAfile self-signed.pem self-signed.pem");
+        for (list, issuer) in [("root.crl", "ca/root.pem"), ("none.crl", "ca/issuing.pem")] {
+            work.openssl(&format!("crl -in {list} -noout -CAfile {issuer}"))
+                .assert_contains("verify OK");
+        }
+
+        // One is revoked, and the other one is not.
+        work.pqtls("ca revoke client.pem --reason keyCompromise");
+        work.pqtls("ca crl --der --out client.crl");
+        work.openssl("crl -in client.crl -inform DER -noout -text -CAfile ca/issuing.pem")
+            .assert_contains("Key Compromise");
+        work.openssl("crl -in client.crl -inform DER -out client.crl.pem");
+        let lists = ["root.crl", "client.crl.pem"].map(|file| work.dir.read_text(file));
+        work.dir.write("lists.pem", lists.concat());
+        work.dir
+            .run_failing(&verify_with_lists("client.pem", "-purpose sslclient"))
+            .assert_contains("certificate revoked");
+        work.openssl(&verify_with_lists("server.pem", server));
+    }
+}
+
+/// Of OpenSSL's making are keys, requests, certificates and lists; and each signs requests of the other.
+#[test]
+fn pqtls_goes_by_a_ca_of_openssl() {
+    let Some(work) = Work::new() else { return };
+    let new_key = |algorithm: &str| format!("-newkey {algorithm}");
+    for algorithms in [
+        ["ML-DSA-44"; 3],
+        ["SLH-DSA-SHA2-128f", "ML-DSA-65", "ML-DSA-87"],
+    ] {
+        let keys = algorithms.map(new_key);
+        work.dir
+            .issue_chain(keys.each_ref().map(String::as_str), "");
+        work.dir.write(
+            "client.ext",
+            "keyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n",
+        );
+        work.dir.issue_below("intermediate", "client", &keys[2]);
+        for name in ["root", "intermediate"] {
+            work.dir.make_list(name, None);
+            work.dir
+                .write(&format!("{name}.crl"), work.dir.read("list.pem"));
+        }
+        // The CA's list once more, with the client on it.
+        work.dir.make_list("intermediate", Some("client"));
+        work.openssl("crl -in list.pem -outform DER -out client.crl");
+
+        for name in ["root", "intermediate", "leaf", "client"] {
+            work.pqtls(&format!("key check {name}.key --certificate {name}.pem"));
+            work.openssl(&format!("x509 -in {name}.pem -outform DER -out {name}.der"));
+            work.pqtls(&format!("cert show {name}.der"))
+                .assert_contains(&format!("CN={name}\n"));
+        }
+        for (subject, purpose, list, expected) in [
+            ("leaf", "server --name localhost", "intermediate.crl", None),
+            ("client", "client", "intermediate.crl", None),
+            ("leaf", "server --name localhost", "client.crl", None),
+            ("client", "client", "client.crl", Some("was revoked at ")),
+            (
+                "client",
+                "server",
+                "client.crl",
+                Some("does not allow this purpose"),
+            ),
+        ] {
+            work.pqtls(&format!(
+                "cert bundle root.pem intermediate.pem {subject}.pem --out chain.pem --force"
+            ));
+            let verified = work.attempt(&format!(
+                "cert verify chain.pem --roots root.pem --purpose {purpose} --crl root.crl --crl {list}"
+            ));
+            let status = match expected {
+                None => 0,
+                Some(words) => {
+                    verified.assert_contains(words);
+                    1
+                }
+            };
+            assert_eq!(verified.code(), Some(status), "{verified}");
+        }
+    }
+
+    work.make_ca("ML-DSA-44", "ML-DSA-44");
+    work.openssl(&format!("{} -out theirs.csr", new_request("a.example.org")));
+    work.openssl("req -in theirs.csr -outform DER -out theirs.csr.der");
+    for request in ["theirs.csr", "theirs.csr.der"] {
+        work.pqtls(&format!("ca sign {request} --out signed.pem --force"));
+        work.openssl("verify -CAfile ca/root.pem -untrusted signed.pem -verify_hostname a.example.org signed.pem");
+    }
+    work.openssl(
+        "x509 -req -in server.csr -CA intermediate.pem -CAkey intermediate.key -copy_extensions copy \
+         -out signed.pem",
+    );
+    work.pqtls("cert bundle signed.pem intermediate.pem --out chain.pem --force");
+    work.pqtls("cert verify chain.pem --roots root.pem --name www.example.org");
+}
+
+fn new_request(name: &str) -> String {
+    format!(
+        "req -new -newkey ML-DSA-65 -noenc -keyout theirs.key -subj /CN={name} -addext subjectAltName=DNS:{name}"
+    )
+}
+
+fn verify_with_lists(file: &str, options: &str) -> String {
+    format!(
+        "verify -x509_strict -CAfile ca/root.pem -untrusted {file} -crl_check_all -CRLfile lists.pem \
+         {options} {file}"
+    )
+}
+
+/// A folder in which both programs run.
+struct Work {
+    dir: Workdir,
+}
+
+impl Work {
+    fn new() -> Option<Self> {
+        Some(Self {
+            dir: Workdir::new()?,
+        })
+    }
+
+    fn openssl(&self, line: &str) -> Output {
+        self.dir.run(line)
+    }
+
+    /// Runs `pqtls <line>` to its successful end.
+    #[track_caller]
+    fn pqtls(&self, line: &str) -> Output {
+        let output = self.attempt(line);
+        assert!(output.success(), "this should succeed: {output}");
+        output
+    }
+
+    fn attempt(&self, line: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_interop-pqtls"));
+        command.args(line.split_whitespace()).env_remove("PQTLS_CA");
+        self.dir.run_other(&mut command)
+    }
+
+    /// A CA in `ca`, and what it issues: `server.pem` and `client.pem` from requests, with a server's
+    /// chain in another file, and beside it a certificate that nobody else signed.
+    fn make_ca(&self, algorithm: &str, root: &str) {
+        self.pqtls(&format!(
+            "ca init --name Example --dns example.org --ip 192.0.2.0/24 --algorithm {algorithm} \
+             --root {root}"
+        ));
+        for name in ["server", "client"] {
+            self.pqtls(&format!("key new {algorithm} --out {name}.key --force"));
+        }
+        let request = "cert request server.key --name www.example.org --name 192.0.2.7";
+        self.pqtls(&format!("{request} --out server.csr"));
+        self.pqtls(&format!("{request} --der --out server.csr.der"));
+        self.pqtls("ca sign server.csr --out server.pem");
+        self.pqtls("cert request client.key --subject CN=Robot --out client.csr");
+        self.pqtls("ca sign client.csr --profile client --out client.pem --force");
+        self.pqtls("cert bundle ca/issuing.pem server.pem --out bundle.pem");
+        self.pqtls("cert self-sign server.key --name www.example.org --out self-signed.pem");
+    }
+
+    /// OpenSSL reads the key in `{name}.key` and `{name}.der`, whose public half is in `{name}.pub`.
+    #[track_caller]
+    fn assert_openssl_reads_key(&self, name: &str) {
+        for input in [format!("{name}.key"), format!("{name}.der -inform DER")] {
+            self.openssl(&format!("pkey -in {input} -check -noout"))
+                .assert_line("Key is valid");
+            self.openssl(&format!("pkey -in {input} -pubout -out read.pub"));
+            self.assert_same("read.pub", &format!("{name}.pub"));
+        }
+        self.openssl(&format!("pkey -pubin -in {name}.pub -pubcheck -noout"))
+            .assert_line("Key is valid");
+    }
+
+    #[track_caller]
+    fn assert_same(&self, first: &str, second: &str) {
+        assert_eq!(self.dir.read(first), self.dir.read(second));
+    }
+}
+
+/// What has OpenSSL write a private key in one form.
+fn output_format(algorithm: &str, form: &str) -> String {
+    let family = algorithm[..6].to_ascii_lowercase();
+    format!("{family}.output_formats={form}")
+}
