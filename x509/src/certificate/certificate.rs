@@ -24,7 +24,6 @@ use super::signed::{self, SignatureError};
 use super::validity::unix_time;
 use crate::encoding::{PemError, SyntaxError, pem, syntax};
 use crate::errors::{describe, from_causes};
-use crate::keys::verification::parameter_set;
 use crate::keys::{Algorithm, KeyError, PublicKey, SubjectKey};
 
 /// An X.509 certificate (RFC 5280), of any algorithm.
@@ -275,8 +274,7 @@ impl Certificate {
     /// The key's algorithm, where it is one of ours, and for HashSLH-DSA the parameter set.
     pub(crate) fn key_algorithm(&self) -> Option<Algorithm> {
         let spki = self.parsed.tbs_certificate().subject_public_key_info();
-        let oid = spki.algorithm.oid;
-        Algorithm::from_oid(oid).or_else(|| parameter_set(oid).map(|(set, _)| set.into()))
+        Algorithm::of_oid(spki.algorithm.oid)
     }
 }
 

@@ -6,6 +6,19 @@ use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::Encode;
 use der::asn1::OctetString;
 use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::{
+    BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName,
+};
+
+/// The extensions that validation by webpki and this crate processes. A certificate with another one
+/// that is critical is refused (RFC 5280 section 4.2).
+pub(crate) const PROCESSED: [ObjectIdentifier; 5] = [
+    BasicConstraints::OID,
+    ExtendedKeyUsage::OID,
+    KeyUsage::OID,
+    NameConstraints::OID,
+    SubjectAltName::OID,
+];
 
 /// An extension of which there is more than one, which RFC 5280 section 4.2 forbids.
 pub(crate) fn repeated(extensions: &[Extension]) -> Option<ObjectIdentifier> {

@@ -18,7 +18,7 @@ mod sizes;
 pub(crate) mod validity;
 
 pub use certificate::{Certificate, CertificateError};
-pub(crate) use extensions::encode_extension;
+pub(crate) use extensions::{PROCESSED, encode_extension};
 pub use key_usage::KeyUsageError;
 pub(crate) use key_usage::Role;
 pub use names::NameError;

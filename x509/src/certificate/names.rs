@@ -207,10 +207,16 @@ fn dns_name(name: &str, wildcard: Wildcard) -> Result<GeneralName, NameError> {
         Some(bare) if wildcard == Wildcard::Allowed => bare,
         _ => name,
     };
-    if bare.ends_with('.') || DnsName::try_from(bare).is_err() {
-        return Err(NameError::InvalidDnsName(name.into()));
+    match is_dns_name(bare) {
+        true => Ok(GeneralName::DnsName(Ia5String::new(name)?)),
+        false => Err(NameError::InvalidDnsName(name.into())),
     }
-    Ok(GeneralName::DnsName(Ia5String::new(name)?))
+}
+
+/// Whether this is a DNS name as certificates have it, and no wildcard: RFC 1034 section 3.5 and
+/// RFC 1123 section 2.1, with underscores beside letters.
+pub(crate) fn is_dns_name(name: &str) -> bool {
+    !name.ends_with('.') && DnsName::try_from(name).is_ok()
 }
 
 /// Where a revocation list is to be had (RFC 5280 section 4.2.1.13, RFC 3986).

@@ -119,7 +119,7 @@ fn walk(
 /// The rules of X.680 (section 41) and X.690 (section 8) for a value of a universal type, but for
 /// two liberties. A PrintableString may have all of ASCII's visible characters, since CAs write
 /// `@`, `_`, `*` and `&` in it; and a TeletexString anything, which in practice is Latin-1.
-fn check_primitive(tag: Tag, value: &[u8]) -> Result<(), SyntaxError> {
+pub(crate) fn check_primitive(tag: Tag, value: &[u8]) -> Result<(), SyntaxError> {
     let is_sound = match tag {
         Tag::ObjectIdentifier => return check_object_identifier(value),
         Tag::Utf8String => core::str::from_utf8(value).is_ok(),

@@ -44,6 +44,12 @@ impl Algorithm {
         }
     }
 
+    /// The algorithm with this object identifier, if it is one of ours, and for HashSLH-DSA's the
+    /// parameter set.
+    pub(crate) fn of_oid(oid: ObjectIdentifier) -> Option<Self> {
+        Self::from_oid(oid).or_else(|| Some(pre_hash(oid)?.0.into()))
+    }
+
     /// The algorithm that a PKCS#8 private key claims, if it is one of ours: for HashSLH-DSA its
     /// parameter set.
     ///
@@ -60,14 +66,13 @@ impl Algorithm {
         enter_sequence(&mut reader)?;
         u8::decode(&mut reader).ok()?;
         enter_sequence(&mut reader)?;
-        let oid = ObjectIdentifier::decode(&mut reader).ok()?;
-        Self::from_oid(oid).or_else(|| Some(pre_hash(oid)?.0.into()))
+        Self::of_oid(ObjectIdentifier::decode(&mut reader).ok()?)
     }
 }
 
 /// Whether this is one of HashML-DSA's three identifiers, with SHA-512, which RFC 9881 section 8.3
 /// keeps out of certificates. (RFC 9909 lets HashSLH-DSA's in.)
-fn is_hash_ml_dsa(oid: ObjectIdentifier) -> bool {
+pub(crate) fn is_hash_ml_dsa(oid: ObjectIdentifier) -> bool {
     matches!(
         oid.as_bytes(),
         [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, 32..=34]
