@@ -8,6 +8,7 @@ use arbitrary::Arbitrary;
 use fuzz::der::{self, Contents, DerEdits, Element};
 use fuzz::pki::{CA_LIST, FixedKey, PKI, SERVER_NAME};
 use libfuzzer_sys::fuzz_target;
+use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::verification::Mode;
 use pq_x509::{
@@ -135,6 +136,7 @@ fn read(bytes: &[u8]) {
     read_certificate(bytes);
     read_request(bytes);
     read_revocation_list(bytes);
+    read_with_linter(bytes);
     if let Ok(text) = str::from_utf8(bytes) {
         read_pem(text);
     }
@@ -290,6 +292,18 @@ fn read_revocation_list(der: &[u8]) {
     // Of the CA's lists only the one that it signed.
     let signed = list.verify_signature(PKI.ca.certificate(), pq_x509::verification::ALL);
     assert_eq!(signed.is_ok(), list == *CA_LIST);
+}
+
+/// Who can't read a document is told so by an error.
+fn read_with_linter(der: &[u8]) {
+    let has_errors = |kind| {
+        let findings = lint(kind, der);
+        let mut severities = findings.iter().map(|finding| finding.rule.severity());
+        severities.any(|severity| severity == Severity::Error)
+    };
+    assert!(Certificate::from_der(der).is_ok() || has_errors(Kind::Certificate));
+    assert!(CertificateRevocationList::from_der(der).is_ok() || has_errors(Kind::RevocationList));
+    assert!(CertificateRequest::from_der(der).is_ok() || has_errors(Kind::Request));
 }
 
 fn read_pem(text: &str) {

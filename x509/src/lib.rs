@@ -16,6 +16,8 @@
 //! * **Revocation.** An [`Issuer`] makes a [`CertificateRevocationList`] from a
 //!   [`CertificateRevocationListBuilder`], and a [`RevocationPolicy`] has a
 //!   [`ChainValidator`] check chains against lists.
+//! * **Linting.** [`linting::lint`] says what in a certificate, a list or a request is not as the
+//!   standards ask.
 //!
 //! ```
 //! use pq_x509::pki_types::{ServerName, UnixTime};
@@ -123,6 +125,7 @@ mod encoding;
 mod errors;
 mod issuing;
 mod keys;
+pub mod linting;
 mod validation;
 
 pub use certificate::{

@@ -18,6 +18,7 @@ pub use algorithm::{
     Algorithm, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, UnknownAlgorithm,
 };
 pub use error::KeyError;
+pub(crate) use identifier::is_hash_ml_dsa;
 pub use private_key::{DecapsulationKey, PrivateKey, SigningKey};
 pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
 pub use random::RandomnessError;

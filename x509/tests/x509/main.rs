@@ -7,6 +7,7 @@ mod errors;
 mod far_values;
 mod issuance;
 mod keys;
+mod linting;
 mod many;
 mod parsers;
 mod pki;

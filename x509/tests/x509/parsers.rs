@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
     Algorithm, Certificate, CertificateBuilder, CertificateRequest, CertificateRevocationList,
@@ -43,6 +44,19 @@ fn parse_all(bytes: &[u8]) {
     }
     for algorithm in Algorithm::ALL {
         let _ = PublicKey::from_bytes(*algorithm, bytes);
+    }
+    for (kind, is_read) in [
+        (Kind::Certificate, Certificate::from_der(bytes).is_ok()),
+        (
+            Kind::RevocationList,
+            CertificateRevocationList::from_der(bytes).is_ok(),
+        ),
+        (Kind::Request, CertificateRequest::from_der(bytes).is_ok()),
+    ] {
+        // Who can't read a document is told so by an error.
+        let findings = lint(kind, bytes);
+        let mut severities = findings.iter().map(|finding| finding.rule.severity());
+        assert!(is_read || severities.any(|severity| severity == Severity::Error));
     }
     parse_all_text(&String::from_utf8_lossy(bytes));
 }

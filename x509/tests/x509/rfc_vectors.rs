@@ -16,28 +16,28 @@ use pq_x509::{
     verification,
 };
 
-/// File name (without folders) to text; `None`, with a message, if the vectors are absent.
-/// In CI they must be there.
-fn files() -> Option<BTreeMap<String, String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/vectors/rfc.tar.gz");
-    let archive = match File::open(&path) {
-        Ok(archive) => archive,
+/// A compressed file of vectors; `None`, with a message, if it is absent. In CI it must be there.
+pub(crate) fn vectors(name: &str) -> Option<GzDecoder<File>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/vectors");
+    match File::open(folder.join(name)) {
+        Ok(file) => Some(GzDecoder::new(file)),
         Err(error) => {
             assert!(
                 std::env::var_os("CI").is_none(),
-                "CI needs the RFC vectors, ../shared/vectors/rfc.tar.gz: {error}"
+                "CI needs vectors, ../shared/vectors/{name}: {error}"
             );
             // Not eprintln!, which the test harness swallows when a test passes.
-            let message = "skipped: no RFC vectors, ../shared/vectors/rfc.tar.gz";
+            let message = format!("skipped: no vectors, ../shared/vectors/{name}");
             writeln!(io::stderr(), "{message}").expect("stderr is open");
-            return None;
+            None
         }
-    };
+    }
+}
+
+/// File name (without folders) to text; `None`, with a message, if the vectors are absent.
+pub(crate) fn files() -> Option<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
-    for entry in tar::Archive::new(GzDecoder::new(archive))
-        .entries()
-        .unwrap()
-    {
+    for entry in tar::Archive::new(vectors("rfc.tar.gz")?).entries().unwrap() {
         let mut entry = entry.unwrap();
         let path = entry.path().unwrap().into_owned();
         let mut text = String::new();

@@ -1,0 +1,90 @@
+//! What holds for extensions whatever their kind.
+
+use alloc::collections::BTreeSet;
+
+use super::{ALL, CERTIFICATES};
+use crate::certificate::PROCESSED;
+use crate::linting::document::{Document, Extension, known};
+use crate::linting::listed::Listed;
+use crate::linting::rule::Rule;
+
+pub(super) static RULES: &[Rule] = &[
+    Rule::error(
+        "rfc5280-extension-list",
+        "RFC 5280 sections 4.1.2.9 and 5.1.2.7",
+        "a list of extensions that is there is not empty",
+        ALL,
+        |document| {
+            let is_empty = document.extension_list?.value().is_empty();
+            is_empty.then(|| "has an empty list of extensions; leave it out".into())
+        },
+    ),
+    Rule::error(
+        "rfc5280-extension-repeated",
+        "RFC 5280 section 4.2",
+        "there is one extension of a kind",
+        ALL,
+        |document| {
+            let mut seen = BTreeSet::new();
+            let repeated: Listed = (document.extensions.iter())
+                .filter(|one| !seen.insert(one.oid))
+                .map(Extension::name)
+                .collect();
+            Some(format!("has more than one {}", repeated.text()?))
+        },
+    ),
+    Rule::error(
+        "rfc5280-extension-syntax",
+        "RFC 5280 section 4.2",
+        "what is in an extension is of the form that RFC 5280 gives",
+        ALL,
+        extension_syntax,
+    ),
+    Rule::error(
+        "rfc5280-extension-empty",
+        "RFC 5280 section 4.2",
+        "an extension that is a list of names, purposes, policies or locations is not empty",
+        ALL,
+        |document| {
+            let is_empty = |one: &&Extension<'_>| {
+                let is_list = known(one.oid).is_some_and(|known| known.is_list);
+                is_list && one.content().is_some_and(|list| list.value().is_empty())
+            };
+            let empty: Listed = (document.extensions.iter())
+                .filter(is_empty)
+                .map(Extension::name)
+                .collect();
+            Some(format!("has an empty {}; leave it out", empty.text()?))
+        },
+    ),
+    Rule::notice(
+        "rfc5280-critical-extension",
+        "RFC 5280 section 4.2",
+        "relying parties process the extensions that are critical",
+        CERTIFICATES,
+        |certificate| {
+            let critical: Listed = (certificate.extensions.iter())
+                .filter(|one| one.critical && !PROCESSED.contains(&one.oid))
+                .map(Extension::name)
+                .collect();
+            let extensions = critical.text()?;
+            Some(format!(
+                "{extensions} is critical, and whoever does not process it, as rustls, refuses the \
+                 certificate"
+            ))
+        },
+    ),
+];
+
+fn extension_syntax(document: &Document<'_>) -> Option<String> {
+    let of_entries = document.revoked().flat_map(|entry| entry.extensions());
+    let all = document.extensions.iter().copied().chain(of_entries);
+    let malformed: Listed = all
+        .filter_map(|one| {
+            let decode = known(one.oid)?.decode;
+            let error = decode(one.contents.value()).err()?;
+            Some(format!("{}: {error}", one.name()))
+        })
+        .collect();
+    malformed.text()
+}
