@@ -1,4 +1,7 @@
-use pq_x509::{Certificate, CertificateRequest, CertificateRevocationList, VerifiedRequest};
+use pq_x509::{
+    Certificate, CertificateRequest, CertificateRevocationList, VerifiedRequest, linting,
+};
+use zeroize::Zeroizing;
 
 use super::contents::{Block, Contents};
 use super::error::DocumentError;
@@ -38,6 +41,27 @@ pub(crate) fn revocation_lists(
     };
     let blocks = contents.all(&[Kind::RevocationList])?;
     blocks.iter().map(|block| read(&block.der)).collect()
+}
+
+/// A document that somebody signed, as it is in its file, be it readable or not.
+pub(crate) struct SignedDocument {
+    pub(crate) kind: linting::Kind,
+    pub(crate) der: Zeroizing<Vec<u8>>,
+}
+
+/// All certificates, revocation lists and requests of a file, in order; at least one.
+pub(crate) fn signed_documents(source: &Source) -> Result<Vec<SignedDocument>, DocumentError> {
+    let contents = Contents::read(source, LIST_LIMIT)?;
+    let blocks = contents.all(&[Kind::Certificate, Kind::RevocationList, Kind::Request])?;
+    let documents = blocks.into_iter().map(|block| SignedDocument {
+        kind: match block.kind {
+            Kind::RevocationList => linting::Kind::RevocationList,
+            Kind::Request => linting::Kind::Request,
+            _ => linting::Kind::Certificate,
+        },
+        der: block.der.clone(),
+    });
+    Ok(documents.collect())
 }
 
 /// The one request of a file, whose signature proves that whoever made it has the private key.

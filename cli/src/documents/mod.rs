@@ -11,7 +11,8 @@ mod kind;
 mod raw;
 
 pub(crate) use certificates::{
-    certificates, first_certificate, revocation_lists, verified_request,
+    SignedDocument, certificates, first_certificate, revocation_lists, signed_documents,
+    verified_request,
 };
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;

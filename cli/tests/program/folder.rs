@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use pq_x509::{
     CertificateBuilder, CertificateRevocationListBuilder, Issuer, SignatureAlgorithm, SigningKey,
+    Validity,
 };
 use tempfile::TempDir;
 
@@ -29,6 +30,8 @@ impl Folder {
         let www_key = key();
         let builder = CertificateBuilder::server()
             .dns_name("www.example.org")
+            // What browsers will still allow in years.
+            .validity(Validity::days(45))
             .revocation_list_url("http://ca.example.org/ca.crl");
         let www = ca.issue(builder, &www_key).unwrap();
         let list = || CertificateRevocationListBuilder::new(&[1]);

@@ -40,6 +40,8 @@ fn every_report_is_as_its_schema_says() {
             "cert verify chain.pem --roots ca-root.pem --name a.example",
             1,
         ),
+        ("cert lint chain.pem www.crl a.csr", 0),
+        ("cert lint --list", 0),
         ("cert fingerprint chain.pem", 0),
         ("cert needs-renewal chain.pem", 0),
         ("cert needs-renewal chain.pem --at 2100-01-01", 5),

@@ -8,5 +8,6 @@ mod examples;
 mod folder;
 mod json;
 mod keys;
+mod lint;
 mod manners;
 mod page;

@@ -4,6 +4,8 @@
 
 mod bundle;
 mod fingerprint;
+mod lint;
+mod lint_rules;
 mod names;
 mod needs_renewal;
 mod purpose;
@@ -15,7 +17,7 @@ mod verify;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 
-/// Request, make, show and verify certificates
+/// Request, make, show, verify and lint certificates
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Request(request::Arguments),
@@ -23,6 +25,7 @@ pub(crate) enum Command {
     Show(show::Arguments),
     Bundle(bundle::Arguments),
     Verify(verify::Arguments),
+    Lint(lint::Arguments),
     Fingerprint(fingerprint::Arguments),
     NeedsRenewal(needs_renewal::Arguments),
 }
@@ -34,6 +37,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Show(arguments) => show::run(&arguments, json),
         Command::Bundle(arguments) => bundle::run(&arguments, json),
         Command::Verify(arguments) => verify::run(&arguments, json),
+        Command::Lint(arguments) => lint::run(&arguments, json),
         Command::Fingerprint(arguments) => fingerprint::run(&arguments, json),
         Command::NeedsRenewal(arguments) => needs_renewal::run(&arguments, json),
     }
