@@ -68,7 +68,7 @@ pub(super) static RULES: &[Rule] = &[
         CERTIFICATES,
         name_constraints_addresses,
     ),
-    Rule::warning(
+    Rule::notice(
         "rfc5280-name-constraints-dns",
         "RFC 5280 section 4.2.1.10",
         "a DNS name in nameConstraints has neither a wildcard nor a dot in front",
