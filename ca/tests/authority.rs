@@ -11,8 +11,8 @@ use pq_ca::{
 };
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
-    Certificate, CertificateRequest, ChainValidator, CrlReason, KeyUsages, RevocationPolicy,
-    SignatureAlgorithm, SigningKey, ValidationError,
+    Certificate, CertificateBuilder, CertificateRequest, ChainValidator, CrlReason, KeyUsages,
+    RevocationPolicy, SignatureAlgorithm, SigningKey, ValidationError,
 };
 use tempfile::TempDir;
 
@@ -112,6 +112,36 @@ fn what_is_issued_is_valid_until_it_is_revoked() {
     );
 }
 
+/// What the policy permits and the CA's own certificate doesn't, nobody would accept.
+#[test]
+fn names_outside_the_constraints_are_refused() {
+    let everywhere = [".example.org", ".example.net"].map(|name| name.parse().unwrap());
+    let networks = ["192.0.2.0/24".parse().unwrap()];
+    let (_above, folder) = ca(&Plan {
+        policy: Policy::default_text(&everywhere, &networks, &[]),
+        ..plan()
+    });
+    let authority = folder.authority(Role::Issuing).unwrap();
+    let key = key();
+    let answers = ["www.example.org", "www.example.net", "192.0.2.1"].map(|name| {
+        let order = Order::for_key(&key).unwrap();
+        let order = order.with(|wanted| match name.parse() {
+            Ok(address) => wanted.ip_address(address),
+            Err(_) => wanted.dns_name(name),
+        });
+        authority.issue(&order, "alice", UnixTime::now())
+    });
+    let [within, below_another, address] = answers;
+    within.unwrap();
+    for (refused, outside) in [(below_another, "www.example.net"), (address, "192.0.2.1")] {
+        let AuthorityError::OutsideConstraints { name } = refused.unwrap_err() else {
+            panic!("{outside}");
+        };
+        assert_eq!(name, outside);
+    }
+    assert_eq!(count(&authority, Filter::all().issuer("issuing")), 1);
+}
+
 #[test]
 fn a_folder_has_what_its_documentation_says() {
     let (_above, folder) = ca(&plan());
@@ -162,22 +192,13 @@ fn keys_are_for_their_owner_alone() {
 
 #[test]
 fn names_that_are_not_the_cas_are_constrained_away() {
-    let mut plan = plan();
-    // a policy that permits what the certificate doesn't
-    plan.policy = Policy::default_text(
-        &[".".parse().unwrap()],
-        &["0.0.0.0/0".parse().unwrap()],
-        &[],
-    );
-    let (_above, folder) = ca(&plan);
+    let (_above, folder) = ca(&plan());
     let authority = folder.authority(Role::Issuing).unwrap();
-    let key = key();
-    let order = Order::for_key(&key).unwrap().with(|wanted| {
-        wanted
-            .dns_name("www.example.org")
-            .ip_address([192, 0, 2, 1].into())
-    });
-    let leaf = authority.issue(&order, "alice", UnixTime::now()).unwrap();
+    // past the authority, which would refuse
+    let builder = CertificateBuilder::server()
+        .dns_name("www.example.org")
+        .ip_address([192, 0, 2, 1].into());
+    let leaf = authority.issuer().issue(builder, &key()).unwrap();
     let refused = validate(&folder, &leaf).unwrap_err();
     assert!(refused.to_string().contains("name constraint"), "{refused}");
 }

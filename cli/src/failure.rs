@@ -165,7 +165,9 @@ fn of_folder(error: &FolderError) -> ExitStatus {
 
 fn of_authority(error: &AuthorityError) -> ExitStatus {
     match error {
-        AuthorityError::Forbidden(_) => ExitStatus::Policy,
+        AuthorityError::Forbidden(_) | AuthorityError::OutsideConstraints { .. } => {
+            ExitStatus::Policy
+        }
         AuthorityError::Ledger(
             LedgerError::SerialNumberTaken(_)
             | LedgerError::Unknown(_)

@@ -10,6 +10,15 @@ pub enum AuthorityError {
     /// The policy forbids it.
     #[error("the policy forbids this certificate:\n{0}")]
     Forbidden(Forbidden),
+    /// The policy permits a name that the CA's own certificate doesn't.
+    #[error(
+        "the CA's own certificate does not permit it {name}, so nobody would take a certificate for that \
+         name, whatever the policy says; ask a CA whose name constraints permit it"
+    )]
+    OutsideConstraints {
+        /// The DNS name or address.
+        name: String,
+    },
     /// The certificate can't be made.
     #[error(transparent)]
     Issue(#[from] IssueError),

@@ -2,6 +2,7 @@
 
 //! The CA: issues what the policy permits, and hands out nothing that the ledger doesn't have.
 
+mod constraints;
 mod error;
 mod order;
 mod reason;
@@ -259,6 +260,10 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let number = SerialNumber::random()?;
         let builder = permitted.certificate().serial_number(number.as_bytes());
         let certificate = self.issuer.issue(builder, order.key)?;
+        let outside = constraints::name_outside(self.issuer.certificate(), &certificate);
+        if let Some(name) = outside.map_err(IssueError::from)? {
+            return Err(AuthorityError::OutsideConstraints { name });
+        }
         let profile = permitted.profile().name();
         let issued = self.entry_of(&certificate, order.key, number, profile, by, now)?;
         Ok((certificate, issued))
