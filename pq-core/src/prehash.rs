@@ -1,10 +1,16 @@
 //! The hash functions of HashML-DSA and HashSLH-DSA, and their digests (FIPS 204,
 //! section 5.4; FIPS 205, section 10.2.2).
 
+use core::fmt;
+
+use zeroize::ZeroizeOnDrop;
+
 use crate::Error;
-use crate::arch::{Backend, Choice, dispatch};
-use crate::hash::sha2::{self, Variant};
-use crate::hash::sha3::{self, SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE};
+use crate::arch::{Backend, Choice, choose, dispatch};
+use crate::hash::sha2::{Hasher, SHA224, SHA256, SHA384, SHA512, sha512_t};
+use crate::hash::sha3::{SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, Sponge};
+use crate::hex::Hex;
+use crate::secret::wipe_stack;
 
 /// A hash function that HashML-DSA or HashSLH-DSA applies to the message first
 /// (FIPS 204, section 5.4; FIPS 205, section 10.2.2).
@@ -59,6 +65,46 @@ impl PreHash {
         Self::Shake256,
     ];
 
+    /// The name in FIPS 180-4 or FIPS 202, such as `SHA-512/256`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sha224 => "SHA-224",
+            Self::Sha256 => "SHA-256",
+            Self::Sha384 => "SHA-384",
+            Self::Sha512 => "SHA-512",
+            Self::Sha512_224 => "SHA-512/224",
+            Self::Sha512_256 => "SHA-512/256",
+            Self::Sha3_224 => "SHA3-224",
+            Self::Sha3_256 => "SHA3-256",
+            Self::Sha3_384 => "SHA3-384",
+            Self::Sha3_512 => "SHA3-512",
+            Self::Shake128 => "SHAKE128",
+            Self::Shake256 => "SHAKE256",
+        }
+    }
+
+    /// Begins to hash a message, which comes in as many pieces as it likes. The result is for
+    /// `sign_digest` and `verify_digest` of ML-DSA's keys, and for
+    /// [`Message::Digest`](crate::slh_dsa::Message::Digest).
+    ///
+    /// ```
+    /// use pq_core::ml_dsa::{MlDsa44, PreHash, SigningKey};
+    ///
+    /// # let mut place = None;
+    /// # let key = SigningKey::<MlDsa44>::from_seed_into(&[7; 32], &mut place);
+    /// let mut hasher = PreHash::Sha512.hasher();
+    /// for piece in ["mess", "age"] {
+    ///     hasher.update(piece.as_bytes());
+    /// }
+    /// let digest = hasher.finish();
+    /// let signature = key.sign_digest(PreHash::Sha512, digest.as_bytes(), b"", &[0; 32])?;
+    /// key.verifying_key().hash_verify(PreHash::Sha512, b"message", b"", &signature)?;
+    /// # Ok::<(), pq_core::Error>(())
+    /// ```
+    pub fn hasher(self) -> PreHasher {
+        dispatch!(choose(), b => PreHasher::new(b, self))
+    }
+
     /// Length of a digest in bytes.
     pub const fn digest_len(self) -> usize {
         match self {
@@ -106,8 +152,106 @@ impl PreHash {
     }
 }
 
+impl fmt::Display for PreHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Hashes a message that comes in pieces; [`PreHash::hasher`] makes one. Wiped when dropped.
+///
+/// It is some 200 bytes, however long the message is. A move leaves a copy of it behind, and so of
+/// what came last of the message.
+pub struct PreHasher {
+    hash: PreHash,
+    state: State,
+}
+
+/// How far a hash function of one of the families is.
+enum State {
+    Words32(Hasher<u32>),
+    Words64(Hasher<u64>),
+    Sponge(Sponge, /* suffix */ u8),
+}
+
+impl State {
+    fn new<B: Backend>(b: B, hash: PreHash) -> Self {
+        let sha512_t = |name: &[u8]| Self::Words64(Hasher::new(sha512_t(b, name)));
+        match hash {
+            PreHash::Sha224 => Self::Words32(Hasher::new(SHA224)),
+            PreHash::Sha256 => Self::Words32(Hasher::new(SHA256)),
+            PreHash::Sha384 => Self::Words64(Hasher::new(SHA384)),
+            PreHash::Sha512 => Self::Words64(Hasher::new(SHA512)),
+            PreHash::Sha512_224 => sha512_t(b"SHA-512/224"),
+            PreHash::Sha512_256 => sha512_t(b"SHA-512/256"),
+            PreHash::Sha3_224 | PreHash::Sha3_256 | PreHash::Sha3_384 | PreHash::Sha3_512 => {
+                // capacity = 2 · output (FIPS 202, section 6.1)
+                let rate = 200 - 2 * hash.digest_len();
+                Self::Sponge(Sponge::new(rate), SHA3_SUFFIX)
+            }
+            PreHash::Shake128 => Self::Sponge(Sponge::new(SHAKE128_RATE), SHAKE_SUFFIX),
+            PreHash::Shake256 => Self::Sponge(Sponge::new(SHAKE256_RATE), SHAKE_SUFFIX),
+        }
+    }
+}
+
+impl PreHasher {
+    fn new<B: Backend>(b: B, hash: PreHash) -> Self {
+        let state = State::new(b, hash);
+        Self { hash, state }
+    }
+
+    /// Takes the next bytes of the message. Many at a time take less time.
+    pub fn update(&mut self, message: &[u8]) {
+        dispatch!(choose(), b => self.absorb(b, message));
+    }
+
+    fn absorb<B: Backend>(&mut self, b: B, message: &[u8]) {
+        match &mut self.state {
+            State::Words32(hasher) => hasher.absorb(b, message),
+            State::Words64(hasher) => hasher.absorb(b, message),
+            State::Sponge(sponge, _) => sponge.absorb(b, message),
+        }
+        wipe_stack();
+    }
+
+    /// Ends the message.
+    pub fn finish(self) -> Digest {
+        dispatch!(choose(), b => self.digest(b))
+    }
+
+    fn digest<B: Backend>(mut self, b: B) -> Digest {
+        let mut bytes = [0; 64];
+        let output = &mut bytes[..self.hash.digest_len()];
+        match &mut self.state {
+            State::Words32(hasher) => hasher.finish(b, output),
+            State::Words64(hasher) => hasher.finish(b, output),
+            State::Sponge(sponge, suffix) => {
+                sponge.finish(*suffix);
+                sponge.squeeze(b, output);
+            }
+        }
+        wipe_stack();
+        Digest {
+            bytes,
+            hash: self.hash,
+        }
+    }
+}
+
+/// Its parts wipe themselves.
+impl ZeroizeOnDrop for PreHasher {}
+
+impl fmt::Debug for PreHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PreHasher<{}>(..)", self.hash)
+    }
+}
+
 /// The digest of a message, as [`PreHash`] says. Public, like the message.
-pub(crate) struct Digest {
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct Digest {
+    /// Zeros after the digest.
     bytes: [u8; 64],
     hash: PreHash,
 }
@@ -115,41 +259,34 @@ pub(crate) struct Digest {
 impl Digest {
     /// Hashes `message`.
     pub(crate) fn of(backend: Choice, hash: PreHash, message: &[u8]) -> Self {
-        dispatch!(backend, b => Self::of_with(b, hash, message))
-    }
-
-    fn of_with<B: Backend>(b: B, hash: PreHash, message: &[u8]) -> Self {
-        let mut bytes = [0; 64];
-        let output = &mut bytes[..hash.digest_len()];
-        let sha2 = |variant, output| sha2::digest(b, variant, message, output);
-        let sha3 = |rate, suffix, output| sha3::hash(b, rate, suffix, &[message], output);
-        match hash {
-            PreHash::Sha224 => sha2(Variant::Sha224, output),
-            PreHash::Sha256 => sha2(Variant::Sha256, output),
-            PreHash::Sha384 => sha2(Variant::Sha384, output),
-            PreHash::Sha512 => sha2(Variant::Sha512, output),
-            PreHash::Sha512_224 => sha2(Variant::Sha512_224, output),
-            PreHash::Sha512_256 => sha2(Variant::Sha512_256, output),
-            PreHash::Sha3_224 | PreHash::Sha3_256 | PreHash::Sha3_384 | PreHash::Sha3_512 => {
-                // capacity = 2 · output (FIPS 202, section 6.1)
-                sha3(200 - 2 * output.len(), SHA3_SUFFIX, output);
-            }
-            PreHash::Shake128 => sha3(SHAKE128_RATE, SHAKE_SUFFIX, output),
-            PreHash::Shake256 => sha3(SHAKE256_RATE, SHAKE_SUFFIX, output),
-        }
-        Self { bytes, hash }
+        dispatch!(backend, b => {
+            let mut hasher = PreHasher::new(b, hash);
+            hasher.absorb(b, message);
+            hasher.digest(b)
+        })
     }
 
     /// A digest that was computed elsewhere.
-    pub(crate) fn from_bytes(hash: PreHash, digest: &[u8]) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`] if `digest` has not the [length](PreHash::digest_len) of digests of
+    /// `hash`.
+    pub fn from_bytes(hash: PreHash, digest: &[u8]) -> Result<Self, Error> {
         Error::check_length(hash.digest_len(), digest)?;
         let mut bytes = [0; 64];
         bytes[..digest.len()].copy_from_slice(digest);
         Ok(Self { bytes, hash })
     }
 
-    pub(crate) fn as_bytes(&self) -> &[u8] {
+    /// As many bytes as the [hash function](Self::hash) gives.
+    pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.hash.digest_len()]
+    }
+
+    /// The hash function that it is of.
+    pub fn hash(&self) -> PreHash {
+        self.hash
     }
 
     /// The object identifier of the hash function in DER, with tag and length.
@@ -158,51 +295,116 @@ impl Digest {
     }
 }
 
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest<{}>({:?})", self.hash, Hex(self.as_bytes()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    extern crate alloc;
+
+    use alloc::vec::Vec;
+    use alloc::{format, vec};
+
     use sha2::Digest as _;
     use shake::digest::{ExtendableOutput, Update, XofReader};
 
-    use super::{Digest, PreHash};
-    use crate::arch::Portable;
+    use super::{Digest, PreHash, PreHasher};
+    use crate::arch::{Backend, InCrate, Portable, on_each_backend};
 
-    #[test]
-    fn digests_match_other_implementations() {
-        fn shake<H: Default + Update + ExtendableOutput>(message: &[u8], output: &mut [u8]) {
-            let mut hash = H::default();
-            hash.update(message);
-            hash.finalize_xof().read(output);
+    /// By other people's code.
+    fn independent(hash: PreHash, message: &[u8]) -> Vec<u8> {
+        fn shake<H: Default + Update + ExtendableOutput>(message: &[u8], len: usize) -> Vec<u8> {
+            let mut output = vec![0; len];
+            H::default().chain(message).finalize_xof().read(&mut output);
+            output
         }
 
-        let message: [u8; 300] = core::array::from_fn(|i| i as u8);
-        for len in [0, 1, 71, 72, 135, 136, 137, 168, 300] {
-            let message = &message[..len];
-            for &hash in PreHash::ALL {
-                let mut expected = [0; 64];
-                let output = &mut expected[..hash.digest_len()];
-                match hash {
-                    PreHash::Sha224 => output.copy_from_slice(&sha2::Sha224::digest(message)),
-                    PreHash::Sha256 => output.copy_from_slice(&sha2::Sha256::digest(message)),
-                    PreHash::Sha384 => output.copy_from_slice(&sha2::Sha384::digest(message)),
-                    PreHash::Sha512 => output.copy_from_slice(&sha2::Sha512::digest(message)),
-                    PreHash::Sha512_224 => {
-                        output.copy_from_slice(&sha2::Sha512_224::digest(message));
-                    }
-                    PreHash::Sha512_256 => {
-                        output.copy_from_slice(&sha2::Sha512_256::digest(message));
-                    }
-                    PreHash::Sha3_224 => output.copy_from_slice(&sha3::Sha3_224::digest(message)),
-                    PreHash::Sha3_256 => output.copy_from_slice(&sha3::Sha3_256::digest(message)),
-                    PreHash::Sha3_384 => output.copy_from_slice(&sha3::Sha3_384::digest(message)),
-                    PreHash::Sha3_512 => output.copy_from_slice(&sha3::Sha3_512::digest(message)),
-                    PreHash::Shake128 => shake::<shake::Shake128>(message, output),
-                    PreHash::Shake256 => shake::<shake::Shake256>(message, output),
-                }
-                assert_eq!(Digest::of_with(Portable, hash, message).bytes, expected);
-            }
+        match hash {
+            PreHash::Sha224 => sha2::Sha224::digest(message).to_vec(),
+            PreHash::Sha256 => sha2::Sha256::digest(message).to_vec(),
+            PreHash::Sha384 => sha2::Sha384::digest(message).to_vec(),
+            PreHash::Sha512 => sha2::Sha512::digest(message).to_vec(),
+            PreHash::Sha512_224 => sha2::Sha512_224::digest(message).to_vec(),
+            PreHash::Sha512_256 => sha2::Sha512_256::digest(message).to_vec(),
+            PreHash::Sha3_224 => sha3::Sha3_224::digest(message).to_vec(),
+            PreHash::Sha3_256 => sha3::Sha3_256::digest(message).to_vec(),
+            PreHash::Sha3_384 => sha3::Sha3_384::digest(message).to_vec(),
+            PreHash::Sha3_512 => sha3::Sha3_512::digest(message).to_vec(),
+            PreHash::Shake128 => shake::<shake::Shake128>(message, 32),
+            PreHash::Shake256 => shake::<shake::Shake256>(message, 64),
         }
     }
 
+    fn message() -> [u8; 700] {
+        core::array::from_fn(|i| (i * i % 251) as u8)
+    }
+
+    #[test]
+    fn digests_match_other_implementations() {
+        fn check<B: Backend>(b: B) {
+            for len in [0, 1, 71, 72, 135, 136, 137, 168, 300] {
+                let message = &message()[..len];
+                for &hash in PreHash::ALL {
+                    let digest = Digest::of(b.choice(InCrate), hash, message);
+                    let expected = independent(hash, message);
+                    assert_eq!(digest.as_bytes(), expected, "{hash}, {len} bytes");
+                    assert_eq!(digest.hash(), hash);
+                    assert_eq!(Digest::from_bytes(hash, &expected), Ok(digest));
+                }
+            }
+        }
+
+        on_each_backend!(b => check(b));
+    }
+
+    /// Every split about the edges of blocks, and one byte at a time.
+    #[test]
+    fn pieces_make_no_difference() {
+        fn check<B: Backend>(b: B) {
+            let message = message();
+            for &hash in PreHash::ALL {
+                let whole = independent(hash, &message);
+                let digest_of = |pieces: &[&[u8]]| {
+                    let mut hasher = PreHasher::new(b, hash);
+                    for piece in pieces {
+                        hasher.absorb(b, piece);
+                    }
+                    hasher.digest(b)
+                };
+                for first in 0..=2 * 168 + 1 {
+                    let (head, tail) = message.split_at(first);
+                    for second in [0, 1, 63, 64, 127, 128, 136, 168, 337] {
+                        let (middle, tail) = tail.split_at(second);
+                        let digest = digest_of(&[head, middle, &[], tail]);
+                        assert_eq!(digest.as_bytes(), whole, "{hash}: {first}, {second}");
+                    }
+                }
+                let bytes: Vec<&[u8]> = message.chunks(1).collect();
+                assert_eq!(digest_of(&bytes).as_bytes(), whole, "{hash}");
+            }
+        }
+
+        on_each_backend!(b => check(b));
+    }
+
+    /// The public ways, on the backend that they choose; and one backend goes on where another
+    /// stopped.
+    #[test]
+    fn backends_continue_each_other() {
+        let message = message();
+        for &hash in PreHash::ALL {
+            let mut hasher = hash.hasher();
+            hasher.update(&message[..200]);
+            hasher.absorb(Portable, &message[200..500]);
+            hasher.update(&message[500..]);
+            assert_eq!(format!("{hasher:?}"), format!("PreHasher<{hash}>(..)"));
+            let digest = hasher.finish();
+            assert_eq!(digest.as_bytes(), independent(hash, &message), "{hash}");
+        }
+    }
     /// id-sha256, id-sha512 and id-shake128 as FIPS 204, section 5.4.1, prints them.
     #[test]
     fn object_identifiers_as_printed() {

@@ -50,20 +50,19 @@ fn hash_all<'a, B: Backend>(
     parts: impl Iterator<Item = &'a &'a [u8]>,
     output: &mut [u8],
 ) {
-    let mut sponge = Sponge::new(b, rate);
+    let mut sponge = Sponge::new(rate);
     for part in parts {
-        sponge.absorb(part);
+        sponge.absorb(b, part);
     }
     sponge.finish(suffix);
-    sponge.squeeze(output);
+    sponge.squeeze(b, output);
 }
 
 /// A sponge, which takes its message and then gives its output. Wiped when dropped.
 ///
 /// It changes from one to the other in place: a move would leave a copy of the state
-/// behind, and with it of a short message.
-pub(crate) struct Sponge<B: Backend> {
-    b: B,
+/// behind, and with it of a short message. Every backend goes on where another one stopped.
+pub(crate) struct Sponge {
     state: State,
     rate: usize,
     /// Bytes taken into the current block, or given of it; less than `rate` while the
@@ -71,11 +70,10 @@ pub(crate) struct Sponge<B: Backend> {
     position: usize,
 }
 
-impl<B: Backend> Sponge<B> {
-    /// `rate` in bytes, a multiple of 8 and at most 168.
-    pub(crate) fn new(b: B, rate: usize) -> Self {
+impl Sponge {
+    /// `rate` in bytes: one of 72, 104, 136, 144 and 168.
+    pub(crate) fn new(rate: usize) -> Self {
         Self {
-            b,
             state: State([0; 25]),
             rate,
             position: 0,
@@ -83,7 +81,7 @@ impl<B: Backend> Sponge<B> {
     }
 
     /// Takes the next bytes of the message, before [`finish`](Self::finish).
-    pub(crate) fn absorb(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn absorb<B: Backend>(&mut self, b: B, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let take = bytes.len().min(self.rate - self.position);
             let (now, later) = bytes.split_at(take);
@@ -93,7 +91,7 @@ impl<B: Backend> Sponge<B> {
             if self.position == self.rate {
                 let whole = bytes.len() - bytes.len() % self.rate;
                 let (blocks, rest) = bytes.split_at(whole);
-                self.permute_and_absorb(blocks);
+                self.permute_and_absorb(b, blocks);
                 self.position = 0;
                 bytes = rest;
             }
@@ -108,10 +106,10 @@ impl<B: Backend> Sponge<B> {
     }
 
     /// Fills `output` with the next bytes, after [`finish`](Self::finish).
-    pub(crate) fn squeeze(&mut self, mut output: &mut [u8]) {
+    pub(crate) fn squeeze<B: Backend>(&mut self, b: B, mut output: &mut [u8]) {
         while !output.is_empty() {
             if self.position == self.rate {
-                self.permute_and_absorb(&[]);
+                self.permute_and_absorb(b, &[]);
                 self.position = 0;
             }
             let take = output.len().min(self.rate - self.position);
@@ -123,11 +121,11 @@ impl<B: Backend> Sponge<B> {
     }
 
     /// Permutes the state, and adds and permutes each of `blocks`.
-    fn permute_and_absorb(&mut self, blocks: &[u8]) {
+    fn permute_and_absorb<B: Backend>(&mut self, b: B, blocks: &[u8]) {
         keccak::run_few(
-            self.b,
+            b,
             PermuteAndAbsorb::<B::Few> {
-                token: From::from(self.b),
+                token: From::from(b),
                 state: &mut self.state.0,
                 rate: self.rate,
                 blocks,
@@ -244,13 +242,13 @@ mod tests {
             .finalize_xof()
             .read(&mut expected);
         for step in [1, 7, 8, 9, 167, 168, 169, 1000] {
-            let mut sponge = Sponge::new(Portable, 168);
-            sponge.absorb(b"pq");
+            let mut sponge = Sponge::new(168);
+            sponge.absorb(Portable, b"pq");
             sponge.finish(SHAKE_SUFFIX);
             for expected in expected.chunks(step) {
                 let mut output = [0; 1000];
                 let output = &mut output[..expected.len()];
-                sponge.squeeze(output);
+                sponge.squeeze(Portable, output);
                 assert_eq!(output, expected);
             }
         }

@@ -32,10 +32,11 @@
 //! A context keeps apart signatures made for different purposes with one key. Most
 //! protocols, X.509 and TLS among them, use the empty one.
 //!
-//! For messages that are hashed far from the key there are two ways. With external
-//! µ ([`VerifyingKey::mu`], [`SigningKey::sign_mu`]) signatures are the same as those
-//! of the message. HashML-DSA ([`SigningKey::hash_sign`]) signs a digest, and its
-//! signatures are its own.
+//! For messages that are hashed far from the key, or are too large for the memory, there are two
+//! ways. With external µ ([`VerifyingKey::mu`], [`SigningKey::sign_mu`]) signatures are the same as
+//! those of the message. HashML-DSA ([`SigningKey::hash_sign`]) signs a digest, and its
+//! signatures are its own. Both hash what comes in pieces ([`VerifyingKey::mu_hasher`],
+//! [`PreHash::hasher`]).
 
 pub mod batch;
 mod encoding;
@@ -52,12 +53,13 @@ mod signing_key;
 mod verification;
 mod verifying_key;
 
+pub use message::MuHasher;
 pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 pub use signature::Signature;
 pub use signing_key::SigningKey;
 pub use verifying_key::{ExpandedVerifyingKey, VerifyingKey};
 
-pub use crate::prehash::PreHash;
+pub use crate::prehash::{Digest, PreHash, PreHasher};
 
 /// Length of a seed ξ in bytes.
 pub const SEED_LEN: usize = 32;

@@ -91,13 +91,13 @@ pub(super) fn tr<'a, B: Backend>(pk: &'a [u8], tr: &'a mut [u8; 64]) -> Sampling
 /// SampleInBall (algorithm 29): c with τ coefficients ±1 and no others but zeros.
 pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], c: &mut Rq) {
     let mut ball = Ball::new::<P>(c);
-    let mut sponge = Sponge::new(b, SHAKE256_RATE);
-    sponge.absorb(c_tilde);
+    let mut sponge = Sponge::new(SHAKE256_RATE);
+    sponge.absorb(b, c_tilde);
     sponge.finish(SHAKE_SUFFIX);
     let mut block = [0; SHAKE256_RATE];
     let mut demand = Demand::More;
     while demand == Demand::More {
-        sponge.squeeze(&mut block);
+        sponge.squeeze(b, &mut block);
         demand = ball.take(&block, c);
     }
 }

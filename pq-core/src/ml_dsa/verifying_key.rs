@@ -1,7 +1,7 @@
 use core::fmt;
 
 use super::encoding::T1_LEN;
-use super::message;
+use super::message::MuHasher;
 use super::params::ParameterSet;
 use super::ring::{Matrix, Tq};
 use super::sampling;
@@ -53,9 +53,35 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// [`Error::ContextTooLong`] if `context` has more than 255 bytes.
     pub fn mu(&self, message: &[u8], context: &[u8]) -> Result<[u8; 64], Error> {
+        let mut hasher = self.mu_hasher(context)?;
+        hasher.update(message);
+        Ok(hasher.finish())
+    }
+
+    /// Begins to compute the representative [µ](Self::mu) of a message that comes in pieces, such
+    /// as that of a file that is larger than the memory.
+    ///
+    /// ```
+    /// use pq_core::ml_dsa::{MlDsa65, SigningKey};
+    ///
+    /// # fn random<const N: usize>() -> [u8; N] { [7; N] }
+    /// # let mut place = None;
+    /// let signing_key = SigningKey::<MlDsa65>::from_seed_into(&random(), &mut place);
+    /// let mut hasher = signing_key.verifying_key().mu_hasher(b"context")?;
+    /// for piece in ["mess", "age"] {
+    ///     hasher.update(piece.as_bytes());
+    /// }
+    /// let signature = signing_key.sign_mu(&hasher.finish(), &random());
+    /// signing_key.verifying_key().verify(b"message", b"context", &signature)?;
+    /// # Ok::<(), pq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes.
+    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, Error> {
         let context = Context::new(context)?;
-        let key = self.as_bytes();
-        Ok(context.pure(message, |parts| message::mu(choose(), key, parts)))
+        Ok(MuHasher::new(self.as_bytes(), context))
     }
 
     /// Computes once what each verification would compute anew.

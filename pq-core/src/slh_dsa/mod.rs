@@ -46,6 +46,10 @@
 //!
 //! A context keeps apart signatures made for different purposes with one key. Most
 //! protocols, X.509 and TLS among them, use the empty one.
+//!
+//! Signing reads a message twice, so it has to be in memory as a whole. HashSLH-DSA signs a digest
+//! instead ([`SigningKey::hash_sign`], [`Message::Digest`]), of a message that comes in pieces if
+//! need be ([`PreHash::hasher`]).
 
 mod address;
 mod algorithms;
@@ -76,4 +80,4 @@ pub use signature::Signature;
 pub use signing_key::SigningKey;
 pub use verifying_key::VerifyingKey;
 
-pub use crate::prehash::PreHash;
+pub use crate::prehash::{Digest, PreHash, PreHasher};

@@ -64,9 +64,9 @@ impl<B: Backend, N: Dimension> Sha2<B, N> {
 
 /// The state after `bytes` and zeros to the end of the block.
 fn after_block<B: Backend, W: Word>(b: B, initial: [W; 8], bytes: &[u8]) -> [W; 8] {
-    let mut hasher = Hasher::new(b, initial);
-    hasher.absorb(bytes);
-    hasher.absorb(&[0; 128][..Hasher::<B, W>::BLOCK_LEN - bytes.len()]);
+    let mut hasher = Hasher::new(initial);
+    hasher.absorb(b, bytes);
+    hasher.absorb(b, &[0; 128][..Hasher::<W>::BLOCK_LEN - bytes.len()]);
     hasher.state()
 }
 
@@ -154,10 +154,13 @@ fn tweak<B: Backend, W: Word>(
         if digests.len() <= few {
             let messages = messages.chunks(message_len);
             for ((address, message), digest) in addresses.iter().zip(messages).zip(digests) {
-                let mut hasher = Hasher::resume(b, *midstate, 1);
-                hasher.absorb(&address.compressed().map(u64::to_be_bytes).as_flattened()[..22]);
-                hasher.absorb(message);
-                hasher.finish(digest);
+                let mut hasher = Hasher::resume(*midstate, 1);
+                hasher.absorb(
+                    b,
+                    &address.compressed().map(u64::to_be_bytes).as_flattened()[..22],
+                );
+                hasher.absorb(b, message);
+                hasher.finish(b, digest);
             }
         } else {
             let states = tweak_lanes(b, midstate, addresses, messages);
@@ -261,26 +264,26 @@ fn hmac<B: Backend, W: Word>(
     message: &[&[u8]],
     output: &mut [u8],
 ) {
-    let absorb_key = |hasher: &mut Hasher<B, W>, pad: u8| {
+    let absorb_key = |hasher: &mut Hasher<W>, pad: u8| {
         let mut block = Zeroizing::new([pad; 128]);
         for (byte, key) in block.iter_mut().zip(key) {
             *byte ^= key;
         }
-        hasher.absorb(&block[..Hasher::<B, W>::BLOCK_LEN]);
+        hasher.absorb(b, &block[..Hasher::<W>::BLOCK_LEN]);
     };
-    let mut inner = Hasher::new(b, initial);
+    let mut inner = Hasher::new(initial);
     absorb_key(&mut inner, 0x36);
-    inner.absorb(randomness);
+    inner.absorb(b, randomness);
     for part in message {
-        inner.absorb(part);
+        inner.absorb(b, part);
     }
     let mut digest = Zeroizing::new([0; 64]);
     let digest = &mut digest[..8 * W::LEN];
-    inner.finish(digest);
-    let mut outer = Hasher::new(b, initial);
+    inner.finish(b, digest);
+    let mut outer = Hasher::new(initial);
     absorb_key(&mut outer, 0x5c);
-    outer.absorb(digest);
-    outer.finish(output);
+    outer.absorb(b, digest);
+    outer.finish(b, output);
 }
 
 /// MGF1(R ‖ PK.seed ‖ hash(R ‖ PK.seed ‖ PK.root ‖ message), m).
@@ -292,19 +295,19 @@ fn h_msg<B: Backend, W: Word>(
     output: &mut [u8],
 ) {
     debug_assert!(output.len() <= MAX_DIGEST_LEN);
-    let mut inner = Hasher::new(b, initial);
+    let mut inner = Hasher::new(initial);
     for part in [r, pk_seed, pk_root].iter().chain(message) {
-        inner.absorb(part);
+        inner.absorb(b, part);
     }
     let mut digest = [0; 64];
     let digest = &mut digest[..8 * W::LEN];
-    inner.finish(digest);
+    inner.finish(b, digest);
     for (counter, output) in (0_u32..).zip(output.chunks_mut(8 * W::LEN)) {
-        let mut hasher = Hasher::new(b, initial);
+        let mut hasher = Hasher::new(initial);
         for part in [r, pk_seed, digest, &counter.to_be_bytes()] {
-            hasher.absorb(part);
+            hasher.absorb(b, part);
         }
-        hasher.finish(output);
+        hasher.finish(b, output);
     }
 }
 

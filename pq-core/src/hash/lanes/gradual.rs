@@ -39,11 +39,11 @@ impl Gradual {
 
     /// Whether all long sponges gave what a single one gives, and were paused.
     pub(super) fn is_right<B: Backend>(&self, b: B) -> bool {
-        let mut sponge = Sponge::new(b, RATE);
-        sponge.absorb(&self.message);
+        let mut sponge = Sponge::new(RATE);
+        sponge.absorb(b, &self.message);
         sponge.finish(SHAKE_SUFFIX);
         let mut expected = [0; RATE];
-        sponge.squeeze(&mut expected);
+        sponge.squeeze(b, &mut expected);
         self.hashes == [expected; 3] && self.pauses > 0
     }
 

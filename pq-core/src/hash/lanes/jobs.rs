@@ -153,12 +153,12 @@ mod tests {
 
             for (i, output) in outputs.iter().enumerate().take(count) {
                 let (rate, suffix, len, blocks) = shape(i);
-                let mut sponge = Sponge::new(b, rate);
-                sponge.absorb(&bytes[..len]);
-                sponge.absorb(&[i as u8, 7][..2 * (i / 2 % 2)]);
+                let mut sponge = Sponge::new(rate);
+                sponge.absorb(b, &bytes[..len]);
+                sponge.absorb(b, &[i as u8, 7][..2 * (i / 2 % 2)]);
                 let mut expected = [0; 1000];
                 sponge.finish(suffix);
-                sponge.squeeze(&mut expected[..rate * blocks]);
+                sponge.squeeze(b, &mut expected[..rate * blocks]);
                 assert_eq!(*output, expected);
             }
         }
