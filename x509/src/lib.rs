@@ -7,6 +7,8 @@
 //!   is written unless asked otherwise, because all implementations read it. [`VerifyingKey`]
 //!   and [`EncapsulationKey`] are their public halves, read and written as
 //!   SubjectPublicKeyInfo. With the feature `rayon`, SLH-DSA makes keys and signs on all cores.
+//!   [`SignatureOptions`] are for signatures with a context or of a hash, and [`MessageHasher`] for
+//!   messages that are larger than the memory, or are hashed far from the key.
 //! * **Issuing.** An [`Issuer`] makes certificates from a [`CertificateBuilder`]: roots,
 //!   intermediates and leaves, and from a [`CertificateRequest`]. Keys of other algorithms
 //!   take part through the traits [`Signer`] and [`SubjectKey`].
@@ -139,11 +141,13 @@ pub use issuing::{
     IssueError, Issuer, RequestBuilder, RequestError, TbsCertificate, VerifiedRequest,
 };
 pub use keys::{
-    Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyError, PrivateKey,
-    PrivateKeyForm, PublicKey, RandomnessError, SignError, SignatureAlgorithm, Signer, SigningKey,
-    SubjectKey, UnknownAlgorithm, VerifyingKey, verification,
+    Algorithm, DecapsulationKey, EncapsulationKey, HashedMessage, KemAlgorithm, KeyError,
+    MessageHasher, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError, SignError,
+    SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey,
+    UnknownAlgorithm, VerifyingKey, verification,
 };
 pub use pki_types;
+pub use pq_core::ml_dsa::PreHash;
 pub use pq_core::ml_kem::SharedSecret;
 pub use validation::{ChainValidator, Purpose, RevocationPolicy, ValidatedChain, ValidationError};
 pub use x509_cert;

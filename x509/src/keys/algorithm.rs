@@ -15,7 +15,7 @@ use pq_core::slh_dsa::{
 use spki::AlgorithmIdentifierRef;
 
 use super::backend::{
-    self, AnyDecapsulationKey, AnyEncapsulationKey, AnySigningKey, AnyVerifyingKey, hash_slh_dsa,
+    self, AnyDecapsulationKey, AnyEncapsulationKey, AnySigningKey, AnyVerifyingKey,
 };
 
 /// The algorithms, each with its row. A further one is a further line here.
@@ -130,6 +130,24 @@ impl SignatureAlgorithm {
     /// AES-128 (1), AES-192 (3) or AES-256 (5), or a collision of SHA-256 (2).
     pub fn security_category(self) -> u8 {
         self.row().security_category
+    }
+
+    /// The hash function that is usual for [signing a hash](crate::SignatureOptions::pre_hash): for
+    /// SLH-DSA that of RFC 9909, for ML-DSA SHA-512, with which NIST has given HashML-DSA its
+    /// identifiers.
+    pub fn usual_pre_hash(self) -> PreHash {
+        match &self.row().pre_hash {
+            Some(row) => row.hash,
+            None => PreHash::Sha512,
+        }
+    }
+
+    /// The length from which on the digest of a message is as hard to collide as the algorithm to
+    /// break, in bytes: 2λ or 16n bits (FIPS 204, section 5.4; FIPS 205, section 10.2).
+    ///
+    /// A [`SigningKey`](crate::SigningKey) signs none that is shorter.
+    pub fn least_digest_len(self) -> usize {
+        self.row().least_digest_len
     }
 }
 
@@ -282,6 +300,7 @@ pub(crate) struct SignatureRow {
     facts: Facts,
     signature_len: usize,
     security_category: u8,
+    least_digest_len: usize,
     pub(crate) from_seed: Parse<Box<dyn AnySigningKey>>,
     pub(crate) from_expanded: Parse<Box<dyn AnySigningKey>>,
     pub(crate) verifying_key: Parse<Arc<dyn AnyVerifyingKey>>,
@@ -289,14 +308,10 @@ pub(crate) struct SignatureRow {
     pub(crate) pre_hash: Option<PreHashRow>,
 }
 
-type ParsePreHash<K> = fn(PreHash, &[u8]) -> Result<K, pq_core::Error>;
-
 /// All there is to say about a set's HashSLH-DSA.
 pub(crate) struct PreHashRow {
     pub(crate) oid: ObjectIdentifier,
     pub(crate) hash: PreHash,
-    pub(crate) signing_key: ParsePreHash<Box<dyn AnySigningKey>>,
-    pub(crate) verifying_key: ParsePreHash<Arc<dyn AnyVerifyingKey>>,
 }
 
 /// All there is to say about a key-encapsulation mechanism.
@@ -320,6 +335,7 @@ const fn ml_dsa<P: ml_dsa::ParameterSet>(oid: &str, security_category: u8) -> Si
         },
         signature_len: P::SIGNATURE_LEN,
         security_category,
+        least_digest_len: P::LAMBDA / 4,
         from_seed: backend::ml_dsa_from_seed::<P>,
         from_expanded: backend::ml_dsa_from_expanded::<P>,
         verifying_key: backend::ml_dsa_verifying_key::<P>,
@@ -348,14 +364,13 @@ const fn slh_dsa<P: slh_dsa::ParameterSet>(
             24 => 3,
             _ => 5,
         },
+        least_digest_len: 2 * P::N::N,
         from_seed: backend::slh_dsa_from_seed::<P>,
         from_expanded: backend::slh_dsa_from_bytes::<P>,
         verifying_key: backend::slh_dsa_verifying_key::<P>,
         pre_hash: Some(PreHashRow {
             oid: ObjectIdentifier::new_unwrap(pre_hash_oid),
             hash,
-            signing_key: hash_slh_dsa::signing_key::<P>,
-            verifying_key: hash_slh_dsa::verifying_key::<P>,
         }),
     }
 }

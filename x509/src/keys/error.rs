@@ -1,4 +1,5 @@
 use const_oid::ObjectIdentifier;
+use pq_core::ml_dsa::PreHash;
 use thiserror::Error;
 
 use super::algorithm::{Algorithm, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm};
@@ -102,6 +103,42 @@ pub enum KeyError {
     /// The signature is not valid for this key and message, or has a wrong length.
     #[error("invalid {0} signature")]
     InvalidSignature(SignatureAlgorithm),
+    /// The message was to come in pieces, which pure SLH-DSA can't sign.
+    #[error(
+        "{0} reads a message twice to sign it, so the message must be there as a whole; sign it with \
+         sign_with, or sign a hash of it, such as {usual} (SignatureOptions::pre_hash)",
+        usual = .0.usual_pre_hash()
+    )]
+    CannotStream(SignatureAlgorithm),
+    /// µ was given for a key that signs no µ.
+    #[error("{0} has no µ: it is of pure ML-DSA alone (FIPS 204); give the message itself")]
+    NoMu(SignatureAlgorithm),
+    /// Two messages with one digest are found more easily than the algorithm is broken.
+    #[error(
+        "{hash} is weaker than {algorithm}, which needs digests of {least} bits at least (FIPS 204 \
+         section 5.4, FIPS 205 section 10.2); use {usual}",
+        least = 8 * .algorithm.least_digest_len(),
+        usual = .algorithm.usual_pre_hash()
+    )]
+    WeakPreHash {
+        /// The key's algorithm.
+        algorithm: SignatureAlgorithm,
+        /// The hash function asked for.
+        hash: PreHash,
+    },
+    /// The key is for HashSLH-DSA with one hash function, and another one was asked for.
+    #[error(
+        "the key is for Hash{algorithm} with {own} (RFC 9909), not with {asked}; leave the pre-hash to \
+         the key"
+    )]
+    OtherPreHash {
+        /// The key's parameter set.
+        algorithm: SignatureAlgorithm,
+        /// The hash function that the key's identifier says.
+        own: PreHash,
+        /// The hash function asked for.
+        asked: PreHash,
+    },
     /// The input of an operation was refused, such as a ciphertext of a wrong length.
     #[error("{algorithm}: {error}")]
     Operation {

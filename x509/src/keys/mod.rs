@@ -7,6 +7,7 @@ mod algorithm;
 mod backend;
 mod error;
 mod identifier;
+mod message;
 mod private_key;
 mod private_key_info;
 mod public_key;
@@ -19,6 +20,7 @@ pub use algorithm::{
 };
 pub use error::KeyError;
 pub(crate) use identifier::is_hash_ml_dsa;
+pub use message::{HashedMessage, MessageHasher, SignatureOptions, SigningVariant};
 pub use private_key::{DecapsulationKey, PrivateKey, SigningKey};
 pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
 pub use random::RandomnessError;

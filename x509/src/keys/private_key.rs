@@ -4,14 +4,16 @@ use core::fmt;
 
 use der::asn1::OctetStringRef;
 use pki_types::SubjectPublicKeyInfoDer;
+use pq_core::ml_dsa::PreHash;
 use pq_core::ml_kem::{SHARED_SECRET_LEN, SharedSecret};
 use spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::algorithm::{Algorithm, KemAlgorithm, PreHashRow, PrivateKeyForm, SignatureAlgorithm};
-use super::backend::{AnyDecapsulationKey, AnyPrivateKey, AnySigningKey};
+use super::backend::{AnyDecapsulationKey, AnyPrivateKey, AnySigningKey, Message, Randomness};
 use super::error::KeyError;
+use super::message::{Hashed, HashedMessage, MessageHasher, SignatureOptions, SigningVariant};
 use super::private_key_info::{self, KeyMaterial, PrivateKeyFields, SeedAndExpanded};
 use super::public_key::{EncapsulationKey, VerifyingKey};
 use super::random;
@@ -22,37 +24,9 @@ use crate::encoding::pem;
 ///
 /// Clones share one key, which is wiped when the last of them is dropped.
 ///
-/// It signs as certificates and TLS do. A context, a pre-hash or an external µ takes a key of
-/// pq-core, which is made of the same bytes, with pq-core's feature `alloc` in a box:
-///
-/// ```
-/// use pq_core::ml_dsa::{self, MlDsa65};
-/// use pq_x509::{SignatureAlgorithm, SigningKey};
-///
-/// /// What a file has, in either form.
-/// fn load(pem: &str) -> Result<Box<ml_dsa::SigningKey<MlDsa65>>, Box<dyn std::error::Error>> {
-///     let key = SigningKey::from_pkcs8_pem(pem)?;
-///     if key.algorithm() != SignatureAlgorithm::MlDsa65 {
-///         return Err(format!("{} instead of ML-DSA-65", key.algorithm()).into());
-///     }
-///     Ok(match key.seed() {
-///         Some(seed) => ml_dsa::SigningKey::boxed_from_seed(seed.try_into()?),
-///         None => ml_dsa::SigningKey::boxed_from_expanded(&key.to_expanded())?,
-///     })
-/// }
-///
-/// # let seed = [7; 32];
-/// // 32 random bytes make a new key, and its file.
-/// let key = ml_dsa::SigningKey::<MlDsa65>::boxed_from_seed(&seed);
-/// let pem = SigningKey::from_seed(SignatureAlgorithm::MlDsa65, &seed)?.to_pkcs8_pem()?;
-/// # assert_eq!(load(&pem)?.seed(), Some(&seed));
-/// # let read = SigningKey::from_pkcs8_pem(&pem)?;
-/// # let expanded = read.to_pkcs8_pem_as(pq_x509::PrivateKeyForm::Expanded)?;
-/// # assert_eq!(load(&expanded)?.verifying_key(), key.verifying_key());
-/// let signature = load(&pem)?.sign_deterministic(b"message", b"context")?;
-/// key.verifying_key().verify(b"message", b"context", &signature)?;
-/// # Ok::<_, Box<dyn std::error::Error>>(())
-/// ```
+/// [`sign`](Self::sign) signs as certificates and TLS do, and [`sign_with`](Self::sign_with) with a
+/// context, of a hash of the message, or deterministically. For messages that are larger than the
+/// memory, or are elsewhere, there is [`MessageHasher`].
 #[derive(Clone)]
 pub struct SigningKey {
     /// In its box, since to move it into the `Arc` would leave a copy of it behind.
@@ -114,9 +88,68 @@ impl SigningKey {
     /// [`KeyError::Randomness`] if the operating system gives none to hedge with, and those of
     /// [`sign_with_randomness`](Self::sign_with_randomness).
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
-        let mut randomness = Zeroizing::new([0; 32]);
-        random::fill(&mut *randomness)?;
-        self.sign_with_randomness(message, &randomness)
+        self.sign_with(message, &SignatureOptions::new(), SigningVariant::Hedged)
+    }
+
+    /// Signs a message with a context, or a hash of it, or deterministically.
+    ///
+    /// A key that was read with an identifier of HashSLH-DSA signs by its own hash function.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::WeakPreHash`] for a hash function that is weaker than the key, since the standards
+    /// want one that is not; [`KeyError::OtherPreHash`] if the key is for another one;
+    /// [`KeyError::Operation`] if the context has more than 255 bytes, or if an SLH-DSA key's public
+    /// part isn't its own; [`KeyError::Randomness`] if the operating system gives none to hedge with.
+    pub fn sign_with(
+        &self,
+        message: &[u8],
+        options: &SignatureOptions<'_>,
+        variant: SigningVariant,
+    ) -> Result<Vec<u8>, KeyError> {
+        self.check_strength(options.pre_hash)?;
+        let message = self.verifying_key.message(message, options)?;
+        variant.sign(|randomness| self.sign_message(message, options.context, randomness))
+    }
+
+    /// Begins to hash a message that comes in pieces, and refuses now what
+    /// [`sign_hashed`](Self::sign_hashed) would refuse in the end.
+    ///
+    /// [`VerifyingKey::hasher`] does the same where the private key is not.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`VerifyingKey::hasher`]; [`KeyError::WeakPreHash`] for a hash function that is weaker
+    /// than the key.
+    pub fn hasher(&self, options: &SignatureOptions<'_>) -> Result<MessageHasher, KeyError> {
+        self.check_strength(options.pre_hash)?;
+        self.verifying_key.hasher(options)
+    }
+
+    /// Signs a message that was hashed before, or an external µ.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::NoMu`] if the message is µ and the key not one of ML-DSA, and those of
+    /// [`sign_with`](Self::sign_with).
+    pub fn sign_hashed(
+        &self,
+        message: &HashedMessage,
+        variant: SigningVariant,
+    ) -> Result<Vec<u8>, KeyError> {
+        match &message.0 {
+            Hashed::Mu(mu) => variant.sign(|randomness| {
+                let signature = self.key.sign_mu(mu, randomness);
+                signature.ok_or_else(|| KeyError::NoMu(self.algorithm()))
+            }),
+            Hashed::PreHash { digest, context } => {
+                let hash = digest.hash();
+                self.check_strength(Some(hash))?;
+                self.verifying_key.pre_hash_with(Some(hash))?;
+                let message = Message::Digest(hash, digest.as_bytes());
+                variant.sign(|randomness| self.sign_message(message, context, randomness))
+            }
+        }
     }
 
     /// Signs as [`sign`](Self::sign) does, hedged with the caller's randomness instead of
@@ -133,12 +166,34 @@ impl SigningKey {
         message: &[u8],
         randomness: &[u8; 32],
     ) -> Result<Vec<u8>, KeyError> {
-        self.key
-            .sign(message, &[], randomness)
-            .map_err(|error| KeyError::Operation {
-                algorithm: self.algorithm().into(),
-                error,
-            })
+        let options = SignatureOptions::new();
+        let message = self.verifying_key.message(message, &options)?;
+        self.sign_message(message, &[], Some(randomness))
+    }
+
+    fn sign_message(
+        &self,
+        message: Message<'_>,
+        context: &[u8],
+        randomness: Randomness<'_>,
+    ) -> Result<Vec<u8>, KeyError> {
+        let signature = self.key.sign(message, context, randomness);
+        signature.map_err(|error| KeyError::Operation {
+            algorithm: self.algorithm().into(),
+            error,
+        })
+    }
+
+    /// The standards say "needs to be" of the strength of the hash function that signs, and of
+    /// verification nothing: so this is for signing alone.
+    fn check_strength(&self, hash: Option<PreHash>) -> Result<(), KeyError> {
+        let algorithm = self.algorithm();
+        match hash {
+            Some(hash) if hash.digest_len() < algorithm.least_digest_len() => {
+                Err(KeyError::WeakPreHash { algorithm, hash })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn new(
@@ -162,12 +217,7 @@ impl SigningKey {
         fields: &PrivateKeyFields<'_>,
     ) -> Result<Self, KeyError> {
         let row = algorithm.row();
-        let key = match fields.pre_hash {
-            None => load(fields, row.from_seed, row.from_expanded)?,
-            Some(pre_hash) => load(fields, row.from_seed, |bytes| {
-                (pre_hash.signing_key)(pre_hash.hash, bytes)
-            })?,
-        };
+        let key = load(fields, row.from_seed, row.from_expanded)?;
         Self::new(algorithm, fields.pre_hash, key)
     }
 

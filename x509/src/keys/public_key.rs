@@ -5,13 +5,15 @@ use core::fmt;
 use der::asn1::BitStringRef;
 use der::{Decode, Encode};
 use pki_types::SubjectPublicKeyInfoDer;
+use pq_core::ml_dsa::PreHash;
 use pq_core::ml_kem::{SHARED_SECRET_LEN, SharedSecret};
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use zeroize::Zeroizing;
 
 use super::algorithm::{Algorithm, KemAlgorithm, PreHashRow, SignatureAlgorithm};
-use super::backend::{AnyEncapsulationKey, AnyVerifyingKey};
+use super::backend::{AnyEncapsulationKey, AnyVerifyingKey, Message};
 use super::error::KeyError;
+use super::message::{Hashed, HashedMessage, Hashing, MessageHasher, SignatureOptions};
 use super::random;
 use super::signer::SubjectKey;
 use super::verification::Mode;
@@ -45,11 +47,7 @@ impl VerifyingKey {
         pre_hash: Option<&'static PreHashRow>,
         bytes: &[u8],
     ) -> Result<Self, KeyError> {
-        let key = match pre_hash {
-            None => (algorithm.row().verifying_key)(bytes),
-            Some(row) => (row.verifying_key)(row.hash, bytes),
-        }
-        .map_err(|error| KeyError::Malformed {
+        let key = (algorithm.row().verifying_key)(bytes).map_err(|error| KeyError::Malformed {
             algorithm: algorithm.into(),
             error,
         })?;
@@ -85,11 +83,119 @@ impl VerifyingKey {
     ///
     /// [`KeyError::InvalidSignature`], also for a signature of a wrong length.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), KeyError> {
-        self.key
-            .verify(message, &[], signature)
-            .map_err(|_| KeyError::InvalidSignature(self.algorithm))
+        self.verify_with(message, signature, &SignatureOptions::new())
+    }
+
+    /// Checks a signature with a context, or of a hash of the message.
+    ///
+    /// It takes any hash function, that which [`sign_with`](crate::SigningKey::sign_with) finds too
+    /// weak as well: other signers may use it, and what a verifier asks for is its own decision.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::InvalidSignature`], also for a signature of a wrong length;
+    /// [`KeyError::OtherPreHash`] if the key is for another hash function; [`KeyError::Operation`] if
+    /// the context has more than 255 bytes.
+    pub fn verify_with(
+        &self,
+        message: &[u8],
+        signature: &[u8],
+        options: &SignatureOptions<'_>,
+    ) -> Result<(), KeyError> {
+        let message = self.message(message, options)?;
+        let verified = self.key.verify(message, options.context, signature);
+        verified.map_err(|error| self.refusal(error))
+    }
+
+    /// Checks a signature of a message that [`hasher`](Self::hasher) hashed, or of an external µ.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::InvalidSignature`], also for a signature of a wrong length; [`KeyError::NoMu`] if
+    /// the message is µ and the key not one of ML-DSA; [`KeyError::OtherPreHash`] if the key is for
+    /// another hash function.
+    pub fn verify_hashed(&self, message: &HashedMessage, signature: &[u8]) -> Result<(), KeyError> {
+        match &message.0 {
+            Hashed::Mu(mu) => {
+                let verified = self.key.verify_mu(mu, signature);
+                verified.ok_or(KeyError::NoMu(self.algorithm))?
+            }
+            Hashed::PreHash { digest, context } => {
+                self.pre_hash_with(Some(digest.hash()))?;
+                let message = Message::Digest(digest.hash(), digest.as_bytes());
+                self.key.verify(message, context, signature)
+            }
+        }
+        .map_err(|error| self.refusal(error))
+    }
+
+    /// Begins to hash a message that comes in pieces. It takes no secret: the result can go to where
+    /// the private key is.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::CannotStream`] for pure SLH-DSA, [`KeyError::OtherPreHash`] if the key is for
+    /// another hash function, [`KeyError::Operation`] if the context has more than 255 bytes.
+    pub fn hasher(&self, options: &SignatureOptions<'_>) -> Result<MessageHasher, KeyError> {
+        let context = options.context;
+        let hasher = match self.pre_hash_with(options.pre_hash)? {
+            Some(_) if context.len() > MAX_CONTEXT_LEN => {
+                return Err(self.refusal(pq_core::Error::ContextTooLong));
+            }
+            Some(hash) => Hashing::PreHash {
+                hasher: hash.hasher(),
+                context: context.into(),
+            },
+            None => match self.key.mu_hasher(context) {
+                Some(hasher) => Hashing::Mu(hasher.map_err(|error| self.refusal(error))?),
+                None => return Err(KeyError::CannotStream(self.algorithm)),
+            },
+        };
+        Ok(MessageHasher(hasher))
+    }
+
+    /// What is signed of a message.
+    pub(super) fn message<'a>(
+        &self,
+        message: &'a [u8],
+        options: &SignatureOptions<'_>,
+    ) -> Result<Message<'a>, KeyError> {
+        Ok(match self.pre_hash_with(options.pre_hash)? {
+            None => Message::Pure(message),
+            Some(hash) => Message::Hashed(hash, message),
+        })
+    }
+
+    /// The hash function that is used, where this one is asked for or none.
+    pub(super) fn pre_hash_with(
+        &self,
+        asked: Option<PreHash>,
+    ) -> Result<Option<PreHash>, KeyError> {
+        let own = self.pre_hash.map(|row| row.hash);
+        match (own, asked) {
+            (Some(own), Some(asked)) if own != asked => Err(KeyError::OtherPreHash {
+                algorithm: self.algorithm,
+                own,
+                asked,
+            }),
+            _ => Ok(own.or(asked)),
+        }
+    }
+
+    /// Why pq-core verified nothing: the options are wrong, or else the signature.
+    fn refusal(&self, error: pq_core::Error) -> KeyError {
+        match error {
+            pq_core::Error::ContextTooLong => KeyError::Operation {
+                algorithm: self.algorithm.into(),
+                error,
+            },
+            _ => KeyError::InvalidSignature(self.algorithm),
+        }
     }
 }
+
+/// FIPS 204, algorithm 2; FIPS 205, algorithm 22.
+const MAX_CONTEXT_LEN: usize = 255;
 
 /// A public key that others encapsulate to, of any ML-KEM parameter set.
 ///

@@ -15,6 +15,7 @@ mod requests;
 mod revocation;
 mod revocation_kinds;
 mod rfc_vectors;
+mod signatures;
 mod slh_dsa;
 mod syntax;
 mod validation;

@@ -4,14 +4,12 @@
 //! Private keys are made in the boxes that they stay in, and secrets are written through references:
 //! what is moved leaves a copy behind.
 
-pub(crate) mod hash_slh_dsa;
-
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use pq_core::ml_dsa;
+use pq_core::ml_dsa::{self, MuHasher};
 use pq_core::ml_kem::{self, SHARED_SECRET_LEN};
-use pq_core::slh_dsa::{self, Message};
+use pq_core::slh_dsa;
 use pq_core::{Dimension, Error};
 use zeroize::Zeroizing;
 
@@ -24,18 +22,33 @@ pub(crate) trait AnyPrivateKey: Send + Sync {
     fn public_key(&self) -> &[u8];
 }
 
+/// What a key of any algorithm signs. That of ML-DSA signs µ, too, by a method of its own.
+pub(crate) type Message<'a> = slh_dsa::Message<'a>;
+
+/// Hedges a signature, by as much of its start as the algorithm takes. Without it signing is
+/// deterministic.
+pub(crate) type Randomness<'a> = Option<&'a [u8; 32]>;
+
 pub(crate) trait AnySigningKey: AnyPrivateKey {
-    /// Pure signing, or HashSLH-DSA's by a key that is for that, hedged by `randomness`, or by as
-    /// much of its start as the algorithm takes.
-    fn sign(&self, message: &[u8], context: &[u8], randomness: &[u8; 32])
-    -> Result<Vec<u8>, Error>;
+    fn sign(
+        &self,
+        message: Message<'_>,
+        context: &[u8],
+        randomness: Randomness<'_>,
+    ) -> Result<Vec<u8>, Error>;
+    /// `None` if the algorithm has no µ.
+    fn sign_mu(&self, mu: &[u8; 64], randomness: Randomness<'_>) -> Option<Vec<u8>>;
     /// What reading the key left unchecked because it takes long.
     fn check(&self) -> Result<(), Error>;
 }
 
 pub(crate) trait AnyVerifyingKey: Send + Sync {
     fn as_bytes(&self) -> &[u8];
-    fn verify(&self, message: &[u8], context: &[u8], signature: &[u8]) -> Result<(), Error>;
+    fn verify(&self, message: Message<'_>, context: &[u8], signature: &[u8]) -> Result<(), Error>;
+    /// `None` if the algorithm has no µ.
+    fn verify_mu(&self, mu: &[u8; 64], signature: &[u8]) -> Option<Result<(), Error>>;
+    /// `None` if the algorithm has no µ.
+    fn mu_hasher(&self, context: &[u8]) -> Option<Result<MuHasher, Error>>;
 }
 
 pub(crate) trait AnyDecapsulationKey: AnyPrivateKey {
@@ -126,15 +139,28 @@ impl<P: ml_dsa::ParameterSet> AnyPrivateKey for ml_dsa::SigningKey<P> {
     }
 }
 
+/// rnd of the deterministic variant of ML-DSA (FIPS 204, algorithm 2).
+const NO_RANDOMNESS: [u8; 32] = [0; 32];
+
 impl<P: ml_dsa::ParameterSet> AnySigningKey for ml_dsa::SigningKey<P> {
     fn sign(
         &self,
-        message: &[u8],
+        message: Message<'_>,
         context: &[u8],
-        randomness: &[u8; 32],
+        randomness: Randomness<'_>,
     ) -> Result<Vec<u8>, Error> {
-        let signature = self.sign(message, context, randomness)?;
+        let rnd = randomness.unwrap_or(&NO_RANDOMNESS);
+        let signature = match message {
+            Message::Pure(message) => self.sign(message, context, rnd),
+            Message::Hashed(hash, message) => self.hash_sign(hash, message, context, rnd),
+            Message::Digest(hash, digest) => self.sign_digest(hash, digest, context, rnd),
+        }?;
         Ok(signature.as_bytes().to_vec())
+    }
+
+    fn sign_mu(&self, mu: &[u8; 64], randomness: Randomness<'_>) -> Option<Vec<u8>> {
+        let signature = self.sign_mu(mu, randomness.unwrap_or(&NO_RANDOMNESS));
+        Some(signature.as_bytes().to_vec())
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -147,23 +173,23 @@ impl<P: ml_dsa::ParameterSet> AnyVerifyingKey for ml_dsa::VerifyingKey<P> {
         self.as_bytes()
     }
 
-    fn verify(&self, message: &[u8], context: &[u8], signature: &[u8]) -> Result<(), Error> {
+    fn verify(&self, message: Message<'_>, context: &[u8], signature: &[u8]) -> Result<(), Error> {
         let signature = ml_dsa::Signature::<P>::from_bytes(signature)?;
-        self.verify(message, context, &signature)
+        match message {
+            Message::Pure(message) => self.verify(message, context, &signature),
+            Message::Hashed(hash, message) => self.hash_verify(hash, message, context, &signature),
+            Message::Digest(hash, digest) => self.verify_digest(hash, digest, context, &signature),
+        }
     }
-}
 
-pub(crate) fn slh_dsa_sign<P: slh_dsa::ParameterSet>(
-    key: &slh_dsa::SigningKey<P>,
-    message: Message<'_>,
-    context: &[u8],
-    randomness: &[u8; 32],
-) -> Result<Vec<u8>, Error> {
-    let mut addrnd = Zeroizing::new(P::N::from_fn(|_| 0));
-    (*addrnd).as_mut().copy_from_slice(&randomness[..P::N::N]);
-    let mut signature = vec![0; P::SIGNATURE_LEN];
-    key.sign_into(message, context, Some(&addrnd), &|_| (), &mut signature)?;
-    Ok(signature)
+    fn verify_mu(&self, mu: &[u8; 64], signature: &[u8]) -> Option<Result<(), Error>> {
+        let signature = ml_dsa::Signature::<P>::from_bytes(signature);
+        Some(signature.and_then(|signature| self.verify_mu(mu, &signature)))
+    }
+
+    fn mu_hasher(&self, context: &[u8]) -> Option<Result<MuHasher, Error>> {
+        Some(self.mu_hasher(context))
+    }
 }
 
 impl<P: slh_dsa::ParameterSet> AnyPrivateKey for slh_dsa::SigningKey<P> {
@@ -184,11 +210,22 @@ impl<P: slh_dsa::ParameterSet> AnyPrivateKey for slh_dsa::SigningKey<P> {
 impl<P: slh_dsa::ParameterSet> AnySigningKey for slh_dsa::SigningKey<P> {
     fn sign(
         &self,
-        message: &[u8],
+        message: Message<'_>,
         context: &[u8],
-        randomness: &[u8; 32],
+        randomness: Randomness<'_>,
     ) -> Result<Vec<u8>, Error> {
-        slh_dsa_sign(self, Message::Pure(message), context, randomness)
+        let mut addrnd = Zeroizing::new(P::N::from_fn(|_| 0));
+        if let Some(randomness) = randomness {
+            (*addrnd).as_mut().copy_from_slice(&randomness[..P::N::N]);
+        }
+        let addrnd = randomness.is_some().then_some(&*addrnd);
+        let mut signature = vec![0; P::SIGNATURE_LEN];
+        self.sign_into(message, context, addrnd, &|_| (), &mut signature)?;
+        Ok(signature)
+    }
+
+    fn sign_mu(&self, _: &[u8; 64], _: Randomness<'_>) -> Option<Vec<u8>> {
+        None
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -201,8 +238,16 @@ impl<P: slh_dsa::ParameterSet> AnyVerifyingKey for slh_dsa::VerifyingKey<P> {
         self.as_bytes()
     }
 
-    fn verify(&self, message: &[u8], context: &[u8], signature: &[u8]) -> Result<(), Error> {
-        self.verify_bytes(Message::Pure(message), context, signature)
+    fn verify(&self, message: Message<'_>, context: &[u8], signature: &[u8]) -> Result<(), Error> {
+        self.verify_bytes(message, context, signature)
+    }
+
+    fn verify_mu(&self, _: &[u8; 64], _: &[u8]) -> Option<Result<(), Error>> {
+        None
+    }
+
+    fn mu_hasher(&self, _: &[u8]) -> Option<Result<MuHasher, Error>> {
+        None
     }
 }
 

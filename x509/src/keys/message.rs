@@ -1,0 +1,168 @@
+use alloc::boxed::Box;
+
+use pq_core::ml_dsa::{Digest, MuHasher, PreHash, PreHasher};
+use zeroize::Zeroizing;
+
+use super::backend::Randomness;
+use super::error::KeyError;
+use super::random;
+
+/// What signer and verifier have to agree on beside the key, of ML-DSA and SLH-DSA alike. By default
+/// it is what certificates and TLS use: an empty context and no pre-hash.
+///
+/// ```
+/// use pq_x509::{PreHash, SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant};
+///
+/// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// let options = SignatureOptions::new().context(b"backups").pre_hash(PreHash::Sha512);
+/// let signature = key.sign_with(b"message", &options, SigningVariant::Hedged)?;
+///
+/// let key = key.verifying_key();
+/// key.verify_with(b"message", &signature, &options)?;
+/// assert!(key.verify_with(b"message", &signature, &SignatureOptions::new()).is_err());
+/// # Ok::<_, pq_x509::KeyError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SignatureOptions<'a> {
+    pub(super) context: &'a [u8],
+    pub(super) pre_hash: Option<PreHash>,
+}
+
+impl<'a> SignatureOptions<'a> {
+    /// An empty context and no pre-hash.
+    pub const fn new() -> Self {
+        Self {
+            context: &[],
+            pre_hash: None,
+        }
+    }
+
+    /// What keeps signatures for different purposes apart, at most 255 bytes.
+    pub const fn context(self, context: &'a [u8]) -> Self {
+        Self { context, ..self }
+    }
+
+    /// Signs a hash of the message, by HashML-DSA or HashSLH-DSA (FIPS 204, section 5.4; FIPS 205,
+    /// section 10.2.2). The standards recommend to use a key for one of both only, with and without.
+    pub const fn pre_hash(self, hash: PreHash) -> Self {
+        Self {
+            pre_hash: Some(hash),
+            ..self
+        }
+    }
+}
+
+/// The two variants of signing (FIPS 204, section 3.4; FIPS 205, section 9.2). Verifiers can't tell
+/// them apart.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum SigningVariant {
+    /// With randomness of the operating system's, against side channels and faults.
+    #[default]
+    Hedged,
+    /// The same signature each time: for tests, and where there is no randomness. Whoever can measure
+    /// or disturb the computation can have it repeated.
+    Deterministic,
+}
+
+impl SigningVariant {
+    /// Signs with what the variant has of randomness.
+    pub(super) fn sign(
+        self,
+        sign: impl FnOnce(Randomness<'_>) -> Result<Vec<u8>, KeyError>,
+    ) -> Result<Vec<u8>, KeyError> {
+        match self {
+            Self::Hedged => {
+                let mut randomness = Zeroizing::new([0; 32]);
+                random::fill(&mut *randomness)?;
+                sign(Some(&randomness))
+            }
+            Self::Deterministic => sign(None),
+        }
+    }
+}
+
+/// Hashes a message that comes in pieces, such as a file that is larger than the memory, for its
+/// signature to be made or verified. [`SigningKey::hasher`](crate::SigningKey::hasher) and
+/// [`VerifyingKey::hasher`](crate::VerifyingKey::hasher) make one.
+///
+/// Signatures are the same as those of the message in one piece.
+///
+/// ```
+/// use pq_x509::{SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant};
+///
+/// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+/// let mut hasher = key.hasher(&SignatureOptions::new())?;
+/// for piece in ["mess", "age"] {
+///     hasher.update(piece.as_bytes());
+/// }
+/// let message = hasher.finish();
+/// let signature = key.sign_hashed(&message, SigningVariant::Hedged)?;
+/// key.verifying_key().verify_hashed(&message, &signature)?;
+/// key.verifying_key().verify(b"message", &signature)?;
+/// # Ok::<_, pq_x509::KeyError>(())
+/// ```
+#[derive(Debug)]
+pub struct MessageHasher(pub(super) Hashing);
+
+#[derive(Debug)]
+pub(super) enum Hashing {
+    Mu(MuHasher),
+    PreHash {
+        hasher: PreHasher,
+        context: Box<[u8]>,
+    },
+}
+
+impl MessageHasher {
+    /// Takes the next bytes of the message. Many at a time take less time.
+    pub fn update(&mut self, message: &[u8]) {
+        match &mut self.0 {
+            Hashing::Mu(hasher) => hasher.update(message),
+            Hashing::PreHash { hasher, .. } => hasher.update(message),
+        }
+    }
+
+    /// Ends the message.
+    pub fn finish(self) -> HashedMessage {
+        HashedMessage(match self.0 {
+            Hashing::Mu(hasher) => Hashed::Mu(hasher.finish()),
+            Hashing::PreHash { hasher, context } => Hashed::PreHash {
+                digest: hasher.finish(),
+                context,
+            },
+        })
+    }
+}
+
+/// All that a signature needs of a message and of its [`SignatureOptions`]: µ for ML-DSA, or for a
+/// pre-hash the digest with the context.
+///
+/// It is no secret, and short. So a large message need not go to where the signing key is: µ of it
+/// does, as [`mu`](Self::mu) gives it, and becomes one of these again by [`from_mu`](Self::from_mu).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HashedMessage(pub(super) Hashed);
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Hashed {
+    Mu([u8; 64]),
+    PreHash { digest: Digest, context: Box<[u8]> },
+}
+
+impl HashedMessage {
+    /// The message with this µ (external µ, FIPS 204, section 6.2), which depends on the key and has
+    /// the context in it.
+    ///
+    /// Nothing tells whether µ is of the key that signs it. If it is not, nobody can verify the
+    /// signature.
+    pub fn from_mu(mu: [u8; 64]) -> Self {
+        Self(Hashed::Mu(mu))
+    }
+
+    /// µ, unless the message was hashed by a [pre-hash](SignatureOptions::pre_hash).
+    pub fn mu(&self) -> Option<&[u8; 64]> {
+        match &self.0 {
+            Hashed::Mu(mu) => Some(mu),
+            Hashed::PreHash { .. } => None,
+        }
+    }
+}
