@@ -7,8 +7,8 @@ use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
 use pq_core::slh_dsa::{self, SlhDsaSha2_128f, SlhDsaShake128f};
 use pq_x509::{
     CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, DecapsulationKey,
-    Issuer, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey,
-    SubjectKey,
+    Issuer, KemAlgorithm, PreHash, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm,
+    SignatureOptions, SigningKey, SigningVariant, SubjectKey,
 };
 
 use crate::operation::{Operation, fresh};
@@ -235,7 +235,7 @@ impl Kind {
         operations
     }
 
-    fn signing(self) -> [Operation; 6] {
+    fn signing(self) -> [Operation; 7] {
         let name = |operation: &str| format!("pq-x509 {} {operation}", self.algorithm);
         let key = move || SigningKey::try_from(self.key()).expect("a key that signs");
         let secrets = move |key: &SigningKey| self.secrets_of(&PrivateKey::Signing(key.clone()));
@@ -258,6 +258,17 @@ impl Kind {
                         .public(signature)
                         .secret("the randomness", &rnd[..])
                 },
+            ),
+            Operation::new(
+                name("sign_hashed"),
+                key,
+                |key| {
+                    let options = SignatureOptions::new().pre_hash(PreHash::Sha512);
+                    let hasher = key.hasher(&options).expect("a strong hash function");
+                    let signature = key.sign_hashed(&hasher.finish(), SigningVariant::Hedged);
+                    signature.expect("randomness")
+                },
+                move |key, signature| secrets(key).public(signature),
             ),
             Operation::new(
                 name("check"),
