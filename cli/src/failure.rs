@@ -6,12 +6,12 @@
 use std::io;
 
 use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, SerialNumber};
-use pq_x509::{Algorithm, IssueError, KeyError, RequestError, ValidationError};
+use pq_x509::{Algorithm, IssueError, KeyError, RequestError, SignatureAlgorithm, ValidationError};
 
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;
 use crate::exit_status::ExitStatus;
-use crate::files::OutputError;
+use crate::files::{InputError, OutputError};
 use crate::words::{
     of_authority_error, of_folder_error, of_issue_error, of_key_error, of_request_error,
     of_validation_error,
@@ -51,6 +51,24 @@ pub(crate) enum Failure {
         key: String,
         certificate: String,
         subject: String,
+    },
+
+    #[error("{signature} is no valid signature of {message} by the key in {key}; {advice}")]
+    InvalidSignature {
+        signature: String,
+        message: String,
+        key: String,
+        advice: &'static str,
+    },
+    #[error(
+        "{file} has more than {mebibytes} MiB, and {algorithm} needs the whole message in memory; a \
+         signature of a hash can be of a file of any size: sign and verify with --pre-hash {}",
+        .algorithm.usual_pre_hash()
+    )]
+    TooLargeForMemory {
+        file: String,
+        mebibytes: usize,
+        algorithm: SignatureAlgorithm,
     },
 
     #[error(
@@ -133,8 +151,10 @@ impl Failure {
             | Self::Chain(_)
             | Self::UnsoundKey { .. }
             | Self::OtherKey { .. }
+            | Self::InvalidSignature { .. }
             | Self::NotOfThisCa { .. } => ExitStatus::Refused,
-            Self::NotACertificate(_)
+            Self::TooLargeForMemory { .. }
+            | Self::NotACertificate(_)
             | Self::SameName { .. }
             | Self::ManyRequests(_)
             | Self::OutlivesRoot
@@ -209,6 +229,12 @@ from_causes!(
     Folder(FolderError),
     Authority(AuthorityError)
 );
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Self::Document(error.into())
+    }
+}
 
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {

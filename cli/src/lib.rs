@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `exit_status` | how a command ends, for the shell |
 //! | `files` | reading and writing files, standard input and standard output |
+//! | `progress` | how far a command is with what takes long |
 //! | `words` | what errors of pq-x509 and pq-ca say at the command line |
 //! | `documents` | what is in a file: keys, certificates and revocation lists in PEM or DER |
 //! | `chains` | which certificate issued which |
@@ -25,6 +26,7 @@ mod documents;
 mod exit_status;
 mod failure;
 mod files;
+mod progress;
 mod report;
 mod words;
 

@@ -25,6 +25,23 @@ pub(crate) fn of_key_error(error: &KeyError) -> String {
         KeyError::FormUnavailable { algorithm, .. } => format!(
             "{algorithm} private keys have one form (RFC 9909), the expanded one; leave --form out"
         ),
+        KeyError::NoMu(algorithm) => format!(
+            "{algorithm} has no µ, which is of pure ML-DSA alone; leave --mu out, and give the message \
+             itself"
+        ),
+        KeyError::WeakPreHash { algorithm, hash } => format!(
+            "{hash} is too weak for {algorithm}, which needs digests of {} bits at least (FIPS 204 section \
+             5.4, FIPS 205 section 10.2); use --pre-hash {}",
+            8 * algorithm.least_digest_len(),
+            algorithm.usual_pre_hash()
+        ),
+        KeyError::OtherPreHash {
+            algorithm,
+            own,
+            asked,
+        } => format!(
+            "the key is for Hash{algorithm} with {own} (RFC 9909), not with {asked}; leave --pre-hash out"
+        ),
         other => other.to_string(),
     }
 }

@@ -1,12 +1,16 @@
-//! Values on the command line that are not mere files and numbers: algorithms, times, subjects and
-//! names.
+//! Values on the command line that are not mere files and numbers: algorithms, hash functions, contexts,
+//! times, subjects and names.
 //!
 //! This room uses nothing.
 
 mod algorithm;
+mod context;
 mod name;
+mod pre_hash;
 mod time;
 
 pub(crate) use algorithm::{AlgorithmParser, list_of_algorithms};
+pub(crate) use context::{Context, context_of_hex, context_of_text};
 pub(crate) use name::{AlternativeName, Subject};
+pub(crate) use pre_hash::{list_of_pre_hashes, pre_hash};
 pub(crate) use time::time;

@@ -14,6 +14,8 @@ mod completion;
 mod delivery;
 mod key;
 mod man;
+mod raw;
+mod text;
 
 use clap::{Parser, Subcommand};
 
@@ -23,7 +25,7 @@ use crate::failure::Failure;
 /// Post-quantum keys and certificates
 ///
 /// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, requests and certificates for them, and
-/// CAs that issue certificates.
+/// CAs that issue certificates; signs files and verifies their signatures.
 /// In place of a file, "-" is standard input or standard output. Files that exist are left alone
 /// unless --force is given.
 #[derive(Debug, Parser)]
@@ -51,6 +53,11 @@ enum Command {
     Cert(cert::Command),
     #[command(subcommand)]
     Ca(ca::Command),
+    Sign(raw::sign::Arguments),
+    Verify(raw::verify::Arguments),
+    Mu(raw::mu::Arguments),
+    Encaps(raw::encaps::Arguments),
+    Decaps(raw::decaps::Arguments),
     Completion(completion::Arguments),
     Man(man::Arguments),
 }
@@ -62,6 +69,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Command::Key(command) => key::run(command, json),
         Command::Cert(command) => cert::run(command, json),
         Command::Ca(command) => ca::run(command, json),
+        Command::Sign(arguments) => raw::sign::run(&arguments, json),
+        Command::Verify(arguments) => raw::verify::run(&arguments, json),
+        Command::Mu(arguments) => raw::mu::run(&arguments, json),
+        Command::Encaps(arguments) => raw::encaps::run(&arguments, json),
+        Command::Decaps(arguments) => raw::decaps::run(&arguments, json),
         Command::Completion(arguments) => completion::run(&arguments, json),
         Command::Man(arguments) => man::run(&arguments, json),
     }

@@ -72,6 +72,16 @@ pub(crate) enum DocumentError {
         file: String,
         algorithm: pq_x509::Algorithm,
     },
+    #[error(
+        "{file} is no {what}: it has {found} bytes, and not {len}, be it as bytes, in hexadecimal or in \
+         base64; check that it is the right file, and whole"
+    )]
+    NotOfLength {
+        file: String,
+        what: String,
+        len: usize,
+        found: usize,
+    },
 }
 
 impl DocumentError {
@@ -88,7 +98,7 @@ impl DocumentError {
             } | Self::Request {
                 error: RequestError::Key(_) | RequestError::Signature(_) | RequestError::Name(_),
                 ..
-            }
+            } | Self::NotOfLength { .. }
         )
     }
 }

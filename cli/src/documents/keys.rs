@@ -1,6 +1,9 @@
 use pq_x509::x509_cert::der::asn1::{AnyRef, OctetStringRef};
 use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader};
-use pq_x509::{KeyError, PrivateKey, PrivateKeyForm, PublicKey, SigningKey, SubjectKey};
+use pq_x509::{
+    DecapsulationKey, EncapsulationKey, KeyError, PrivateKey, PrivateKeyForm, PublicKey,
+    SigningKey, SubjectKey, VerifyingKey,
+};
 
 use super::certificates::certificate_of;
 use super::contents::{Block, Contents, Encoding};
@@ -32,8 +35,26 @@ pub(crate) fn private_key(source: &Source) -> Result<PrivateKeyFile, DocumentErr
 
 /// The one private key of a file, which must be one that signs.
 pub(crate) fn signing_key(source: &Source) -> Result<SigningKey, DocumentError> {
-    let file = private_key(source)?;
-    SigningKey::try_from(file.key).map_err(|error| DocumentError::Key {
+    narrow(source, private_key(source)?.key)
+}
+
+/// The one private key of a file, which must be one that decapsulates.
+pub(crate) fn decapsulation_key(source: &Source) -> Result<DecapsulationKey, DocumentError> {
+    narrow(source, private_key(source)?.key)
+}
+
+/// The public key of whatever a file has, which must be one that verifies signatures.
+pub(crate) fn verifying_key(source: &Source) -> Result<VerifyingKey, DocumentError> {
+    narrow(source, any_public_key(source)?)
+}
+
+/// The public key of whatever a file has, which must be one that others encapsulate to.
+pub(crate) fn encapsulation_key(source: &Source) -> Result<EncapsulationKey, DocumentError> {
+    narrow(source, any_public_key(source)?)
+}
+
+fn narrow<K, N: TryFrom<K, Error = KeyError>>(source: &Source, key: K) -> Result<N, DocumentError> {
+    N::try_from(key).map_err(|error| DocumentError::Key {
         file: source.to_string(),
         error,
     })

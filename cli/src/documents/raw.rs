@@ -9,6 +9,25 @@ use super::error::DocumentError;
 use super::keys::PrivateKeyFile;
 use crate::files::Source;
 
+/// Reads bytes that stand alone in a file, as they are, in hexadecimal or in base64. What they are has
+/// `len` of them.
+pub(crate) fn raw_bytes(
+    source: &Source,
+    what: &str,
+    len: usize,
+) -> Result<Zeroizing<Vec<u8>>, DocumentError> {
+    // In hexadecimal, with spaces in between.
+    let bytes = source.read(4 * len)?;
+    let found = bytes.len();
+    let right = readings(bytes).into_iter().find(|raw| raw.len() == len);
+    right.ok_or_else(|| DocumentError::NotOfLength {
+        file: source.to_string(),
+        what: what.into(),
+        len,
+        found,
+    })
+}
+
 /// Twice what the longest expanded key has in hexadecimal.
 const LIMIT: usize = 32 * 1024;
 

@@ -67,6 +67,16 @@ pub(crate) fn check(
     }
 }
 
+/// Refuses bytes on a terminal, which would take them for commands.
+pub(crate) fn check_binary(destination: &Destination) -> Result<(), OutputError> {
+    match destination {
+        Destination::StandardOutput if io::stdout().is_terminal() => {
+            Err(OutputError::BinaryOnTerminal)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes all of these or none, and returns the files that were not there before. A file appears under
 /// its name when its content is complete; one that exists is replaced only if forced to. Devices and
 /// pipes are written to as they are.
@@ -181,10 +191,10 @@ enum Staged<'a> {
 
 impl<'a> Staged<'a> {
     fn new(output: &Output<'a>, force: bool) -> Result<Self, OutputError> {
+        if output.is_binary {
+            check_binary(output.to)?;
+        }
         let path = match output.to {
-            Destination::StandardOutput if output.is_binary && io::stdout().is_terminal() => {
-                return Err(OutputError::BinaryOnTerminal);
-            }
             Destination::StandardOutput => return Ok(Self::StandardOutput(output.content)),
             Destination::File(path) => path,
         };
@@ -321,7 +331,7 @@ pub(crate) enum OutputError {
     Write { file: String, error: io::Error },
     #[error("can't write to standard output: {error}; {}", advice(.error))]
     StandardOutput { error: io::Error },
-    #[error("DER is not for a terminal; name a file with --out, or pipe it on")]
+    #[error("bytes are not for a terminal; name a file for them, pipe them on, or ask for text")]
     BinaryOnTerminal,
 }
 

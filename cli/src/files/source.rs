@@ -1,3 +1,4 @@
+use alloc::boxed::Box;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::ffi::OsString;
@@ -18,27 +19,45 @@ impl Source {
     /// All there is to read, at most `limit` bytes, in a buffer that is wiped, since it may be a
     /// private key.
     pub(crate) fn read(&self, limit: usize) -> Result<Zeroizing<Vec<u8>>, InputError> {
-        let bytes = match self {
+        match self.read_message(limit)? {
+            None => Err(InputError::TooLarge {
+                file: self.to_string(),
+                limit,
+            }),
+            Some(bytes) if bytes.is_empty() => Err(InputError::Empty(self.to_string())),
+            Some(bytes) => Ok(bytes),
+        }
+    }
+
+    /// The same of what may well be empty, or too large: that is `None`.
+    pub(crate) fn read_message(
+        &self,
+        limit: usize,
+    ) -> Result<Option<Zeroizing<Vec<u8>>>, InputError> {
+        let bytes = read_all(self.open()?, limit);
+        bytes.map_err(|error| self.unreadable(error))
+    }
+
+    /// What there is to read, which of standard input can be had once.
+    pub(super) fn open(&self) -> Result<Box<dyn Read + Send>, InputError> {
+        match self {
             Self::StandardInput => {
                 if STANDARD_INPUT_IS_READ.swap(true, Ordering::Relaxed) {
                     return Err(InputError::StandardInputTwice);
                 }
-                read_all(io::stdin().lock(), limit)
+                Ok(Box::new(io::stdin()))
             }
-            Self::File(path) => File::open(path).and_then(|file| read_all(file, limit)),
-        };
-        let file = || self.to_string();
-        match bytes {
-            Err(error) => Err(InputError::Read {
-                file: file(),
-                error,
-            }),
-            Ok(None) => Err(InputError::TooLarge {
-                file: file(),
-                limit,
-            }),
-            Ok(Some(bytes)) if bytes.is_empty() => Err(InputError::Empty(file())),
-            Ok(Some(bytes)) => Ok(bytes),
+            Self::File(path) => match File::open(path) {
+                Ok(file) => Ok(Box::new(file)),
+                Err(error) => Err(self.unreadable(error)),
+            },
+        }
+    }
+
+    pub(super) fn unreadable(&self, error: io::Error) -> InputError {
+        InputError::Read {
+            file: self.to_string(),
+            error,
         }
     }
 }

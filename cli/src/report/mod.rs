@@ -17,7 +17,7 @@ use crate::files::OutputError;
 
 pub(crate) use certificate::CertificateFacts;
 pub(crate) use extensions::printable;
-pub(crate) use fingerprint::fingerprint;
+pub(crate) use fingerprint::{fingerprint, hex};
 pub(crate) use times::{rfc3339, with_unit};
 
 /// What a command has found or done.

@@ -11,3 +11,4 @@ mod keys;
 mod lint;
 mod manners;
 mod page;
+mod raw;

@@ -270,7 +270,7 @@ fn a_terminal_gets_colours_and_no_der() {
     let show = "pqtls cert show www.pem --at 2100-01-01";
     assert!(on_terminal("", show).contains("\u{1b}[31mexpired"));
     assert!(!on_terminal("NO_COLOR=1", show).contains('\u{1b}'));
-    assert!(on_terminal("", "pqtls key new --der").contains("DER is not for a terminal"));
+    assert!(on_terminal("", "pqtls key new --der").contains("bytes are not for a terminal"));
     assert!(on_terminal("", "pqtls key new").contains("-----BEGIN PRIVATE KEY-----"));
 }
 

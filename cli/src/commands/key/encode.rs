@@ -1,9 +1,9 @@
-use base64ct::{Base64, Encoding as _};
 use clap::ValueEnum;
 use pq_x509::{KeyError, PrivateKey, PrivateKeyForm, PublicKey};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
+use crate::commands::text::{TextEncoding, line};
 use crate::failure::Failure;
 
 /// How to write a key down.
@@ -68,23 +68,32 @@ pub(crate) fn private_key(
     form: Form,
     encoding: Encoding,
 ) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    Ok(match encoding {
+    match encoding {
         Encoding::Pem => {
             let mut pem = key.to_pkcs8_pem_as(form.into())?;
-            Zeroizing::new(core::mem::take(&mut *pem).into_bytes())
+            Ok(Zeroizing::new(core::mem::take(&mut *pem).into_bytes()))
         }
-        Encoding::Der => key.to_pkcs8_der_as(form.into())?,
-        Encoding::Hex | Encoding::Base64 => match form {
-            Form::Seed => {
-                let seed = key
-                    .seed()
-                    .ok_or_else(|| KeyError::NoSeed(key.algorithm()))?;
-                raw(seed, encoding)
-            }
-            Form::Expanded => raw(&key.to_expanded(), encoding),
-            Form::Both => return Err(Failure::BothAsRaw),
-        },
-    })
+        Encoding::Der => Ok(key.to_pkcs8_der_as(form.into())?),
+        Encoding::Hex => raw_private_key(key, form, TextEncoding::Hex),
+        Encoding::Base64 => raw_private_key(key, form, TextEncoding::Base64),
+    }
+}
+
+fn raw_private_key(
+    key: &PrivateKey,
+    form: Form,
+    encoding: TextEncoding,
+) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    match form {
+        Form::Seed => {
+            let seed = key
+                .seed()
+                .ok_or_else(|| KeyError::NoSeed(key.algorithm()))?;
+            Ok(line(seed, encoding))
+        }
+        Form::Expanded => Ok(line(&key.to_expanded(), encoding)),
+        Form::Both => Err(Failure::BothAsRaw),
+    }
 }
 
 /// A public key as a file is to have it.
@@ -92,23 +101,7 @@ pub(crate) fn public_key(key: &PublicKey, encoding: Encoding) -> Zeroizing<Vec<u
     match encoding {
         Encoding::Pem => Zeroizing::new(key.to_spki_pem().into_bytes()),
         Encoding::Der => Zeroizing::new(key.to_spki_der().to_vec()),
-        Encoding::Hex | Encoding::Base64 => raw(key.as_bytes(), encoding),
+        Encoding::Hex => line(key.as_bytes(), TextEncoding::Hex),
+        Encoding::Base64 => line(key.as_bytes(), TextEncoding::Base64),
     }
-}
-
-/// A line of text with the bytes in it, in one buffer, since what grows leaves copies behind.
-fn raw(bytes: &[u8], encoding: Encoding) -> Zeroizing<Vec<u8>> {
-    let in_base64 = encoding == Encoding::Base64;
-    let len = match in_base64 {
-        true => Base64::encoded_len(bytes),
-        false => base16ct::encoded_len(bytes),
-    };
-    let mut line = Zeroizing::new(vec![b'\n'; len + 1]);
-    let text = &mut line[..len];
-    let is_written = match in_base64 {
-        true => Base64::encode(bytes, text).is_ok(),
-        false => base16ct::lower::encode(bytes, text).is_ok(),
-    };
-    assert!(is_written, "both write what is as long as they say");
-    line
 }

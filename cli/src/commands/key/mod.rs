@@ -10,6 +10,7 @@ mod new;
 mod public;
 mod show;
 
+pub(super) use self::facts::KeyFacts;
 pub(super) use self::new::generate;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;

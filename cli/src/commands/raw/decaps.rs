@@ -1,0 +1,89 @@
+use core::fmt;
+
+use pq_x509::PublicKey;
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use super::format::Format;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::key::KeyFacts;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Source};
+use crate::report::Report;
+
+/// Recover the shared secret from a ciphertext
+///
+/// A ciphertext that was made for another key, or was changed, gives a secret that nobody else has: that
+/// is how ML-KEM rejects it (FIPS 203, algorithm 18). The file of the secret can be read by nobody but
+/// its owner.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A private key of ML-KEM, in PEM or DER; "-" is standard input
+    key: Source,
+
+    /// The ciphertext, as bytes, in hexadecimal or in base64; "-" is standard input
+    ciphertext: Source,
+
+    /// How to write the secret
+    #[arg(long, value_enum, default_value = "raw", value_name = "FORMAT")]
+    format: Format,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls decaps kem.key kem.ct --out kem.secret2
+  $ cmp kem.secret kem.secret2";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let format = arguments.format;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    format.check(out)?;
+    let key = documents::decapsulation_key(&arguments.key)?;
+    let algorithm = key.algorithm();
+    let what = format!("ciphertext of {algorithm}");
+    let ciphertext =
+        documents::raw_bytes(&arguments.ciphertext, &what, algorithm.ciphertext_len())?;
+    let mut secret = Zeroizing::new([0; 32]);
+    key.decapsulate_into(&ciphertext, &mut secret)?;
+    let content = format.encode(&*secret);
+    let report = Decapsulated {
+        key: KeyFacts::of(&PublicKey::Encapsulation(key.encapsulation_key().clone())),
+        format,
+        ciphertext: arguments.ciphertext.to_string(),
+        file: out.to_string(),
+    };
+    delivery.deliver(&[format.output(out, &content, Access::Private)], &report)
+}
+
+/// A secret that was recovered, but for the secret.
+#[derive(Debug, Serialize)]
+struct Decapsulated {
+    #[serde(flatten)]
+    key: KeyFacts,
+    format: Format,
+    ciphertext: String,
+    file: String,
+}
+
+impl Report for Decapsulated {
+    const SCHEMA: &'static str = "decaps/1";
+}
+
+impl fmt::Display for Decapsulated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ciphertext, algorithm) = (&self.ciphertext, &self.key.algorithm);
+        writeln!(
+            f,
+            "{}: shared secret of {ciphertext} by {algorithm}",
+            self.file
+        )?;
+        writeln!(f, "fingerprint {}", self.key.fingerprint)
+    }
+}

@@ -1,0 +1,99 @@
+use core::fmt;
+
+use pq_x509::PublicKey;
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use super::format::Format;
+use crate::commands::delivery::Delivery;
+use crate::commands::key::KeyFacts;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Destination, OutputError, Source};
+use crate::report::Report;
+
+/// Make a shared secret and the ciphertext that carries it to a key's owner
+///
+/// The secret has 32 bytes, is another one each time, and its file can be read by nobody but its owner.
+/// The key's owner recovers it from the ciphertext by "pqtls decaps".
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A key of ML-KEM or a certificate with one, in PEM or DER; "-" is standard input
+    key: Source,
+
+    /// Where to write the ciphertext; "-" is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out_ciphertext: Destination,
+
+    /// Where to write the shared secret; "-" is standard output
+    #[arg(long, value_name = "FILE")]
+    out_secret: Destination,
+
+    /// How to write both
+    #[arg(long, value_enum, default_value = "raw", value_name = "FORMAT")]
+    format: Format,
+
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls key public kem.key --out kem.pub
+  $ pqtls encaps kem.pub --out-ciphertext kem.ct --out-secret kem.secret";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let (ciphertext_to, secret_to) = (&arguments.out_ciphertext, &arguments.out_secret);
+    let format = arguments.format;
+    let delivery = Delivery::to(&[ciphertext_to, secret_to], arguments.force, json)?;
+    for to in [ciphertext_to, secret_to] {
+        format.check(to)?;
+    }
+    if ciphertext_to == secret_to {
+        return Err(OutputError::Twice(secret_to.to_string()).into());
+    }
+    let key = documents::encapsulation_key(&arguments.key)?;
+    let mut secret = Zeroizing::new([0; 32]);
+    let ciphertext = format.encode(&key.encapsulate_into(&mut secret)?);
+    let secret = format.encode(&*secret);
+    let outputs = [
+        format.output(ciphertext_to, &ciphertext, Access::Public),
+        format.output(secret_to, &secret, Access::Private),
+    ];
+    let report = Encapsulated {
+        key: KeyFacts::of(&PublicKey::Encapsulation(key)),
+        format,
+        ciphertext: ciphertext_to.to_string(),
+        secret_file: secret_to.to_string(),
+    };
+    delivery.deliver(&outputs, &report)
+}
+
+/// A secret that was made, but for the secret.
+#[derive(Debug, Serialize)]
+struct Encapsulated {
+    #[serde(flatten)]
+    key: KeyFacts,
+    format: Format,
+    ciphertext: String,
+    secret_file: String,
+}
+
+impl Report for Encapsulated {
+    const SCHEMA: &'static str = "encaps/1";
+}
+
+impl fmt::Display for Encapsulated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{}: ciphertext of {}",
+            self.ciphertext, self.key.algorithm
+        )?;
+        writeln!(f, "{}: its shared secret", self.secret_file)?;
+        writeln!(f, "fingerprint {}", self.key.fingerprint)
+    }
+}

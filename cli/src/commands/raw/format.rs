@@ -1,0 +1,53 @@
+use clap::ValueEnum;
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use crate::commands::text::{TextEncoding, line};
+use crate::failure::Failure;
+use crate::files::{self, Access, Destination, Output};
+
+/// How a signature, a ciphertext or a secret is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Format {
+    /// The bytes as they are
+    Raw,
+    /// In hexadecimal, a line
+    Hex,
+    /// In base64, a line
+    Base64,
+}
+
+impl Format {
+    /// Refuses bytes on a terminal, before they take the time to be made.
+    pub(super) fn check(self, to: &Destination) -> Result<(), Failure> {
+        match self {
+            Self::Raw => Ok(files::check_binary(to)?),
+            Self::Hex | Self::Base64 => Ok(()),
+        }
+    }
+
+    /// The bytes as a file is to have them.
+    pub(super) fn encode(self, bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+        match self {
+            Self::Raw => Zeroizing::new(bytes.to_vec()),
+            Self::Hex => line(bytes, TextEncoding::Hex),
+            Self::Base64 => line(bytes, TextEncoding::Base64),
+        }
+    }
+
+    /// What was encoded, to be written.
+    pub(super) fn output<'a>(
+        self,
+        to: &'a Destination,
+        content: &'a [u8],
+        access: Access,
+    ) -> Output<'a> {
+        Output {
+            to,
+            content,
+            access,
+            is_binary: self == Self::Raw,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+use core::fmt;
+
+use pq_x509::{KeyError, PublicKey, SignatureAlgorithm, SignatureOptions};
+use serde::Serialize;
+
+use super::format::Format;
+use super::message::{self, ContextOptions};
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::key::KeyFacts;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Source};
+use crate::report::{Report, hex};
+
+/// Compute what ML-DSA signs of a file (external µ)
+///
+/// µ is 64 bytes long and no secret. It is for keys in hardware modules and services: compute it with
+/// the public key where the file is, and have it signed where the private key is, by "pqtls sign --mu"
+/// or by whatever else takes an external µ (FIPS 204, section 6.2). The signature is one of the file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The signer's key or certificate, in PEM or DER; "-" is standard input
+    key: Source,
+
+    /// What is to be signed; "-" is standard input
+    #[arg(default_value = "-")]
+    file: Source,
+
+    #[command(flatten)]
+    context: ContextOptions,
+
+    /// How to write µ
+    #[arg(long, value_enum, default_value = "hex", value_name = "FORMAT")]
+    format: Format,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls mu server.pub release.txt
+  $ pqtls mu server.pub release.txt --format raw --out release.mu
+  $ pqtls sign server.key release.mu --mu --out release.mu.sig
+  $ pqtls verify server.pub release.mu.sig release.txt";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let format = arguments.format;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    format.check(out)?;
+    let key = documents::verifying_key(&arguments.key)?;
+    let no_mu = || KeyError::NoMu(key.algorithm());
+    if !SignatureAlgorithm::ML_DSA.contains(&key.algorithm()) {
+        return Err(no_mu().into());
+    }
+    let context = arguments.context.as_bytes();
+    let hasher = key.hasher(&SignatureOptions::new().context(context))?;
+    let (message, bytes) = message::hash(&arguments.file, hasher)?;
+    let mu = message.mu().ok_or_else(no_mu)?;
+    let content = format.encode(mu);
+    let report = Mu {
+        mu: hex(mu),
+        message: arguments.file.to_string(),
+        bytes,
+        context: hex(context),
+        format,
+        file: out.to_string(),
+        key: KeyFacts::of(&PublicKey::Verifying(key)),
+    };
+    delivery.deliver(&[format.output(out, &content, Access::Public)], &report)
+}
+
+#[derive(Debug, Serialize)]
+struct Mu {
+    #[serde(flatten)]
+    key: KeyFacts,
+    message: String,
+    bytes: u64,
+    /// In hexadecimal, as µ.
+    context: String,
+    mu: String,
+    format: Format,
+    file: String,
+}
+
+impl Report for Mu {
+    const SCHEMA: &'static str = "mu/1";
+}
+
+impl fmt::Display for Mu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (message, algorithm) = (&self.message, &self.key.algorithm);
+        writeln!(f, "{}: µ of {message} for {algorithm}", self.file)?;
+        writeln!(f, "  fingerprint  {}", self.key.fingerprint)
+    }
+}

@@ -1,0 +1,107 @@
+use core::fmt;
+
+use pq_x509::{PublicKey, SigningVariant};
+use serde::Serialize;
+
+use super::format::Format;
+use super::message::{AgreedOptions, Message, MessageFacts};
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::key::KeyFacts;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Source};
+use crate::report::Report;
+
+/// Sign a file, with the signature in a file of its own
+///
+/// A file of any size is read once, and takes little memory. SLH-DSA alone needs the whole file in
+/// memory, up to 64 MiB, unless it signs a hash: see --pre-hash.
+///
+/// Signatures are those of FIPS 204 and FIPS 205, and different each time unless --deterministic is
+/// given. A hash function that is weaker than the key is refused.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A private key in PEM or DER; "-" is standard input
+    key: Source,
+
+    /// What to sign; "-" is standard input
+    #[arg(default_value = "-")]
+    file: Source,
+
+    #[command(flatten)]
+    agreed: AgreedOptions,
+
+    /// Make the same signature each time; without randomness, side channels and faults tell more of
+    /// the key
+    #[arg(long)]
+    deterministic: bool,
+
+    /// How to write the signature
+    #[arg(long, value_enum, default_value = "raw", value_name = "FORMAT")]
+    format: Format,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ echo 'Version 1.0' > release.txt
+  $ pqtls sign server.key release.txt --out release.sig
+  $ pqtls sign root.key release.txt --pre-hash SHA-256 --context release --out release.root.sig
+  $ cat release.txt | pqtls sign server.key --format base64 > release.b64";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let format = arguments.format;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    format.check(out)?;
+    let key = documents::signing_key(&arguments.key)?;
+    let public = key.verifying_key();
+    let agreed = &arguments.agreed;
+    let (message, facts) = agreed.read(&arguments.file, public, |options| key.hasher(options))?;
+    let variant = match arguments.deterministic {
+        true => SigningVariant::Deterministic,
+        false => SigningVariant::Hedged,
+    };
+    let signature = match &message {
+        Message::Whole(message) => key.sign_with(message, &agreed.options(), variant),
+        Message::Hashed(message) => key.sign_hashed(message, variant),
+    }?;
+    let report = Signed {
+        key: KeyFacts::of(&PublicKey::Verifying(public.clone())),
+        message: facts,
+        deterministic: arguments.deterministic,
+        format,
+        file: out.to_string(),
+    };
+    let content = format.encode(&signature);
+    delivery.deliver(&[format.output(out, &content, Access::Public)], &report)
+}
+
+/// A signature that was made.
+#[derive(Debug, Serialize)]
+struct Signed {
+    #[serde(flatten)]
+    key: KeyFacts,
+    #[serde(flatten)]
+    message: MessageFacts,
+    deterministic: bool,
+    format: Format,
+    file: String,
+}
+
+impl Report for Signed {
+    const SCHEMA: &'static str = "sign/1";
+}
+
+impl fmt::Display for Signed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (message, algorithm) = (self.message.name(), &self.key.algorithm);
+        writeln!(f, "{}: signature of {message} by {algorithm}", self.file)?;
+        write!(f, "{}", self.message)?;
+        writeln!(f, "  fingerprint  {}", self.key.fingerprint)
+    }
+}

@@ -1,0 +1,110 @@
+use core::fmt;
+
+use pq_x509::{KeyError, PublicKey};
+use serde::Serialize;
+
+use super::message::{AgreedOptions, Message, MessageFacts};
+use crate::commands::key::KeyFacts;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::Source;
+use crate::report::{self, Report};
+
+/// Verify the signature of a file
+///
+/// The context and the pre-hash have to be those of the signer. Of a certificate this takes the key
+/// alone: see "pqtls cert verify" for whether to trust that.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The signer's key or certificate, in PEM or DER; "-" is standard input
+    key: Source,
+
+    /// The signature, as bytes, in hexadecimal or in base64; "-" is standard input
+    signature: Source,
+
+    /// What was signed; "-" is standard input
+    #[arg(default_value = "-")]
+    file: Source,
+
+    #[command(flatten)]
+    agreed: AgreedOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls verify server.pub release.sig release.txt
+  $ pqtls verify root.pub release.root.sig release.txt --pre-hash SHA-256 --context release
+  $ cat release.txt | pqtls verify server.pub release.b64 --json";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let key = documents::verifying_key(&arguments.key)?;
+    let algorithm = key.algorithm();
+    let what = format!("signature of {algorithm}");
+    let signature = documents::raw_bytes(&arguments.signature, &what, algorithm.signature_len())?;
+    let agreed = &arguments.agreed;
+    let (message, facts) = agreed.read(&arguments.file, &key, |options| key.hasher(options))?;
+    let verified = match &message {
+        Message::Whole(message) => key.verify_with(message, &signature, &agreed.options()),
+        Message::Hashed(message) => key.verify_hashed(message, &signature),
+    };
+    let failure = match verified {
+        Ok(()) => None,
+        Err(KeyError::InvalidSignature(_)) => Some(Failure::InvalidSignature {
+            signature: arguments.signature.to_string(),
+            message: facts.name(),
+            key: arguments.key.to_string(),
+            advice: facts.advice(),
+        }),
+        Err(error) => return Err(error.into()),
+    };
+    let report = Verdict {
+        valid: failure.is_none(),
+        key: KeyFacts::of(&PublicKey::Verifying(key)),
+        message: facts,
+        signature: arguments.signature.to_string(),
+        reason: failure.as_ref().map(Failure::to_string),
+    };
+    match failure {
+        None => {
+            report::print(&report, json)?;
+            Ok(ExitStatus::Done)
+        }
+        Some(failure) => {
+            if json {
+                report::print(&report, json)?;
+            }
+            Err(failure)
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Verdict {
+    valid: bool,
+    #[serde(flatten)]
+    key: KeyFacts,
+    #[serde(flatten)]
+    message: MessageFacts,
+    signature: String,
+    /// Why it is not valid.
+    reason: Option<String>,
+}
+
+impl Report for Verdict {
+    const SCHEMA: &'static str = "verify/1";
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (message, algorithm) = (self.message.name(), &self.key.algorithm);
+        let signature = &self.signature;
+        writeln!(
+            f,
+            "{signature}: valid signature of {message} by {algorithm}"
+        )?;
+        write!(f, "{}", self.message)?;
+        writeln!(f, "  fingerprint  {}", self.key.fingerprint)
+    }
+}

@@ -1,0 +1,151 @@
+use std::io::{self, Read};
+use std::sync::mpsc;
+use std::{fs, thread};
+
+use super::source::{InputError, Source};
+
+/// A piece, of which a few take little memory, and for which a thread waits seldom.
+const PIECE: usize = 512 * 1024;
+
+/// How many pieces there are: one that is taken, one that is read, and one in between.
+const PIECES: usize = 3;
+
+impl Source {
+    /// Hands all there is to `take`, piece by piece, and returns how many bytes that was. While one
+    /// piece is taken, the next ones are read: it lasts as long as the slower of both, and in memory
+    /// are a few pieces.
+    pub(crate) fn stream(&self, take: impl FnMut(&[u8])) -> Result<u64, InputError> {
+        stream(self.open()?, take).map_err(|error| self.unreadable(error))
+    }
+
+    /// How long it is, in bytes, if that is known before it is read.
+    pub(crate) fn len(&self) -> Option<u64> {
+        match self {
+            Self::StandardInput => None,
+            Self::File(path) => {
+                let metadata = fs::metadata(path).ok()?;
+                metadata.is_file().then_some(metadata.len())
+            }
+        }
+    }
+}
+
+fn stream(mut from: impl Read + Send, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
+    let mut first = vec![0; PIECE];
+    let len = fill(&mut from, &mut first)?;
+    take(&first[..len]);
+    if len < PIECE {
+        // Most files are small, and need no thread.
+        return Ok(len as u64);
+    }
+    thread::scope(|scope| {
+        let (free, to_fill) = mpsc::channel();
+        let (filled, to_take) = mpsc::channel();
+        for piece in [first]
+            .into_iter()
+            .chain((1..PIECES).map(|_| vec![0; PIECE]))
+        {
+            // Its reader is below.
+            let _ = free.send(piece);
+        }
+        thread::Builder::new().spawn_scoped(scope, move || read(from, &to_fill, &filled))?;
+        let mut total = PIECE as u64;
+        for piece in to_take {
+            let (piece, len) = piece?;
+            take(&piece[..len]);
+            total += len as u64;
+            // The reader is gone if this was the last one.
+            let _ = free.send(piece);
+        }
+        Ok(total)
+    })
+}
+
+/// A piece and how much of it is filled.
+type Filled = io::Result<(Vec<u8>, usize)>;
+
+/// Fills pieces until there is nothing more, or until nobody takes any.
+fn read(mut from: impl Read, to_fill: &mpsc::Receiver<Vec<u8>>, filled: &mpsc::Sender<Filled>) {
+    for mut piece in to_fill {
+        let len = fill(&mut from, &mut piece);
+        let is_last = !matches!(len, Ok(PIECE));
+        if filled.send(len.map(|len| (piece, len))).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// Reads until the piece is full or there is nothing more.
+fn fill(from: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
+    let mut len = 0;
+    while len < piece.len() {
+        match from.read(&mut piece[len..]) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a few bytes at a time, as a pipe may, and fails in the end if it is to.
+    struct Dribble {
+        left: usize,
+        fails: bool,
+    }
+
+    impl Read for Dribble {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.left == 0 && self.fails {
+                return Err(io::Error::other("torn"));
+            }
+            if self.left % 5 == 1 {
+                self.left -= 1;
+                buffer[0] = self.left as u8;
+                return Ok(1);
+            }
+            let len = buffer.len().min(self.left).min(100_003);
+            for byte in &mut buffer[..len] {
+                self.left -= 1;
+                *byte = self.left as u8;
+            }
+            Ok(len)
+        }
+    }
+
+    #[test]
+    fn every_byte_comes_once_and_in_order() {
+        for len in [
+            0,
+            1,
+            PIECE - 1,
+            PIECE,
+            PIECE + 1,
+            PIECES * PIECE,
+            7 * PIECE + 7,
+        ] {
+            let expected: Vec<u8> = (0..len).rev().map(|left| left as u8).collect();
+            let mut taken = Vec::new();
+            let from = Dribble {
+                left: len,
+                fails: false,
+            };
+            let total = stream(from, |piece| taken.extend_from_slice(piece)).unwrap();
+            assert_eq!(total, len as u64);
+            assert!(taken == expected, "{len}");
+        }
+    }
+
+    #[test]
+    fn what_cant_be_read_is_an_error_wherever_it_begins() {
+        for left in [0, 10, PIECE, PIECE + 10, 5 * PIECE] {
+            let failed = stream(Dribble { left, fails: true }, |_| ());
+            assert_eq!(failed.unwrap_err().to_string(), "torn");
+        }
+    }
+}
