@@ -8,6 +8,8 @@ mod examples;
 mod folder;
 mod json;
 mod keys;
+#[cfg(target_os = "linux")]
+mod large_files;
 mod lint;
 mod manners;
 mod page;

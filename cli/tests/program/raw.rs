@@ -9,7 +9,7 @@ use pq_x509::{EncapsulationKey, PreHash, SigningKey};
 use crate::folder::Folder;
 
 /// With a key of each kind that is quick, and something to sign.
-fn folder() -> Folder {
+pub(crate) fn folder() -> Folder {
     let folder = Folder::new();
     for algorithm in ALGORITHMS {
         let new = format!("key new {algorithm} --out {algorithm}.key --public {algorithm}.pub");
@@ -486,53 +486,4 @@ fn only_slh_dsa_needs_a_message_in_memory_and_says_so() {
     folder
         .pqtls(&format!("verify {name}.pub sig large --pre-hash SHAKE128"))
         .ok();
-}
-
-#[cfg(target_os = "linux")]
-mod memory {
-    use std::io::Write;
-    use std::process::{Child, Command, Stdio};
-
-    use super::{Folder, folder, fs};
-
-    /// What the issue allows, in KiB.
-    const LIMIT: u64 = 32 * 1024;
-
-    fn start(folder: &Folder, command_line: &str) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pqtls"));
-        command.args(command_line.split_whitespace());
-        command.current_dir(folder.path());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.spawn().unwrap()
-    }
-
-    /// The most that it had in memory so far, in KiB; nothing if it has ended.
-    fn peak(child: &Child) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
-        let peak = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))?;
-        peak.trim().strip_suffix(" kB")?.parse().ok()
-    }
-
-    #[test]
-    fn stays_the_same_however_long_the_message_is() {
-        const MIB: &[u8] = &[7; 1 << 20];
-        let folder = folder();
-        for command in [
-            "sign ML-DSA-65.key - --out sig",
-            "verify ML-DSA-65.pub sig -",
-            "sign SLH-DSA-SHA2-128f.key - --pre-hash SHA-256 --out sig.slh",
-        ] {
-            let mut child = start(&folder, command);
-            let mut pipe = child.stdin.take().unwrap();
-            for _ in 0..64 {
-                pipe.write_all(MIB).unwrap();
-            }
-            let peak = peak(&child).expect("it waits for more");
-            assert!(peak < LIMIT, "{command}: {peak} KiB");
-            drop(pipe);
-            assert!(child.wait_with_output().unwrap().status.success());
-        }
-    }
 }
