@@ -55,6 +55,29 @@ fn take_little_memory() {
     }
 }
 
+/// By `script`, which every Debian has.
+#[test]
+fn show_how_far_they_are_on_a_terminal_if_it_takes_longer_than_a_second() {
+    let folder = folder();
+    let sign = |pause: &str| {
+        let zeros = "head -c 1048576 /dev/zero";
+        let input = format!("{zeros}; sleep {pause}; {zeros}");
+        format!("({input}) | pqtls sign ML-DSA-44.key --out sig --force")
+    };
+    let on_terminal = |line: &str| {
+        let line = format!("TERM=xterm script -qec \"{line}\" /dev/null");
+        folder.shell(&line).stdout().to_owned()
+    };
+    let slow = on_terminal(&sign("1.1"));
+    assert!(slow.contains("MiB") && slow.contains("/s"), "{slow}");
+    let quick = on_terminal(&sign("0"));
+    assert!(
+        !quick.contains("MiB") && quick.contains("signature of"),
+        "{quick}"
+    );
+    folder.shell(&sign("1.1")).ok();
+}
+
 /// For a quiet machine with two cores and an optimised program. Of either time the best of three
 /// counts, taken in turn.
 #[test]
