@@ -107,7 +107,7 @@
 //! moved into its place on the heap, may leave its bytes behind on the stack until they are
 //! overwritten, and what a caller passes in or takes out is the caller's to wipe.
 //! Everything random comes from the operating system, save what the caller gives to
-//! [`SigningKey::sign_with_randomness`].
+//! [`SigningKey::sign_with_randomness`], and [`SigningVariant::Deterministic`] takes none.
 //!
 //! # Errors
 //!
