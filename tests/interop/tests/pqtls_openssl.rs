@@ -78,6 +78,60 @@ fn pqtls_reads_keys_of_openssl() {
 }
 
 #[test]
+fn each_makes_the_signatures_of_the_other() {
+    let Some(work) = Work::new() else { return };
+    work.dir.write("message", "a message");
+    for algorithm in ML_DSA.into_iter().chain(SLH_DSA) {
+        work.pqtls(&format!(
+            "key new {algorithm} --out a.key --public a.pub --force"
+        ));
+        for (ours, theirs) in [
+            ("", ""),
+            ("--context release", "-pkeyopt context-string:release"),
+        ] {
+            let sign = format!("sign a.key message {ours} --force");
+            work.pqtls(&format!("{sign} --deterministic --out ours.sig"));
+            work.openssl(&format!(
+                "pkeyutl -sign -rawin -inkey a.key -in message -out theirs.sig \
+                 -pkeyopt deterministic:1 {theirs}"
+            ));
+            work.assert_same("ours.sig", "theirs.sig");
+            work.pqtls(&format!("verify a.pub theirs.sig message {ours}"));
+            work.pqtls(&format!("{sign} --out ours.sig"));
+            work.openssl(&format!(
+                "pkeyutl -verify -rawin -pubin -inkey a.pub -in message -sigfile ours.sig {theirs}"
+            ))
+            .assert_contains("Signature Verified Successfully");
+        }
+    }
+    // µ of one, signed by the other.
+    for algorithm in ML_DSA {
+        work.pqtls(&format!(
+            "key new {algorithm} --out a.key --public a.pub --force"
+        ));
+        work.pqtls("mu a.pub message --context release --format raw --out mu --force");
+        work.openssl("pkeyutl -sign -inkey a.key -in mu -out mu.sig -pkeyopt mu:1");
+        work.pqtls("verify a.pub mu.sig message --context release");
+    }
+}
+
+#[test]
+fn each_recovers_the_secrets_of_the_other() {
+    let Some(work) = Work::new() else { return };
+    for algorithm in KEMS {
+        work.pqtls(&format!(
+            "key new {algorithm} --out a.key --public a.pub --force"
+        ));
+        work.pqtls("encaps a.pub --out-ciphertext ct --out-secret ours --force");
+        work.openssl("pkeyutl -decap -inkey a.key -in ct -secret theirs");
+        work.assert_same("ours", "theirs");
+        work.openssl("pkeyutl -encap -pubin -inkey a.pub -out ct -secret theirs");
+        work.pqtls("decaps a.key ct --out ours --force");
+        work.assert_same("ours", "theirs");
+    }
+}
+
+#[test]
 fn openssl_goes_by_a_ca_of_pqtls() {
     for (algorithm, root) in [
         ("ML-DSA-44", "ML-DSA-44"),
