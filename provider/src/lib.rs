@@ -91,6 +91,7 @@
 //!   verify, or one whose root it says it trusts, and replaces them while the server runs. That a
 //!   client lists ML-DSA doesn't say that it trusts an ML-DSA root: add the chain that everybody
 //!   trusts first.
+//! * [`classical`] makes classical keys and certificates, for those whom post-quantum ones don't reach yet.
 //! * [`Tickets`] resumes sessions, with client certificates too.
 //! * [`Negotiated`] says what protects a connection, and [`Refusal`] why there is none; on a
 //!   server, [`ServerHandshake`] has both.
@@ -291,6 +292,8 @@ extern crate alloc;
 mod algorithms;
 pub mod base;
 mod builder;
+#[cfg(feature = "graviola")]
+pub mod classical;
 mod error;
 mod hello;
 pub mod identity;

@@ -135,7 +135,7 @@ pub use certificate::{
     NameError, RevocationListError, RevokedCertificate, SignatureError, Sizes, UnusableList,
     Validity, ValidityError,
 };
-pub use encoding::{PemError, SyntaxError};
+pub use encoding::{PemError, SyntaxError, pem};
 pub use issuing::{
     Ca, CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, EndEntity,
     IssueError, Issuer, RequestBuilder, RequestError, TbsCertificate, VerifiedRequest,

@@ -7,7 +7,7 @@ use super::{KeyAlgorithm, Signature, oid};
 
 /// The name of an algorithm, of keys or of signatures, by what is in its AlgorithmIdentifier.
 pub(crate) fn name_of(identifier: &[u8]) -> String {
-    match algorithm_in(identifier) {
+    match identifier_in(identifier) {
         Ok(algorithm) if algorithm.oid == oid::EC_PUBLIC_KEY => {
             KeyAlgorithm::on_curve(&algorithm).to_string()
         }
@@ -18,7 +18,7 @@ pub(crate) fn name_of(identifier: &[u8]) -> String {
 }
 
 /// An AlgorithmIdentifier without the header of its SEQUENCE.
-fn algorithm_in(contents: &[u8]) -> der::Result<AlgorithmIdentifierRef<'_>> {
+pub(crate) fn identifier_in(contents: &[u8]) -> der::Result<AlgorithmIdentifierRef<'_>> {
     let mut reader = SliceReader::new(contents)?;
     Ok(AlgorithmIdentifierRef {
         oid: ObjectIdentifier::decode(&mut reader)?,

@@ -101,6 +101,15 @@ impl KeyAlgorithm {
         }))
     }
 
+    /// That of a public key, by the DER of its SubjectPublicKeyInfo. The key itself is not checked.
+    ///
+    /// # Errors
+    ///
+    /// If it is malformed.
+    pub fn of_spki_der(der: &[u8]) -> der::Result<Self> {
+        Ok(Self::of(&SubjectPublicKeyInfoRef::from_der(der)?))
+    }
+
     pub(super) fn of(spki: &SubjectPublicKeyInfoRef<'_>) -> Self {
         let oid = spki.algorithm.oid;
         match parameter_set(oid) {
@@ -148,12 +157,17 @@ impl fmt::Display for KeyAlgorithm {
 }
 
 /// The length of the modulus of an RSAPublicKey (RFC 8017, appendix A.1.1).
-fn rsa_bits(key: &[u8]) -> der::Result<usize> {
+pub(crate) fn rsa_bits(key: &[u8]) -> der::Result<usize> {
     AnyRef::from_der(key)?.sequence(|reader| {
         let modulus = UintRef::decode(reader)?;
         UintRef::decode(reader)?;
-        let bytes = modulus.as_bytes();
-        let first = bytes.first().copied().unwrap_or_default();
-        Ok((bytes.len() * 8).saturating_sub(first.leading_zeros() as usize))
+        Ok(bit_len(modulus))
     })
+}
+
+/// The length of a number, without the zeros that it begins with.
+pub(crate) fn bit_len(number: UintRef<'_>) -> usize {
+    let bytes = number.as_bytes();
+    let first = bytes.first().copied().unwrap_or_default();
+    (bytes.len() * 8).saturating_sub(first.leading_zeros() as usize)
 }

@@ -28,6 +28,11 @@ use rustls::crypto::CryptoProvider;
 use rustls::server::ProducesTickets;
 
 use crate::Error;
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+use crate::verify::Algorithm;
 
 /// [graviola](https://docs.rs/graviola): pure Rust and inline assembly, so that it
 /// builds without a C compiler, cmake or an assembler.
@@ -49,6 +54,24 @@ use crate::Error;
 #[cfg(feature = "graviola")]
 pub fn graviola() -> Result<CryptoProvider, Error> {
     Ok((graviola::detect()?.provider)())
+}
+
+/// What graviola needs and the CPU lacks, as `std::arch` names it.
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) fn missing_for_graviola() -> Vec<&'static str> {
+    graviola::missing_features()
+}
+
+/// What [`graviola()`] verifies in chains, without the rest of it.
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) fn graviola_verification() -> &'static [Algorithm] {
+    graviola::verification()
 }
 
 /// [AWS-LC](https://docs.rs/aws-lc-rs), by way of rustls.

@@ -5,6 +5,8 @@ extern crate alloc;
 
 mod builder;
 mod chromium;
+#[cfg(feature = "graviola")]
+mod classical;
 mod default_base;
 mod errors;
 mod events;

@@ -3,7 +3,7 @@
 //!
 //! It uses [`errors`](crate::errors).
 
-pub(crate) mod pem;
+pub mod pem;
 pub(crate) mod syntax;
 
 pub use pem::PemError;

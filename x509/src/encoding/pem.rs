@@ -6,13 +6,14 @@ use zeroize::Zeroizing;
 
 use crate::errors::describe;
 
-/// The contents of the first block with this label.
+/// The contents of the first block with this label, such as `EC PRIVATE KEY`.
 ///
 /// The buffer is wiped when dropped: the same function reads private keys.
-pub(crate) fn decode_first(
-    text: &str,
-    label: &'static str,
-) -> Result<Zeroizing<Vec<u8>>, PemError> {
+///
+/// # Errors
+///
+/// A [`PemError`] that says what is wrong with the text, or with the block.
+pub fn decode_first(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8>>, PemError> {
     match blocks(text, label).next() {
         Some(block) => decode(block?),
         None => Err(missing(text, label)),
@@ -20,10 +21,11 @@ pub(crate) fn decode_first(
 }
 
 /// The contents of every block with this label, in order; at least one.
-pub(crate) fn decode_all(
-    text: &str,
-    label: &'static str,
-) -> Result<Vec<Zeroizing<Vec<u8>>>, PemError> {
+///
+/// # Errors
+///
+/// A [`PemError`] that says what is wrong with the text, or with a block.
+pub fn decode_all(text: &str, label: &'static str) -> Result<Vec<Zeroizing<Vec<u8>>>, PemError> {
     let contents = blocks(text, label)
         .map(|block| decode(block?))
         .collect::<Result<Vec<_>, _>>()?;
@@ -33,8 +35,13 @@ pub(crate) fn decode_all(
     Ok(contents)
 }
 
-/// One block, in lines of 64 characters that end in a line feed.
-pub(crate) fn encode(label: &'static str, der: &[u8]) -> String {
+/// One block, in lines of 64 characters that end in a line feed. That of a private key is the caller's to
+/// wipe.
+///
+/// # Panics
+///
+/// If the label has other characters than RFC 7468 allows.
+pub fn encode(label: &'static str, der: &[u8]) -> String {
     pem::encode_string(label, LineEnding::LF, der)
         .expect("labels are constants, and the length of a block overflows no usize")
 }

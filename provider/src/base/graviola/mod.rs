@@ -15,9 +15,10 @@ use rustls::crypto::CryptoProvider;
 
 use super::Base;
 use crate::Error;
+use crate::verify::Algorithm;
 
 pub(super) fn detect() -> Result<Base, Error> {
-    let missing = missing(&cpu_features());
+    let missing = missing_features();
     if !missing.is_empty() {
         return Err(Error::UnsupportedCpu { missing });
     }
@@ -32,6 +33,14 @@ fn provider() -> CryptoProvider {
     let provider = rustls_graviola::default_provider();
     let provider = suites::in_place(cleared::in_place(provider));
     rsa::in_place(ecdsa::in_place(provider))
+}
+
+pub(super) fn missing_features() -> Vec<&'static str> {
+    missing(&cpu_features())
+}
+
+pub(super) fn verification() -> &'static [Algorithm] {
+    provider().signature_verification_algorithms.all
 }
 
 fn missing(features: &[(&'static str, bool)]) -> Vec<&'static str> {

@@ -1,0 +1,137 @@
+use core::fmt;
+use core::str::FromStr;
+
+use rustls::pki_types::{AlgorithmIdentifier, alg_id};
+
+use crate::algorithms::KeyAlgorithm;
+
+/// An algorithm of classical keys that sign. None of them withstands a quantum computer.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum ClassicalAlgorithm {
+    /// ECDSA on P-256 (FIPS 186-5), with SHA-256.
+    EcdsaP256,
+    /// ECDSA on P-384 (FIPS 186-5), with SHA-384.
+    EcdsaP384,
+    /// Ed25519 (RFC 8032).
+    Ed25519,
+    /// RSA with a modulus of 2048 bits. As all of RSA here it signs by PKCS#1 v1.5 (RFC 8017,
+    /// section 8.2) with SHA-256, which verifiers of certificates accept everywhere.
+    Rsa2048,
+    /// RSA with a modulus of 3072 bits.
+    Rsa3072,
+    /// RSA with a modulus of 4096 bits.
+    Rsa4096,
+}
+
+impl ClassicalAlgorithm {
+    /// Every algorithm.
+    pub const ALL: &'static [Self] = &[
+        Self::EcdsaP256,
+        Self::EcdsaP384,
+        Self::Ed25519,
+        Self::Rsa2048,
+        Self::Rsa3072,
+        Self::Rsa4096,
+    ];
+
+    /// The name, such as `ECDSA-P256`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EcdsaP256 => "ECDSA-P256",
+            Self::EcdsaP384 => "ECDSA-P384",
+            Self::Ed25519 => "Ed25519",
+            Self::Rsa2048 => "RSA-2048",
+            Self::Rsa3072 => "RSA-3072",
+            Self::Rsa4096 => "RSA-4096",
+        }
+    }
+
+    /// The length in bytes of a raw private key: the scalar of ECDSA, or the seed of Ed25519. RSA has
+    /// none.
+    pub fn raw_private_key_len(self) -> Option<usize> {
+        match self {
+            Self::EcdsaP256 | Self::Ed25519 => Some(32),
+            Self::EcdsaP384 => Some(48),
+            Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => None,
+        }
+    }
+
+    /// The length of the longest signature, in bytes.
+    pub fn max_signature_len(self) -> usize {
+        KeyAlgorithm::from(self).max_signature_len()
+    }
+
+    /// What stands in certificates beside signatures of such a key.
+    pub(super) fn signature_identifier(self) -> AlgorithmIdentifier {
+        match self {
+            Self::EcdsaP256 => alg_id::ECDSA_SHA256,
+            Self::EcdsaP384 => alg_id::ECDSA_SHA384,
+            Self::Ed25519 => alg_id::ED25519,
+            Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => alg_id::RSA_PKCS1_SHA256,
+        }
+    }
+}
+
+impl fmt::Display for ClassicalAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for ClassicalAlgorithm {
+    type Err = UnknownClassicalAlgorithm;
+
+    /// Reads a name as [`name`](Self::name) gives it, in either case.
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|algorithm| algorithm.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| UnknownClassicalAlgorithm(name.into()))
+    }
+}
+
+impl From<ClassicalAlgorithm> for KeyAlgorithm {
+    fn from(algorithm: ClassicalAlgorithm) -> Self {
+        match algorithm {
+            ClassicalAlgorithm::EcdsaP256 => Self::EcdsaP256,
+            ClassicalAlgorithm::EcdsaP384 => Self::EcdsaP384,
+            ClassicalAlgorithm::Ed25519 => Self::Ed25519,
+            ClassicalAlgorithm::Rsa2048 => Self::Rsa { bits: 2048 },
+            ClassicalAlgorithm::Rsa3072 => Self::Rsa { bits: 3072 },
+            ClassicalAlgorithm::Rsa4096 => Self::Rsa { bits: 4096 },
+        }
+    }
+}
+
+/// A name that is none of the classical algorithms.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{_0:?} is no classical algorithm known here; known: {}", names())]
+pub struct UnknownClassicalAlgorithm(String);
+
+fn names() -> String {
+    let names: Vec<_> = ClassicalAlgorithm::ALL.iter().map(|a| a.name()).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_in_either_case() {
+        for algorithm in ClassicalAlgorithm::ALL {
+            let name = algorithm.name();
+            for written in [name.into(), name.to_lowercase(), name.to_uppercase()] {
+                assert_eq!(written.parse(), Ok(*algorithm));
+            }
+        }
+        let unknown = "DSA".parse::<ClassicalAlgorithm>().unwrap_err();
+        assert_eq!(
+            unknown.to_string(),
+            "\"DSA\" is no classical algorithm known here; known: ECDSA-P256, ECDSA-P384, Ed25519, \
+             RSA-2048, RSA-3072, RSA-4096"
+        );
+    }
+}

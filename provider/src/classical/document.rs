@@ -1,0 +1,82 @@
+//! What a private key's document says of it: PKCS#8 (RFC 5958), ECPrivateKey (RFC 5915) or
+//! RSAPrivateKey (RFC 8017, appendix A.1.2).
+
+use pkcs8::PrivateKeyInfoRef;
+use pq_x509::x509_cert::der::asn1::{ContextSpecific, OctetStringRef, UintRef};
+use pq_x509::x509_cert::der::oid::ObjectIdentifier;
+use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader, Tag, TagNumber};
+use rustls::pki_types::PrivateKeyDer;
+
+use super::error::ClassicalKeyError;
+use super::family::{Family, rsa_of_length};
+use crate::algorithms::bit_len;
+
+/// A private key's fields as they stand in the DER.
+pub(super) struct Document<'a> {
+    pub(super) family: Family,
+    /// ECPrivateKey, CurvePrivateKey (RFC 8410) or RSAPrivateKey.
+    pub(super) key: &'a [u8],
+    /// What PKCS#8 of version 2 has beside it.
+    pub(super) public_key: Option<&'a [u8]>,
+}
+
+impl<'a> Document<'a> {
+    /// Reads any of the three without copying what is secret.
+    pub(super) fn read(der: &'a [u8]) -> Result<Self, ClassicalKeyError> {
+        let document = match PrivateKeyDer::try_from(der) {
+            Ok(PrivateKeyDer::Sec1(_)) => Self::bare(curve(der)?, der),
+            Ok(PrivateKeyDer::Pkcs1(_)) => Self::bare(Family::Rsa, der),
+            _ => Self::pkcs8(der)?,
+        };
+        if document.family == Family::Rsa {
+            rsa_of_length(modulus_bits(document.key)?)?;
+        }
+        Ok(document)
+    }
+
+    fn bare(family: Family, key: &'a [u8]) -> Self {
+        Self {
+            family,
+            key,
+            public_key: None,
+        }
+    }
+
+    fn pkcs8(der: &'a [u8]) -> Result<Self, ClassicalKeyError> {
+        let info = PrivateKeyInfoRef::from_der(der)?;
+        let family = Family::of(&info.algorithm)?;
+        let public_key = match info.public_key {
+            None => None,
+            Some(bits) => match bits.as_bytes() {
+                Some(bytes) => Some(bytes),
+                None => return Err(ClassicalKeyError::PublicKeyMismatch(family.name())),
+            },
+        };
+        Ok(Self {
+            family,
+            key: info.private_key.as_bytes(),
+            public_key,
+        })
+    }
+}
+
+/// The curve of an ECPrivateKey that stands alone, where its parameters say it.
+fn curve(ec_private_key: &[u8]) -> Result<Family, ClassicalKeyError> {
+    let mut reader = SliceReader::new(ec_private_key)?;
+    Header::decode(&mut reader)?;
+    u8::decode(&mut reader)?;
+    <&OctetStringRef>::decode(&mut reader)?;
+    let parameters = TagNumber(0);
+    match ContextSpecific::<ObjectIdentifier>::decode_explicit(&mut reader, parameters)? {
+        Some(curve) => Family::on_curve(curve.value),
+        None => Err(der::Error::from(Tag::ObjectIdentifier.value_error()).into()),
+    }
+}
+
+/// The length of the modulus of an RSAPrivateKey.
+fn modulus_bits(rsa_private_key: &[u8]) -> der::Result<usize> {
+    let mut reader = SliceReader::new(rsa_private_key)?;
+    Header::decode(&mut reader)?;
+    u8::decode(&mut reader)?;
+    Ok(bit_len(UintRef::decode(&mut reader)?))
+}

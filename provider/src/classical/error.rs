@@ -1,0 +1,94 @@
+use pq_x509::PemError;
+use pq_x509::x509_cert::der;
+use pq_x509::x509_cert::spki::ObjectIdentifier;
+
+use super::algorithm::ClassicalAlgorithm;
+
+/// Why a classical key could not be made, read, written or used.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClassicalKeyError {
+    /// graviola needs instructions that this CPU lacks.
+    #[error(
+        "keys of ECDSA, Ed25519 and RSA are graviola's, which needs CPU features that this CPU lacks: \
+         {}; use a post-quantum key, such as one of ML-DSA-65, or another machine",
+        .missing.join(", ")
+    )]
+    UnsupportedCpu {
+        /// The missing features, as `std::arch` names them.
+        missing: Vec<&'static str>,
+    },
+    /// graviola doesn't exist for this architecture.
+    #[error(
+        "keys of ECDSA, Ed25519 and RSA are graviola's, which runs on x86_64 and aarch64, not on \
+         {architecture}; use a post-quantum key, such as one of ML-DSA-65, or another machine"
+    )]
+    UnsupportedArchitecture {
+        /// The architecture that the program was built for.
+        architecture: &'static str,
+    },
+    /// The bytes are not the DER of a private key or of a SubjectPublicKeyInfo.
+    #[error("the key is not valid DER: {0}")]
+    Der(der::Error),
+    /// The text holds no PEM block of the right kind, or a damaged one.
+    #[error(transparent)]
+    Pem(#[from] PemError),
+    /// The key is of an algorithm or on a curve that is none of [`ClassicalAlgorithm::ALL`].
+    #[error(
+        "no support for classical keys of the algorithm or curve {0}; take one of ECDSA on P-256 or \
+         P-384, of Ed25519 or of RSA"
+    )]
+    UnsupportedAlgorithm(ObjectIdentifier),
+    /// An RSA key of a length that is none of [`ClassicalAlgorithm::ALL`].
+    #[error("no support for RSA keys of {0} bits; take one of 2048, of 3072 or of 4096 bits")]
+    UnsupportedRsaLength(usize),
+    /// The AlgorithmIdentifier has other parameters than its algorithm.
+    #[error(
+        "the AlgorithmIdentifier of {0} has not the parameters that it should: the name of a curve for \
+         ECDSA, NULL for RSA, none for Ed25519; have the key encoded again by a conforming tool"
+    )]
+    Parameters(ObjectIdentifier),
+    /// The key material itself was refused.
+    #[error("malformed {algorithm} key: {reason}")]
+    Malformed {
+        /// What the key claims to be.
+        algorithm: &'static str,
+        /// The check that failed.
+        reason: String,
+    },
+    /// A private key whose file has a public key beside it that is not its own.
+    #[error("malformed {0} key: the public key beside the private key belongs to another key")]
+    PublicKeyMismatch(&'static str),
+    /// The parts of a private key don't belong together, so that it signs nothing that its public
+    /// key accepts.
+    #[error(
+        "the parts of the key don't belong together: its public half refuses what its private half \
+         signs; don't use it, and get it from where it was made"
+    )]
+    Unsound,
+    /// RSA keys were asked for as raw bytes, which no standard defines.
+    #[error("{0} keys are several numbers and have no raw bytes; write them as PEM or DER")]
+    NoRawBytes(ClassicalAlgorithm),
+    /// A raw private key has another length.
+    #[error("a raw private key of {algorithm} has {expected} bytes, not {found}")]
+    RawLength {
+        /// What was to be read.
+        algorithm: ClassicalAlgorithm,
+        /// The right length.
+        expected: usize,
+        /// The length found.
+        found: usize,
+    },
+    /// The signature is not valid for this key and message.
+    #[error("invalid {0} signature")]
+    InvalidSignature(ClassicalAlgorithm),
+    /// The operating system gave no randomness.
+    #[error("the operating system gave no randomness")]
+    Randomness,
+}
+
+impl From<der::Error> for ClassicalKeyError {
+    fn from(error: der::Error) -> Self {
+        Self::Der(error)
+    }
+}

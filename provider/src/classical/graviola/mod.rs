@@ -1,0 +1,113 @@
+//! Classical keys as graviola has them.
+//!
+//! It uses [`base`](crate::base), and of the room above what says why a key can't be had.
+
+mod ecdsa;
+mod ed25519;
+mod rsa;
+
+use graviola::signing::ecdsa::{P256, P384, VerifyingKey};
+use graviola::signing::eddsa::Ed25519VerifyingKey;
+use graviola::signing::rsa::{KeySize, VerifyingKey as RsaVerifyingKey};
+use rustls::pki_types::SignatureVerificationAlgorithm;
+
+use self::ecdsa::Ecdsa;
+use self::ed25519::Ed25519;
+use self::rsa::Rsa;
+use super::algorithm::ClassicalAlgorithm;
+use super::error::ClassicalKeyError;
+use super::family::Family;
+use super::private_key::PrivateKey;
+use crate::base;
+
+type Key = Box<dyn PrivateKey>;
+
+/// Whether the CPU can run what is here, which otherwise panics.
+fn available() -> Result<(), ClassicalKeyError> {
+    let missing = base::missing_for_graviola();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(ClassicalKeyError::UnsupportedCpu { missing }),
+    }
+}
+
+pub(super) fn generate(algorithm: ClassicalAlgorithm) -> Result<Key, ClassicalKeyError> {
+    available()?;
+    match algorithm {
+        ClassicalAlgorithm::EcdsaP256 => Ecdsa::<P256>::generate(),
+        ClassicalAlgorithm::EcdsaP384 => Ecdsa::<P384>::generate(),
+        ClassicalAlgorithm::Ed25519 => Ed25519::generate(),
+        ClassicalAlgorithm::Rsa2048 => Rsa::generate(KeySize::Rsa2048),
+        ClassicalAlgorithm::Rsa3072 => Rsa::generate(KeySize::Rsa3072),
+        ClassicalAlgorithm::Rsa4096 => Rsa::generate(KeySize::Rsa4096),
+    }
+    // Nothing else can go wrong.
+    .map_err(|_| ClassicalKeyError::Randomness)
+}
+
+/// Reads what the OCTET STRING of PKCS#8 has in it: ECPrivateKey (RFC 5915), CurvePrivateKey (RFC 8410)
+/// or RSAPrivateKey (RFC 8017).
+pub(super) fn read(family: Family, key: &[u8]) -> Result<Key, ClassicalKeyError> {
+    available()?;
+    match family {
+        Family::P256 => Ecdsa::<P256>::read(key),
+        Family::P384 => Ecdsa::<P384>::read(key),
+        Family::Ed25519 => Ed25519::read(key),
+        Family::Rsa => Rsa::read(key),
+    }
+    .map_err(malformed(family))
+}
+
+/// Reads a scalar of ECDSA or a seed of Ed25519, whose length is right.
+pub(super) fn from_raw(
+    algorithm: ClassicalAlgorithm,
+    key: &[u8],
+) -> Result<Key, ClassicalKeyError> {
+    available()?;
+    let family = Family::from(algorithm);
+    match family {
+        Family::P256 => Ecdsa::<P256>::from_raw(key),
+        Family::P384 => Ecdsa::<P384>::from_raw(key),
+        Family::Ed25519 => Ed25519::from_raw(key),
+        Family::Rsa => return Err(ClassicalKeyError::NoRawBytes(algorithm)),
+    }
+    .map_err(malformed(family))
+}
+
+/// Refuses the bits of a public key that are none, such as a point that is not on the curve.
+pub(super) fn check_public_key(family: Family, key: &[u8]) -> Result<(), ClassicalKeyError> {
+    available()?;
+    match family {
+        Family::P256 => VerifyingKey::<P256>::from_x962_uncompressed(key).map(drop),
+        Family::P384 => VerifyingKey::<P384>::from_x962_uncompressed(key).map(drop),
+        Family::Ed25519 => Ed25519VerifyingKey::from_bytes(key).map(drop),
+        Family::Rsa => RsaVerifyingKey::from_pkcs1_der(key).map(drop),
+    }
+    .map_err(malformed(family))
+}
+
+pub(super) fn verification_algorithms()
+-> Result<&'static [&'static dyn SignatureVerificationAlgorithm], ClassicalKeyError> {
+    available()?;
+    Ok(base::graviola_verification())
+}
+
+/// For `map_err`: what graviola says of a key of this family.
+fn malformed(family: Family) -> impl Fn(graviola::Error) -> ClassicalKeyError {
+    move |error| ClassicalKeyError::Malformed {
+        algorithm: family.name(),
+        reason: error.to_string(),
+    }
+}
+
+/// For `map_err`: why a key did not sign.
+fn not_signed(error: graviola::Error) -> ClassicalKeyError {
+    match error {
+        graviola::Error::RngFailed => ClassicalKeyError::Randomness,
+        // RSA verifies what it has signed.
+        _ => ClassicalKeyError::Unsound,
+    }
+}
+
+/// For `expect`: what buffers for encodings are.
+const LONG_ENOUGH: &str = "the buffer is longer than any encoding";

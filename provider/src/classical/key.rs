@@ -1,0 +1,210 @@
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::fmt;
+
+use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
+use pq_x509::{PemError, SignError, Signer, SubjectKey, pem};
+use rustls::pki_types::SubjectPublicKeyInfoDer;
+use zeroize::Zeroizing;
+
+use super::algorithm::ClassicalAlgorithm;
+use super::document::Document;
+use super::error::ClassicalKeyError;
+use super::graviola;
+use super::private_key::PrivateKey;
+use super::public_key::ClassicalPublicKey;
+use crate::algorithms::identifier_in;
+
+/// A private key of ECDSA, Ed25519 or RSA that signs certificates and requests.
+///
+/// pq-x509's [`Issuer`](pq_x509::Issuer) and requests take it, as they take a post-quantum key.
+/// Clones share one key. Buffers with a key in them are wiped; graviola moves keys by value, which may
+/// leave copies on the stack.
+///
+/// ```
+/// use pq_x509::{CertificateBuilder, CertificateRequest, Issuer};
+/// use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let key = ClassicalKey::generate(ClassicalAlgorithm::EcdsaP256)?;
+/// let root = Issuer::self_signed(CertificateBuilder::ca("Example Root"), key)?;
+///
+/// let key = ClassicalKey::generate(ClassicalAlgorithm::Ed25519)?;
+/// let request = CertificateRequest::builder().dns_name("example.org").sign(&key)?;
+/// let pem = key.to_pkcs8_pem();
+///
+/// let verification = rustls_pq::classical::verification_algorithms()?;
+/// let request = request.verify_with(verification)?;
+/// let leaf = root.issue(request.certificate().server_auth(), &request)?;
+/// # use pq_x509::SubjectKey;
+/// # assert_eq!(ClassicalKey::from_pem(&pem)?.spki(), leaf.spki());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct ClassicalKey {
+    key: Arc<dyn PrivateKey>,
+    public_key: ClassicalPublicKey,
+}
+
+impl ClassicalKey {
+    /// Makes a new key from the operating system's randomness.
+    ///
+    /// RSA takes a while, 4096 bits up to some seconds, and is not made in constant time: don't make RSA
+    /// keys where others can time or otherwise watch the program.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::Randomness`] if there is none;
+    /// [`ClassicalKeyError::UnsupportedCpu`] and [`ClassicalKeyError::UnsupportedArchitecture`], as all
+    /// that makes or reads a key.
+    pub fn generate(algorithm: ClassicalAlgorithm) -> Result<Self, ClassicalKeyError> {
+        Self::new(graviola::generate(algorithm)?)
+    }
+
+    /// Reads the DER of a private key: PKCS#8 of version 1 or 2 (RFC 5958), ECPrivateKey with the name of
+    /// its curve (RFC 5915), or RSAPrivateKey (RFC 8017).
+    ///
+    /// A public key beside the private one is held against it, but for RSA, where [`check`](Self::check)
+    /// does.
+    ///
+    /// # Errors
+    ///
+    /// A [`ClassicalKeyError`] that says what is wrong with it.
+    pub fn from_der(der: &[u8]) -> Result<Self, ClassicalKeyError> {
+        let document = Document::read(der)?;
+        let key = Self::new(graviola::read(document.family, document.key)?)?;
+        match document.public_key {
+            Some(public_key) if public_key != key.public_key.as_bytes() => {
+                Err(ClassicalKeyError::PublicKeyMismatch(document.family.name()))
+            }
+            _ => Ok(key),
+        }
+    }
+
+    /// Reads the first private key of a PEM text: a block `PRIVATE KEY`, `EC PRIVATE KEY` or
+    /// `RSA PRIVATE KEY`.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::Pem`] if there is none, and those of DER.
+    pub fn from_pem(text: &str) -> Result<Self, ClassicalKeyError> {
+        for label in [PEM_LABEL, "EC PRIVATE KEY", "RSA PRIVATE KEY"] {
+            match pem::decode_first(text, label) {
+                Err(PemError::Missing { .. }) => {}
+                block => return Self::from_der(&block?),
+            }
+        }
+        Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
+    }
+
+    /// Takes the scalar of ECDSA, of 32 or 48 bytes, the highest first, or the seed of Ed25519.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::NoRawBytes`] for RSA, [`ClassicalKeyError::RawLength`] for a wrong length,
+    /// and [`ClassicalKeyError::Malformed`] for a scalar that is out of range.
+    pub fn from_raw(algorithm: ClassicalAlgorithm, key: &[u8]) -> Result<Self, ClassicalKeyError> {
+        let expected = algorithm.raw_private_key_len();
+        match expected.ok_or(ClassicalKeyError::NoRawBytes(algorithm))? {
+            expected if expected != key.len() => Err(ClassicalKeyError::RawLength {
+                algorithm,
+                expected,
+                found: key.len(),
+            }),
+            _ => Self::new(graviola::from_raw(algorithm, key)?),
+        }
+    }
+
+    fn new(key: Box<dyn PrivateKey>) -> Result<Self, ClassicalKeyError> {
+        Ok(Self {
+            public_key: ClassicalPublicKey::from_spki_der(&key.spki())?,
+            key: key.into(),
+        })
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> ClassicalAlgorithm {
+        self.public_key.algorithm()
+    }
+
+    /// The public half.
+    pub fn public_key(&self) -> &ClassicalPublicKey {
+        &self.public_key
+    }
+
+    /// The key in PKCS#8 of version 1, as everybody reads it: for ECDSA with the name of the curve and the
+    /// public key (RFC 5915), for Ed25519 the seed alone (RFC 8410).
+    pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
+        self.key.pkcs8()
+    }
+
+    /// The same as PEM.
+    pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
+        Zeroizing::new(pem::encode(PEM_LABEL, &self.key.pkcs8()))
+    }
+
+    /// What [`from_raw`](Self::from_raw) takes.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::NoRawBytes`] for RSA.
+    pub fn to_raw(&self) -> Result<Zeroizing<Vec<u8>>, ClassicalKeyError> {
+        let raw = self.key.raw();
+        raw.ok_or_else(|| ClassicalKeyError::NoRawBytes(self.algorithm()))
+    }
+
+    /// Checks that the key works: signs something, and verifies that.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::Unsound`] if it does not, and [`ClassicalKeyError::Randomness`] if there is
+    /// none to sign with.
+    pub fn check(&self) -> Result<(), ClassicalKeyError> {
+        const MESSAGE: &[u8] = b"rustls-pq check";
+        let signature = self.sign(MESSAGE)?;
+        let verified = self.public_key.verify(MESSAGE, &signature);
+        verified.map_err(|_| ClassicalKeyError::Unsound)
+    }
+
+    /// Signs a message as certificates do: [`ClassicalAlgorithm`] says with which hash and padding.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::Randomness`] if there is none, and [`ClassicalKeyError::Unsound`] if the
+    /// parts of an RSA key don't belong together.
+    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, ClassicalKeyError> {
+        self.key.sign(message)
+    }
+}
+
+impl SubjectKey for ClassicalKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.public_key.spki()
+    }
+}
+
+impl Signer for ClassicalKey {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        let identifier = self.algorithm().signature_identifier();
+        let identifier = identifier_in(&identifier).expect("it is a constant");
+        AlgorithmIdentifierOwned {
+            oid: identifier.oid,
+            parameters: identifier.parameters.map(Into::into),
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        self.sign(message).map_err(SignError::new)
+    }
+}
+
+impl fmt::Debug for ClassicalKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClassicalKey")
+            .field("algorithm", &self.algorithm())
+            .finish_non_exhaustive()
+    }
+}
+
+const PEM_LABEL: &str = "PRIVATE KEY";

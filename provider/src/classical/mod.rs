@@ -1,0 +1,80 @@
+// This room uses `algorithms` and `base`.
+
+//! Classical keys for certificates: ECDSA on P-256 and P-384, Ed25519 and RSA, made, read, written
+//! and signed with.
+//!
+//! They are for those whom a post-quantum certificate does not reach yet: a server with a
+//! [twin](crate::identity) of each kind, or a CA that everybody knows. In handshakes the keys of any
+//! base serve, this room or not. All here is graviola's, so it needs the feature of that name.
+
+mod algorithm;
+mod document;
+mod error;
+mod family;
+mod key;
+mod private_key;
+mod public_key;
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod graviola;
+
+pub use algorithm::{ClassicalAlgorithm, UnknownClassicalAlgorithm};
+pub use error::ClassicalKeyError;
+pub use key::ClassicalKey;
+pub use public_key::ClassicalPublicKey;
+
+use rustls::pki_types::SignatureVerificationAlgorithm;
+
+/// Verification of classical signatures, for [`ChainValidator`](pq_x509::ChainValidator), requests and
+/// webpki: those by keys of this room, by RSA keys of other lengths, with other hashes, and of RSA-PSS.
+///
+/// # Errors
+///
+/// [`ClassicalKeyError::UnsupportedCpu`] and [`ClassicalKeyError::UnsupportedArchitecture`].
+pub fn verification_algorithms()
+-> Result<&'static [&'static dyn SignatureVerificationAlgorithm], ClassicalKeyError> {
+    graviola::verification_algorithms()
+}
+
+/// Where there is no graviola.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod graviola {
+    use rustls::pki_types::SignatureVerificationAlgorithm;
+
+    use super::algorithm::ClassicalAlgorithm;
+    use super::error::ClassicalKeyError;
+    use super::family::Family;
+    use super::private_key::PrivateKey;
+
+    fn unsupported<T>() -> Result<T, ClassicalKeyError> {
+        Err(ClassicalKeyError::UnsupportedArchitecture {
+            architecture: std::env::consts::ARCH,
+        })
+    }
+
+    pub(super) fn generate(
+        _: ClassicalAlgorithm,
+    ) -> Result<Box<dyn PrivateKey>, ClassicalKeyError> {
+        unsupported()
+    }
+
+    pub(super) fn read(_: Family, _: &[u8]) -> Result<Box<dyn PrivateKey>, ClassicalKeyError> {
+        unsupported()
+    }
+
+    pub(super) fn from_raw(
+        _: ClassicalAlgorithm,
+        _: &[u8],
+    ) -> Result<Box<dyn PrivateKey>, ClassicalKeyError> {
+        unsupported()
+    }
+
+    pub(super) fn check_public_key(_: Family, _: &[u8]) -> Result<(), ClassicalKeyError> {
+        unsupported()
+    }
+
+    pub(super) fn verification_algorithms()
+    -> Result<&'static [&'static dyn SignatureVerificationAlgorithm], ClassicalKeyError> {
+        unsupported()
+    }
+}

@@ -1,0 +1,117 @@
+use core::fmt;
+
+use pq_x509::x509_cert::der::Decode;
+use pq_x509::x509_cert::spki::SubjectPublicKeyInfoRef;
+use pq_x509::{SubjectKey, pem};
+use rustls::pki_types::SubjectPublicKeyInfoDer;
+
+use super::algorithm::ClassicalAlgorithm;
+use super::error::ClassicalKeyError;
+use super::family::{Family, rsa_of_length};
+use super::graviola;
+use crate::algorithms::rsa_bits;
+
+/// A public key of ECDSA, Ed25519 or RSA.
+///
+/// One that exists is valid: a point is on its curve.
+#[derive(Clone, Eq, PartialEq)]
+pub struct ClassicalPublicKey {
+    algorithm: ClassicalAlgorithm,
+    spki: Vec<u8>,
+    /// How many bytes at the end of `spki` are the key's own.
+    raw_len: usize,
+}
+
+impl ClassicalPublicKey {
+    /// Reads the DER of a SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7). Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// A [`ClassicalKeyError`] that says what is wrong with it.
+    pub fn from_spki_der(der: &[u8]) -> Result<Self, ClassicalKeyError> {
+        let spki = SubjectPublicKeyInfoRef::from_der(der)?;
+        let family = Family::of(&spki.algorithm)?;
+        let Some(raw) = spki.subject_public_key.as_bytes() else {
+            return Err(ClassicalKeyError::Malformed {
+                algorithm: family.name(),
+                reason: "its bits are no whole number of bytes".into(),
+            });
+        };
+        let algorithm = match family {
+            Family::P256 => ClassicalAlgorithm::EcdsaP256,
+            Family::P384 => ClassicalAlgorithm::EcdsaP384,
+            Family::Ed25519 => ClassicalAlgorithm::Ed25519,
+            Family::Rsa => rsa_of_length(rsa_bits(raw)?)?,
+        };
+        graviola::check_public_key(family, raw)?;
+        Ok(Self {
+            algorithm,
+            raw_len: raw.len(),
+            spki: der.to_vec(),
+        })
+    }
+
+    /// Reads the first `PUBLIC KEY` block of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::Pem`] if there is none, and those of DER.
+    pub fn from_spki_pem(text: &str) -> Result<Self, ClassicalKeyError> {
+        Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> ClassicalAlgorithm {
+        self.algorithm
+    }
+
+    /// The DER of the SubjectPublicKeyInfo.
+    pub fn to_spki_der(&self) -> &[u8] {
+        &self.spki
+    }
+
+    /// The SubjectPublicKeyInfo as PEM.
+    pub fn to_spki_pem(&self) -> String {
+        pem::encode(PEM_LABEL, &self.spki)
+    }
+
+    /// The key alone: for ECDSA the uncompressed point, for Ed25519 its 32 bytes, for RSA the DER of
+    /// RSAPublicKey (RFC 8017, appendix A.1.1).
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.spki[self.spki.len() - self.raw_len..]
+    }
+
+    /// Verifies a signature of the kind that [`ClassicalKey::sign`](super::ClassicalKey::sign) makes.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::InvalidSignature`] if it is none of this key over this message.
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), ClassicalKeyError> {
+        let key = Family::from(self.algorithm).identifier();
+        let identifier = self.algorithm.signature_identifier();
+        let verified = graviola::verification_algorithms()?
+            .iter()
+            .find(|one| one.public_key_alg_id() == key && one.signature_alg_id() == identifier)
+            .map(|one| one.verify_signature(self.as_bytes(), message, signature));
+        match verified {
+            Some(Ok(())) => Ok(()),
+            _ => Err(ClassicalKeyError::InvalidSignature(self.algorithm)),
+        }
+    }
+}
+
+impl SubjectKey for ClassicalPublicKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.spki.as_slice().into()
+    }
+}
+
+impl fmt::Debug for ClassicalPublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClassicalPublicKey")
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
+}
+
+const PEM_LABEL: &str = "PUBLIC KEY";

@@ -1,0 +1,389 @@
+//! Classical keys: held against ring, in every form of their documents, and in certificates.
+
+use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::{
+    Certificate, CertificateBuilder, CertificateRequest, ChainValidator, Issuer, RequestError,
+    SignatureAlgorithm, SignatureError, Signer, SigningKey, SubjectKey, ValidationError, pem,
+};
+use ring::rand::SystemRandom;
+use ring::signature::{
+    self, EcdsaKeyPair, EcdsaSigningAlgorithm, Ed25519KeyPair, RsaKeyPair, UnparsedPublicKey,
+    VerificationAlgorithm,
+};
+use rustls_pq::classical::{
+    ClassicalAlgorithm, ClassicalKey, ClassicalKeyError, ClassicalPublicKey,
+    verification_algorithms,
+};
+
+const MESSAGE: &[u8] = b"message";
+
+fn key(algorithm: ClassicalAlgorithm) -> ClassicalKey {
+    ClassicalKey::generate(algorithm).unwrap()
+}
+
+#[test]
+fn keys_are_read_as_they_were_written_and_sign() {
+    for &algorithm in ClassicalAlgorithm::ALL {
+        let key = key(algorithm);
+        assert_eq!(key.algorithm(), algorithm);
+        let der = key.to_pkcs8_der();
+        for read in [
+            ClassicalKey::from_der(&der).unwrap(),
+            ClassicalKey::from_pem(&key.to_pkcs8_pem()).unwrap(),
+        ] {
+            assert_eq!(*read.to_pkcs8_der(), *der);
+            assert_eq!(read.public_key(), key.public_key());
+            let signature = read.sign(MESSAGE).unwrap();
+            assert!(signature.len() <= algorithm.max_signature_len());
+            key.public_key().verify(MESSAGE, &signature).unwrap();
+            assert_eq!(
+                key.public_key().verify(b"Message", &signature),
+                Err(ClassicalKeyError::InvalidSignature(algorithm))
+            );
+        }
+        key.check().unwrap();
+        let public_key = key.public_key();
+        assert_eq!(
+            ClassicalPublicKey::from_spki_pem(&public_key.to_spki_pem()).as_ref(),
+            Ok(public_key)
+        );
+        assert_eq!(public_key.spki().as_ref(), public_key.to_spki_der());
+        assert_eq!(
+            format!("{key:?}"),
+            format!("ClassicalKey {{ algorithm: {algorithm:?}, .. }}")
+        );
+    }
+}
+
+#[test]
+fn ring_reads_the_keys_and_verifies_their_signatures() {
+    for &algorithm in ClassicalAlgorithm::ALL {
+        let key = key(algorithm);
+        let verification: &dyn VerificationAlgorithm = match algorithm {
+            ClassicalAlgorithm::EcdsaP256 => &signature::ECDSA_P256_SHA256_ASN1,
+            ClassicalAlgorithm::EcdsaP384 => &signature::ECDSA_P384_SHA384_ASN1,
+            ClassicalAlgorithm::Ed25519 => &signature::ED25519,
+            _ => &signature::RSA_PKCS1_2048_8192_SHA256,
+        };
+        let public_key = key.public_key();
+        let ours = key.sign(MESSAGE).unwrap();
+        UnparsedPublicKey::new(verification, public_key.as_bytes())
+            .verify(MESSAGE, &ours)
+            .unwrap();
+        let theirs = signed_by_ring(algorithm, &key.to_pkcs8_der());
+        public_key.verify(MESSAGE, &theirs).unwrap();
+    }
+}
+
+fn signed_by_ring(algorithm: ClassicalAlgorithm, pkcs8: &[u8]) -> Vec<u8> {
+    let random = SystemRandom::new();
+    let ecdsa = |suite: &'static EcdsaSigningAlgorithm| {
+        let key = EcdsaKeyPair::from_pkcs8(suite, pkcs8, &random).unwrap();
+        key.sign(&random, MESSAGE).unwrap().as_ref().to_vec()
+    };
+    match algorithm {
+        ClassicalAlgorithm::EcdsaP256 => ecdsa(&signature::ECDSA_P256_SHA256_ASN1_SIGNING),
+        ClassicalAlgorithm::EcdsaP384 => ecdsa(&signature::ECDSA_P384_SHA384_ASN1_SIGNING),
+        ClassicalAlgorithm::Ed25519 => {
+            // "Maybe unchecked", as the public key isn't there.
+            let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(pkcs8).unwrap();
+            key.sign(MESSAGE).as_ref().to_vec()
+        }
+        _ => {
+            let key = RsaKeyPair::from_pkcs8(pkcs8).unwrap();
+            let mut signature = vec![0; key.public().modulus_len()];
+            key.sign(
+                &signature::RSA_PKCS1_SHA256,
+                &random,
+                MESSAGE,
+                &mut signature,
+            )
+            .unwrap();
+            signature
+        }
+    }
+}
+
+/// As OpenSSL writes them.
+#[test]
+fn documents_have_the_form_that_everybody_reads() {
+    for (algorithm, len, head) in [
+        (
+            ClassicalAlgorithm::EcdsaP256,
+            138,
+            "308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420",
+        ),
+        (
+            ClassicalAlgorithm::EcdsaP384,
+            185,
+            "3081b6020100301006072a8648ce3d020106052b8104002204819e30819b0201010430",
+        ),
+        (
+            ClassicalAlgorithm::Ed25519,
+            48,
+            "302e020100300506032b657004220420",
+        ),
+    ] {
+        let key = key(algorithm);
+        let der = key.to_pkcs8_der();
+        assert_eq!(der.len(), len, "{algorithm}");
+        let (found, rest) = der.split_at(head.len() / 2);
+        assert_eq!(hex(found), head);
+        // The scalar or seed is the next that comes.
+        let raw = key.to_raw().unwrap();
+        assert!(rest.starts_with(&raw));
+        let read = ClassicalKey::from_raw(algorithm, &raw).unwrap();
+        assert_eq!(*read.to_pkcs8_der(), *der);
+    }
+    let rsa = key(ClassicalAlgorithm::Rsa2048);
+    assert_eq!(
+        hex(&rsa.to_pkcs8_der()[4..RSA_HEAD - 4]),
+        "020100300d06092a864886f70d0101010500"
+    );
+    assert_eq!(
+        rsa.to_raw().unwrap_err(),
+        ClassicalKeyError::NoRawBytes(ClassicalAlgorithm::Rsa2048)
+    );
+}
+
+/// What stands in the PKCS#8 of RSA before RSAPrivateKey.
+const RSA_HEAD: usize = 26;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn older_documents_are_read() {
+    let p256 = key(ClassicalAlgorithm::EcdsaP256);
+    let p384 = key(ClassicalAlgorithm::EcdsaP384);
+    let rsa = key(ClassicalAlgorithm::Rsa2048);
+    for (key, label, der) in [
+        (&p256, "EC PRIVATE KEY", ec_private_key(&p256, P256)),
+        (&p384, "EC PRIVATE KEY", ec_private_key(&p384, P384)),
+        (
+            &rsa,
+            "RSA PRIVATE KEY",
+            rsa.to_pkcs8_der()[RSA_HEAD..].to_vec(),
+        ),
+    ] {
+        let text = pem::encode("CERTIFICATE", b"another block") + &pem::encode(label, &der);
+        for read in [
+            ClassicalKey::from_der(&der).unwrap(),
+            ClassicalKey::from_pem(&text).unwrap(),
+        ] {
+            assert_eq!(*read.to_pkcs8_der(), *key.to_pkcs8_der());
+        }
+    }
+    assert!(matches!(
+        ClassicalKey::from_der(&ec_private_key(&p256, P521)),
+        Err(ClassicalKeyError::UnsupportedAlgorithm(curve)) if curve.to_string() == "1.3.132.0.35"
+    ));
+    // Which curve it is has to be said.
+    assert!(matches!(
+        ClassicalKey::from_der(&ec_private_key(&p256, &[])),
+        Err(ClassicalKeyError::Der(_))
+    ));
+
+    // PKCS#8 of version 2, with the public key.
+    let ed25519 = key(ClassicalAlgorithm::Ed25519);
+    let version_2 = |public_key: &[u8]| {
+        let version_1 = ed25519.to_pkcs8_der();
+        let mut der = [&version_1[..], &[0x81, 33, 0], public_key].concat();
+        (der[1], der[4]) = (der[1] + 35, 1);
+        ClassicalKey::from_der(&der)
+    };
+    let read = version_2(ed25519.public_key().as_bytes()).unwrap();
+    assert_eq!(read.public_key(), ed25519.public_key());
+    let other = key(ClassicalAlgorithm::Ed25519);
+    assert_eq!(
+        version_2(other.public_key().as_bytes()).unwrap_err(),
+        ClassicalKeyError::PublicKeyMismatch("Ed25519")
+    );
+}
+
+// In DER.
+const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+const P384: &[u8] = &[6, 5, 0x2b, 0x81, 4, 0, 34];
+const P521: &[u8] = &[6, 5, 0x2b, 0x81, 4, 0, 35];
+
+fn element(tag: u8, contents: &[&[u8]]) -> Vec<u8> {
+    let contents = contents.concat();
+    let len = u8::try_from(contents.len()).unwrap();
+    let long_form: &[u8] = if len < 128 { &[] } else { &[0x81] };
+    [&[tag], long_form, &[len], &contents].concat()
+}
+
+/// An ECPrivateKey (RFC 5915) with these parameters.
+fn ec_private_key(key: &ClassicalKey, parameters: &[u8]) -> Vec<u8> {
+    let scalar = element(4, &[&key.to_raw().unwrap()]);
+    let parameters = match parameters.is_empty() {
+        true => Vec::new(),
+        false => element(0xa0, &[parameters]),
+    };
+    let bits = element(3, &[&[0], key.public_key().as_bytes()]);
+    element(
+        0x30,
+        &[&[2, 1, 1], &scalar, &parameters, &element(0xa1, &[&bits])],
+    )
+}
+
+#[test]
+fn what_is_no_key_is_refused() {
+    let p256 = key(ClassicalAlgorithm::EcdsaP256);
+    let der = p256.to_pkcs8_der();
+    for end in 0..der.len() {
+        assert!(ClassicalKey::from_der(&der[..end]).is_err(), "{end}");
+    }
+    assert!(ClassicalKey::from_der(&[&der[..], &[0]].concat()).is_err());
+    // Another point beside the scalar.
+    let mut changed = der.to_vec();
+    let other = key(ClassicalAlgorithm::EcdsaP256);
+    let at = der.len() - 65;
+    changed[at..].copy_from_slice(other.public_key().as_bytes());
+    let error = ClassicalKey::from_der(&changed).unwrap_err();
+    assert!(
+        matches!(error, ClassicalKeyError::Malformed { .. }),
+        "{error}"
+    );
+
+    let spki = p256.public_key().to_spki_der();
+    for end in 0..spki.len() {
+        assert!(ClassicalPublicKey::from_spki_der(&spki[..end]).is_err());
+    }
+    let mut off_curve = spki.to_vec();
+    off_curve[spki.len() - 1] ^= 1;
+    let error = ClassicalPublicKey::from_spki_der(&off_curve).unwrap_err();
+    assert!(
+        matches!(error, ClassicalKeyError::Malformed { .. }),
+        "{error}"
+    );
+
+    // ML-DSA is for pq-x509 to read.
+    let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    for error in [
+        ClassicalKey::from_der(&ml_dsa.to_pkcs8_der().unwrap()).unwrap_err(),
+        ClassicalPublicKey::from_spki_der(&ml_dsa.spki()).unwrap_err(),
+    ] {
+        let oid = SignatureAlgorithm::MlDsa44.oid();
+        assert_eq!(error, ClassicalKeyError::UnsupportedAlgorithm(oid));
+    }
+    let error = ClassicalKey::from_pem("no key").unwrap_err();
+    assert!(matches!(error, ClassicalKeyError::Pem(_)), "{error}");
+}
+
+#[test]
+fn raw_keys_have_their_length_and_are_in_range() {
+    let p384 = ClassicalAlgorithm::EcdsaP384;
+    assert_eq!(
+        ClassicalKey::from_raw(p384, &[1; 32]).unwrap_err(),
+        ClassicalKeyError::RawLength {
+            algorithm: p384,
+            expected: 48,
+            found: 32
+        }
+    );
+    for out_of_range in [[0; 48], [0xff; 48]] {
+        let error = ClassicalKey::from_raw(p384, &out_of_range).unwrap_err();
+        assert!(
+            matches!(error, ClassicalKeyError::Malformed { .. }),
+            "{error}"
+        );
+    }
+    let rsa = ClassicalAlgorithm::Rsa2048;
+    assert_eq!(
+        ClassicalKey::from_raw(rsa, &[1; 256]).unwrap_err(),
+        ClassicalKeyError::NoRawBytes(rsa)
+    );
+}
+
+#[test]
+fn rsa_keys_of_other_lengths_are_refused_by_their_length() {
+    // A modulus of 1024 bits and nothing else.
+    let modulus = [&[2, 0x81, 129, 0], &[0xff; 128][..]].concat();
+    let private = element(0x30, &[&[2, 1, 0], &modulus]);
+    assert_eq!(
+        ClassicalKey::from_der(&private).unwrap_err(),
+        ClassicalKeyError::UnsupportedRsaLength(1024)
+    );
+}
+
+/// Whatever is changed in a key, reading and signing give an error, or a signature that verifies.
+#[test]
+fn changed_rsa_keys_neither_panic_nor_sign_wrongly() {
+    let key = ClassicalKey::from_pem(include_str!("rsa-2048.pem")).unwrap();
+    let der = key.to_pkcs8_der();
+    let mut refused_late = 0;
+    for at in (0..der.len()).step_by(5) {
+        let mut changed = der.to_vec();
+        changed[at] ^= 1 << (at % 8);
+        let Ok(key) = ClassicalKey::from_der(&changed) else {
+            continue;
+        };
+        match key.sign(MESSAGE) {
+            Ok(signature) => key.public_key().verify(MESSAGE, &signature).unwrap(),
+            Err(error) => {
+                assert_eq!(error, ClassicalKeyError::Unsound);
+                assert_eq!(key.check(), Err(ClassicalKeyError::Unsound));
+                refused_late += 1;
+            }
+        }
+    }
+    assert!(refused_late > 0);
+}
+
+#[test]
+fn certificates_of_both_kinds_go_together() {
+    let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let classical = || ClassicalAlgorithm::ALL.iter().copied().take(4).map(key);
+    for root in classical() {
+        check_chain(&root, &ml_dsa, &root);
+        check_chain(&ml_dsa, &root, &ml_dsa);
+    }
+    for leaf in classical() {
+        check_chain(&key(ClassicalAlgorithm::EcdsaP384), &ml_dsa, &leaf);
+    }
+}
+
+/// A root, a CA below it, and a certificate for a request.
+fn check_chain(root: &dyn Signer, ca: &dyn Signer, leaf: &dyn Signer) {
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+    let ca = root.issue_ca(CertificateBuilder::ca("CA"), ca).unwrap();
+    let request = CertificateRequest::builder().dns_name("a.example");
+    let request = request.sign(leaf).unwrap();
+    let request = CertificateRequest::from_der(request.to_der()).unwrap();
+    let algorithms = verification_algorithms().unwrap();
+    let request = request.verify_with(algorithms).unwrap();
+    let builder = request.certificate().server_auth();
+    let leaf = ca.issue(builder, &request).unwrap();
+
+    let validate = |validator: &ChainValidator| {
+        let chain: [&Certificate; 2] = [&leaf, ca.certificate()];
+        let name = ServerName::try_from("a.example").unwrap();
+        validator.validate_server(&chain, &name, UnixTime::now())
+    };
+    let without = ChainValidator::new([root.certificate().clone()]).unwrap();
+    validate(&without.clone().with_algorithms(algorithms)).unwrap();
+    // Whichever chain it is, one of its signatures is classical.
+    assert!(matches!(
+        validate(&without),
+        Err(ValidationError::UnsupportedAlgorithm(_))
+    ));
+}
+
+#[test]
+fn requests_prove_that_the_sender_has_the_key() {
+    for &algorithm in &ClassicalAlgorithm::ALL[..4] {
+        let request = CertificateRequest::builder().common_name("a");
+        let request = request.sign(&key(algorithm)).unwrap();
+        let mut der = request.to_der().to_vec();
+        // In the common name.
+        let at = der.windows(2).position(|pair| pair == [1, b'a']).unwrap() + 1;
+        der[at] = b'b';
+        let changed = CertificateRequest::from_der(&der).unwrap();
+        assert!(matches!(
+            changed.verify_with(verification_algorithms().unwrap()),
+            Err(RequestError::Signature(SignatureError::Invalid))
+        ));
+    }
+}
