@@ -27,7 +27,7 @@ mod time;
 pub use authority::{
     Authority, AuthorityError, Order, UnknownReason, reason_from_name, reason_name,
 };
-pub use folder::{Constraints, Folder, FolderError, KeyPlan, Plan, Role};
+pub use folder::{Constraints, Folder, FolderError, KeyPlan, Plan, Role, StoredKey};
 pub use ledger::{
     Entry, Filter, InvalidSerialNumber, Issued, Ledger, LedgerError, LocalLedger, NameFilter,
     NewEntry, NoRandomness, Revocation, SerialNumber, State,

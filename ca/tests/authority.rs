@@ -18,15 +18,15 @@ use tempfile::TempDir;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn plan() -> Plan {
+fn plan() -> Plan<SigningKey> {
     Plan {
         name: "Example CA".into(),
         root: KeyPlan {
-            algorithm: SignatureAlgorithm::MlDsa87,
+            key: SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap(),
             validity: 3650 * DAY,
         },
         issuing: Some(KeyPlan {
-            algorithm: SignatureAlgorithm::MlDsa44,
+            key: SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap(),
             validity: 1825 * DAY,
         }),
         constraints: Constraints {
@@ -38,7 +38,7 @@ fn plan() -> Plan {
 }
 
 /// A CA, and the folder in which it is.
-fn ca(plan: &Plan) -> (TempDir, Folder) {
+fn ca(plan: &Plan<SigningKey>) -> (TempDir, Folder) {
     let above = tempfile::tempdir().unwrap();
     let folder = Folder::create(above.path().join("ca"), plan, "tests", UnixTime::now()).unwrap();
     (above, folder)
@@ -65,7 +65,7 @@ fn validate(folder: &Folder, leaf: &Certificate) -> Result<(), ValidationError> 
     chain.extend(folder.chain().unwrap());
     let chain: Vec<_> = chain.iter().collect();
     let lists = [Role::Root, folder.issuing_role()].map(|role| {
-        let ca = folder.authority(role).unwrap();
+        let ca = folder.authority::<SigningKey>(role).unwrap();
         ca.revocation_list(UnixTime::now(), None).unwrap()
     });
     let root = folder.certificate(Role::Root).unwrap();
@@ -80,7 +80,7 @@ fn validate(folder: &Folder, leaf: &Certificate) -> Result<(), ValidationError> 
 #[test]
 fn what_is_issued_is_valid_until_it_is_revoked() {
     let (_above, folder) = ca(&plan());
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let leaf = issue(&authority, "www.example.org");
     validate(&folder, &leaf).unwrap();
 
@@ -121,7 +121,7 @@ fn names_outside_the_constraints_are_refused() {
         policy: Policy::default_text(&everywhere, &networks, &[]),
         ..plan()
     });
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let key = key();
     let answers = ["www.example.org", "www.example.net", "192.0.2.1"].map(|name| {
         let order = Order::for_key(&key).unwrap();
@@ -193,7 +193,7 @@ fn keys_are_for_their_owner_alone() {
 #[test]
 fn names_that_are_not_the_cas_are_constrained_away() {
     let (_above, folder) = ca(&plan());
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     // past the authority, which would refuse
     let builder = CertificateBuilder::server()
         .dns_name("www.example.org")
@@ -212,7 +212,9 @@ fn a_root_alone_issues_by_itself() {
     let (_above, folder) = ca(&plan);
     assert_eq!(folder.issuing_role(), Role::Root);
     assert!(folder.chain().unwrap().is_empty());
-    let authority = folder.authority(folder.issuing_role()).unwrap();
+    let authority = folder
+        .authority::<SigningKey>(folder.issuing_role())
+        .unwrap();
     assert_eq!(
         authority.issuer().certificate().describe_subject(),
         "CN=Example CA"
@@ -224,7 +226,7 @@ fn a_root_alone_issues_by_itself() {
 #[test]
 fn the_policy_is_asked() {
     let (_above, folder) = ca(&plan());
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let key = key();
     let order = |name: &str| {
         let order = Order::for_key(&key).unwrap();
@@ -277,7 +279,7 @@ fn count(authority: &Authority<SigningKey, LocalLedger>, filter: Filter) -> usiz
 #[test]
 fn requests_are_signed() {
     let (_above, folder) = ca(&plan());
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let key = key();
     let request = CertificateRequest::builder()
         .dns_name("www.example.org")
@@ -299,7 +301,7 @@ fn requests_are_signed() {
 #[test]
 fn renewal_keeps_names_and_profile() {
     let (_above, folder) = ca(&plan());
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let first_key = key();
     let order = Order::for_key(&first_key).unwrap().with(|wanted| {
         wanted
@@ -351,7 +353,7 @@ fn each_key_answers_for_its_own_certificates() {
     let (_above, folder) = ca(&plan());
     let issuing = folder.certificate(Role::Issuing).unwrap();
     let now = UnixTime::now();
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let refused = authority
         .revoke(&number(&issuing), CrlReason::CaCompromise, "bob", now)
         .unwrap_err();
@@ -360,7 +362,7 @@ fn each_key_answers_for_its_own_certificates() {
     };
     assert_eq!((&*issuer, &*asked), ("root", "issuing"));
 
-    let root = folder.authority(Role::Root).unwrap();
+    let root = folder.authority::<SigningKey>(Role::Root).unwrap();
     let refused = root.renew(&number(&issuing), None, "bob", now).unwrap_err();
     assert!(matches!(refused, AuthorityError::OfACa(_)), "{refused}");
     root.revoke(&number(&issuing), CrlReason::CaCompromise, "bob", now)
@@ -383,7 +385,7 @@ fn each_key_answers_for_its_own_certificates() {
 #[test]
 fn what_is_on_hold_can_be_released() {
     let (_above, folder) = ca(&plan());
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let leaf = issue(&authority, "www.example.org");
     let now = UnixTime::now();
     authority
@@ -397,7 +399,7 @@ fn what_is_on_hold_can_be_released() {
 #[test]
 fn lists_are_numbered_and_last_as_long_as_is_asked() {
     let (_above, folder) = ca(&plan());
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let now = UnixTime::since_unix_epoch(Duration::from_secs(UnixTime::now().as_secs()));
     let numbers: Vec<_> = (0..3)
         .map(|_| {
@@ -453,7 +455,7 @@ fn a_ca_is_made_once_and_whole() {
 #[test]
 fn errors_have_no_sources() {
     let (_above, folder) = ca(&plan());
-    let authority = folder.authority(Role::Issuing).unwrap();
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
     let unknown = SerialNumber::from_bytes(&[1]).unwrap();
     let now = UnixTime::now();
     let refused = authority.renew(&unknown, None, "bob", now).unwrap_err();
@@ -464,9 +466,9 @@ fn errors_have_no_sources() {
         folder.path().join("issuing.key"),
     )
     .unwrap();
-    let another_key = folder.authority(Role::Issuing).unwrap_err();
+    let another_key = folder.authority::<SigningKey>(Role::Issuing).unwrap_err();
     fs::write(folder.policy_path(), "nothing = 1").unwrap();
-    let wrong_policy = folder.authority(Role::Root).unwrap_err();
+    let wrong_policy = folder.authority::<SigningKey>(Role::Root).unwrap_err();
     fs::remove_dir_all(folder.path().join("ledger")).unwrap();
     let no_ledger = folder.ledger().unwrap_err();
     for error in [another_key, wrong_policy, no_ledger] {
@@ -482,13 +484,16 @@ fn what_is_missing_is_named() {
 
     let root_key = folder.path().join("root.key");
     fs::rename(&root_key, above.path().join("root.key")).unwrap();
-    let error = folder.authority(Role::Root).unwrap_err();
+    let error = folder.authority::<SigningKey>(Role::Root).unwrap_err();
     assert!(
         matches!(&error, FolderError::NoKey(path) if *path == root_key),
         "{error}"
     );
     // nothing else needs it
-    issue(&folder.authority(Role::Issuing).unwrap(), "www.example.org");
+    issue(
+        &folder.authority::<SigningKey>(Role::Issuing).unwrap(),
+        "www.example.org",
+    );
 
     // a key that is another's
     fs::copy(
@@ -496,7 +501,7 @@ fn what_is_missing_is_named() {
         folder.path().join("issuing.key"),
     )
     .unwrap();
-    let error = folder.authority(Role::Issuing).unwrap_err();
+    let error = folder.authority::<SigningKey>(Role::Issuing).unwrap_err();
     assert!(matches!(error, FolderError::Issue(_)), "{error}");
 
     fs::remove_dir_all(folder.path().join("ledger")).unwrap();

@@ -1,7 +1,8 @@
+use core::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pq_x509::{CertificateError, IssueError, KeyError};
+use pq_x509::{CertificateError, IssueError};
 
 use crate::authority::AuthorityError;
 use crate::ledger::LedgerError;
@@ -38,13 +39,13 @@ pub enum FolderError {
         /// Why not.
         cause: CertificateError,
     },
-    /// A key can't be read, or not made.
+    /// A key can't be read or written.
     #[error("{path}: {cause}")]
     Key {
         /// The file.
         path: PathBuf,
-        /// Why not.
-        cause: KeyError,
+        /// What the key's [`StoredKey`](super::StoredKey) says.
+        cause: Box<dyn Error + Send + Sync>,
     },
     /// The key is not that of the certificate, or a certificate can't be issued.
     #[error(transparent)]
@@ -66,5 +67,16 @@ pub(super) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Erro
         doing,
         path: path.into(),
         cause,
+    }
+}
+
+/// For `map_err`: an error that says which file has the key.
+pub(super) fn key_error<E>(path: PathBuf) -> impl FnOnce(E) -> FolderError
+where
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    |cause| FolderError::Key {
+        path,
+        cause: cause.into(),
     }
 }

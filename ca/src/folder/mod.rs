@@ -3,6 +3,7 @@
 //! A CA in a folder: its certificates and keys, its policy and its ledger.
 
 mod error;
+mod key;
 mod plan;
 
 use core::time::Duration;
@@ -12,11 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, CertificateBuilder, Issuer, SigningKey, Validity};
+use pq_x509::{Certificate, CertificateBuilder, Issuer, Validity};
 use zeroize::Zeroizing;
 
 pub use self::error::FolderError;
-use self::error::io_error;
+use self::error::{io_error, key_error};
+pub use self::key::StoredKey;
 pub use self::plan::{Constraints, KeyPlan, Plan};
 use crate::authority::Authority;
 use crate::ledger::LocalLedger;
@@ -33,7 +35,8 @@ use crate::time::system_time;
 /// | `policy.toml` | the [`Policy`] |
 /// | `ledger/` | the [`LocalLedger`] |
 ///
-/// Keys can be read by nobody but their owner.
+/// Keys can be read by nobody but their owner. They are of whatever [`StoredKey`] a program takes: of
+/// pq-x509, or of others.
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -67,7 +70,7 @@ impl Folder {
     /// [`FolderError::Exists`], or what is wrong with the plan, or what prevents files from being made.
     pub fn create(
         path: impl Into<PathBuf>,
-        plan: &Plan,
+        plan: &Plan<impl StoredKey>,
         by: &str,
         now: UnixTime,
     ) -> Result<Self, FolderError> {
@@ -153,7 +156,10 @@ impl Folder {
     /// # Errors
     ///
     /// [`FolderError::NoKey`] if the key is not in the folder, and others if a file can't be read.
-    pub fn authority(&self, role: Role) -> Result<Authority<SigningKey, LocalLedger>, FolderError> {
+    pub fn authority<K: StoredKey>(
+        &self,
+        role: Role,
+    ) -> Result<Authority<K, LocalLedger>, FolderError> {
         let issuer = Issuer::new(self.certificate(role)?, self.key(role)?)?;
         Ok(Authority::new(
             role.name(),
@@ -185,7 +191,7 @@ impl Folder {
         self.certificate_path(role).with_extension("key")
     }
 
-    fn key(&self, role: Role) -> Result<SigningKey, FolderError> {
+    fn key<K: StoredKey>(&self, role: Role) -> Result<K, FolderError> {
         let path = self.key_path(role);
         let text = match fs::read_to_string(&path) {
             Ok(text) => Zeroizing::new(text),
@@ -194,11 +200,16 @@ impl Folder {
             }
             Err(error) => return Err(io_error("read", &path)(error)),
         };
-        SigningKey::from_pkcs8_pem(&text).map_err(|cause| FolderError::Key { path, cause })
+        K::from_pem(&text).map_err(key_error(path))
     }
 
     /// Makes everything that belongs in an empty folder.
-    fn fill(&self, plan: &Plan, by: &str, now: UnixTime) -> Result<(), FolderError> {
+    fn fill(
+        &self,
+        plan: &Plan<impl StoredKey>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<(), FolderError> {
         let policy = Policy::parse(&plan.policy, POLICY)?;
         self.write(&self.policy_path(), plan.policy.as_bytes(), Access::Public)?;
         let ledger = LocalLedger::create(self.path.join(LEDGER))?;
@@ -212,32 +223,27 @@ impl Folder {
             Some(_) => root.path_len(1),
             None => plan.constraints.apply(root.path_len(0)),
         };
-        let root = Issuer::self_signed(root, self.new_key(Role::Root, plan.root)?)?;
+        self.write_key(Role::Root, &plan.root.key)?;
+        let root = Issuer::self_signed(root, &plan.root.key)?;
         self.write_certificate(Role::Root, root.certificate())?;
         let root = Authority::new(Role::Root.name(), root, policy, ledger);
 
-        if let Some(issuing) = plan.issuing {
+        if let Some(issuing) = &plan.issuing {
             let builder = CertificateBuilder::ca(&plan.name)
                 .path_len(0)
                 .validity(lasting(issuing.validity, now));
-            let key = self.new_key(Role::Issuing, issuing)?;
-            let certificate = root.issue_ca(plan.constraints.apply(builder), &key, by, now)?;
+            self.write_key(Role::Issuing, &issuing.key)?;
+            let builder = plan.constraints.apply(builder);
+            let certificate = root.issue_ca(builder, &issuing.key, by, now)?;
             self.write_certificate(Role::Issuing, &certificate)?;
         }
         Ok(())
     }
 
-    fn new_key(&self, role: Role, plan: KeyPlan) -> Result<SigningKey, FolderError> {
+    fn write_key(&self, role: Role, key: &impl StoredKey) -> Result<(), FolderError> {
         let path = self.key_path(role);
-        let made = SigningKey::generate(plan.algorithm)
-            .and_then(|key| key.to_pkcs8_pem().map(|pem| (key, pem)));
-        match made {
-            Ok((key, pem)) => {
-                self.write(&path, pem.as_bytes(), Access::Private)?;
-                Ok(key)
-            }
-            Err(cause) => Err(FolderError::Key { path, cause }),
-        }
+        let pem = key.to_pem().map_err(key_error(path.clone()))?;
+        self.write(&path, pem.as_bytes(), Access::Private)
     }
 
     fn write_certificate(&self, role: Role, certificate: &Certificate) -> Result<(), FolderError> {

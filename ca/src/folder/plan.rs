@@ -1,19 +1,19 @@
 use core::net::{Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 
-use pq_x509::{Ca, CertificateBuilder, SignatureAlgorithm};
+use pq_x509::{Ca, CertificateBuilder};
 
 use crate::policy::Network;
 
 /// What a new CA is to be.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Plan<K> {
     /// The CA's name, such as `Example CA`.
     pub name: String,
     /// The root's key.
-    pub root: KeyPlan,
+    pub root: KeyPlan<K>,
     /// The key that issues, below the root. Without it the root issues.
-    pub issuing: Option<KeyPlan>,
+    pub issuing: Option<KeyPlan<K>>,
     /// What names the CA is for, by the constraints in its certificates.
     pub constraints: Constraints,
     /// The policy's text.
@@ -21,10 +21,10 @@ pub struct Plan {
 }
 
 /// A key of a CA.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct KeyPlan {
-    /// What it signs with.
-    pub algorithm: SignatureAlgorithm,
+#[derive(Clone, Debug)]
+pub struct KeyPlan<K> {
+    /// The key itself, which the folder gets.
+    pub key: K,
     /// How long its certificate is valid.
     pub validity: Duration,
 }

@@ -28,14 +28,13 @@ pub enum KeyAlgorithm {
 }
 
 impl KeyAlgorithm {
-    /// The name, as the file writes it: those of pq-x509, `ECDSA-P-256`, `ECDSA-P-384`, `Ed25519`
-    /// and
+    /// The name, as the file writes it: those of pq-x509, `ECDSA-P256`, `ECDSA-P384`, `Ed25519` and
     /// `RSA`.
     pub fn name(self) -> &'static str {
         match self {
             Self::PostQuantum(algorithm) => algorithm.name(),
-            Self::EcdsaP256 => "ECDSA-P-256",
-            Self::EcdsaP384 => "ECDSA-P-384",
+            Self::EcdsaP256 => "ECDSA-P256",
+            Self::EcdsaP384 => "ECDSA-P384",
             Self::Ed25519 => "Ed25519",
             Self::Rsa => "RSA",
         }
@@ -95,6 +94,9 @@ fn instead_of(name: &str) -> String {
     let near = KeyAlgorithm::all().find(|algorithm| letters(algorithm.name()) == letters(name));
     match near {
         Some(algorithm) => format!("\"{algorithm}\""),
+        None if letters(name).starts_with("rsa") => {
+            "\"RSA\", and how many bits there are at least as rsa-min-bits".into()
+        }
         None => {
             let names: Vec<_> = KeyAlgorithm::all().map(KeyAlgorithm::name).collect();
             format!("one of {}", names.join(", "))
@@ -186,16 +188,21 @@ mod tests {
             ("MLDSA65", "ML-DSA-65"),
             ("ml_kem_768", "ML-KEM-768"),
             ("slh-dsa-sha2_128s", "SLH-DSA-SHA2-128s"),
-            ("ECDSA P256", "ECDSA-P-256"),
+            ("ECDSA P-256", "ECDSA-P256"),
             ("ed-25519", "Ed25519"),
         ] {
             let expected = format!("{name:?} is no algorithm of keys; write \"{near}\"");
             assert_eq!(error(name), expected);
         }
+        assert_eq!(
+            error("RSA-3072"),
+            "\"RSA-3072\" is no algorithm of keys; write \"RSA\", and how many bits there are at \
+             least as rsa-min-bits"
+        );
         let unknown = error("DSA");
         assert!(
             unknown.starts_with("\"DSA\" is no algorithm of keys; write one of ML-DSA-44, ")
-                && unknown.ends_with(", ECDSA-P-256, ECDSA-P-384, Ed25519, RSA"),
+                && unknown.ends_with(", ECDSA-P256, ECDSA-P384, Ed25519, RSA"),
             "{unknown}"
         );
     }
