@@ -4,12 +4,10 @@
 //! glue for rustls makes again each time.
 
 use core::fmt;
-use std::sync::LazyLock;
 
 use graviola::hashing::{Sha256, Sha384, Sha512};
 use graviola::signing::ecdsa::{Curve, P256, P384, VerifyingKey};
 use pq_x509::verification::ExpandedKeys;
-use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, alg_id,
 };
@@ -17,41 +15,12 @@ use rustls::pki_types::{
 use super::cleared::Clearing;
 use crate::verify::Algorithm;
 
-/// `provider`, which is graviola's, with the algorithms of this module in place of its own.
-pub(crate) fn in_place(provider: CryptoProvider) -> CryptoProvider {
-    /// Made once, and kept as long as the process.
-    static ALGORITHMS: LazyLock<WebPkiSupportedAlgorithms> = LazyLock::new(|| {
-        let theirs = rustls_graviola::default_provider().signature_verification_algorithms;
-        let mapping = theirs.mapping.iter();
-        let mapping = mapping.map(|(scheme, algorithms)| (*scheme, ours_for(algorithms)));
-        WebPkiSupportedAlgorithms {
-            all: ours_for(theirs.all),
-            mapping: Vec::leak(mapping.collect()),
-        }
-    });
-
-    CryptoProvider {
-        signature_verification_algorithms: *ALGORITHMS,
-        ..provider
-    }
-}
-
-fn ours_for(theirs: &[Algorithm]) -> &'static [Algorithm] {
-    let ours_for = |their: Algorithm| {
-        let same = |our: &&Algorithm| {
-            our.public_key_alg_id() == their.public_key_alg_id()
-                && our.signature_alg_id() == their.signature_alg_id()
-        };
-        OURS.iter().find(same).copied().unwrap_or(their)
-    };
-    Vec::leak(theirs.iter().copied().map(ours_for).collect())
-}
-
-static OURS: [Algorithm; 6] = [
+/// Each curve with each hash, in the order of graviola's glue.
+pub(super) static ALL: [Algorithm; 6] = [
     &Ecdsa {
         keys: &P256_KEYS,
-        signature: alg_id::ECDSA_SHA256,
-        verify: VerifyingKey::verify_asn1::<Sha256>,
+        signature: alg_id::ECDSA_SHA512,
+        verify: VerifyingKey::verify_asn1::<Sha512>,
     },
     &Ecdsa {
         keys: &P256_KEYS,
@@ -60,13 +29,13 @@ static OURS: [Algorithm; 6] = [
     },
     &Ecdsa {
         keys: &P256_KEYS,
-        signature: alg_id::ECDSA_SHA512,
-        verify: VerifyingKey::verify_asn1::<Sha512>,
+        signature: alg_id::ECDSA_SHA256,
+        verify: VerifyingKey::verify_asn1::<Sha256>,
     },
     &Ecdsa {
         keys: &P384_KEYS,
-        signature: alg_id::ECDSA_SHA256,
-        verify: VerifyingKey::verify_asn1::<Sha256>,
+        signature: alg_id::ECDSA_SHA512,
+        verify: VerifyingKey::verify_asn1::<Sha512>,
     },
     &Ecdsa {
         keys: &P384_KEYS,
@@ -75,8 +44,8 @@ static OURS: [Algorithm; 6] = [
     },
     &Ecdsa {
         keys: &P384_KEYS,
-        signature: alg_id::ECDSA_SHA512,
-        verify: VerifyingKey::verify_asn1::<Sha512>,
+        signature: alg_id::ECDSA_SHA256,
+        verify: VerifyingKey::verify_asn1::<Sha256>,
     },
 ];
 
@@ -151,12 +120,11 @@ mod tests {
 
     use super::*;
     use crate::base::graviola::cleared::left_in_use;
-    use crate::interned::Same;
 
     #[test]
     fn new_keys_and_kept_keys() {
-        check(OURS[0], &ECDSA_P256_SHA256_ASN1_SIGNING);
-        check(OURS[4], &ECDSA_P384_SHA384_ASN1_SIGNING);
+        check(ALL[2], &ECDSA_P256_SHA256_ASN1_SIGNING);
+        check(ALL[4], &ECDSA_P384_SHA384_ASN1_SIGNING);
     }
 
     fn check(ours: Algorithm, signing: &'static EcdsaSigningAlgorithm) {
@@ -196,31 +164,6 @@ mod tests {
                     .is_err()
             );
             assert!(ours.verify_signature(&[], b"message", signature).is_err());
-        }
-    }
-
-    #[test]
-    fn each_algorithm_of_graviola_for_ecdsa_is_replaced() {
-        let theirs = rustls_graviola::default_provider();
-        let ours = in_place(theirs.clone()).signature_verification_algorithms;
-        let theirs = theirs.signature_verification_algorithms;
-        let check = |theirs: &[Algorithm], ours: &[Algorithm]| {
-            assert_eq!(theirs.len(), ours.len());
-            for (their, our) in theirs.iter().zip(ours) {
-                assert_eq!(our.public_key_alg_id(), their.public_key_alg_id());
-                assert_eq!(our.signature_alg_id(), their.signature_alg_id());
-                let curves = [alg_id::ECDSA_P256, alg_id::ECDSA_P384];
-                assert_eq!(
-                    OURS.iter().any(|known| Same(*known) == Same(*our)),
-                    curves.contains(&their.public_key_alg_id())
-                );
-            }
-        };
-        check(theirs.all, ours.all);
-        assert_eq!(theirs.mapping.len(), ours.mapping.len());
-        for (their, our) in theirs.mapping.iter().zip(ours.mapping) {
-            assert_eq!(their.0, our.0);
-            check(their.1, our.1);
         }
     }
 }

@@ -5,11 +5,13 @@
 
 mod cleared;
 mod ecdsa;
+mod ed25519;
 mod hkdf;
 #[cfg(feature = "quic")]
 mod quic;
 mod rsa;
 mod suites;
+mod verification;
 
 use rustls::crypto::CryptoProvider;
 
@@ -31,8 +33,7 @@ pub(super) fn detect() -> Result<Base, Error> {
 
 fn provider() -> CryptoProvider {
     let provider = rustls_graviola::default_provider();
-    let provider = suites::in_place(cleared::in_place(provider));
-    rsa::in_place(ecdsa::in_place(provider))
+    verification::in_place(suites::in_place(cleared::in_place(provider)))
 }
 
 pub(super) fn missing_features() -> Vec<&'static str> {
@@ -40,7 +41,7 @@ pub(super) fn missing_features() -> Vec<&'static str> {
 }
 
 pub(super) fn verification() -> &'static [Algorithm] {
-    provider().signature_verification_algorithms.all
+    verification::all()
 }
 
 fn missing(features: &[(&'static str, bool)]) -> Vec<&'static str> {

@@ -4,9 +4,9 @@
 //! section 5). rustls's own providers do, by an algorithm of its own for each hash; graviola's glue
 //! has none.
 
-use std::sync::OnceLock;
+use core::fmt;
 
-use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
+use graviola::signing::rsa::VerifyingKey;
 use rustls::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, alg_id,
 };
@@ -22,63 +22,64 @@ macro_rules! without_parameters {
     };
 }
 
-/// `provider`, which is over graviola, with the algorithms of this module beside its own.
-pub(crate) fn in_place(provider: CryptoProvider) -> CryptoProvider {
-    /// Made once, and kept as long as the process.
-    static ALL: OnceLock<&'static [Algorithm]> = OnceLock::new();
-
-    let theirs = provider.signature_verification_algorithms;
-    let all = ALL.get_or_init(|| {
-        let without = theirs.all.iter().filter_map(|their| {
-            let with = their.signature_alg_id();
-            let (_, without) = IDENTIFIERS.iter().find(|(known, _)| *known == with)?;
-            let ours = WithoutParameters {
-                inner: *their,
-                signature: *without,
-            };
-            Some(Box::leak(Box::new(ours)) as Algorithm)
-        });
-        Vec::leak(theirs.all.iter().copied().chain(without).collect())
-    });
-    CryptoProvider {
-        signature_verification_algorithms: WebPkiSupportedAlgorithms { all, ..theirs },
-        ..provider
-    }
+macro_rules! algorithms {
+    ($($signature:expr => $verify:ident),+ $(,)?) => {
+        [$(&Rsa {
+            signature: $signature,
+            verify: VerifyingKey::$verify,
+        }),+]
+    };
 }
 
-/// PKCS#1 v1.5 with each hash: as it should be, and without parameters.
-static IDENTIFIERS: [(AlgorithmIdentifier, AlgorithmIdentifier); 3] = [
-    (alg_id::RSA_PKCS1_SHA256, without_parameters!(0x0b)),
-    (alg_id::RSA_PKCS1_SHA384, without_parameters!(0x0c)),
-    (alg_id::RSA_PKCS1_SHA512, without_parameters!(0x0d)),
+/// Those of graviola's glue, in its order.
+pub(super) static WITH_PARAMETERS: [Algorithm; 6] = algorithms![
+    alg_id::RSA_PSS_SHA512 => verify_pss_sha512,
+    alg_id::RSA_PSS_SHA384 => verify_pss_sha384,
+    alg_id::RSA_PSS_SHA256 => verify_pss_sha256,
+    alg_id::RSA_PKCS1_SHA512 => verify_pkcs1_sha512,
+    alg_id::RSA_PKCS1_SHA384 => verify_pkcs1_sha384,
+    alg_id::RSA_PKCS1_SHA256 => verify_pkcs1_sha256,
 ];
 
-#[derive(Debug)]
-struct WithoutParameters {
-    inner: Algorithm,
+pub(super) static WITHOUT_PARAMETERS: [Algorithm; 3] = algorithms![
+    without_parameters!(0x0d) => verify_pkcs1_sha512,
+    without_parameters!(0x0c) => verify_pkcs1_sha384,
+    without_parameters!(0x0b) => verify_pkcs1_sha256,
+];
+
+struct Rsa {
     signature: AlgorithmIdentifier,
+    verify: Verify,
 }
 
-impl SignatureVerificationAlgorithm for WithoutParameters {
+type Verify = fn(&VerifyingKey, signature: &[u8], message: &[u8]) -> Result<(), graviola::Error>;
+
+impl SignatureVerificationAlgorithm for Rsa {
     fn verify_signature(
         &self,
         public_key: &[u8],
         message: &[u8],
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
-        self.inner.verify_signature(public_key, message, signature)
+        VerifyingKey::from_pkcs1_der(public_key)
+            .and_then(|key| (self.verify)(&key, signature, message))
+            .map_err(|_| InvalidSignature)
     }
 
     fn public_key_alg_id(&self) -> AlgorithmIdentifier {
-        self.inner.public_key_alg_id()
+        alg_id::RSA_ENCRYPTION
     }
 
     fn signature_alg_id(&self) -> AlgorithmIdentifier {
         self.signature
     }
+}
 
-    fn fips(&self) -> bool {
-        self.inner.fips()
+impl fmt::Debug for Rsa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rsa")
+            .field("signature", &self.signature)
+            .finish_non_exhaustive()
     }
 }
 
@@ -93,14 +94,12 @@ mod tests {
 
     #[test]
     fn same_signatures_under_another_identifier() {
-        let theirs = rustls_graviola::default_provider();
-        let ours = in_place(theirs.clone()).signature_verification_algorithms;
-        let theirs = theirs.signature_verification_algorithms;
-        let more = &ours.all[theirs.all.len()..];
-        assert_eq!(more.len(), 3);
+        let with = &WITH_PARAMETERS[3..];
         // The identifier of RFC 4055 but for NULL, which is 05 00.
-        for (with, without) in &IDENTIFIERS {
-            assert_eq!(with.as_ref(), [without.as_ref(), &[5, 0]].concat());
+        for (with, without) in with.iter().zip(&WITHOUT_PARAMETERS) {
+            let without = without.signature_alg_id();
+            let expected = [without.as_ref(), &[5, 0]].concat();
+            assert_eq!(with.signature_alg_id().as_ref(), expected);
         }
 
         let key = include_bytes!("../../../tests/provider/rsa-2048.pem");
@@ -114,8 +113,8 @@ mod tests {
             &mut signature,
         )
         .unwrap();
-        let sha384 = IDENTIFIERS[1].1;
-        for algorithm in more {
+        let sha384 = WITHOUT_PARAMETERS[1].signature_alg_id();
+        for algorithm in WITHOUT_PARAMETERS {
             let verified =
                 algorithm.verify_signature(key.public().as_ref(), b"message", &signature);
             assert_eq!(verified.is_ok(), algorithm.signature_alg_id() == sha384);
