@@ -3,10 +3,11 @@
 //!
 //! It says nothing of trust, time or purpose: see [`ChainValidator`](pq_x509::ChainValidator).
 //!
-//! This room uses [`words`](crate::words).
+//! This room uses [`keys`](crate::keys) and [`words`](crate::words).
 
 use pq_x509::{Certificate, SignatureError};
 
+use crate::keys::classical_verification;
 use crate::words::of_signature_error;
 
 /// The certificates in their order as a chain: each is issued by the one after it, and signed with
@@ -75,7 +76,7 @@ fn issuer_of(
     let mut refused = None;
     for (at, candidate) in candidates.iter().enumerate() {
         if candidate.subject() == certificate.issuer() {
-            match certificate.verify_signature(candidate, &[]) {
+            match certificate.verify_signature(candidate, classical_verification()) {
                 Ok(()) => return Ok(Some(at)),
                 Err(error) => refused = Some(error),
             }

@@ -1,19 +1,22 @@
 //! Why a command failed: what was wrong, what to do next, and its exit status.
 //!
 //! This room uses [`chains`](crate::chains), [`documents`](crate::documents),
-//! [`exit_status`](crate::exit_status), [`files`](crate::files) and [`words`](crate::words).
+//! [`exit_status`](crate::exit_status), [`files`](crate::files), [`keys`](crate::keys) and
+//! [`words`](crate::words).
 
 use std::io;
 
 use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, SerialNumber};
-use pq_x509::{Algorithm, IssueError, KeyError, RequestError, SignatureAlgorithm, ValidationError};
+use pq_x509::{Algorithm, IssueError, RequestError, SignatureAlgorithm, ValidationError};
+use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKeyError};
 
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;
 use crate::exit_status::ExitStatus;
 use crate::files::{InputError, OutputError};
+use crate::keys::KeyError;
 use crate::words::{
-    of_authority_error, of_folder_error, of_issue_error, of_key_error, of_request_error,
+    of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_request_error,
     of_validation_error,
 };
 
@@ -24,7 +27,7 @@ pub(crate) enum Failure {
     Document(#[from] DocumentError),
     #[error(transparent)]
     Output(#[from] OutputError),
-    #[error("{}", of_key_error(.0))]
+    #[error("{}", of_any_key_error(.0))]
     Key(KeyError),
     #[error("{}", of_issue_error(.0))]
     Issue(IssueError),
@@ -128,6 +131,8 @@ pub(crate) enum Failure {
         "clients look for a server under its names (RFC 9525), and it has none; give one with --name"
     )]
     NamelessServer,
+    #[error("{0} private keys have one form; leave --form out")]
+    NoForms(ClassicalAlgorithm),
     #[error("raw bytes are a seed or an expanded key, not both; choose with --form")]
     BothAsRaw,
     #[error("{0} is not supported by this command; choose another algorithm")]
@@ -139,7 +144,9 @@ impl Failure {
         match self {
             Self::Document(error) if error.is_refusal() => ExitStatus::Refused,
             Self::Document(_) | Self::Output(_) => ExitStatus::InputOutput,
-            Self::NotWritten { .. } | Self::Key(KeyError::Randomness(_)) => ExitStatus::InputOutput,
+            Self::NotWritten { .. } => ExitStatus::InputOutput,
+            Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
+            Self::Key(KeyError::Classical(ClassicalKeyError::NoRawBytes(_))) => ExitStatus::Usage,
             Self::Folder(error) => of_folder(error),
             Self::Authority(error) => of_authority(error),
             Self::RequestsRefused { status, .. } => *status,
@@ -160,6 +167,7 @@ impl Failure {
             | Self::OutlivesRoot
             | Self::JsonBesideResult
             | Self::NamelessServer
+            | Self::NoForms(_)
             | Self::BothAsRaw
             | Self::Unsupported(_) => ExitStatus::Usage,
         }
@@ -233,6 +241,18 @@ from_causes!(
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {
         Self::Document(error.into())
+    }
+}
+
+impl From<pq_x509::KeyError> for Failure {
+    fn from(error: pq_x509::KeyError) -> Self {
+        Self::Key(error.into())
+    }
+}
+
+impl From<ClassicalKeyError> for Failure {
+    fn from(error: ClassicalKeyError) -> Self {
+        Self::Key(error.into())
     }
 }
 

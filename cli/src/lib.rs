@@ -1,14 +1,15 @@
 //! Post-quantum keys and certificates from the command line.
 //!
 //! This library is the program `pqtls`, and it is for nothing else: what another program could
-//! want is in [`pq_x509`] and [`pq_ca`]. Its rooms, each of which uses those above it:
+//! want is in [`pq_x509`], [`pq_ca`] and [`rustls_pq`]. Its rooms, each of which uses those above it:
 //!
 //! | room | what it is for |
 //! |---|---|
 //! | `exit_status` | how a command ends, for the shell |
 //! | `files` | reading and writing files, standard input and standard output |
 //! | `progress` | how far a command is with what takes long |
-//! | `words` | what errors of pq-x509 and pq-ca say at the command line |
+//! | `keys` | post-quantum and classical keys as one type |
+//! | `words` | what errors of the libraries say at the command line, and names of algorithms |
 //! | `documents` | what is in a file: keys, certificates and revocation lists in PEM or DER |
 //! | `chains` | which certificate issued which |
 //! | `report` | what a command prints, for people and as JSON |
@@ -26,6 +27,7 @@ mod documents;
 mod exit_status;
 mod failure;
 mod files;
+mod keys;
 mod progress;
 mod report;
 mod words;

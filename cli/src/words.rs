@@ -1,7 +1,7 @@
-//! What errors of pq-x509 and pq-ca say at the command line, where the crates' own texts speak of their
-//! methods.
+//! What errors of the libraries say at the command line, where the crates' own texts speak of their
+//! methods, and names of algorithms.
 //!
-//! This room uses nothing.
+//! This room uses [`keys`](crate::keys).
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::DB;
@@ -10,14 +10,27 @@ use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::{
     Algorithm, IssueError, KeyError, NameError, RequestError, SignatureError, ValidationError,
 };
+use rustls_pq::KeyAlgorithm;
+use rustls_pq::classical::ClassicalKeyError;
+
+use crate::keys::{self, why_post_quantum_only};
+
+/// Why a key of either kind can't be read, made, written or used.
+pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
+    match error {
+        keys::KeyError::PostQuantum(error) => of_key_error(error),
+        keys::KeyError::Classical(ClassicalKeyError::UnsupportedAlgorithm(oid)) => {
+            unsupported_key(*oid)
+        }
+        keys::KeyError::Classical(other) => other.to_string(),
+        keys::KeyError::NotPostQuantum(_) => format!("{error}; name one of those"),
+    }
+}
 
 /// Why a key can't be read, made, written or used.
 pub(crate) fn of_key_error(error: &KeyError) -> String {
     match error {
-        KeyError::UnsupportedAlgorithm(oid) => format!(
-            "keys of {} are not supported here; pqtls takes those of ML-DSA, SLH-DSA and ML-KEM",
-            algorithm_name(*oid)
-        ),
+        KeyError::UnsupportedAlgorithm(oid) => unsupported_key(*oid),
         KeyError::NoSeed(algorithm) => format!(
             "this {algorithm} key has no seed, because it was read from its expanded form and the \
              expansion can't be undone; ask for --form expanded, or use the file that the seed came in"
@@ -44,6 +57,14 @@ pub(crate) fn of_key_error(error: &KeyError) -> String {
         ),
         other => other.to_string(),
     }
+}
+
+fn unsupported_key(oid: ObjectIdentifier) -> String {
+    format!(
+        "keys of {} are not supported here; pqtls takes those of ML-DSA, SLH-DSA, ML-KEM, ECDSA on \
+         P-256 and P-384, Ed25519 and RSA",
+        algorithm_name(oid)
+    )
 }
 
 /// Why a certificate can't be made.
@@ -93,7 +114,11 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
         ),
         FolderError::Issue(error) => of_issue_error_at_ca(error),
         FolderError::Key { path, cause } => {
-            format!("{}: {}", path.display(), of_key_error(cause))
+            let cause = match cause.downcast_ref() {
+                Some(cause) => of_any_key_error(cause),
+                None => cause.to_string(),
+            };
+            format!("{}: {cause}", path.display())
         }
         FolderError::Authority(error) => of_authority_error(error),
         other => other.to_string(),
@@ -104,9 +129,9 @@ pub(crate) fn of_folder_error(error: &FolderError) -> String {
 pub(crate) fn of_validation_error(error: &ValidationError) -> String {
     match error {
         ValidationError::UnsupportedAlgorithm(Some(oid)) => format!(
-            "a certificate of the chain is signed by {}, which is not supported here; pqtls verifies \
-             signatures of ML-DSA and SLH-DSA",
-            algorithm_name(*oid)
+            "a certificate of the chain is signed by {}, which is not supported here; {}",
+            algorithm_name(*oid),
+            what_is_verified()
         ),
         ValidationError::UnknownRevocationStatus { subject } => format!(
             "{} may have been revoked: no revocation list of its issuer was given; give the lists of \
@@ -128,10 +153,22 @@ pub(crate) fn of_validation_error(error: &ValidationError) -> String {
 pub(crate) fn of_signature_error(error: &SignatureError) -> String {
     match error {
         SignatureError::UnsupportedAlgorithm(oid) => format!(
-            "signatures of {} are not supported here; pqtls verifies those of ML-DSA and SLH-DSA",
-            algorithm_name(*oid)
+            "signatures of {} are not supported here; {}",
+            algorithm_name(*oid),
+            what_is_verified()
         ),
         other => other.to_string(),
+    }
+}
+
+fn what_is_verified() -> String {
+    match why_post_quantum_only() {
+        None => {
+            "pqtls verifies signatures of ML-DSA, SLH-DSA, ECDSA on P-256 and P-384, Ed25519 and \
+                 RSA with SHA-2"
+                .into()
+        }
+        Some(why) => format!("pqtls verifies signatures of ML-DSA and SLH-DSA: {why}"),
     }
 }
 
@@ -147,6 +184,18 @@ fn of_name_error(error: &NameError) -> String {
              --subject O=Example"
         ),
         other => other.to_string(),
+    }
+}
+
+/// The name of a public key's algorithm, by the DER of its SubjectPublicKeyInfo.
+pub(crate) fn key_name(spki: &[u8]) -> String {
+    match KeyAlgorithm::of_spki_der(spki) {
+        Ok(KeyAlgorithm::EcdsaP256) => "ECDSA-P256".into(),
+        Ok(KeyAlgorithm::EcdsaP384) => "ECDSA-P384".into(),
+        Ok(KeyAlgorithm::EcdsaP521) => "ECDSA-P521".into(),
+        Ok(KeyAlgorithm::Other(oid)) => algorithm_name(oid),
+        Ok(other) => other.to_string(),
+        Err(_) => "an unknown algorithm".into(),
     }
 }
 

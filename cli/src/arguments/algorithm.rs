@@ -3,7 +3,8 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
-use pq_x509::Algorithm;
+
+use crate::keys::Algorithm;
 
 /// Reads the name of an algorithm, in either case, and suggests one for a name that is not quite
 /// right.
@@ -20,7 +21,7 @@ impl TypedValueParser for AlgorithmParser {
         value: &OsStr,
     ) -> Result<Self::Value, Error> {
         let name = value.to_string_lossy();
-        name.parse().map_err(|_| {
+        Algorithm::named(&name).ok_or_else(|| {
             let mut error = Error::new(ErrorKind::InvalidValue).with_cmd(command);
             let argument = argument.map_or_else(String::new, Arg::to_string);
             let mut insert = |kind, value| error.insert(kind, value);
@@ -50,32 +51,49 @@ impl TypedValueParser for AlgorithmParser {
 
 /// All names, for help.
 pub(crate) fn list_of_algorithms() -> String {
-    names().collect::<Vec<_>>().join(", ")
+    let list = |of_post_quantum: bool| {
+        let some = Algorithm::all().filter(|one| one.is_post_quantum() == of_post_quantum);
+        some.map(Algorithm::name).collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "{}; or, not safe against quantum computers, {}",
+        list(true),
+        list(false)
+    )
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    Algorithm::ALL.iter().map(|algorithm| algorithm.name())
+    Algorithm::all().map(Algorithm::name)
 }
 
 /// The algorithm that was probably meant.
 fn nearest(name: &str) -> Option<&'static str> {
     let wanted = letters_and_digits(name);
-    if let Some((_, now)) = FORMER_NAMES.iter().find(|(former, _)| *former == wanted) {
-        return Some(now);
+    if let Some((_, name)) = OTHER_NAMES.iter().find(|(other, _)| *other == wanted) {
+        return Some(name);
     }
     let likeness = |name: &str| strsim::jaro(&wanted, &letters_and_digits(name));
     let nearest = names().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(nearest) > 0.7).then_some(nearest)
 }
 
-/// What the sets were called before they were standards.
-const FORMER_NAMES: [(&str, &str); 6] = [
+/// What the sets were called before they were standards, and what curves are called elsewhere.
+const OTHER_NAMES: [(&str, &str); 15] = [
     ("dilithium2", "ML-DSA-44"),
     ("dilithium3", "ML-DSA-65"),
     ("dilithium5", "ML-DSA-87"),
     ("kyber512", "ML-KEM-512"),
     ("kyber768", "ML-KEM-768"),
     ("kyber1024", "ML-KEM-1024"),
+    ("ec", "ECDSA-P256"),
+    ("ecdsa", "ECDSA-P256"),
+    ("p256", "ECDSA-P256"),
+    ("prime256v1", "ECDSA-P256"),
+    ("secp256r1", "ECDSA-P256"),
+    ("p384", "ECDSA-P384"),
+    ("secp384r1", "ECDSA-P384"),
+    ("rsa", "RSA-3072"),
+    ("eddsa", "Ed25519"),
 ];
 
 fn letters_and_digits(name: &str) -> String {
@@ -97,17 +115,22 @@ mod tests {
             ("slhdsa-sha2-128s", "SLH-DSA-SHA2-128s"),
             ("Dilithium3", "ML-DSA-65"),
             ("kyber-1024", "ML-KEM-1024"),
+            ("ECDSA-P-256", "ECDSA-P256"),
+            ("secp384r1", "ECDSA-P384"),
+            ("ed-25519", "Ed25519"),
+            ("RSA", "RSA-3072"),
+            ("rsa4096", "RSA-4096"),
         ] {
             assert_eq!(nearest(name), Some(meant), "{name}");
         }
-        assert_eq!(nearest("rsa"), None);
+        assert_eq!(nearest("falcon"), None);
         assert_eq!(nearest(""), None);
     }
 
     #[test]
-    fn former_names_lead_to_algorithms() {
-        for (_, now) in FORMER_NAMES {
-            assert!(names().any(|name| name == now));
+    fn other_names_lead_to_algorithms() {
+        for (_, known) in OTHER_NAMES {
+            assert!(names().any(|name| name == known));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Values on the command line that are not mere files and numbers: algorithms, hash functions, contexts,
 //! times, subjects and names.
 //!
-//! This room uses nothing.
+//! This room uses [`keys`](crate::keys).
 
 mod algorithm;
 mod context;

@@ -24,8 +24,9 @@ use crate::failure::Failure;
 
 /// Post-quantum keys and certificates
 ///
-/// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, requests and certificates for them, and
-/// CAs that issue certificates; signs files and verifies their signatures.
+/// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, and classical ones of ECDSA, Ed25519 and
+/// RSA; requests and certificates for them; and CAs that issue certificates. Signs files and verifies
+/// their signatures.
 /// In place of a file, "-" is standard input or standard output. Files that exist are left alone
 /// unless --force is given.
 #[derive(Debug, Parser)]

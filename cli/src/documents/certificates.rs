@@ -7,6 +7,7 @@ use super::contents::{Block, Contents};
 use super::error::DocumentError;
 use super::kind::Kind;
 use crate::files::Source;
+use crate::keys::classical_verification;
 
 /// A store of all roots there are has some hundreds of kilobytes.
 const LIMIT: usize = 16 * 1024 * 1024;
@@ -69,7 +70,7 @@ pub(crate) fn verified_request(source: &Source) -> Result<VerifiedRequest, Docum
     let contents = Contents::read(source, LIMIT)?;
     let block = contents.only(&[Kind::Request])?;
     CertificateRequest::from_der(&block.der)
-        .and_then(CertificateRequest::verify)
+        .and_then(|request| request.verify_with(classical_verification()))
         .map_err(|error| DocumentError::Request {
             file: contents.file().into(),
             error,

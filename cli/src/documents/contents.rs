@@ -120,6 +120,9 @@ fn described(kinds: &[Kind]) -> String {
 
 const BEGIN: &str = "-----BEGIN ";
 
+/// A header (RFC 1421) by which OpenSSL marks older documents of keys that are encrypted.
+const LEGACY_ENCRYPTION: &str = "Proc-Type: 4,ENCRYPTED";
+
 /// The blocks of RFC 7468, among which any other text may stand.
 fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
     let mut blocks = Vec::new();
@@ -135,15 +138,21 @@ fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
             });
         };
         let (block, after) = block.split_at(end_at + end.len());
-        blocks.push(Block {
-            kind: Kind::of_label(label),
-            der: decode(block).map_err(|error| DocumentError::Pem {
-                file: file.into(),
-                kind: Kind::of_label(label).to_string(),
-                error,
-            })?,
-        });
+        let kind = Kind::of_label(label);
         rest = after;
+        if kind == Kind::PrivateKey && block.contains(LEGACY_ENCRYPTION) {
+            blocks.push(Block {
+                kind: Kind::EncryptedPrivateKey,
+                der: Zeroizing::default(),
+            });
+            continue;
+        }
+        let der = decode(block).map_err(|error| DocumentError::Pem {
+            file: file.into(),
+            kind: kind.to_string(),
+            error,
+        })?;
+        blocks.push(Block { kind, der });
     }
     Ok(blocks)
 }

@@ -1,7 +1,8 @@
-use pq_x509::{CertificateError, KeyError, RequestError, RevocationListError};
+use pq_x509::{CertificateError, RequestError, RevocationListError};
 
 use crate::files::InputError;
-use crate::words::{of_key_error, of_request_error};
+use crate::keys::{Algorithm, KeyError};
+use crate::words::{of_any_key_error, of_request_error};
 
 /// Why a file does not give what was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +47,7 @@ pub(crate) enum DocumentError {
         kinds: String,
         count: usize,
     },
-    #[error("{file}: {}", of_key_error(.error))]
+    #[error("{file}: {}", of_any_key_error(.error))]
     Key { file: String, error: KeyError },
     #[error("{file}: {error}")]
     Certificate {
@@ -61,17 +62,11 @@ pub(crate) enum DocumentError {
     #[error("{file}: {}; have it made again", of_request_error(.error))]
     Request { file: String, error: RequestError },
     #[error(
-        "{file} is no raw {algorithm} key: neither {seed_len} bytes of a seed nor {expanded_len} of an \
-         expanded key, be it as bytes, in hexadecimal or in base64; check the algorithm, and leave \
-         --algorithm out for PEM and DER",
-        algorithm = .algorithm.name(),
-        seed_len = .algorithm.seed_len(),
-        expanded_len = .algorithm.expanded_len()
+        "{file} is no raw {algorithm} key: {}, be it as bytes, in hexadecimal or in base64; check the \
+         algorithm, and leave --algorithm out for PEM and DER",
+        lengths_missed(*.algorithm)
     )]
-    NotRaw {
-        file: String,
-        algorithm: pq_x509::Algorithm,
-    },
+    NotRaw { file: String, algorithm: Algorithm },
     #[error(
         "{file} is no {what}: it has {found} bytes, and not {len}, be it as bytes, in hexadecimal or in \
          base64; check that it is the right file, and whole"
@@ -90,15 +85,28 @@ impl DocumentError {
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(
             self,
-            Self::Key {
-                error: KeyError::Malformed { .. }
-                    | KeyError::SeedMismatch(_)
-                    | KeyError::PublicKeyMismatch(_),
-                ..
-            } | Self::Request {
+            Self::Key { error, .. } if error.is_refusal()
+        ) || matches!(
+            self,
+            Self::Request {
                 error: RequestError::Key(_) | RequestError::Signature(_) | RequestError::Name(_),
                 ..
             } | Self::NotOfLength { .. }
         )
+    }
+}
+
+/// What a file is not that is not a raw key of this algorithm.
+fn lengths_missed(algorithm: Algorithm) -> String {
+    match algorithm {
+        Algorithm::PostQuantum(algorithm) => format!(
+            "neither {} bytes of a seed nor {} of an expanded key",
+            algorithm.seed_len(),
+            algorithm.expanded_len()
+        ),
+        Algorithm::Classical(algorithm) => match algorithm.raw_private_key_len() {
+            Some(len) => format!("not {len} bytes"),
+            None => "such keys have no raw bytes".into(),
+        },
     }
 }

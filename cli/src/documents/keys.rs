@@ -1,15 +1,13 @@
 use pq_x509::x509_cert::der::asn1::{AnyRef, OctetStringRef};
 use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader};
-use pq_x509::{
-    DecapsulationKey, EncapsulationKey, KeyError, PrivateKey, PrivateKeyForm, PublicKey,
-    SigningKey, SubjectKey, VerifyingKey,
-};
+use pq_x509::{DecapsulationKey, EncapsulationKey, PrivateKeyForm, SubjectKey, VerifyingKey};
 
 use super::certificates::certificate_of;
 use super::contents::{Block, Contents, Encoding};
 use super::error::DocumentError;
 use super::kind::Kind;
 use crate::files::Source;
+use crate::keys::{KeyError, PrivateKey, PublicKey, SigningKey};
 
 /// More than the longest key has, with a chain of certificates around it.
 const LIMIT: usize = 4 * 1024 * 1024;
@@ -17,7 +15,8 @@ const LIMIT: usize = 4 * 1024 * 1024;
 /// A private key, and how its file has it.
 pub(crate) struct PrivateKeyFile {
     pub(crate) key: PrivateKey,
-    pub(crate) form: PrivateKeyForm,
+    /// Of post-quantum keys.
+    pub(crate) form: Option<PrivateKeyForm>,
     pub(crate) encoding: Encoding,
 }
 
@@ -38,12 +37,19 @@ pub(crate) fn signing_key(source: &Source) -> Result<SigningKey, DocumentError> 
     narrow(source, private_key(source)?.key)
 }
 
+/// The one private key of a file, which must be a post-quantum one that signs.
+pub(crate) fn post_quantum_signing_key(
+    source: &Source,
+) -> Result<pq_x509::SigningKey, DocumentError> {
+    narrow(source, private_key(source)?.key)
+}
+
 /// The one private key of a file, which must be one that decapsulates.
 pub(crate) fn decapsulation_key(source: &Source) -> Result<DecapsulationKey, DocumentError> {
     narrow(source, private_key(source)?.key)
 }
 
-/// The public key of whatever a file has, which must be one that verifies signatures.
+/// The public key of whatever a file has, which must be a post-quantum one that verifies signatures.
 pub(crate) fn verifying_key(source: &Source) -> Result<VerifyingKey, DocumentError> {
     narrow(source, any_public_key(source)?)
 }
@@ -92,22 +98,24 @@ pub(crate) fn public_key_to_certify(source: &Source) -> Result<PublicKey, Docume
 fn public_key_of(contents: &Contents, block: &Block) -> Result<PublicKey, DocumentError> {
     let of_key = |error| key_error(contents, error);
     match block.kind {
-        Kind::PrivateKey => public_half(&private(contents, block)?.key).map_err(of_key),
-        Kind::Certificate => certificate_of(contents, block)?
-            .public_key()
-            .map_err(of_key),
+        Kind::PrivateKey => private(contents, block)?.key.public_half().map_err(of_key),
+        Kind::Certificate => {
+            let certificate = certificate_of(contents, block)?;
+            PublicKey::from_spki_der(&certificate.spki()).map_err(of_key)
+        }
         _ => public(contents, block),
     }
 }
 
-/// The public key that belongs to a private key.
-pub(crate) fn public_half(key: &PrivateKey) -> Result<PublicKey, KeyError> {
-    PublicKey::from_spki_der(&key.spki())
-}
-
 fn private(contents: &Contents, block: &Block) -> Result<PrivateKeyFile, DocumentError> {
-    let key = PrivateKey::from_pkcs8_der(&block.der).map_err(|e| key_error(contents, e))?;
-    let form = form_of(&block.der, &key).map_err(|e| key_error(contents, e.into()))?;
+    let key = PrivateKey::from_der(&block.der).map_err(|e| key_error(contents, e))?;
+    let form = match &key {
+        PrivateKey::PostQuantum(key) => {
+            let form = form_of(&block.der, key).map_err(pq_x509::KeyError::from);
+            Some(form.map_err(|e| key_error(contents, e.into()))?)
+        }
+        PrivateKey::Classical(_) => None,
+    };
     Ok(PrivateKeyFile {
         key,
         form,
@@ -128,7 +136,7 @@ fn key_error(contents: &Contents, error: KeyError) -> DocumentError {
 
 /// The form in which DER has a key that was read from it. There the private key is the third field
 /// (RFC 5958), and only one that has the expanded key in it is as long as that.
-fn form_of(der: &[u8], key: &PrivateKey) -> Result<PrivateKeyForm, der::Error> {
+fn form_of(der: &[u8], key: &pq_x509::PrivateKey) -> Result<PrivateKeyForm, der::Error> {
     let mut reader = SliceReader::new(der)?;
     Header::decode(&mut reader)?;
     let _version = AnyRef::decode(&mut reader)?;

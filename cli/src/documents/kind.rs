@@ -20,7 +20,7 @@ impl Kind {
     /// By the label of a PEM block (RFC 7468, and OpenSSL's for requests).
     pub(crate) fn of_label(label: &str) -> Self {
         match label {
-            "PRIVATE KEY" => Self::PrivateKey,
+            "PRIVATE KEY" | "EC PRIVATE KEY" | "RSA PRIVATE KEY" => Self::PrivateKey,
             "PUBLIC KEY" => Self::PublicKey,
             "CERTIFICATE" => Self::Certificate,
             "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => Self::Request,
@@ -37,6 +37,10 @@ impl Kind {
         match &*tags {
             // OneAsymmetricKey (RFC 5958)
             [Tag::Integer, Tag::Sequence, Tag::OctetString, ..] => Some(Self::PrivateKey),
+            // ECPrivateKey (RFC 5915)
+            [Tag::Integer, Tag::OctetString, ..] => Some(Self::PrivateKey),
+            // RSAPrivateKey (RFC 8017), whose numbers are nine
+            [Tag::Integer, Tag::Integer, Tag::Integer, Tag::Integer, ..] => Some(Self::PrivateKey),
             // EncryptedPrivateKeyInfo (RFC 5958)
             [Tag::Sequence, Tag::OctetString] => Some(Self::EncryptedPrivateKey),
             // SubjectPublicKeyInfo (RFC 5280)

@@ -1,7 +1,7 @@
 //! What is in a file: keys, certificates and revocation lists, in PEM or DER, or raw bytes.
 //! Each function reads one file and says what is wrong with it by its name.
 //!
-//! This room uses [`files`](crate::files) and [`words`](crate::words).
+//! This room uses [`files`](crate::files), [`keys`](crate::keys) and [`words`](crate::words).
 
 mod certificates;
 mod contents;
@@ -17,7 +17,7 @@ pub(crate) use certificates::{
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
 pub(crate) use keys::{
-    Key, any_key, any_public_key, decapsulation_key, encapsulation_key, private_key, public_half,
-    public_key_to_certify, signing_key, verifying_key,
+    Key, any_key, any_public_key, decapsulation_key, encapsulation_key, post_quantum_signing_key,
+    private_key, public_key_to_certify, signing_key, verifying_key,
 };
 pub(crate) use raw::{raw_bytes, raw_private_key};

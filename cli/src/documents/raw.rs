@@ -1,13 +1,15 @@
 use base64ct::{Base64, Encoding as _};
+use pq_x509::PrivateKeyForm;
 use pq_x509::x509_cert::der::asn1::OctetStringRef;
 use pq_x509::x509_cert::der::{self, Encode, Header, SliceWriter, Tag};
-use pq_x509::{Algorithm, KeyError, PrivateKey, PrivateKeyForm, SigningKey};
+use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey};
 use zeroize::Zeroizing;
 
 use super::contents::Encoding;
 use super::error::DocumentError;
 use super::keys::PrivateKeyFile;
 use crate::files::Source;
+use crate::keys::{Algorithm, KeyError, PrivateKey};
 
 /// Reads bytes that stand alone in a file, as they are, in hexadecimal or in base64. What they are has
 /// `len` of them.
@@ -31,37 +33,62 @@ pub(crate) fn raw_bytes(
 /// Twice what the longest expanded key has in hexadecimal.
 const LIMIT: usize = 32 * 1024;
 
-/// Reads a seed or an expanded key that stands alone in a file, as bytes, in hexadecimal or in
-/// base64. Its length tells which it is.
+/// Reads a seed, an expanded key or a scalar that stands alone in a file, as bytes, in hexadecimal or
+/// in base64. Its length tells which it is.
 pub(crate) fn raw_private_key(
     source: &Source,
     algorithm: Algorithm,
 ) -> Result<PrivateKeyFile, DocumentError> {
     let bytes = source.read(LIMIT)?;
-    let form_of = |len| match len {
-        _ if len == algorithm.seed_len() => Some(PrivateKeyForm::Seed),
-        _ if len == algorithm.expanded_len() => Some(PrivateKeyForm::Expanded),
-        _ => None,
-    };
     let found = readings(bytes)
         .into_iter()
-        .find_map(|raw| form_of(raw.len()).map(|form| (raw, form)));
-    let Some((raw, form)) = found else {
+        .find_map(|raw| Meaning::of(raw.len(), algorithm).map(|meaning| (raw, meaning)));
+    let Some((raw, meaning)) = found else {
         return Err(DocumentError::NotRaw {
             file: source.to_string(),
             algorithm,
         });
     };
-    match parse(algorithm, form, &raw) {
-        Ok(key) => Ok(PrivateKeyFile {
-            key,
-            form,
-            encoding: Encoding::Raw,
-        }),
-        Err(error) => Err(DocumentError::Key {
-            file: source.to_string(),
-            error,
-        }),
+    let file = |key, form| PrivateKeyFile {
+        key,
+        form,
+        encoding: Encoding::Raw,
+    };
+    let read = match meaning {
+        Meaning::PostQuantum(algorithm, form) => parse(algorithm, form, &raw)
+            .map(|key| file(PrivateKey::PostQuantum(key), Some(form)))
+            .map_err(KeyError::from),
+        Meaning::Classical(algorithm) => ClassicalKey::from_raw(algorithm, &raw)
+            .map(|key| file(PrivateKey::Classical(key), None))
+            .map_err(KeyError::from),
+    };
+    read.map_err(|error| DocumentError::Key {
+        file: source.to_string(),
+        error,
+    })
+}
+
+/// What raw bytes are.
+#[derive(Clone, Copy)]
+enum Meaning {
+    PostQuantum(pq_x509::Algorithm, PrivateKeyForm),
+    Classical(ClassicalAlgorithm),
+}
+
+impl Meaning {
+    fn of(len: usize, algorithm: Algorithm) -> Option<Self> {
+        match algorithm {
+            Algorithm::PostQuantum(algorithm) if len == algorithm.seed_len() => {
+                Some(Self::PostQuantum(algorithm, PrivateKeyForm::Seed))
+            }
+            Algorithm::PostQuantum(algorithm) if len == algorithm.expanded_len() => {
+                Some(Self::PostQuantum(algorithm, PrivateKeyForm::Expanded))
+            }
+            Algorithm::Classical(algorithm) if Some(len) == algorithm.raw_private_key_len() => {
+                Some(Self::Classical(algorithm))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -91,18 +118,22 @@ fn from_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     Some(raw)
 }
 
-fn parse(algorithm: Algorithm, form: PrivateKeyForm, raw: &[u8]) -> Result<PrivateKey, KeyError> {
+fn parse(
+    algorithm: pq_x509::Algorithm,
+    form: PrivateKeyForm,
+    raw: &[u8],
+) -> Result<pq_x509::PrivateKey, pq_x509::KeyError> {
     match (algorithm, form) {
         // SLH-DSA has no PKCS#8 for the seed.
-        (Algorithm::Signature(algorithm), PrivateKeyForm::Seed) => {
-            SigningKey::from_seed(algorithm, raw).map(PrivateKey::Signing)
+        (pq_x509::Algorithm::Signature(algorithm), PrivateKeyForm::Seed) => {
+            pq_x509::SigningKey::from_seed(algorithm, raw).map(pq_x509::PrivateKey::Signing)
         }
-        _ => PrivateKey::from_pkcs8_der(&bare_pkcs8(algorithm, raw)?),
+        _ => pq_x509::PrivateKey::from_pkcs8_der(&bare_pkcs8(algorithm, raw)?),
     }
 }
 
 /// A OneAsymmetricKey (RFC 5958) in which the key stands bare, which pq-x509 reads for all algorithms.
-fn bare_pkcs8(algorithm: Algorithm, raw: &[u8]) -> der::Result<Zeroizing<Vec<u8>>> {
+fn bare_pkcs8(algorithm: pq_x509::Algorithm, raw: &[u8]) -> der::Result<Zeroizing<Vec<u8>>> {
     const VERSION: u8 = 0;
     let identifier = algorithm.identifier();
     let key = OctetStringRef::new(raw)?;

@@ -3,14 +3,14 @@ use core::fmt;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::{AuthorityKeyIdentifier, ExtendedKeyUsage};
-use pq_x509::{Certificate, Sizes};
+use pq_x509::{Certificate, Sizes, SubjectKey};
 use serde::Serialize;
 
 use super::extensions::{alternative_names, find, value_of};
 use super::fingerprint::{fingerprint, hex};
 use super::times::{rfc3339, with_unit};
 use crate::chains::is_self_issued;
-use crate::words::{algorithm_name, oid_name};
+use crate::words::{algorithm_name, key_name, oid_name};
 
 /// What there is to say of a certificate at some time. Its text is what a person wants to know first;
 /// [`everything`](Self::everything) is the rest.
@@ -98,7 +98,7 @@ impl CertificateFacts {
             not_after: rfc3339(not_after),
             state: State::at(at, not_before, not_after),
             days_left: whole_days(at, not_after),
-            key_algorithm: algorithm_name(tbs.subject_public_key_info().algorithm.oid),
+            key_algorithm: key_name(&certificate.spki()),
             signature_algorithm: algorithm_name(certificate.parsed().signature_algorithm().oid),
             is_ca: certificate.is_ca(),
             path_length: certificate.path_len(),

@@ -198,7 +198,11 @@ fn keys_whose_parts_dont_belong_together_are_refused() {
 #[test]
 fn names_of_algorithms_are_suggested() {
     let folder = Folder::new();
-    for (name, meant) in [("ML-DSA-56", "ML-DSA-65"), ("dilithium5", "ML-DSA-87")] {
+    for (name, meant) in [
+        ("ML-DSA-56", "ML-DSA-65"),
+        ("dilithium5", "ML-DSA-87"),
+        ("prime256v1", "ECDSA-P256"),
+    ] {
         let refused = folder.pqtls(&format!("key new {name}"));
         refused.fails(2, &format!("a similar value exists: '{meant}'"));
     }
@@ -236,11 +240,11 @@ fn files_of_the_wrong_kind_are_named() {
     folder
         .pqtls("key show wrong.key")
         .fails(3, "wrong.key: the key is not valid DER");
-    let other = "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n";
-    folder.write("ec.key", other);
+    let other = "-----BEGIN DSA PRIVATE KEY-----\nAAAA\n-----END DSA PRIVATE KEY-----\n";
+    folder.write("dsa.key", other);
     folder
-        .pqtls("key show ec.key")
-        .fails(3, "but a block \"EC PRIVATE KEY\"");
+        .pqtls("key show dsa.key")
+        .fails(3, "but a block \"DSA PRIVATE KEY\"");
     let encrypted =
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
     folder.write("locked.key", encrypted);

@@ -4,6 +4,7 @@ extern crate alloc;
 
 mod ca;
 mod certificates;
+mod classical;
 mod examples;
 mod folder;
 mod json;

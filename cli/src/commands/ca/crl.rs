@@ -10,6 +10,7 @@ use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output};
+use crate::keys::SigningKey;
 use crate::report::{Report, printable, rfc3339, with_unit};
 
 /// Make the next revocation list
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         true => Role::Root,
         false => folder.issuing_role(),
     };
-    let authority = folder.authority(role)?;
+    let authority = folder.authority::<SigningKey>(role)?;
     let list = authority.revocation_list(UnixTime::now(), arguments.validity)?;
     let pem = list.to_pem();
     let output = Output {

@@ -6,13 +6,14 @@ use pq_ca::{
     Role, parse_duration,
 };
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Algorithm, SignatureAlgorithm};
 use serde::Serialize;
 
 use super::place::{Actor, Place};
 use crate::arguments::AlgorithmParser;
+use crate::commands::key;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::keys::{Algorithm, SigningKey};
 use crate::report::{self, CertificateFacts, Report};
 
 /// Make a CA in a new folder
@@ -108,20 +109,22 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     Ok(ExitStatus::Done)
 }
 
-fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
+fn plan(arguments: &Arguments) -> Result<Plan<SigningKey>, Failure> {
+    let root_validity = arguments.root_validity;
+    let validity = match arguments.validity {
+        Some(longer) if longer > root_validity => return Err(Failure::OutlivesRoot),
+        Some(validity) => validity,
+        None => VALIDITY.min(root_validity),
+    };
     let root = KeyPlan {
-        algorithm: signs(arguments.root.unwrap_or(arguments.algorithm))?,
-        validity: arguments.root_validity,
+        key: new_key(arguments.root.unwrap_or(arguments.algorithm))?,
+        validity: root_validity,
     };
     let issuing = match arguments.no_intermediate {
         true => None,
         false => Some(KeyPlan {
-            algorithm: signs(arguments.algorithm)?,
-            validity: match arguments.validity {
-                Some(longer) if longer > root.validity => return Err(Failure::OutlivesRoot),
-                Some(validity) => validity,
-                None => VALIDITY.min(root.validity),
-            },
+            key: new_key(arguments.algorithm)?,
+            validity,
         }),
     };
     let permits_all = arguments.dns.is_empty() && arguments.ip.is_empty();
@@ -159,11 +162,11 @@ fn everything<T: core::str::FromStr>(text: &str) -> Vec<T> {
 /// Five years.
 const VALIDITY: Duration = Duration::from_secs(5 * 365 * 24 * 60 * 60);
 
-fn signs(algorithm: Algorithm) -> Result<SignatureAlgorithm, Failure> {
-    match algorithm {
-        Algorithm::Signature(algorithm) => Ok(algorithm),
-        other => Err(Failure::Unsupported(other)),
+fn new_key(algorithm: Algorithm) -> Result<SigningKey, Failure> {
+    if let Algorithm::PostQuantum(kem @ pq_x509::Algorithm::Kem(_)) = algorithm {
+        return Err(Failure::Unsupported(kem));
     }
+    Ok(key::generate(algorithm)?.try_into()?)
 }
 
 /// A domain, with all names below it.

@@ -11,6 +11,7 @@ use crate::arguments::AlternativeName;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::keys::SigningKey;
 
 /// Issue a certificate for a key
 ///
@@ -81,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         .check(&options.output.out, options.output.force, json)?;
     let folder = arguments.place.open()?;
     let chain = folder.chain()?;
-    let authority = folder.authority(folder.issuing_role())?;
+    let authority = folder.authority::<SigningKey>(folder.issuing_role())?;
     let certificate = arguments.key.with_key(|key| {
         let key = key.expect("clap asks for --key or --new-key");
         let order = Order::for_key(key)?.with(|wanted| wanted_of(arguments, wanted));

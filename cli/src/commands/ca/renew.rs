@@ -7,6 +7,7 @@ use super::which::Which;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::keys::SigningKey;
 
 /// Issue a certificate anew, for the same names and as long as the policy says
 ///
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         .check(&options.output.out, options.output.force, json)?;
     let folder = arguments.place.open()?;
     let chain = folder.chain()?;
-    let authority = folder.authority(folder.issuing_role())?;
+    let authority = folder.authority::<SigningKey>(folder.issuing_role())?;
     let number = arguments.which.serial_number(authority.ledger())?;
     let by = arguments.actor.name();
     let certificate = arguments

@@ -3,8 +3,8 @@ use core::fmt;
 use std::path::PathBuf;
 
 use pq_ca::{Authority, LocalLedger, Order};
+use pq_x509::Certificate;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, SigningKey};
 use serde::Serialize;
 
 use super::issue::Terms;
@@ -14,6 +14,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{self, Destination, Output, Source};
+use crate::keys::SigningKey;
 use crate::report::{self, Report, printable, rfc3339};
 
 /// Issue certificates for requests

@@ -1,4 +1,4 @@
-use pq_x509::{Algorithm, SubjectKey};
+use pq_x509::SubjectKey;
 
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::Delivery;
@@ -6,6 +6,7 @@ use crate::commands::key;
 use crate::documents;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output, OutputError, Source};
+use crate::keys::Algorithm;
 
 /// The key that a certificate is issued for.
 #[derive(Clone, Debug, clap::Args)]

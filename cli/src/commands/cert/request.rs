@@ -1,6 +1,6 @@
 use core::fmt;
 
-use pq_x509::CertificateRequest;
+use pq_x509::{CertificateRequest, SubjectKey};
 use serde::Serialize;
 
 use super::names::{Names, TakesNames};
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             .map(AlternativeName::to_string)
             .collect(),
         algorithm: key.algorithm().name(),
-        key_fingerprint: fingerprint(key.verifying_key().to_spki_der()),
+        key_fingerprint: fingerprint(&key.spki()),
     };
     delivery.deliver(&[output], &report)
 }

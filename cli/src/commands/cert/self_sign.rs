@@ -1,7 +1,7 @@
 use core::fmt;
 
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, CertificateBuilder, IssueError, Issuer, SigningKey, Validity};
+use pq_x509::{Certificate, CertificateBuilder, IssueError, Issuer, Validity};
 use serde::Serialize;
 
 use super::names::{Names, TakesNames, TakesSubject};
@@ -12,6 +12,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
+use crate::keys::SigningKey;
 use crate::report::{CertificateFacts, Report};
 
 /// Make a certificate that its own key signs

@@ -2,8 +2,8 @@ use core::fmt;
 
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
-    Algorithm, Certificate, ChainValidator, PublicKey, RevocationPolicy, ValidatedChain,
-    ValidationError,
+    Algorithm, Certificate, ChainValidator, PublicKey, RevocationPolicy, SubjectKey,
+    ValidatedChain, ValidationError,
 };
 use serde::Serialize;
 
@@ -13,8 +13,9 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
+use crate::keys::classical_verification;
 use crate::report::{self, Report, fingerprint, rfc3339};
-use crate::words::of_validation_error;
+use crate::words::{key_name, of_validation_error};
 
 /// Verify that a chain leads to a root that is trusted
 ///
@@ -95,7 +96,9 @@ fn validator(arguments: &Arguments) -> Result<ChainValidator, Failure> {
     for file in &arguments.roots {
         roots.extend(documents::certificates(file)?);
     }
-    let validator = ChainValidator::new(roots).map_err(|error| Failure::Trust(error.into()))?;
+    let validator = ChainValidator::new(roots)
+        .map_err(|error| Failure::Trust(error.into()))?
+        .with_algorithms(classical_verification());
     if arguments.crl.is_empty() {
         return Ok(validator);
     }
@@ -146,6 +149,7 @@ struct Verdict {
 #[derive(Debug, Serialize)]
 struct OnPath {
     subject: String,
+    key_algorithm: String,
     not_after: String,
     fingerprint: String,
 }
@@ -154,6 +158,7 @@ impl OnPath {
     fn of(certificate: &Certificate) -> Self {
         Self {
             subject: certificate.describe_subject(),
+            key_algorithm: key_name(&certificate.spki()),
             not_after: rfc3339(certificate.not_after()),
             fingerprint: fingerprint(certificate.der()),
         }
@@ -177,8 +182,8 @@ impl fmt::Display for Verdict {
         for certificate in &self.path {
             writeln!(
                 f,
-                "  {}, until {}",
-                certificate.subject, certificate.not_after
+                "  {}, {}, until {}",
+                certificate.subject, certificate.key_algorithm, certificate.not_after
             )?;
         }
         Ok(())

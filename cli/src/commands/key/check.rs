@@ -1,13 +1,15 @@
 use core::fmt;
 
-use pq_x509::{DecapsulationKey, KeyError, PrivateKey, SigningKey, SubjectKey};
+use pq_x509::{DecapsulationKey, SigningKey, SubjectKey};
+use rustls_pq::classical::ClassicalKeyError;
 use serde::Serialize;
 
 use super::facts::KeyFacts;
-use crate::documents::{self, public_half};
+use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
+use crate::keys::{KeyError, PrivateKey};
 use crate::report::{self, Report};
 
 /// Check that the parts of a private key belong together and that it works
@@ -44,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
                 &"what the private half makes, the public half refuses",
             ));
         }
-        Err(error @ KeyError::Randomness(_)) => return Err(error.into()),
+        Err(error) if error.is_lack_of_randomness() => return Err(error.into()),
         Err(error) => return Err(unsound(&error)),
     }
     let certificate = match &arguments.certificate {
@@ -62,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
     };
     let report = SoundKey {
-        key: KeyFacts::of(&public_half(&key)?),
+        key: KeyFacts::of(&key.public_half()?),
         file: arguments.file.to_string(),
         certificate,
     };
@@ -73,6 +75,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 /// Whether the halves of a key agree on a signature or on a shared secret.
 fn works(key: &PrivateKey) -> Result<bool, KeyError> {
     const MESSAGE: &[u8] = b"pqtls key check";
+    let key = match key {
+        PrivateKey::PostQuantum(key) => key,
+        PrivateKey::Classical(key) => {
+            return match key.check() {
+                Err(ClassicalKeyError::Unsound) => Ok(false),
+                checked => Ok(checked.map(|()| true)?),
+            };
+        }
+    };
     if let Ok(key) = SigningKey::try_from(key.clone()) {
         key.check()?;
         let signature = key.sign(MESSAGE)?;

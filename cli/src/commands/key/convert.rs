@@ -1,23 +1,25 @@
 use core::fmt;
 
-use pq_x509::{Algorithm, PrivateKeyForm};
+use pq_x509::PrivateKeyForm;
+use rustls_pq::classical::ClassicalKeyError;
 use serde::Serialize;
 
 use super::encode::{self, Encoding, Form};
 use super::facts::KeyFacts;
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::{Delivery, OutputOptions};
-use crate::documents::{self, public_half};
+use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
+use crate::keys::Algorithm;
 use crate::report::Report;
 
 /// Write a private key in another encoding or form
 ///
-/// For a raw key, which says nothing of its algorithm, name that with --algorithm. A seed or an
-/// expanded key is then read, as bytes, in hexadecimal or in base64. To convert public keys, see
-/// "pqtls key public".
+/// For a raw key, which says nothing of its algorithm, name that with --algorithm. A seed, an expanded
+/// key or the scalar of ECDSA is then read, as bytes, in hexadecimal or in base64. To convert public
+/// keys, see "pqtls key public".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -55,22 +57,29 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
     let file = match arguments.algorithm {
+        Some(Algorithm::Classical(algorithm)) if algorithm.raw_private_key_len().is_none() => {
+            return Err(ClassicalKeyError::NoRawBytes(algorithm).into());
+        }
         Some(algorithm) => documents::raw_private_key(&arguments.file, algorithm)?,
         None => documents::private_key(&arguments.file)?,
     };
     let encoding = arguments.to;
-    let form = arguments.form.unwrap_or_else(|| {
-        let preferred = file.key.algorithm().preferred_form();
-        default_form(file.form, preferred, encoding)
-    });
+    let by_default = match (file.key.algorithm(), file.form) {
+        (Algorithm::PostQuantum(algorithm), Some(found)) => {
+            Some(default_form(found, algorithm.preferred_form(), encoding))
+        }
+        _ => None,
+    };
+    let form = arguments.form.or(by_default);
+    let (content, form) = encode::private_key(&file.key, form, encoding)?;
     let output = Output {
         to: out,
-        content: &encode::private_key(&file.key, form, encoding)?,
+        content: &content,
         access: Access::Private,
         is_binary: encoding == Encoding::Der,
     };
     let report = KeyConverted {
-        key: KeyFacts::of(&public_half(&file.key)?),
+        key: KeyFacts::of(&file.key.public_half()?),
         form,
         encoding,
         file: out.to_string(),
@@ -93,7 +102,8 @@ fn default_form(found: PrivateKeyForm, preferred: PrivateKeyForm, encoding: Enco
 struct KeyConverted {
     #[serde(flatten)]
     key: KeyFacts,
-    form: Form,
+    /// Of post-quantum keys.
+    form: Option<Form>,
     encoding: Encoding,
     file: String,
 }
@@ -104,8 +114,7 @@ impl Report for KeyConverted {
 
 impl fmt::Display for KeyConverted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (algorithm, form) = (&self.key.algorithm, self.form.name());
-        writeln!(f, "{}: private key of {algorithm} ({form})", self.file)?;
+        writeln!(f, "{}: {}", self.file, self.key.in_form(self.form))?;
         writeln!(f, "fingerprint {}", self.key.fingerprint)
     }
 }

@@ -1,10 +1,12 @@
 use clap::ValueEnum;
-use pq_x509::{KeyError, PrivateKey, PrivateKeyForm, PublicKey};
+use pq_x509::{KeyError, PrivateKeyForm};
+use rustls_pq::classical::ClassicalKey;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::commands::text::{TextEncoding, line};
 use crate::failure::Failure;
+use crate::keys::{PrivateKey, PublicKey};
 
 /// How to write a key down.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, ValueEnum)]
@@ -62,17 +64,39 @@ impl Form {
     }
 }
 
-/// A private key as a file is to have it.
+/// A private key as a file is to have it, and the form that it has then. Without a form it is the one
+/// that most programs read. Classical keys have none.
 pub(crate) fn private_key(
     key: &PrivateKey,
+    form: Option<Form>,
+    encoding: Encoding,
+) -> Result<(Zeroizing<Vec<u8>>, Option<Form>), Failure> {
+    match (key, form) {
+        (PrivateKey::PostQuantum(key), form) => {
+            let form = form.unwrap_or_else(|| key.algorithm().preferred_form().into());
+            Ok((post_quantum(key, form, encoding)?, Some(form)))
+        }
+        (PrivateKey::Classical(key), None) => Ok((classical(key, encoding)?, None)),
+        (PrivateKey::Classical(key), Some(_)) => Err(Failure::NoForms(key.algorithm())),
+    }
+}
+
+fn classical(key: &ClassicalKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    Ok(match encoding {
+        Encoding::Pem => bytes_of(key.to_pkcs8_pem()),
+        Encoding::Der => key.to_pkcs8_der(),
+        Encoding::Hex => line(&key.to_raw()?, TextEncoding::Hex),
+        Encoding::Base64 => line(&key.to_raw()?, TextEncoding::Base64),
+    })
+}
+
+fn post_quantum(
+    key: &pq_x509::PrivateKey,
     form: Form,
     encoding: Encoding,
 ) -> Result<Zeroizing<Vec<u8>>, Failure> {
     match encoding {
-        Encoding::Pem => {
-            let mut pem = key.to_pkcs8_pem_as(form.into())?;
-            Ok(Zeroizing::new(core::mem::take(&mut *pem).into_bytes()))
-        }
+        Encoding::Pem => Ok(bytes_of(key.to_pkcs8_pem_as(form.into())?)),
         Encoding::Der => Ok(key.to_pkcs8_der_as(form.into())?),
         Encoding::Hex => raw_private_key(key, form, TextEncoding::Hex),
         Encoding::Base64 => raw_private_key(key, form, TextEncoding::Base64),
@@ -80,7 +104,7 @@ pub(crate) fn private_key(
 }
 
 fn raw_private_key(
-    key: &PrivateKey,
+    key: &pq_x509::PrivateKey,
     form: Form,
     encoding: TextEncoding,
 ) -> Result<Zeroizing<Vec<u8>>, Failure> {
@@ -104,4 +128,9 @@ pub(crate) fn public_key(key: &PublicKey, encoding: Encoding) -> Zeroizing<Vec<u
         Encoding::Hex => line(key.as_bytes(), TextEncoding::Hex),
         Encoding::Base64 => line(key.as_bytes(), TextEncoding::Base64),
     }
+}
+
+/// The text itself, and no copy of it.
+fn bytes_of(mut text: Zeroizing<String>) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(core::mem::take(&mut *text).into_bytes())
 }

@@ -1,14 +1,18 @@
-use pq_x509::{Algorithm, KemAlgorithm, PublicKey, VerifyingKey};
+use pq_x509::KemAlgorithm;
 use serde::Serialize;
 
+use super::encode::Form;
+use crate::keys::{Algorithm, PublicKey};
 use crate::report::fingerprint;
-use crate::words::algorithm_name;
+use crate::words::key_name;
 
 /// What there is to say of a key without its secret.
 #[derive(Debug, Serialize)]
 pub(crate) struct KeyFacts {
     /// The parameter set, and whether it is for hashes (HashSLH-DSA).
     pub(crate) algorithm: String,
+    /// Whether it is safe against quantum computers, as far as anybody knows.
+    pub(crate) post_quantum: bool,
     /// NIST's, from 1 to 5.
     pub(crate) security_category: Option<u8>,
     /// `sign` or `encapsulate`.
@@ -22,13 +26,11 @@ impl KeyFacts {
     pub(crate) fn of(key: &PublicKey) -> Self {
         let algorithm = key.algorithm();
         Self {
-            algorithm: match VerifyingKey::try_from(key.clone()) {
-                Ok(key) => algorithm_name(key.oid()),
-                Err(_) => algorithm.to_string(),
-            },
+            algorithm: key_name(key.to_spki_der()),
+            post_quantum: algorithm.is_post_quantum(),
             security_category: security_category(algorithm),
             use_: match algorithm {
-                Algorithm::Kem(_) => "encapsulate",
+                Algorithm::PostQuantum(pq_x509::Algorithm::Kem(_)) => "encapsulate",
                 _ => "sign",
             },
             fingerprint: fingerprint(key.to_spki_der()),
@@ -36,13 +38,29 @@ impl KeyFacts {
     }
 }
 
+impl KeyFacts {
+    /// A private key, for messages.
+    pub(crate) fn in_form(&self, form: Option<Form>) -> String {
+        let note = form.map_or(CLASSICAL, Form::name);
+        format!("private key of {} ({note})", self.algorithm)
+    }
+}
+
+/// What is to be said of keys that are not post-quantum.
+pub(crate) const CLASSICAL: &str = "classical: not safe against quantum computers";
+
 fn security_category(algorithm: Algorithm) -> Option<u8> {
+    use pq_x509::Algorithm::{Kem, Signature};
+
+    let Algorithm::PostQuantum(algorithm) = algorithm else {
+        return None;
+    };
     match algorithm {
-        Algorithm::Signature(algorithm) => Some(algorithm.security_category()),
+        Signature(algorithm) => Some(algorithm.security_category()),
         // FIPS 203, section 8
-        Algorithm::Kem(KemAlgorithm::MlKem512) => Some(1),
-        Algorithm::Kem(KemAlgorithm::MlKem768) => Some(3),
-        Algorithm::Kem(KemAlgorithm::MlKem1024) => Some(5),
+        Kem(KemAlgorithm::MlKem512) => Some(1),
+        Kem(KemAlgorithm::MlKem768) => Some(3),
+        Kem(KemAlgorithm::MlKem1024) => Some(5),
         _ => None,
     }
 }

@@ -1,16 +1,17 @@
 use core::fmt;
 
-use pq_x509::{Algorithm, DecapsulationKey, PrivateKey, SigningKey};
+use pq_x509::{DecapsulationKey, SigningKey};
+use rustls_pq::classical::ClassicalKey;
 use serde::Serialize;
 
 use super::encode::{self, Encoding, Form};
 use super::facts::KeyFacts;
 use crate::arguments::{AlgorithmParser, list_of_algorithms};
 use crate::commands::delivery::{Delivery, OutputOptions};
-use crate::documents::public_half;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
+use crate::keys::{Algorithm, PrivateKey};
 use crate::report::Report;
 
 /// Make a private key
@@ -53,6 +54,7 @@ Examples:
   $ pqtls key new --out server.key
   $ pqtls key new SLH-DSA-SHA2-128f --out root.key --public root.pub
   $ pqtls key new ML-KEM-768 --form both --out kem.key
+  $ pqtls key new ECDSA-P256 --out classical.key
   $ pqtls key new | pqtls key show -";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
@@ -60,15 +62,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let destinations: Vec<&Destination> = [out].into_iter().chain(&arguments.public).collect();
     let delivery = Delivery::to(&destinations, *force, json)?;
     let key = generate(arguments.algorithm)?;
-    let form = arguments
-        .form
-        .unwrap_or_else(|| key.algorithm().preferred_form().into());
     let encoding = match arguments.der {
         true => Encoding::Der,
         false => Encoding::Pem,
     };
-    let private = encode::private_key(&key, form, encoding)?;
-    let public_key = public_half(&key)?;
+    let (private, form) = encode::private_key(&key, arguments.form, encoding)?;
+    let public_key = key.public_half()?;
     let public = encode::public_key(&public_key, encoding);
     let mut outputs = vec![Output {
         to: out,
@@ -93,15 +92,19 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 
 /// A new key of any algorithm.
 pub(crate) fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
-    match algorithm {
-        Algorithm::Signature(algorithm) => {
-            Ok(SigningKey::generate(algorithm).map(PrivateKey::Signing)?)
+    use pq_x509::Algorithm::{Kem, Signature};
+    use pq_x509::PrivateKey::{Decapsulation, Signing};
+
+    Ok(match algorithm {
+        Algorithm::Classical(algorithm) => {
+            PrivateKey::Classical(ClassicalKey::generate(algorithm)?)
         }
-        Algorithm::Kem(algorithm) => {
-            Ok(DecapsulationKey::generate(algorithm).map(PrivateKey::Decapsulation)?)
-        }
-        other => Err(Failure::Unsupported(other)),
-    }
+        Algorithm::PostQuantum(algorithm) => PrivateKey::PostQuantum(match algorithm {
+            Signature(algorithm) => Signing(SigningKey::generate(algorithm)?),
+            Kem(algorithm) => Decapsulation(DecapsulationKey::generate(algorithm)?),
+            other => return Err(Failure::Unsupported(other)),
+        }),
+    })
 }
 
 /// A key that was made.
@@ -109,7 +112,8 @@ pub(crate) fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
 struct NewKey {
     #[serde(flatten)]
     key: KeyFacts,
-    form: Form,
+    /// Of post-quantum keys.
+    form: Option<Form>,
     file: String,
     public_file: Option<String>,
 }
@@ -120,8 +124,7 @@ impl Report for NewKey {
 
 impl fmt::Display for NewKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (algorithm, form) = (&self.key.algorithm, self.form.name());
-        writeln!(f, "{}: private key of {algorithm} ({form})", self.file)?;
+        writeln!(f, "{}: {}", self.file, self.key.in_form(self.form))?;
         if let Some(file) = &self.public_file {
             writeln!(f, "{file}: its public key")?;
         }

@@ -1,14 +1,14 @@
 use core::fmt;
 
-use pq_x509::{Algorithm, PublicKey};
 use serde::Serialize;
 
 use super::encode::Form;
-use super::facts::KeyFacts;
-use crate::documents::{self, Encoding, Key, public_half};
+use super::facts::{CLASSICAL, KeyFacts};
+use crate::documents::{self, Encoding, Key};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
+use crate::keys::{Algorithm, PublicKey};
 use crate::report::{self, Report};
 
 /// Show what a file has of a key, and nothing that is secret
@@ -28,9 +28,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let report = match documents::any_key(&arguments.file)? {
         Key::Private(file) => KeyInFile {
             kind: Kind::Private,
-            form: Some(file.form.into()),
+            form: file.form.map(Into::into),
             encoding: file.encoding,
-            ..KeyInFile::of(&public_half(&file.key)?)
+            ..KeyInFile::of(&file.key.public_half()?)
         },
         Key::Public(key, encoding) => KeyInFile {
             encoding,
@@ -46,7 +46,7 @@ struct KeyInFile {
     kind: Kind,
     #[serde(flatten)]
     key: KeyFacts,
-    /// Of private keys.
+    /// Of post-quantum private keys.
     form: Option<Form>,
     encoding: Encoding,
     sizes: SizesOfKey,
@@ -62,8 +62,9 @@ enum Kind {
 /// What operations with the key take and give, in bytes.
 #[derive(Debug, Serialize)]
 struct SizesOfKey {
-    seed: usize,
-    expanded: usize,
+    /// As all of these but the public key it is of some kinds of keys only.
+    seed: Option<usize>,
+    expanded: Option<usize>,
     public_key: usize,
     signature: Option<usize>,
     ciphertext: Option<usize>,
@@ -72,24 +73,41 @@ struct SizesOfKey {
 impl KeyInFile {
     /// A public key in PEM.
     fn of(key: &PublicKey) -> Self {
-        let algorithm = key.algorithm();
         Self {
             kind: Kind::Public,
             key: KeyFacts::of(key),
             form: None,
             encoding: Encoding::Pem,
-            sizes: SizesOfKey {
-                seed: algorithm.seed_len(),
-                expanded: algorithm.expanded_len(),
-                public_key: algorithm.public_key_len(),
+            sizes: SizesOfKey::of(key),
+        }
+    }
+}
+
+impl SizesOfKey {
+    fn of(key: &PublicKey) -> Self {
+        use pq_x509::Algorithm::{Kem, Signature};
+
+        let public_key = key.as_bytes().len();
+        match key.algorithm() {
+            Algorithm::PostQuantum(algorithm) => Self {
+                seed: Some(algorithm.seed_len()),
+                expanded: Some(algorithm.expanded_len()),
+                public_key,
                 signature: match algorithm {
-                    Algorithm::Signature(algorithm) => Some(algorithm.signature_len()),
+                    Signature(algorithm) => Some(algorithm.signature_len()),
                     _ => None,
                 },
                 ciphertext: match algorithm {
-                    Algorithm::Kem(algorithm) => Some(algorithm.ciphertext_len()),
+                    Kem(algorithm) => Some(algorithm.ciphertext_len()),
                     _ => None,
                 },
+            },
+            Algorithm::Classical(algorithm) => Self {
+                seed: None,
+                expanded: None,
+                public_key,
+                signature: Some(algorithm.max_signature_len()),
+                ciphertext: None,
             },
         }
     }
@@ -110,8 +128,10 @@ impl fmt::Display for KeyInFile {
             "{kind} key of {}, to {}",
             self.key.algorithm, self.key.use_
         )?;
-        if let Some(category) = self.key.security_category {
-            writeln!(f, "  security     category {category} of 5")?;
+        match self.key.security_category {
+            Some(category) => writeln!(f, "  security     category {category} of 5")?,
+            None if self.key.post_quantum => {}
+            None => writeln!(f, "  security     {CLASSICAL}")?,
         }
         if let Some(form) = self.form {
             writeln!(f, "  form         {}", form.name())?;
@@ -119,7 +139,14 @@ impl fmt::Display for KeyInFile {
         let sizes = &self.sizes;
         write!(f, "  bytes        {} of the public key", sizes.public_key)?;
         match (sizes.signature, sizes.ciphertext) {
-            (Some(signature), _) => writeln!(f, ", {signature} of a signature")?,
+            (Some(signature), _) => {
+                let at_most = if self.key.post_quantum {
+                    ""
+                } else {
+                    "at most "
+                };
+                writeln!(f, ", {at_most}{signature} of a signature")?;
+            }
             (_, Some(ciphertext)) => writeln!(f, ", {ciphertext} of a ciphertext")?,
             (None, None) => writeln!(f)?,
         }

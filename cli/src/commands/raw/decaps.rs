@@ -1,6 +1,5 @@
 use core::fmt;
 
-use pq_x509::PublicKey;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -54,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     key.decapsulate_into(&ciphertext, &mut secret)?;
     let content = format.encode(&*secret);
     let report = Decapsulated {
-        key: KeyFacts::of(&PublicKey::Encapsulation(key.encapsulation_key().clone())),
+        key: KeyFacts::of(&key.encapsulation_key().clone().into()),
         format,
         ciphertext: arguments.ciphertext.to_string(),
         file: out.to_string(),

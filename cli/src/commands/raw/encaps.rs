@@ -1,6 +1,5 @@
 use core::fmt;
 
-use pq_x509::PublicKey;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -64,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         format.output(secret_to, &secret, Access::Private),
     ];
     let report = Encapsulated {
-        key: KeyFacts::of(&PublicKey::Encapsulation(key)),
+        key: KeyFacts::of(&key.into()),
         format,
         ciphertext: ciphertext_to.to_string(),
         secret_file: secret_to.to_string(),

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use pq_x509::{KeyError, PublicKey, SignatureAlgorithm, SignatureOptions};
+use pq_x509::{KeyError, SignatureAlgorithm, SignatureOptions};
 use serde::Serialize;
 
 use super::format::Format;
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         context: hex(context),
         format,
         file: out.to_string(),
-        key: KeyFacts::of(&PublicKey::Verifying(key)),
+        key: KeyFacts::of(&key.into()),
     };
     delivery.deliver(&[format.output(out, &content, Access::Public)], &report)
 }

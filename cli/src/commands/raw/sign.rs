@@ -1,6 +1,6 @@
 use core::fmt;
 
-use pq_x509::{PublicKey, SigningVariant};
+use pq_x509::SigningVariant;
 use serde::Serialize;
 
 use super::format::Format;
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let format = arguments.format;
     let delivery = Delivery::to(&[out], *force, json)?;
     format.check(out)?;
-    let key = documents::signing_key(&arguments.key)?;
+    let key = documents::post_quantum_signing_key(&arguments.key)?;
     let public = key.verifying_key();
     let agreed = &arguments.agreed;
     let (message, facts) = agreed.read(&arguments.file, public, |options| key.hasher(options))?;
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         Message::Hashed(message) => key.sign_hashed(message, variant),
     }?;
     let report = Signed {
-        key: KeyFacts::of(&PublicKey::Verifying(public.clone())),
+        key: KeyFacts::of(&public.clone().into()),
         message: facts,
         deterministic: arguments.deterministic,
         format,

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use pq_x509::{KeyError, PublicKey};
+use pq_x509::KeyError;
 use serde::Serialize;
 
 use super::message::{AgreedOptions, Message, MessageFacts};
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     let report = Verdict {
         valid: failure.is_none(),
-        key: KeyFacts::of(&PublicKey::Verifying(key)),
+        key: KeyFacts::of(&key.into()),
         message: facts,
         signature: arguments.signature.to_string(),
         reason: failure.as_ref().map(Failure::to_string),

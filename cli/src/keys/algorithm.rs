@@ -1,0 +1,44 @@
+use core::fmt;
+
+use rustls_pq::classical::ClassicalAlgorithm;
+
+/// An algorithm of keys, as users name it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Algorithm {
+    PostQuantum(pq_x509::Algorithm),
+    /// Not safe against quantum computers.
+    Classical(ClassicalAlgorithm),
+}
+
+impl Algorithm {
+    /// The post-quantum ones first.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let post_quantum = pq_x509::Algorithm::ALL.iter().copied();
+        let classical = ClassicalAlgorithm::ALL.iter().copied();
+        post_quantum
+            .map(Self::PostQuantum)
+            .chain(classical.map(Self::Classical))
+    }
+
+    /// That of this name, in either case.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::all().find(|algorithm| algorithm.name().eq_ignore_ascii_case(name))
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::PostQuantum(algorithm) => algorithm.name(),
+            Self::Classical(algorithm) => algorithm.name(),
+        }
+    }
+
+    pub(crate) fn is_post_quantum(self) -> bool {
+        matches!(self, Self::PostQuantum(_))
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

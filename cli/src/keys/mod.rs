@@ -1,0 +1,16 @@
+//! Keys of either kind: post-quantum ones of pq-x509, and classical ones of rustls-pq.
+//!
+//! This room uses nothing.
+
+mod algorithm;
+mod error;
+mod narrow;
+mod private_key;
+mod public_key;
+mod verification;
+
+pub(crate) use algorithm::Algorithm;
+pub(crate) use error::KeyError;
+pub(crate) use private_key::{PrivateKey, SigningKey};
+pub(crate) use public_key::PublicKey;
+pub(crate) use verification::{classical_verification, why_post_quantum_only};

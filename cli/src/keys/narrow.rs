@@ -1,0 +1,16 @@
+/// Commands that are for post-quantum keys take no others.
+macro_rules! post_quantum_only {
+    ($from:ident: $($narrow:ident),+) => {$(
+        impl TryFrom<$from> for pq_x509::$narrow {
+            type Error = KeyError;
+
+            fn try_from(key: $from) -> Result<Self, KeyError> {
+                match key {
+                    $from::PostQuantum(key) => Ok(key.try_into()?),
+                    $from::Classical(key) => Err(KeyError::NotPostQuantum(key.algorithm())),
+                }
+            }
+        }
+    )+};
+}
+pub(super) use post_quantum_only;

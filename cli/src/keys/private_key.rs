@@ -1,0 +1,141 @@
+use pq_ca::StoredKey;
+use pq_x509::pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
+use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
+use pq_x509::{PemError, SignError, Signer, SubjectKey};
+use rustls_pq::classical::ClassicalKey;
+use zeroize::Zeroizing;
+
+use super::algorithm::Algorithm;
+use super::error::KeyError;
+use super::narrow::post_quantum_only;
+use super::public_key::PublicKey;
+
+/// A private key of either kind.
+#[derive(Clone, Debug)]
+pub(crate) enum PrivateKey {
+    PostQuantum(pq_x509::PrivateKey),
+    Classical(ClassicalKey),
+}
+
+impl PrivateKey {
+    /// Reads PKCS#8, or an older document of a classical key.
+    pub(crate) fn from_der(der: &[u8]) -> Result<Self, KeyError> {
+        match PrivateKeyDer::try_from(der) {
+            Ok(PrivateKeyDer::Sec1(_) | PrivateKeyDer::Pkcs1(_)) => Self::classical(der),
+            _ => match pq_x509::PrivateKey::from_pkcs8_der(der) {
+                Ok(key) => Ok(Self::PostQuantum(key)),
+                Err(pq_x509::KeyError::UnsupportedAlgorithm(_)) => Self::classical(der),
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+
+    fn classical(der: &[u8]) -> Result<Self, KeyError> {
+        Ok(Self::Classical(ClassicalKey::from_der(der)?))
+    }
+
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::PostQuantum(key) => Algorithm::PostQuantum(key.algorithm()),
+            Self::Classical(key) => Algorithm::Classical(key.algorithm()),
+        }
+    }
+
+    /// The public key that belongs to it.
+    pub(crate) fn public_half(&self) -> Result<PublicKey, KeyError> {
+        PublicKey::from_spki_der(&self.spki())
+    }
+
+    /// PKCS#8, in the form that most importers read.
+    pub(crate) fn to_pkcs8_pem(&self) -> Result<Zeroizing<String>, KeyError> {
+        match self {
+            Self::PostQuantum(key) => Ok(key.to_pkcs8_pem()?),
+            Self::Classical(key) => Ok(key.to_pkcs8_pem()),
+        }
+    }
+}
+
+impl SubjectKey for PrivateKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        match self {
+            Self::PostQuantum(key) => key.spki(),
+            Self::Classical(key) => key.spki(),
+        }
+    }
+}
+
+/// A private key of either kind that signs.
+#[derive(Clone, Debug)]
+pub(crate) enum SigningKey {
+    PostQuantum(pq_x509::SigningKey),
+    Classical(ClassicalKey),
+}
+
+impl SigningKey {
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::PostQuantum(key) => Algorithm::PostQuantum(key.algorithm().into()),
+            Self::Classical(key) => Algorithm::Classical(key.algorithm()),
+        }
+    }
+}
+
+impl TryFrom<PrivateKey> for SigningKey {
+    type Error = KeyError;
+
+    fn try_from(key: PrivateKey) -> Result<Self, KeyError> {
+        match key {
+            PrivateKey::PostQuantum(key) => Ok(Self::PostQuantum(key.try_into()?)),
+            PrivateKey::Classical(key) => Ok(Self::Classical(key)),
+        }
+    }
+}
+
+post_quantum_only!(PrivateKey: SigningKey, DecapsulationKey);
+
+impl SubjectKey for SigningKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        match self {
+            Self::PostQuantum(key) => key.spki(),
+            Self::Classical(key) => key.spki(),
+        }
+    }
+}
+
+impl Signer for SigningKey {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        match self {
+            Self::PostQuantum(key) => key.signature_algorithm(),
+            Self::Classical(key) => key.signature_algorithm(),
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        match self {
+            Self::PostQuantum(key) => Signer::sign(key, message),
+            Self::Classical(key) => Signer::sign(key, message),
+        }
+    }
+}
+
+impl StoredKey for SigningKey {
+    type Error = KeyError;
+
+    fn from_pem(text: &str) -> Result<Self, KeyError> {
+        match pq_x509::SigningKey::from_pkcs8_pem(text) {
+            Ok(key) => Ok(Self::PostQuantum(key)),
+            Err(
+                pq_x509::KeyError::UnsupportedAlgorithm(_)
+                | pq_x509::KeyError::Pem(PemError::Missing { .. }),
+            ) => Ok(Self::Classical(ClassicalKey::from_pem(text)?)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {
+        match self {
+            Self::PostQuantum(key) => Ok(key.to_pkcs8_pem()?),
+            Self::Classical(key) => Ok(key.to_pkcs8_pem()),
+        }
+    }
+}
