@@ -1,4 +1,4 @@
-//! Every reader of pq-x509: what is accepted is written again as the same bytes, or reads again
+//! Every reader of pq-x509, and those of rustls-pq for classical keys: what is accepted is written again as the same bytes, or reads again
 //! as the same value.
 #![no_main]
 
@@ -16,6 +16,7 @@ use pq_x509::{
     EncapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm,
     SigningKey, Sizes, SubjectKey, VerifyingKey,
 };
+use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey, ClassicalPublicKey};
 
 fuzz_target!(|input: Input<'_>| {
     match input {
@@ -69,6 +70,11 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     for key in [signing_key.spki(), decapsulation_key.spki(), slh_dsa.spki()] {
         documents.push(key.to_vec());
     }
+    for key in &*CLASSICAL_KEYS {
+        documents.push(key.to_pkcs8_der().to_vec());
+        documents.push(key.public_key().to_spki_der().to_vec());
+        documents.push(key.to_pkcs8_pem().as_bytes().to_vec());
+    }
     documents.push(REQUEST.to_der().to_vec());
     documents.push(CA_LIST.der().to_vec());
     let certificates = [
@@ -91,6 +97,18 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     ];
     documents.extend(pem.map(String::into_bytes));
     documents
+});
+
+static CLASSICAL_KEYS: LazyLock<[ClassicalKey; 4]> = LazyLock::new(|| {
+    let of_len = |algorithm, len| ClassicalKey::from_raw(algorithm, &vec![1; len]);
+    let rsa = include_str!("../../provider/tests/provider/rsa-2048.pem");
+    [
+        of_len(ClassicalAlgorithm::EcdsaP256, 32),
+        of_len(ClassicalAlgorithm::EcdsaP384, 48),
+        of_len(ClassicalAlgorithm::Ed25519, 32),
+        ClassicalKey::from_pem(rsa),
+    ]
+    .map(|key| key.expect("a CPU that graviola runs on"))
 });
 
 static REQUEST: LazyLock<CertificateRequest> = LazyLock::new(|| {
@@ -133,6 +151,8 @@ fn with_public_key(pkcs8: &[u8], public_key: &[u8]) -> Vec<u8> {
 fn read(bytes: &[u8]) {
     read_private_key(bytes);
     read_public_key(bytes);
+    read_classical_key(bytes);
+    read_classical_public_key(bytes);
     read_certificate(bytes);
     read_request(bytes);
     read_revocation_list(bytes);
@@ -216,6 +236,35 @@ fn read_public_key(der: &[u8]) {
     assert_eq!(again.to_spki_der() == der, is_pure || encapsulation.is_ok());
     if let Ok(key) = encapsulation {
         key.encapsulate().expect("randomness");
+    }
+}
+
+fn read_classical_key(der: &[u8]) {
+    let key = match ClassicalKey::from_der(der) {
+        Ok(key) => key,
+        Err(error) => {
+            let _ = error.to_string();
+            return;
+        }
+    };
+    let written = key.to_pkcs8_der();
+    let again = ClassicalKey::from_der(&written).expect("what was written");
+    assert_eq!(*again.to_pkcs8_der(), *written);
+    assert_eq!(again.public_key(), key.public_key());
+    // The parts of an RSA key may be of several.
+    if let Ok(signature) = key.sign(b"message") {
+        let verified = key.public_key().verify(b"message", &signature);
+        verified.expect("a signature");
+    }
+    read_classical_public_key(&key.spki());
+}
+
+fn read_classical_public_key(der: &[u8]) {
+    match ClassicalPublicKey::from_spki_der(der) {
+        Ok(key) => assert_eq!(key.to_spki_der(), der),
+        Err(error) => {
+            let _ = error.to_string();
+        }
     }
 }
 
@@ -307,6 +356,9 @@ fn read_with_linter(der: &[u8]) {
 }
 
 fn read_pem(text: &str) {
+    if let Ok(key) = ClassicalKey::from_pem(text) {
+        read_classical_key(&key.to_pkcs8_der());
+    }
     if let Ok(key) = PrivateKey::from_pkcs8_pem(text) {
         let form = match key.seed() {
             Some(_) => key.algorithm().preferred_form(),

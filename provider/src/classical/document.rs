@@ -2,7 +2,7 @@
 //! RSAPrivateKey (RFC 8017, appendix A.1.2).
 
 use pkcs8::PrivateKeyInfoRef;
-use pq_x509::x509_cert::der::asn1::{ContextSpecific, OctetStringRef, UintRef};
+use pq_x509::x509_cert::der::asn1::{AnyRef, ContextSpecific, OctetStringRef, UintRef};
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader, Tag, TagNumber};
 use rustls::pki_types::PrivateKeyDer;
@@ -29,7 +29,7 @@ impl<'a> Document<'a> {
             _ => Self::pkcs8(der)?,
         };
         if document.family == Family::Rsa {
-            rsa_of_length(modulus_bits(document.key)?)?;
+            check_lengths(document.key)?;
         }
         Ok(document)
     }
@@ -73,10 +73,32 @@ fn curve(ec_private_key: &[u8]) -> Result<Family, ClassicalKeyError> {
     }
 }
 
-/// The length of the modulus of an RSAPrivateKey.
-fn modulus_bits(rsa_private_key: &[u8]) -> der::Result<usize> {
-    let mut reader = SliceReader::new(rsa_private_key)?;
-    Header::decode(&mut reader)?;
-    u8::decode(&mut reader)?;
-    Ok(bit_len(UintRef::decode(&mut reader)?))
+/// Refuses an RSAPrivateKey of a length that is not supported, and one whose numbers have not the lengths
+/// that they should have, which graviola takes on trust. That they belong together is for signing to
+/// see.
+fn check_lengths(rsa_private_key: &[u8]) -> Result<(), ClassicalKeyError> {
+    AnyRef::from_der(rsa_private_key)?.sequence(|reader| {
+        let _version = u8::decode(reader)?;
+        let modulus = bit_len(UintRef::decode(reader)?);
+        rsa_of_length(modulus)?;
+        let _exponent = UintRef::decode(reader)?;
+        let private_exponent = bit_len(UintRef::decode(reader)?);
+        let mut halves = [0; 5];
+        for half in &mut halves {
+            *half = bit_len(UintRef::decode(reader)?);
+        }
+        let [primes @ .., _, _, _] = halves;
+        let is_sound = private_exponent <= modulus
+            && primes == [modulus / 2; 2]
+            && halves.into_iter().all(|half| half <= modulus / 2);
+        match is_sound {
+            true => Ok(()),
+            false => Err(ClassicalKeyError::Malformed {
+                algorithm: Family::Rsa.name(),
+                reason:
+                    "its primes are not half as long as their product, or other numbers are longer"
+                        .into(),
+            }),
+        }
+    })
 }

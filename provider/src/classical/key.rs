@@ -154,7 +154,8 @@ impl ClassicalKey {
         raw.ok_or_else(|| ClassicalKeyError::NoRawBytes(self.algorithm()))
     }
 
-    /// Checks that the key works: signs something, and verifies that.
+    /// Checks that the key works: signs something, and verifies that. What nothing uses goes unchecked, which
+    /// is the private exponent of RSA.
     ///
     /// # Errors
     ///

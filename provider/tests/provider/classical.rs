@@ -209,9 +209,13 @@ const P521: &[u8] = &[6, 5, 0x2b, 0x81, 4, 0, 35];
 
 fn element(tag: u8, contents: &[&[u8]]) -> Vec<u8> {
     let contents = contents.concat();
-    let len = u8::try_from(contents.len()).unwrap();
-    let long_form: &[u8] = if len < 128 { &[] } else { &[0x81] };
-    [&[tag], long_form, &[len], &contents].concat()
+    let len = u16::try_from(contents.len()).unwrap().to_be_bytes();
+    let len = match len {
+        [0, len @ ..128] => vec![len],
+        [0, len] => vec![0x81, len],
+        [high, low] => vec![0x82, high, low],
+    };
+    [&[tag], &*len, &contents].concat()
 }
 
 /// An ECPrivateKey (RFC 5915) with these parameters.
@@ -299,13 +303,31 @@ fn raw_keys_have_their_length_and_are_in_range() {
 
 #[test]
 fn rsa_keys_of_other_lengths_are_refused_by_their_length() {
-    // A modulus of 1024 bits and nothing else.
-    let modulus = [&[2, 0x81, 129, 0], &[0xff; 128][..]].concat();
-    let private = element(0x30, &[&[2, 1, 0], &modulus]);
-    assert_eq!(
-        ClassicalKey::from_der(&private).unwrap_err(),
-        ClassicalKeyError::UnsupportedRsaLength(1024)
-    );
+    for bits in [1024, 2040, 2056, 8192] {
+        let key = rsa_private_key(bits, [bits / 2; 2]);
+        assert_eq!(
+            ClassicalKey::from_der(&key).unwrap_err(),
+            ClassicalKeyError::UnsupportedRsaLength(bits)
+        );
+    }
+}
+
+/// graviola would go by the length of the one prime where it reads the other.
+#[test]
+fn rsa_keys_have_primes_of_half_the_length() {
+    for primes in [[1024, 512], [512, 1024], [1016, 1032], [1032, 1024]] {
+        let error = ClassicalKey::from_der(&rsa_private_key(2048, primes)).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains("half as long"), "{message}");
+    }
+}
+
+/// An RSAPrivateKey with numbers of these lengths.
+fn rsa_private_key(modulus: usize, [p, q]: [usize; 2]) -> Vec<u8> {
+    let number = |bits| element(2, &[&[0], &vec![0xff; bits / 8]]);
+    let lengths = [modulus, 16, modulus, p, q, p, q, p];
+    let numbers = lengths.map(number).concat();
+    element(0x30, &[&[2, 1, 0], &numbers])
 }
 
 /// Whatever is changed in a key, reading and signing give an error, or a signature that verifies.

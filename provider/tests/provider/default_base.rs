@@ -49,3 +49,31 @@ fn graviola_refusal() -> Option<Error> {
     #[cfg(not(feature = "graviola"))]
     return Some(Error::NoBase);
 }
+
+#[cfg(feature = "graviola")]
+#[test]
+fn classical_keys_are_had_or_say_what_is_missing() {
+    use rustls_pq::classical::{
+        ClassicalAlgorithm, ClassicalKey, ClassicalKeyError, verification_algorithms,
+    };
+
+    let made = ClassicalKey::generate(ClassicalAlgorithm::Ed25519);
+    let read = ClassicalKey::from_pem(include_str!("rsa-2048.pem"));
+    let results = [
+        made.map(drop),
+        read.map(drop),
+        verification_algorithms().map(drop),
+    ];
+    let expected = match graviola_refusal() {
+        Some(Error::UnsupportedCpu { missing }) => {
+            Err(ClassicalKeyError::UnsupportedCpu { missing })
+        }
+        Some(Error::UnsupportedArchitecture { architecture }) => {
+            Err(ClassicalKeyError::UnsupportedArchitecture { architecture })
+        }
+        _ => Ok(()),
+    };
+    for result in results {
+        assert_eq!(result, expected);
+    }
+}
