@@ -91,12 +91,36 @@ impl<K> CertificateBuilder<K> {
         self
     }
 
+    /// Adds the extended key usage of TLS servers.
+    ///
+    /// In a CA's certificate, extended key usages limit what all certificates below it are good for, at
+    /// validators that look there: [`ChainValidator`](crate::ChainValidator), OpenSSL, Go and browsers do.
+    pub fn server_auth(self) -> Self {
+        self.purpose(ID_KP_SERVER_AUTH)
+    }
+
+    /// Adds the extended key usage of TLS clients.
+    pub fn client_auth(self) -> Self {
+        self.purpose(ID_KP_CLIENT_AUTH)
+    }
+
+    fn purpose(mut self, purpose: ObjectIdentifier) -> Self {
+        if !self.purposes.contains(&purpose) {
+            self.purposes.push(purpose);
+        }
+        self
+    }
+
     /// The extensions that do not follow from the keys.
     pub(crate) fn extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
         let mut extensions = match self.role {
             Role::Ca => self.ca_extensions(subject)?,
             Role::EndEntity => self.end_entity_extensions(subject)?,
         };
+        if !self.purposes.is_empty() {
+            let purposes = ExtendedKeyUsage(self.purposes.clone());
+            extensions.push(encode_extension(false, &purposes)?);
+        }
         if !self.list_urls.is_empty() {
             let urls = self.list_urls.iter().map(|url| names::list_url(url));
             let point = DistributionPoint {
@@ -139,10 +163,6 @@ impl<K> CertificateBuilder<K> {
             extensions.push(encode_extension(subject.is_empty(), &names)?);
         } else if subject.is_empty() {
             return Err(IssueError::Nameless);
-        }
-        if !self.purposes.is_empty() {
-            let purposes = ExtendedKeyUsage(self.purposes.clone());
-            extensions.push(encode_extension(false, &purposes)?);
         }
         Ok(extensions)
     }
@@ -254,16 +274,6 @@ impl CertificateBuilder<EndEntity> {
         Self::new(Role::EndEntity)
     }
 
-    /// Adds the extended key usage of TLS servers.
-    pub fn server_auth(self) -> Self {
-        self.purpose(ID_KP_SERVER_AUTH)
-    }
-
-    /// Adds the extended key usage of TLS clients.
-    pub fn client_auth(self) -> Self {
-        self.purpose(ID_KP_CLIENT_AUTH)
-    }
-
     alternative_name_methods!();
 
     pub(crate) fn named(subject: Name, names: AlternativeNames) -> Self {
@@ -271,13 +281,6 @@ impl CertificateBuilder<EndEntity> {
             names,
             ..Self::end_entity().subject(subject)
         }
-    }
-
-    fn purpose(mut self, purpose: ObjectIdentifier) -> Self {
-        if !self.purposes.contains(&purpose) {
-            self.purposes.push(purpose);
-        }
-        self
     }
 }
 

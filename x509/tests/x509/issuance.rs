@@ -10,7 +10,7 @@ use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::OctetString;
 use der::{Decode, Encode};
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::x509_cert::certificate::Version;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
@@ -19,9 +19,10 @@ use pq_x509::x509_cert::ext::pkix::{
     NameConstraints, SubjectAltName, SubjectKeyIdentifier,
 };
 use pq_x509::{
-    Algorithm, Certificate, CertificateBuilder, CertificateError, DecapsulationKey, IssueError,
-    Issuer, KemAlgorithm, KeyError, KeyUsageError, KeyUsages, Name, NameError, PublicKey,
-    SignatureAlgorithm, Signer, SigningKey, SubjectKey, Validity, ValidityError, verification,
+    Algorithm, Certificate, CertificateBuilder, CertificateError, ChainValidator, DecapsulationKey,
+    IssueError, Issuer, KemAlgorithm, KeyError, KeyUsageError, KeyUsages, Name, NameError,
+    PublicKey, SignatureAlgorithm, Signer, SigningKey, SubjectKey, ValidationError, Validity,
+    ValidityError, verification,
 };
 
 use crate::pki::quick_algorithms;
@@ -95,6 +96,28 @@ fn a_root_says_what_a_root_says() {
             Ok(())
         );
     }
+}
+
+#[test]
+fn a_ca_can_be_for_servers_alone() {
+    let builder = CertificateBuilder::ca("Root").server_auth().server_auth();
+    let root = Issuer::self_signed(builder, signing_key()).unwrap();
+    let purposes = ExtendedKeyUsage(vec![ID_KP_SERVER_AUTH]);
+    assert_eq!(
+        extension::<ExtendedKeyUsage>(root.certificate()),
+        Some((false, purposes.to_der().unwrap()))
+    );
+    let both = CertificateBuilder::server().client_auth();
+    let leaf = root.issue(both.dns_name("example.org"), &signing_key());
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let chain = [leaf.unwrap()];
+    let name = "example.org".try_into().unwrap();
+    let now = UnixTime::now();
+    assert!(validator.validate_server(&chain, &name, now).is_ok());
+    assert_eq!(
+        validator.validate_client(&chain, now).unwrap_err(),
+        ValidationError::WrongPurpose
+    );
 }
 
 #[test]
