@@ -26,7 +26,7 @@ impl Network {
 
     /// Whether the address is of this network. One of IPv4 that is written as one of IPv6
     /// (RFC 4291 section 2.5.5.2) is of none of IPv4.
-    pub(crate) fn includes(&self, address: IpAddr) -> bool {
+    pub fn includes(&self, address: IpAddr) -> bool {
         self.address.is_ipv4() == address.is_ipv4()
             && first_bits(address, self.prefix_len) == self.address
     }
