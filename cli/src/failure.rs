@@ -103,6 +103,25 @@ pub(crate) enum Failure {
     },
 
     #[error(
+        "{name} is no local name: the root can speak for {local} alone, so that whoever steals its key can \
+         pose as nobody else; choose a name such as app.test, or have a second root without this limit \
+         by --any-name"
+    )]
+    NotLocal { name: String, local: String },
+    #[error(
+        "the root in {0} has expired; run \"pqtls dev --uninstall\", remove the folder that it is in, \
+         and run this again for a new one"
+    )]
+    RootExpired(String),
+    #[error(
+        "by sudo this would use roots of another user than you; run it without, and run with sudo the \
+         lines that it prints, or name the folder of the roots with --data-dir"
+    )]
+    BySudo,
+    #[error("there is no home directory to keep the roots in; name a folder with --data-dir")]
+    NoHome,
+
+    #[error(
         "{0:?} is neither a serial number in hexadecimal nor a file; see \"pqtls ca list\" for the \
          serial numbers"
     )]
@@ -150,6 +169,7 @@ impl Failure {
             Self::Folder(error) => of_folder(error),
             Self::Authority(error) => of_authority(error),
             Self::RequestsRefused { status, .. } => *status,
+            Self::NotLocal { .. } => ExitStatus::Policy,
             Self::Key(_)
             | Self::Issue(_)
             | Self::Request(_)
@@ -159,9 +179,12 @@ impl Failure {
             | Self::UnsoundKey { .. }
             | Self::OtherKey { .. }
             | Self::InvalidSignature { .. }
-            | Self::NotOfThisCa { .. } => ExitStatus::Refused,
+            | Self::NotOfThisCa { .. }
+            | Self::RootExpired(_) => ExitStatus::Refused,
             Self::TooLargeForMemory { .. }
             | Self::NotACertificate(_)
+            | Self::BySudo
+            | Self::NoHome
             | Self::SameName { .. }
             | Self::ManyRequests(_)
             | Self::OutlivesRoot

@@ -12,6 +12,7 @@ mod ca;
 mod cert;
 mod completion;
 mod delivery;
+mod dev;
 mod key;
 mod man;
 mod raw;
@@ -54,6 +55,7 @@ enum Command {
     Cert(cert::Command),
     #[command(subcommand)]
     Ca(ca::Command),
+    Dev(dev::Arguments),
     Sign(raw::sign::Arguments),
     Verify(raw::verify::Arguments),
     Mu(raw::mu::Arguments),
@@ -70,6 +72,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Command::Key(command) => key::run(command, json),
         Command::Cert(command) => cert::run(command, json),
         Command::Ca(command) => ca::run(command, json),
+        Command::Dev(arguments) => dev::run(&arguments, json),
         Command::Sign(arguments) => raw::sign::run(&arguments, json),
         Command::Verify(arguments) => raw::verify::run(&arguments, json),
         Command::Mu(arguments) => raw::mu::run(&arguments, json),

@@ -336,7 +336,7 @@ pub(crate) enum OutputError {
 }
 
 impl OutputError {
-    fn at(path: &Path, error: io::Error) -> Self {
+    pub(super) fn at(path: &Path, error: io::Error) -> Self {
         Self::Write {
             file: path.display().to_string(),
             error,

@@ -5,10 +5,12 @@
 //! This room uses nothing.
 
 mod destination;
+mod folder;
 mod source;
 mod stream;
 
 pub(crate) use destination::{
     Access, Destination, Output, OutputError, check, check_binary, remove, write, write_copies,
 };
+pub(crate) use folder::make_folder;
 pub(crate) use source::{InputError, Source};

@@ -2,7 +2,8 @@
 
 use clap::Command;
 
-use crate::folder::Folder;
+use crate::dev::make_trust_stores;
+use crate::folder::{Folder, SYSTEM_STORE};
 
 /// A command, its help without the examples, and these with what they print.
 pub(crate) struct Shown {
@@ -19,6 +20,7 @@ pub(crate) struct Shown {
 /// Goes through all commands and runs their examples, each of which has to succeed.
 pub(crate) fn run_all() -> Vec<Shown> {
     let folder = Folder::with_ca();
+    make_trust_stores(&folder);
     let mut shown = Vec::new();
     visit(&pqtls::command(), "pqtls", &folder, &mut shown);
     shown
@@ -38,7 +40,7 @@ fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>)
         match line.trim().strip_prefix("$ ") {
             Some(line) => {
                 let outcome = folder.shell(line);
-                examples.push((line.to_owned(), outcome.ok().to_owned()));
+                examples.push((line.to_owned(), as_at_home(outcome.ok(), folder)));
             }
             None if line == "Examples:" => {}
             None => rest.push(line),
@@ -67,6 +69,17 @@ fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>)
             );
         }
     }
+}
+
+/// With the paths that a user would see.
+fn as_at_home(printed: &str, folder: &Folder) -> String {
+    let system_store = folder.path().join(SYSTEM_STORE);
+    printed
+        .replace(
+            system_store.to_str().unwrap(),
+            "/usr/local/share/ca-certificates",
+        )
+        .replace(folder.path().to_str().unwrap(), "/home/alice")
 }
 
 #[test]

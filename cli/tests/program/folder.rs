@@ -1,6 +1,7 @@
 //! A temporary folder in which the program is run.
 
 use alloc::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -104,13 +105,17 @@ impl Folder {
 
     /// A line of a shell, in which `pqtls` is the program.
     pub(crate) fn shell(&self, line: &str) -> Outcome {
-        let program = Path::new(env!("CARGO_BIN_EXE_pqtls"));
-        let mut folders = vec![program.parent().unwrap().to_owned()];
-        folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
         let mut command = Command::new("sh");
         command.args(["-c", line]);
-        command.env("PATH", std::env::join_paths(folders).unwrap());
         self.run(command, b"")
+    }
+
+    /// What is before all else on the path: `bin` in this folder, and the program's own.
+    fn search_path(&self) -> OsString {
+        let program = Path::new(env!("CARGO_BIN_EXE_pqtls"));
+        let mut folders = vec![self.path().join("bin"), program.parent().unwrap().into()];
+        folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+        std::env::join_paths(folders).unwrap()
     }
 
     fn run(&self, mut command: Command, input: &[u8]) -> Outcome {
@@ -119,7 +124,14 @@ impl Folder {
             .env_remove("CLICOLOR_FORCE")
             .env_remove("COLUMNS")
             .env_remove("PQTLS_CA")
+            .env_remove("PQTLS_DEV_DIR")
+            .env_remove("SUDO_USER")
+            .env_remove("XDG_DATA_HOME")
             .env("USER", "alice")
+            .env("HOME", self.path())
+            .env("PATH", self.search_path())
+            // Nothing here changes whom this machine trusts.
+            .env("PQTLS_DEV_SYSTEM_STORE", self.path().join(SYSTEM_STORE))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -135,6 +147,9 @@ impl Folder {
         }
     }
 }
+
+/// What the program takes for the system's store of roots, if it is there.
+pub(crate) const SYSTEM_STORE: &str = "system-store";
 
 /// How the program ended.
 pub(crate) struct Outcome {

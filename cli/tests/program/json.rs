@@ -10,12 +10,14 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::dev::make_trust_stores;
 use crate::folder::Folder;
 
 #[test]
 fn every_report_is_as_its_schema_says() {
     let folder = Folder::with_ca();
     fs::create_dir(folder.path().join("man1")).unwrap();
+    make_trust_stores(&folder);
     let mut seen = BTreeSet::new();
     for (command, status) in [
         ("key new ML-DSA-44 --out a.key --public a.pub", 0),
@@ -60,6 +62,10 @@ fn every_report_is_as_its_schema_says() {
         ("encaps kem.key --out-ciphertext ct --out-secret secret", 0),
         ("decaps kem.key ct --out secret2", 0),
         ("man --out man1", 0),
+        ("dev localhost 127.0.0.1", 0),
+        ("dev --install --dry-run", 0),
+        ("dev --install", 0),
+        ("dev --uninstall", 0),
         ("ca init --name CA --algorithm ML-DSA-44 --dns a.example", 0),
         (
             "ca init --name CA --algorithm ML-DSA-44 --no-intermediate --dir small",

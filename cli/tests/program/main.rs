@@ -5,6 +5,7 @@ extern crate alloc;
 mod ca;
 mod certificates;
 mod classical;
+mod dev;
 mod examples;
 mod folder;
 mod json;

@@ -14,6 +14,7 @@ mod self_sign;
 mod show;
 mod verify;
 
+pub(super) use self::names::TakesNames;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 

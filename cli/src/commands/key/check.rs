@@ -30,8 +30,8 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls key check server.key
-  $ pqtls cert self-sign server.key --name localhost --out localhost.pem
-  $ pqtls key check server.key --certificate localhost.pem";
+  $ pqtls cert self-sign server.key --name localhost --out self-signed.pem
+  $ pqtls key check server.key --certificate self-signed.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let key = documents::private_key(&arguments.file)?.key;

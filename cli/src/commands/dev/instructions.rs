@@ -1,0 +1,117 @@
+use core::fmt;
+use std::path::{self, Path};
+
+use serde::Serialize;
+
+use super::leaf::Leaf;
+use super::shell::{command_line, is_plain};
+use super::twin::Twin;
+use crate::arguments::AlternativeName;
+
+/// What to paste where for the certificates to be used.
+#[derive(Debug, Serialize)]
+pub(super) struct Instructions {
+    /// A command of this project's example server.
+    tls_server: String,
+    /// Lines of a `server` block.
+    nginx: String,
+    /// A command.
+    curl: String,
+}
+
+impl Instructions {
+    /// For certificates for these names under the roots in a file.
+    pub(super) fn new(leaves: &[Leaf], names: &[AlternativeName], roots: &Path) -> Self {
+        Self {
+            tls_server: tls_server(leaves),
+            nginx: nginx(leaves),
+            curl: curl(names, roots),
+        }
+    }
+}
+
+/// The classical certificate is preferred, and the other goes to who takes no other: browsers list ML-DSA
+/// among what they verify, and take no roots of it.
+fn classical_first(leaves: &[Leaf]) -> impl Iterator<Item = &Leaf> {
+    let of = |twin: Twin| leaves.iter().filter(move |leaf| leaf.twin == twin);
+    of(Twin::Classical).chain(of(Twin::PostQuantum))
+}
+
+fn tls_server(leaves: &[Leaf]) -> String {
+    let mut words = vec!["tls-server".to_owned()];
+    for leaf in classical_first(leaves) {
+        for (option, file) in [("--cert", &leaf.file), ("--key", &leaf.key_file)] {
+            words.extend([option.into(), file.display().to_string()]);
+        }
+    }
+    command_line(words)
+}
+
+fn nginx(leaves: &[Leaf]) -> String {
+    let line = |directive, file: &Path| {
+        let file = path::absolute(file).unwrap_or_else(|_| file.into());
+        let file = file.display().to_string();
+        match file.chars().all(is_plain) {
+            true => format!("{directive} {file};\n"),
+            false => format!("{directive} {file:?};\n"),
+        }
+    };
+    let pair = |leaf: &Leaf| {
+        line("ssl_certificate", &leaf.file) + &line("ssl_certificate_key", &leaf.key_file)
+    };
+    let pairs = classical_first(leaves).map(pair);
+    pairs.chain([NGINX_PREFERENCE.into()]).collect()
+}
+
+/// Else OpenSSL goes by what clients prefer.
+const NGINX_PREFERENCE: &str = "\
+ssl_prefer_server_ciphers on;
+ssl_conf_command SignatureAlgorithms ecdsa_secp256r1_sha256:mldsa65;
+";
+
+/// The server of [`tls_server`] listens on the loopback address.
+fn curl(names: &[AlternativeName], roots: &Path) -> String {
+    let leads_here = |name: &&AlternativeName| match name {
+        AlternativeName::Dns(name) => name == "localhost",
+        AlternativeName::Ip(address) => address.is_loopback(),
+    };
+    let name = names.iter().find(leads_here);
+    let mut words = vec![
+        "curl".into(),
+        "--cacert".into(),
+        roots.display().to_string(),
+    ];
+    if name.is_none() {
+        words.extend(["--connect-to".into(), "::127.0.0.1:8443".into()]);
+    }
+    let host = name.or_else(|| names.first()).map(host).unwrap_or_default();
+    words.push(format!("https://{host}:8443/"));
+    command_line(words)
+}
+
+/// A host that the name stands for, as URLs have it.
+fn host(name: &AlternativeName) -> String {
+    match name {
+        AlternativeName::Ip(address) if address.is_ipv6() => format!("[{address}]"),
+        other => other.to_string().replace('*', "www"),
+    }
+}
+
+impl fmt::Display for Instructions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (title, lines) in [
+            ("our server", &self.tls_server),
+            (
+                "nginx, over OpenSSL 3.5 or later; before that the first two lines alone",
+                &self.nginx,
+            ),
+            ("curl, and others that take a file of roots", &self.curl),
+        ] {
+            writeln!(f, "\n{title}:")?;
+            for line in lines.lines() {
+                writeln!(f, "  {line}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! Certificates for development: roots that are made once and that local clients can be told to trust,
+//! and servers' certificates of them.
+//!
+//! Roots and certificates are pq-x509's, without a CA's policy and ledger: what names a root is for is in
+//! its certificate, and nobody revokes or looks up what it issued.
+//!
+//! It uses what else is in the [room](super), and what that may use.
+
+mod data_folder;
+mod development;
+mod instructions;
+mod leaf;
+mod names;
+
+mod roots;
+mod scope;
+mod shell;
+mod stores;
+mod twin;
+
+use core::time::Duration;
+use std::path::PathBuf;
+
+use clap::ArgGroup;
+use pq_ca::parse_duration;
+
+use self::data_folder::DataFolder;
+use self::development::{Development, LeafFacts, RootFacts};
+use self::instructions::Instructions;
+use self::leaf::Order;
+use self::roots::{Root, Roots};
+use self::scope::Scope;
+use self::stores::{Change, change_all};
+use crate::arguments::AlternativeName;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::report;
+
+/// Make a server's certificate for development, and have local clients trust it
+///
+/// There are two certificates for the same names, and the root of each is made once: one of ML-DSA-65, and
+/// one of ECDSA, as browsers take no roots of ML-DSA yet. The roots can speak for local names alone: those that
+/// are or end in localhost, test, local, internal, home.arpa or example, and private addresses. Whoever
+/// steals their keys can pose as nobody else.
+///
+/// Certificates of these roots for the same names are replaced by new ones. Other files are left alone
+/// unless --force is given. What --install and --uninstall can't do is printed as lines to run, and the
+/// exit status is 3 then.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("change").args(["install", "uninstall"])))]
+pub(crate) struct Arguments {
+    /// A DNS name, of which the first label may be "*", or an IP address; files are named after the first
+    #[arg(
+        value_name = "NAME",
+        required_unless_present = "change",
+        conflicts_with = "uninstall"
+    )]
+    names: Vec<AlternativeName>,
+
+    /// The folder to write the certificates and keys into [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
+
+    /// How long the certificates are valid, at most as long as the roots
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1y")]
+    validity: Duration,
+
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
+
+    /// Use a second pair of roots, which can speak for any name
+    #[arg(long, conflicts_with = "uninstall")]
+    any_name: bool,
+
+    /// Have the system and the browsers of this user trust the roots
+    #[arg(long)]
+    install: bool,
+
+    /// Take all roots out of where --install put them; their files stay
+    #[arg(long)]
+    uninstall: bool,
+
+    /// Print what --install or --uninstall would change in trust stores, and leave these alone
+    #[arg(long, requires = "change")]
+    dry_run: bool,
+
+    #[command(flatten)]
+    data: DataFolder,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls dev localhost 127.0.0.1 ::1
+  $ pqtls dev app.test \"*.app.test\" --validity 90d
+  $ pqtls dev --install --dry-run";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let development = match arguments.uninstall {
+        true => uninstall(arguments)?,
+        false => make(arguments)?,
+    };
+    report::print(&development, json)?;
+    Ok(match development.is_something_left_to_do() {
+        true => ExitStatus::InputOutput,
+        false => ExitStatus::Done,
+    })
+}
+
+/// Makes what is asked for and not there yet: the roots, the certificates, and the trust in the roots.
+fn make(arguments: &Arguments) -> Result<Development, Failure> {
+    let scope = match arguments.any_name {
+        true => Scope::Any,
+        false => Scope::Local,
+    };
+    let names = names::distinct(&arguments.names)?;
+    scope.check(&names)?;
+    let order = names.first().map(|first| Order {
+        first,
+        names: &names,
+        folder: arguments.out_dir.as_deref(),
+        validity: arguments.validity,
+        force: arguments.force,
+    });
+    let data = arguments.data.path()?;
+    let roots = match Roots::existing(&data, scope)? {
+        Some(roots) => roots,
+        None => {
+            order.as_ref().map_or(Ok(()), Order::check_all_free)?;
+            Roots::make(&data, scope)?
+        }
+    };
+    let leaves = match &order {
+        Some(order) => leaf::make(order, &roots)?,
+        None => Vec::new(),
+    };
+    let change = arguments.install.then_some(Change::Install);
+    let instructions = || Instructions::new(&leaves, &names, &roots.file());
+    Ok(Development {
+        roots: RootFacts::of(&roots).collect(),
+        certificates: leaves.iter().map(LeafFacts::of).collect(),
+        instructions: (!leaves.is_empty()).then(instructions),
+        change,
+        dry_run: arguments.dry_run,
+        stores: match change {
+            Some(change) => change_all(change, &roots.twins, arguments.dry_run),
+            None => Vec::new(),
+        },
+    })
+}
+
+fn uninstall(arguments: &Arguments) -> Result<Development, Failure> {
+    let data = arguments.data.path()?;
+    let mut all = Vec::new();
+    for scope in Scope::ALL {
+        all.extend(Roots::existing(&data, scope)?);
+    }
+    let facts = all.iter().flat_map(RootFacts::of).collect();
+    let roots: Vec<Root> = all.into_iter().flat_map(|roots| roots.twins).collect();
+    Ok(Development {
+        roots: facts,
+        certificates: Vec::new(),
+        instructions: None,
+        change: Some(Change::Uninstall),
+        dry_run: arguments.dry_run,
+        stores: change_all(Change::Uninstall, &roots, arguments.dry_run),
+    })
+}

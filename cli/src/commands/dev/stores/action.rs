@@ -1,0 +1,173 @@
+use core::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::program;
+use crate::commands::dev::shell::command_line;
+use crate::files::{self, Access, Destination, Output, OutputError};
+
+/// A step that changes a store. Its text is a line for a shell.
+#[derive(Clone, Debug)]
+pub(super) enum Action {
+    /// Puts a file that everybody may read where there is none, or another one.
+    Copy { from: PathBuf, to: PathBuf },
+    /// Removes a file, which is a copy of the other one.
+    Remove { file: PathBuf, copy_of: PathBuf },
+    Run {
+        program: &'static str,
+        arguments: Vec<String>,
+    },
+}
+
+impl Action {
+    pub(super) fn run<A: Into<String>>(
+        program: &'static str,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        Self::Run {
+            program,
+            arguments: arguments.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    pub(super) fn perform(&self) -> Result<(), Obstacle> {
+        match self {
+            Self::Copy { from, to } => copy(from, to),
+            Self::Remove { file, .. } => fs::remove_file(file).map_err(Obstacle::of_file(file)),
+            Self::Run { program, arguments } => output_of(program, arguments).map(|_| ()),
+        }
+    }
+
+    /// Undoes what files were changed. If that fails, the error that led here is the one to tell.
+    pub(super) fn take_back(&self) {
+        let _ = match self {
+            Self::Copy { to, .. } => fs::remove_file(to).map_err(Obstacle::of_file(to)),
+            Self::Remove { file, copy_of } => copy(copy_of, file),
+            Self::Run { .. } => Ok(()),
+        };
+    }
+
+    fn words(&self) -> Vec<String> {
+        let path = |path: &Path| path.display().to_string();
+        match self {
+            // A copy by "cp" would be as private as the umask has it.
+            Self::Copy { from, to } => {
+                let options = ["install", "-m", "644"].map(String::from);
+                options.into_iter().chain([path(from), path(to)]).collect()
+            }
+            Self::Remove { file, .. } => vec!["rm".into(), path(file)],
+            Self::Run { program, arguments } => {
+                let program = [(*program).into()];
+                program.into_iter().chain(arguments.clone()).collect()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&command_line(self.words()))
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Obstacle> {
+    let content = fs::read(from).map_err(Obstacle::of_file(from))?;
+    let output = Output {
+        to: &Destination::File(to.into()),
+        content: &content,
+        access: Access::Public,
+        is_binary: false,
+    };
+    files::write(&[output], true)?;
+    open_to_all(to).map_err(Obstacle::of_file(to))
+}
+
+/// Whatever the umask.
+#[cfg(unix)]
+fn open_to_all(file: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    fs::set_permissions(file, fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn open_to_all(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// What a program prints, if it succeeds.
+pub(super) fn output_of(
+    name: &'static str,
+    arguments: &[impl AsRef<str>],
+) -> Result<Vec<u8>, Obstacle> {
+    let program = program::find(name).ok_or(Obstacle::Missing(name))?;
+    let mut command = Command::new(program);
+    command.args(arguments.iter().map(AsRef::as_ref));
+    let failed = |why: String| Obstacle::Failed { name, why };
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let last = complaint
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty());
+    Err(failed(match last {
+        Some(line) => line.chars().filter(|one| !one.is_control()).collect(),
+        None => output.status.to_string(),
+    }))
+}
+
+/// Why a store was not changed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Obstacle {
+    #[error("only the system's administrator may change it")]
+    Rights,
+    #[error(transparent)]
+    File(OutputError),
+    #[error("{0} is not installed; {advice}", advice = advice(.0))]
+    Missing(&'static str),
+    #[error("{name} failed: {why}")]
+    Failed { name: &'static str, why: String },
+    #[error("pqtls has not been tried there")]
+    Untried,
+}
+
+impl Obstacle {
+    /// For `map_err`.
+    fn of_file(file: &Path) -> impl FnOnce(io::Error) -> Self {
+        let file = file.display().to_string();
+        |error| OutputError::Write { file, error }.into()
+    }
+}
+
+impl From<OutputError> for Obstacle {
+    fn from(error: OutputError) -> Self {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+
+        match &error {
+            OutputError::Write { error: cause, .. }
+                if matches!(cause.kind(), PermissionDenied | ReadOnlyFilesystem) =>
+            {
+                Self::Rights
+            }
+            _ => Self::File(error),
+        }
+    }
+}
+
+fn advice(program: &str) -> &'static str {
+    match program {
+        "certutil" => {
+            "it is in the package libnss3-tools (Debian, Ubuntu), nss-tools (Fedora) or nss (Arch, \
+             Homebrew)"
+        }
+        _ => "install it first",
+    }
+}

@@ -1,0 +1,37 @@
+use std::path::PathBuf;
+
+use super::action::{Action, output_of};
+use crate::commands::dev::roots::Root;
+
+/// Java's roots, which Debian's store fills from its own. It takes none out whose file is gone.
+pub(super) struct KeyStore {
+    file: PathBuf,
+}
+
+const KEYTOOL: &str = "keytool";
+
+impl KeyStore {
+    pub(super) fn new(file: PathBuf) -> Self {
+        Self { file }
+    }
+
+    /// What takes a root out, if it is there.
+    pub(super) fn removal(&self, root: &Root) -> Option<Action> {
+        let arguments = |command: &str| {
+            let (file, alias) = (self.file.display(), root.label());
+            [
+                command,
+                "-keystore",
+                &file.to_string(),
+                // Every such store has it: there is nothing secret in it.
+                "-storepass",
+                "changeit",
+                "-alias",
+                &format!("debian:{alias}.pem"),
+            ]
+            .map(String::from)
+        };
+        let is_there = self.file.is_file() && output_of(KEYTOOL, &arguments("-list")).is_ok();
+        is_there.then(|| Action::run(KEYTOOL, arguments("-delete")))
+    }
+}

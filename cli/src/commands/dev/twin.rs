@@ -1,0 +1,40 @@
+use serde::Serialize;
+
+use crate::commands::key;
+use crate::failure::Failure;
+use crate::keys::{Algorithm, PrivateKey};
+
+/// Of everything there are two: one for clients of today, which verify no post-quantum certificates, and
+/// one for those that do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Twin {
+    PostQuantum,
+    Classical,
+}
+
+impl Twin {
+    pub(super) const ALL: [Self; 2] = [Self::PostQuantum, Self::Classical];
+
+    pub(super) fn algorithm(self) -> Algorithm {
+        use pq_x509::SignatureAlgorithm::MlDsa65;
+        use rustls_pq::classical::ClassicalAlgorithm::EcdsaP256;
+
+        match self {
+            Self::PostQuantum => Algorithm::PostQuantum(MlDsa65.into()),
+            Self::Classical => Algorithm::Classical(EcdsaP256),
+        }
+    }
+
+    /// What the names of files have at their end.
+    pub(super) fn suffix(self) -> &'static str {
+        match self {
+            Self::PostQuantum => "",
+            Self::Classical => "-classical",
+        }
+    }
+
+    pub(super) fn new_key(self) -> Result<PrivateKey, Failure> {
+        key::generate(self.algorithm())
+    }
+}

@@ -1,0 +1,539 @@
+//! `pqtls dev`. Programs that change trust stores are replaced by ones that note what they are asked to.
+
+use alloc::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+
+use pq_x509::{Certificate, CertificateBuilder, Issuer, Signer, SigningKey, Validity};
+use rustls_pq::classical::ClassicalKey;
+
+use crate::folder::{Folder, SYSTEM_STORE};
+
+const ROOTS: &str = ".local/share/pqtls/dev/local/roots.pem";
+
+/// A store of the system, and the database of a browser with the program that changes it.
+pub(crate) fn make_trust_stores(folder: &Folder) {
+    for name in [SYSTEM_STORE, ".pki/nssdb", "bin"] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+    }
+    folder.write(".pki/nssdb/cert9.db", "");
+    program(
+        folder,
+        "update-ca-certificates",
+        r#"echo "update-ca-certificates $*" >> "$HOME/log""#,
+    );
+    program(
+        folder,
+        "certutil",
+        r#"
+        [ "$1" = -L ] || echo "certutil $1" >> "$HOME/log"
+        command=$1
+        while [ $# -gt 0 ]; do
+            case $1 in
+            -d) folder=${2#sql:} ;;
+            -n) name=$2 ;;
+            -t) trust=$2 ;;
+            -i) file=$2 ;;
+            esac
+            shift
+        done
+        case $command in
+        -L) cat "$folder/$name" ;;
+        -A) [ "$trust" = C,, ] && cp "$file" "$folder/$name" ;;
+        -D) rm "$folder/$name" ;;
+        esac
+        "#,
+    );
+}
+
+#[cfg(unix)]
+fn program(folder: &Folder, name: &str, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let file = folder.path().join("bin").join(name);
+    fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn certificate(folder: &Folder, file: &str) -> Certificate {
+    Certificate::from_pem(&folder.read(file)).unwrap()
+}
+
+/// The names of files in a folder.
+fn names_in(folder: &Folder, inner: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder.path().join(inner)).unwrap();
+    let name = |path: PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    entries.map(|entry| name(entry.unwrap().path())).collect()
+}
+
+#[test]
+fn one_command_makes_what_clients_of_both_kinds_trust() {
+    let folder = Folder::new();
+    let made = folder.pqtls("dev localhost 127.0.0.1 ::1 App.test *.app.test");
+    assert!(
+        made.ok()
+            .contains("root.pem: a new root for local names, ML-DSA-65")
+    );
+    for (file, algorithm) in [
+        ("localhost", "ML-DSA-65"),
+        ("localhost-classical", "ECDSA-P256"),
+    ] {
+        let line = format!("{file}.pem, {file}.key: {algorithm}, until ");
+        assert!(made.ok().contains(&line), "{}", made.ok());
+        for name in ["localhost", "127.0.0.1", "::1", "app.test", "www.app.test"] {
+            let verify = format!("cert verify {file}.pem --roots {ROOTS} --name {name}");
+            folder.pqtls(&verify).ok();
+        }
+        folder
+            .pqtls(&format!(
+                "cert verify {file}.pem --roots {ROOTS} --name b.test"
+            ))
+            .fails(1, "b.test");
+        folder
+            .pqtls(&format!("key check {file}.key --certificate {file}.pem"))
+            .ok();
+        let needed = format!("cert needs-renewal {file}.pem --days 364");
+        assert_eq!(folder.pqtls(&needed).status(), 0);
+        let shown = folder.pqtls(&format!("cert show {file}.pem"));
+        assert!(shown.ok().contains(algorithm));
+    }
+}
+
+#[test]
+fn what_is_printed_can_be_pasted() {
+    let folder = Folder::new();
+    let path = folder.path().to_str().unwrap().to_owned();
+    let lines = |command: &str| folder.shell(command).ok().to_owned();
+    let made = lines("pqtls dev app.test localhost");
+    for line in [
+        "tls-server --cert app.test-classical.pem --key app.test-classical.key --cert app.test.pem \
+         --key app.test.key",
+        &format!("ssl_certificate {path}/app.test.pem;"),
+        &format!("ssl_certificate_key {path}/app.test-classical.key;"),
+        "ssl_conf_command SignatureAlgorithms ecdsa_secp256r1_sha256:mldsa65;",
+        &format!("curl --cacert {path}/{ROOTS} https://localhost:8443/"),
+        "pqtls dev --install",
+    ] {
+        assert!(made.contains(&format!("  {line}\n")), "{line}: {made}");
+    }
+    fs::create_dir(folder.path().join("my files")).unwrap();
+    let made = lines("pqtls dev '*.app.test' --out-dir 'my files'");
+    for line in [
+        "--cert 'my files/_wildcard.app.test.pem'",
+        &format!("ssl_certificate \"{path}/my files/_wildcard.app.test.pem\";"),
+        "--connect-to ::127.0.0.1:8443 https://www.app.test:8443/",
+    ] {
+        assert!(made.contains(line), "{line}: {made}");
+    }
+    assert!(!made.contains("--install"), "the roots are not new");
+    let made = lines("pqtls dev ::1");
+    assert!(made.contains("'https://[::1]:8443/'"), "{made}");
+    assert!(made.contains("__1.pem"), "{made}");
+}
+
+#[cfg(unix)]
+#[test]
+fn keys_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.shell("umask 000; pqtls dev localhost").ok();
+    let mode = |name: &str| {
+        let metadata = fs::metadata(folder.path().join(name)).unwrap();
+        metadata.permissions().mode() & 0o777
+    };
+    let roots = ".local/share/pqtls/dev/local";
+    for key in ["root.key", "root-classical.key"] {
+        assert_eq!(mode(&format!("{roots}/{key}")), 0o600);
+    }
+    for folder in [roots, ".local/share/pqtls/dev"] {
+        assert_eq!(mode(folder), 0o700);
+    }
+    for key in ["localhost.key", "localhost-classical.key"] {
+        assert_eq!(mode(key), 0o600);
+    }
+}
+
+#[test]
+fn roots_are_made_once_by_processes_that_start_together() {
+    let folder = Folder::new();
+    thread::scope(|scope| {
+        for number in 0..8 {
+            let command = format!("dev a{number}.test --data-dir data");
+            let folder = &folder;
+            scope.spawn(move || assert_eq!(folder.pqtls(&command).status(), 0));
+        }
+    });
+    assert_eq!(names_in(&folder, "data"), ["local".to_owned()].into());
+    for number in 0..8 {
+        for file in [
+            format!("a{number}.test"),
+            format!("a{number}.test-classical"),
+        ] {
+            folder
+                .pqtls(&format!(
+                    "cert verify {file}.pem --roots data/local/roots.pem"
+                ))
+                .ok();
+        }
+    }
+}
+
+/// A certificate that a thief of the root's key would issue.
+fn steal(folder: &Folder, root: &str, key: impl Signer, name: &str) {
+    let root = Issuer::new(certificate(folder, root), key).unwrap();
+    let builder = match name.parse() {
+        Ok(address) => CertificateBuilder::server().ip_address(address),
+        Err(_) => CertificateBuilder::server().dns_name(name),
+    };
+    let leaf_key = ClassicalKey::generate("ECDSA-P256".parse().unwrap()).unwrap();
+    let leaf = root.issue(builder.client_auth(), &leaf_key).unwrap();
+    folder.write("stolen.pem", leaf.to_pem());
+    let ca = CertificateBuilder::ca("Another CA");
+    assert!(root.issue_ca(ca, &leaf_key).is_err(), "no CA below it");
+}
+
+#[test]
+fn whoever_steals_a_root_can_speak_for_local_names_alone() {
+    let folder = Folder::new();
+    folder.pqtls("dev localhost").ok();
+    let roots = ".local/share/pqtls/dev/local";
+    let text = |file: &str| folder.read(&format!("{roots}/{file}"));
+    for (name, is_permitted) in [
+        ("www.example.org", false),
+        ("192.0.2.1", false),
+        ("2001:db8::1", false),
+        ("other.test", true),
+        ("10.1.2.3", true),
+    ] {
+        for is_classical in [false, true] {
+            if is_classical {
+                let key = ClassicalKey::from_pem(&text("root-classical.key")).unwrap();
+                steal(&folder, &format!("{roots}/root-classical.pem"), key, name);
+            } else {
+                let key = SigningKey::from_pkcs8_pem(&text("root.key")).unwrap();
+                steal(&folder, &format!("{roots}/root.pem"), key, name);
+            }
+            let verify = format!("cert verify stolen.pem --roots {ROOTS}");
+            let verified = folder.pqtls(&format!("{verify} --name {name}"));
+            match is_permitted {
+                true => assert!(verified.ok().contains("valid")),
+                false => verified.fails(1, "name constraints"),
+            }
+            folder
+                .pqtls(&format!("{verify} --purpose client"))
+                .fails(1, "");
+        }
+    }
+}
+
+#[test]
+fn other_names_are_refused_or_have_roots_of_their_own() {
+    let folder = Folder::new();
+    for name in ["www.example.org", "192.0.2.1", "localhost.example.org"] {
+        folder
+            .pqtls(&format!("dev localhost {name}"))
+            .fails(4, &format!("{name} is no local name"));
+    }
+    for name in ["a..test", "app.test.", "*", "*.*.test", "b\u{fc}ro.test"] {
+        folder
+            .pqtls(&format!("dev localhost {name}"))
+            .fails(1, "neither an IP address nor a DNS name");
+    }
+    folder.write("localhost.pem", "precious");
+    folder
+        .pqtls("dev localhost")
+        .fails(3, "localhost.pem exists");
+    folder
+        .shell("SUDO_USER=alice pqtls dev localhost")
+        .fails(2, "run it without");
+    assert!(!folder.path().join(".local").exists(), "nothing was made");
+    folder
+        .shell("SUDO_USER=alice pqtls dev --data-dir data app.test")
+        .ok();
+    folder.pqtls("dev app.test --force").ok();
+    let made = folder.pqtls("dev www.example.org 192.0.2.1 localhost --any-name");
+    assert!(
+        made.ok().contains("a new root for any name"),
+        "{}",
+        made.ok()
+    );
+    let roots = ".local/share/pqtls/dev/any-name/roots.pem";
+    for file in ["www.example.org", "www.example.org-classical"] {
+        folder
+            .pqtls(&format!(
+                "cert verify {file}.pem --roots {roots} --name 192.0.2.1"
+            ))
+            .ok();
+        folder
+            .pqtls(&format!("cert verify {file}.pem --roots {ROOTS}"))
+            .fails(1, "");
+    }
+}
+
+#[test]
+fn certificates_for_the_same_names_are_renewed_and_others_are_left() {
+    let folder = Folder::new();
+    folder.pqtls("dev localhost app.test").ok();
+    let before = folder.files();
+    let renewed = folder.pqtls("dev localhost app.test");
+    assert_eq!(renewed.ok().matches(": renewed, ").count(), 2);
+    let after = folder.files();
+    assert_eq!(before.len(), after.len());
+    assert!(before.iter().all(|(file, content)| after[file] != *content));
+
+    // Others of these roots, of other roots, half of a pair, and what is no certificate.
+    let exists = |command: &str, file: &str| {
+        folder.pqtls(command).fails(3, &format!("{file} exists; "));
+    };
+    exists("dev localhost", "localhost.key");
+    exists("dev localhost app.test other.test", "localhost.key");
+    exists("dev localhost app.test --data-dir other", "localhost.key");
+    let key = folder.read("localhost-classical.key");
+    folder
+        .pqtls("key new ECDSA-P256 --out localhost-classical.key --force")
+        .ok();
+    exists("dev localhost app.test", "localhost-classical.key");
+    folder.write("localhost-classical.key", key);
+    fs::remove_file(folder.path().join("localhost.key")).unwrap();
+    exists("dev localhost app.test", "localhost.pem");
+    folder.write("b.test.pem", "precious");
+    exists("dev b.test", "b.test.pem");
+
+    folder.pqtls("dev b.test --force").ok();
+    folder.pqtls("dev localhost --force").ok();
+    folder
+        .pqtls(&format!("cert verify localhost.pem --roots {ROOTS}"))
+        .ok();
+}
+
+#[test]
+fn roots_are_where_one_says_or_among_the_users_data() {
+    let folder = Folder::new();
+    let path = folder.path().to_str().unwrap();
+    for (variables, option, place) in [
+        ("", "", ".local/share/pqtls/dev"),
+        ("XDG_DATA_HOME=relative", "", ".local/share/pqtls/dev"),
+        (&format!("XDG_DATA_HOME={path}/data"), "", "data/pqtls/dev"),
+        ("PQTLS_DEV_DIR=variable", "", "variable"),
+        ("PQTLS_DEV_DIR=variable", "--data-dir option", "option"),
+    ] {
+        folder
+            .shell(&format!("{variables} pqtls dev localhost --force {option}"))
+            .ok();
+        assert!(folder.path().join(place).join("local/root.key").is_file());
+        folder
+            .pqtls(&format!(
+                "cert verify localhost.pem --roots {place}/local/roots.pem"
+            ))
+            .ok();
+    }
+}
+
+#[test]
+fn a_root_that_has_expired_is_told() {
+    let folder = Folder::new();
+    folder.pqtls("dev localhost").ok();
+    let roots = folder.path().join(".local/share/pqtls/dev/local");
+    let text = fs::read_to_string(roots.join("root.key")).unwrap();
+    let with_end = |days| {
+        let key = SigningKey::from_pkcs8_pem(&text).unwrap();
+        let day = core::time::Duration::from_secs(24 * 60 * 60);
+        let start = std::time::SystemTime::now() - 10 * day;
+        let builder = CertificateBuilder::ca("Old").validity(Validity::starting(start, days * day));
+        let root = Issuer::self_signed(builder, key).unwrap();
+        fs::write(roots.join("root.pem"), root.certificate().to_pem()).unwrap();
+        root.certificate().not_after()
+    };
+    with_end(9);
+    folder.pqtls("dev app.test").fails(1, "has expired");
+    // The certificate ends with its root.
+    let end = with_end(12);
+    folder.pqtls("dev app.test").ok();
+    let leaf = certificate(&folder, "app.test.pem");
+    assert!(end.as_secs() - leaf.not_after().as_secs() <= 1);
+}
+
+/// What the programs were asked to do since the last time.
+fn log(folder: &Folder) -> String {
+    let log = folder.read("log");
+    folder.write("log", "");
+    log
+}
+
+#[cfg(unix)]
+#[test]
+fn roots_are_installed_once_and_taken_out_again() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    let profile = folder.path().join(".mozilla/firefox/a.default");
+    fs::create_dir_all(&profile).unwrap();
+    fs::write(profile.join("cert9.db"), "").unwrap();
+    // Of others.
+    folder.write(&format!("{SYSTEM_STORE}/other.crt"), "other");
+    folder.write("log", "");
+
+    let installed = folder.pqtls("dev localhost --install");
+    assert_eq!(installed.ok().matches(": installed\n").count(), 3);
+    let expected = "update-ca-certificates \ncertutil -A\ncertutil -A\n";
+    assert_eq!(log(&folder), expected);
+    let in_store = names_in(&folder, SYSTEM_STORE);
+    assert_eq!(in_store.len(), 3);
+    let roots = ["root.pem", "root-classical.pem"]
+        .map(|file| folder.read(&format!(".local/share/pqtls/dev/local/{file}")));
+    for name in in_store.iter().filter(|name| *name != "other.crt") {
+        assert!(
+            name.starts_with("pqtls-dev-") && name.ends_with(".crt"),
+            "{name}"
+        );
+        assert!(roots.contains(&folder.read(&format!("{SYSTEM_STORE}/{name}"))));
+    }
+    // NSS knows no ML-DSA.
+    for database in [".pki/nssdb", ".mozilla/firefox/a.default"] {
+        let names = names_in(&folder, database);
+        let label = names.iter().find(|name| *name != "cert9.db").unwrap();
+        assert_eq!(folder.read(&format!("{database}/{label}")), roots[1]);
+    }
+
+    let again = folder.pqtls("dev --install");
+    assert_eq!(again.ok().matches(": installed already\n").count(), 3);
+    assert_eq!(log(&folder), "");
+
+    // Others of the user, for any name.
+    folder.pqtls("dev --any-name --install").ok();
+    assert_eq!(names_in(&folder, SYSTEM_STORE).len(), 5);
+    log(&folder);
+
+    let planned = folder.pqtls("dev --uninstall --dry-run");
+    assert_eq!(planned.ok().matches("  sudo rm ").count(), 4);
+    assert_eq!(
+        (log(&folder), names_in(&folder, SYSTEM_STORE).len()),
+        (String::new(), 5)
+    );
+
+    let removed = folder.pqtls("dev --uninstall");
+    assert_eq!(removed.ok().matches(": removed\n").count(), 3);
+    let expected = "update-ca-certificates --fresh\n".to_owned() + &"certutil -D\n".repeat(4);
+    assert_eq!(log(&folder), expected);
+    assert_eq!(
+        names_in(&folder, SYSTEM_STORE),
+        ["other.crt".to_owned()].into()
+    );
+    assert_eq!(
+        names_in(&folder, ".pki/nssdb"),
+        ["cert9.db".to_owned()].into()
+    );
+
+    let again = folder.pqtls("dev --uninstall");
+    assert_eq!(again.ok().matches(": nothing to remove\n").count(), 3);
+    assert_eq!(log(&folder), "");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_java_took_from_the_system_is_taken_out_too() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    fs::create_dir(folder.path().join(SYSTEM_STORE).join("java")).unwrap();
+    folder.write(&format!("{SYSTEM_STORE}/java/cacerts"), "");
+    // It has what begins with the digits 0 to 7.
+    let script =
+        r#"case "$*" in *:pqtls-dev-[0-7]*) echo "keytool $1" >> "$HOME/log" ;; *) exit 1 ;; esac"#;
+    program(&folder, "keytool", script);
+    folder.pqtls("dev --install").ok();
+    let names = names_in(&folder, SYSTEM_STORE);
+    let first_digit = |name: &String| name.strip_prefix("pqtls-dev-").map(|id| id.as_bytes()[0]);
+    let digits = names.iter().filter_map(first_digit);
+    let in_java = digits.filter(|digit| (b'0'..=b'7').contains(digit)).count();
+    folder.write("log", "");
+    folder.pqtls("dev --uninstall").ok();
+    let log = log(&folder);
+    assert_eq!(log.matches("keytool -delete").count(), in_java, "{log}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_takes_other_rights_is_printed_and_the_rest_is_done() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    // Nobody makes files there.
+    let install = "PQTLS_DEV_SYSTEM_STORE=/sys pqtls dev --install";
+    let done = folder.shell(install);
+    assert_eq!((done.status(), done.stderr()), (3, ""));
+    let printed = done.stdout();
+    assert!(
+        printed.contains("system store /sys: to be installed by hand, as only the"),
+        "{printed}"
+    );
+    assert_eq!(printed.matches("  sudo install -m 644 ").count(), 2);
+    assert!(
+        printed.contains("  sudo update-ca-certificates\n"),
+        "{printed}"
+    );
+    assert!(printed.contains(".pki/nssdb: installed\n"), "{printed}");
+    assert_eq!(log(&folder), "certutil -A\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_is_as_it_was_if_its_program_fails() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    let failing = "echo 'E: no space' >&2; exit 1";
+    let working = "exit 0";
+    program(&folder, "update-ca-certificates", failing);
+    let failed = folder.pqtls("dev --install");
+    assert_eq!(failed.status(), 3);
+    let words = "by hand, as update-ca-certificates failed: E: no space:\n  sudo install";
+    assert!(failed.stdout().contains(words), "{}", failed.stdout());
+    assert!(names_in(&folder, SYSTEM_STORE).is_empty());
+
+    program(&folder, "update-ca-certificates", working);
+    folder.pqtls("dev --install").ok();
+    let installed = names_in(&folder, SYSTEM_STORE);
+    program(&folder, "update-ca-certificates", failing);
+    assert_eq!(folder.pqtls("dev --uninstall").status(), 3);
+    assert_eq!(names_in(&folder, SYSTEM_STORE), installed);
+}
+
+#[cfg(unix)]
+#[test]
+fn without_certutil_its_package_is_named() {
+    let folder = Folder::new();
+    make_trust_stores(&folder);
+    fs::remove_file(folder.path().join("bin/certutil")).unwrap();
+    let program = env!("CARGO_BIN_EXE_pqtls");
+    let done = folder.shell(&format!("PATH=\"$HOME/bin\" {program} dev --install"));
+    assert_eq!(done.status(), 3);
+    let words = "as certutil is not installed; it is in the package libnss3-tools";
+    assert!(done.stdout().contains(words), "{}", done.stdout());
+    assert!(
+        done.stdout().contains("  certutil -A -d sql:"),
+        "{}",
+        done.stdout()
+    );
+}
+
+#[test]
+fn without_a_trust_store_nothing_is_claimed() {
+    let folder = Folder::new();
+    let done = folder.pqtls("dev --install");
+    assert_eq!(done.status(), 3);
+    assert!(done.stdout().contains("no trust store was found"));
+    folder.pqtls("dev --uninstall").ok();
+}
+
+#[test]
+fn a_command_line_asks_for_something_and_not_for_both() {
+    let folder = Folder::new();
+    for (command, words) in [
+        ("dev", "<NAME"),
+        ("dev --install --uninstall", "--uninstall"),
+        ("dev localhost --uninstall", "--uninstall"),
+        ("dev localhost --dry-run", "--install"),
+    ] {
+        folder.pqtls(command).fails(2, words);
+    }
+    folder
+        .pqtls("dev localhost --out-dir none")
+        .fails(3, "make its folder first");
+}
