@@ -126,6 +126,8 @@ fn what_is_printed_can_be_pasted() {
         assert!(made.contains(line), "{line}: {made}");
     }
     assert!(!made.contains("--install"), "the roots are not new");
+    let made = lines("pqtls dev b.test --any-name --data-dir 'my files'");
+    assert!(made.contains("  pqtls dev --install --any-name --data-dir 'my files'\n"));
     let made = lines("pqtls dev ::1");
     assert!(made.contains("'https://[::1]:8443/'"), "{made}");
     assert!(made.contains("__1.pem"), "{made}");

@@ -12,6 +12,12 @@ pub(super) struct DataFolder {
 }
 
 impl DataFolder {
+    /// As the command line has it.
+    pub(super) fn given(&self) -> Option<String> {
+        let folder = self.data_dir.as_ref()?;
+        Some(folder.display().to_string())
+    }
+
     /// The whole path, as it is to be pasted into files that are elsewhere.
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {
         let given = self.data_dir.clone().or_else(|| variable("PQTLS_DEV_DIR"));

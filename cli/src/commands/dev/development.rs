@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::instructions::Instructions;
 use super::leaf::Leaf;
 use super::roots::{Root, Roots};
+use super::scope::Scope;
 use super::stores::{Change, Kind, Outcome, State};
 use super::twin::Twin;
 use crate::report::{CertificateFacts, Report};
@@ -37,8 +38,8 @@ impl Report for Development {
 
 impl fmt::Display for Development {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let new = || self.roots.iter().filter(|root| root.is_new);
-        new().try_for_each(|root| writeln!(f, "{root}"))?;
+        let mut new = self.roots.iter().filter(|root| root.is_new);
+        new.try_for_each(|root| writeln!(f, "{root}"))?;
         self.certificates
             .iter()
             .try_for_each(|leaf| writeln!(f, "{leaf}"))?;
@@ -47,11 +48,7 @@ impl fmt::Display for Development {
         }
         match self.change {
             Some(change) => self.write_stores(change, f),
-            None if new().next().is_none() => Ok(()),
-            None => writeln!(
-                f,
-                "\nto have this machine trust the roots:\n  pqtls dev --install"
-            ),
+            None => Ok(()),
         }
     }
 }
@@ -116,8 +113,7 @@ pub(super) struct RootFacts {
     kind: Twin,
     label: String,
     file: String,
-    /// Whether it can speak for local names alone.
-    is_local: bool,
+    scope: Scope,
     is_new: bool,
     certificate: CertificateFacts,
 }
@@ -128,7 +124,7 @@ impl RootFacts {
             kind: root.twin,
             label: root.label(),
             file: root.file.display().to_string(),
-            is_local: roots.are_local(),
+            scope: roots.scope,
             is_new: roots.are_new,
             certificate: CertificateFacts::of(&root.certificate, UnixTime::now()),
         };
@@ -138,22 +134,12 @@ impl RootFacts {
 
 impl fmt::Display for RootFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = if self.is_local {
-            "local names"
-        } else {
-            "any name"
-        };
-        let (
-            file,
-            CertificateFacts {
-                key_algorithm,
-                not_after,
-                ..
-            },
-        ) = (&self.file, &self.certificate);
+        let names = self.scope.names();
+        let (algorithm, until) = (&self.certificate.key_algorithm, &self.certificate.not_after);
+        let file = &self.file;
         write!(
             f,
-            "{file}: a new root for {names}, {key_algorithm}, until {not_after}"
+            "{file}: a new root for {names}, {algorithm}, until {until}"
         )
     }
 }
@@ -183,15 +169,8 @@ impl LeafFacts {
 impl fmt::Display for LeafFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, key_file) = (&self.file, &self.key_file);
-        let CertificateFacts {
-            key_algorithm,
-            not_after,
-            ..
-        } = &self.certificate;
+        let (algorithm, until) = (&self.certificate.key_algorithm, &self.certificate.not_after);
         let renewed = if self.is_renewed { "renewed, " } else { "" };
-        write!(
-            f,
-            "{file}, {key_file}: {renewed}{key_algorithm}, until {not_after}"
-        )
+        write!(f, "{file}, {key_file}: {renewed}{algorithm}, until {until}")
     }
 }

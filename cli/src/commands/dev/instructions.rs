@@ -17,15 +17,23 @@ pub(super) struct Instructions {
     nginx: String,
     /// A command.
     curl: String,
+    /// The command that has this machine trust the roots, if they are new and that was not asked for.
+    install: Option<String>,
 }
 
 impl Instructions {
     /// For certificates for these names under the roots in a file.
-    pub(super) fn new(leaves: &[Leaf], names: &[AlternativeName], roots: &Path) -> Self {
+    pub(super) fn new(
+        leaves: &[Leaf],
+        names: &[AlternativeName],
+        roots: &Path,
+        install: Option<String>,
+    ) -> Self {
         Self {
             tls_server: tls_server(leaves),
             nginx: nginx(leaves),
             curl: curl(names, roots),
+            install,
         }
     }
 }
@@ -99,19 +107,20 @@ fn host(name: &AlternativeName) -> String {
 
 impl fmt::Display for Instructions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (title, lines) in [
-            ("our server", &self.tls_server),
-            (
-                "nginx, over OpenSSL 3.5 or later; before that the first two lines alone",
-                &self.nginx,
-            ),
-            ("curl, and others that take a file of roots", &self.curl),
-        ] {
+        let mut section = |title: &str, lines: &str| {
             writeln!(f, "\n{title}:")?;
-            for line in lines.lines() {
-                writeln!(f, "  {line}")?;
-            }
+            let mut lines = lines.lines();
+            lines.try_for_each(|line| writeln!(f, "  {line}"))
+        };
+        section("our server", &self.tls_server)?;
+        section(
+            "nginx, over OpenSSL 3.5 or later; before that the first two lines alone",
+            &self.nginx,
+        )?;
+        section("curl, and others that take a file of roots", &self.curl)?;
+        match &self.install {
+            Some(install) => section("to have this machine trust the roots", install),
+            None => Ok(()),
         }
-        Ok(())
     }
 }

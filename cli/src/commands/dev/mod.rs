@@ -30,6 +30,7 @@ use self::instructions::Instructions;
 use self::leaf::Order;
 use self::roots::{Root, Roots};
 use self::scope::Scope;
+use self::shell::command_line;
 use self::stores::{Change, change_all};
 use crate::arguments::AlternativeName;
 use crate::exit_status::ExitStatus;
@@ -136,7 +137,8 @@ fn make(arguments: &Arguments) -> Result<Development, Failure> {
         None => Vec::new(),
     };
     let change = arguments.install.then_some(Change::Install);
-    let instructions = || Instructions::new(&leaves, &names, &roots.file());
+    let install = (roots.are_new && !arguments.install).then(|| install_command(arguments));
+    let instructions = || Instructions::new(&leaves, &names, &roots.file(), install);
     Ok(Development {
         roots: RootFacts::of(&roots).collect(),
         certificates: leaves.iter().map(LeafFacts::of).collect(),
@@ -148,6 +150,19 @@ fn make(arguments: &Arguments) -> Result<Development, Failure> {
             None => Vec::new(),
         },
     })
+}
+
+/// The command that has this machine trust the same roots.
+fn install_command(arguments: &Arguments) -> String {
+    let mut words = vec!["pqtls", "dev", "--install"];
+    if arguments.any_name {
+        words.push("--any-name");
+    }
+    let folder = arguments.data.given();
+    if let Some(folder) = &folder {
+        words.extend(["--data-dir", folder]);
+    }
+    command_line(words)
 }
 
 fn uninstall(arguments: &Arguments) -> Result<Development, Failure> {

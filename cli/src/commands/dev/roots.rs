@@ -14,7 +14,7 @@ use crate::report::fingerprint;
 #[derive(Debug)]
 pub(super) struct Roots {
     folder: PathBuf,
-    scope: Scope,
+    pub(super) scope: Scope,
     pub(super) are_new: bool,
     pub(super) twins: [Root; 2],
 }
@@ -53,11 +53,6 @@ impl Roots {
             scope,
             are_new,
         })
-    }
-
-    /// Whether they can speak for local names alone.
-    pub(super) fn are_local(&self) -> bool {
-        self.scope == Scope::Local
     }
 
     /// The file that has both, for clients that read a file.

@@ -1,11 +1,13 @@
 use pq_ca::Network;
 use pq_x509::{Ca, CertificateBuilder};
+use serde::Serialize;
 
 use crate::arguments::AlternativeName;
 use crate::failure::Failure;
 
 /// What names a root can speak for. It is in the root's certificate, so there is a root for each.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Scope {
     /// Names and addresses that are nobody's beyond the machine or the network that one is on.
     Local,
