@@ -47,12 +47,14 @@ pub(crate) fn make_trust_stores(folder: &Folder) {
     );
 }
 
-#[cfg(unix)]
 fn program(folder: &Folder, name: &str, script: &str) {
-    use std::os::unix::fs::PermissionsExt;
     let file = folder.path().join("bin").join(name);
     fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
 }
 
 fn certificate(folder: &Folder, file: &str) -> Certificate {
