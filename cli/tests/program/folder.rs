@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -69,14 +70,18 @@ impl Folder {
         fs::read(self.path().join(name)).unwrap()
     }
 
-    /// Every file, that begins with a dot or not, and its content.
+    /// Every file, that begins with a dot or not, and its content. What another process removes
+    /// meanwhile is left out.
     pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let entries = fs::read_dir(self.path()).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
         let files = paths.filter(|path| path.is_file());
-        files
-            .map(|path| (path.clone(), fs::read(path).unwrap()))
-            .collect()
+        let read = |path: PathBuf| match fs::read(&path) {
+            Ok(content) => Some((path, content)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => panic!("{}: {error}", path.display()),
+        };
+        files.filter_map(read).collect()
     }
 
     /// The program with a command line, whose words hold no spaces.
