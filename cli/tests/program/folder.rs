@@ -3,8 +3,7 @@
 use alloc::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 

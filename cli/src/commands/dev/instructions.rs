@@ -71,8 +71,10 @@ fn nginx(leaves: &[Leaf]) -> String {
     pairs.chain([NGINX_PREFERENCE.into()]).collect()
 }
 
-/// Else OpenSSL goes by what clients prefer.
+/// ML-DSA is for TLS 1.3, which nginx before 1.23.4 leaves out; and without a preference of its own,
+/// OpenSSL goes by that of clients.
 const NGINX_PREFERENCE: &str = "\
+ssl_protocols TLSv1.2 TLSv1.3;
 ssl_prefer_server_ciphers on;
 ssl_conf_command SignatureAlgorithms ecdsa_secp256r1_sha256:mldsa65;
 ";
