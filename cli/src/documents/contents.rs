@@ -1,4 +1,4 @@
-use pq_x509::x509_cert::der::pem::{self, Decoder};
+use pq_x509::pem;
 use pq_x509::x509_cert::der::{Decode, Header, Reader, SliceReader, Tag};
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -147,24 +147,14 @@ fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
             });
             continue;
         }
-        let der = decode(block).map_err(|error| DocumentError::Pem {
+        let der = pem::decode(block).map_err(|error| DocumentError::Pem {
             file: file.into(),
             kind: kind.to_string(),
-            error,
+            error: error.to_string(),
         })?;
         blocks.push(Block { kind, der });
     }
     Ok(blocks)
-}
-
-fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, String> {
-    let malformed = |error: pem::Error| error.to_string();
-    // Lines of 64 characters are the rule, and others exist.
-    let mut decoder = Decoder::new_detect_wrap(block.as_bytes()).map_err(malformed)?;
-    // One buffer of the final length leaves no copies of a secret behind.
-    let mut contents = Zeroizing::new(vec![0; decoder.remaining_len()]);
-    decoder.decode(&mut contents).map_err(malformed)?;
-    Ok(contents)
 }
 
 fn kind_of(der: &[u8], file: &str) -> Result<Kind, DocumentError> {

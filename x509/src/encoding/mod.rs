@@ -3,6 +3,7 @@
 //!
 //! It uses [`errors`](crate::errors).
 
+mod base64;
 pub mod pem;
 pub(crate) mod syntax;
 

@@ -4,6 +4,7 @@ use der::pem::{self, LineEnding};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
+use super::base64;
 use crate::errors::describe;
 
 /// The contents of the first block with this label, such as `EC PRIVATE KEY`.
@@ -15,7 +16,7 @@ use crate::errors::describe;
 /// A [`PemError`] that says what is wrong with the text, or with the block.
 pub fn decode_first(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8>>, PemError> {
     match blocks(text, label).next() {
-        Some(block) => decode(block?),
+        Some(block) => decode(block?).map_err(PemError::Malformed),
         None => Err(missing(text, label)),
     }
 }
@@ -27,7 +28,7 @@ pub fn decode_first(text: &str, label: &'static str) -> Result<Zeroizing<Vec<u8>
 /// A [`PemError`] that says what is wrong with the text, or with a block.
 pub fn decode_all(text: &str, label: &'static str) -> Result<Vec<Zeroizing<Vec<u8>>>, PemError> {
     let contents = blocks(text, label)
-        .map(|block| decode(block?))
+        .map(|block| decode(block?).map_err(PemError::Malformed))
         .collect::<Result<Vec<_>, _>>()?;
     if contents.is_empty() {
         return Err(missing(text, label));
@@ -42,8 +43,26 @@ pub fn decode_all(text: &str, label: &'static str) -> Result<Vec<Zeroizing<Vec<u
 ///
 /// If the label has other characters than RFC 7468 allows.
 pub fn encode(label: &'static str, der: &[u8]) -> String {
-    pem::encode_string(label, LineEnding::LF, der)
-        .expect("labels are constants, and the length of a block overflows no usize")
+    if !is_public(label) {
+        return pem::encode_string(label, LineEnding::LF, der)
+            .expect("labels are constants, and the length of a block overflows no usize");
+    }
+    let mut text = format!("-----BEGIN {label}-----\n").into_bytes();
+    base64::encode(der, &mut text);
+    text.extend_from_slice(format!("-----END {label}-----\n").as_bytes());
+    String::from_utf8(text).expect("all of it is ASCII")
+}
+
+/// Whether everybody may know what is in blocks with this label, so that how long it takes to read them
+/// may depend on that.
+fn is_public(label: &str) -> bool {
+    let public = [
+        "CERTIFICATE",
+        "CERTIFICATE REQUEST",
+        "PUBLIC KEY",
+        "X509 CRL",
+    ];
+    public.contains(&label)
 }
 
 /// Blocks from BEGIN line to END line. RFC 7468 section 2 lets other text and other
@@ -71,14 +90,31 @@ fn blocks<'t>(
     })
 }
 
-fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, PemError> {
+/// The contents of a block, which begins with its BEGIN line and ends with its END line.
+///
+/// The buffer is wiped when dropped: the same function reads private keys.
+///
+/// # Errors
+///
+/// If the lines or what is between them are not as RFC 7468 has them.
+pub fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, pem::Error> {
+    if let Some(contents) = decode_public(block) {
+        return Ok(Zeroizing::new(contents));
+    }
     // Lines of 64 characters are the rule and others exist; the width is no secret.
-    let mut decoder =
-        pem::Decoder::new_detect_wrap(block.as_bytes()).map_err(PemError::Malformed)?;
+    let mut decoder = pem::Decoder::new_detect_wrap(block.as_bytes())?;
     // One buffer of the final length leaves no copies of a secret behind.
     let mut contents = Zeroizing::new(vec![0; decoder.remaining_len()]);
-    decoder.decode(&mut contents).map_err(PemError::Malformed)?;
+    decoder.decode(&mut contents)?;
     Ok(contents)
+}
+
+/// The contents, if everybody may know them and the lines are as most programs write them.
+fn decode_public(block: &str) -> Option<Vec<u8>> {
+    let (label, rest) = block.strip_prefix("-----BEGIN ")?.split_once("-----\n")?;
+    let rest = rest.strip_suffix("-----")?.strip_suffix(label)?;
+    let lines = rest.strip_suffix("-----END ")?;
+    is_public(label).then(|| base64::decode(lines.as_bytes()))?
 }
 
 fn missing(text: &str, label: &'static str) -> PemError {
@@ -163,17 +199,31 @@ mod tests {
         assert!(message.len() < 1000 && !message.contains('\u{1b}'));
     }
 
+    /// Secrets and others are read and written by different functions.
+    #[test]
+    fn public_blocks_are_as_private_ones() {
+        for len in 1..200 {
+            let contents: Vec<u8> = (0..len).map(|byte: u8| byte.wrapping_mul(151)).collect();
+            let private = encode("PRIVATE KEY", &contents);
+            let public = encode("PUBLIC KEY", &contents);
+            assert_eq!(public, private.replace("PRIVATE", "PUBLIC"));
+            let block = public.trim_end();
+            assert_eq!(decode_public(block), Some(contents));
+            assert_eq!(decode_public(private.trim_end()), None);
+        }
+    }
+
     #[test]
     fn lines_and_lengths() {
-        for len in 1..200 {
+        for (len, label) in (1..200).flat_map(|len| [(len, "THIS"), (len, "CERTIFICATE")]) {
             let contents: Vec<u8> = (0..len).collect();
-            let text = encode("THIS", &contents);
-            assert_eq!(*decode_first(&text, "THIS").unwrap(), contents);
+            let text = encode(label, &contents);
+            assert_eq!(*decode_first(&text, label).unwrap(), contents);
             let crlf = text.replace('\n', "\r\n");
-            assert_eq!(*decode_first(&crlf, "THIS").unwrap(), contents);
+            assert_eq!(*decode_first(&crlf, label).unwrap(), contents);
             let one_line: String = text.lines().filter(|line| !line.contains('-')).collect();
-            let one_line = format!("-----BEGIN THIS-----\n{one_line}\n-----END THIS-----");
-            assert_eq!(*decode_first(&one_line, "THIS").unwrap(), contents);
+            let one_line = format!("-----BEGIN {label}-----\n{one_line}\n-----END {label}-----");
+            assert_eq!(*decode_first(&one_line, label).unwrap(), contents);
         }
         let empty = "-----BEGIN THIS-----\n-----END THIS-----\n";
         assert!(decode_first(empty, "THIS").is_err());
@@ -181,14 +231,16 @@ mod tests {
 
     #[test]
     fn damage_is_an_error() {
-        let text = encode("THIS", &[7; 100]);
-        for end in text.find("Bw").unwrap()..text.len() - 2 {
-            assert!(decode_first(&text[..end], "THIS").is_err(), "{end}");
+        for label in ["THIS", "CERTIFICATE"] {
+            let text = encode(label, &[7; 100]);
+            for end in text.find("Bw").unwrap()..text.len() - 2 {
+                assert!(decode_first(&text[..end], label).is_err(), "{end}");
+            }
+            assert!(decode_first(&text.replacen("Bw", "B!", 1), label).is_err());
+            assert!(matches!(
+                decode_all(&format!("{text}-----BEGIN {label}-----\n"), label),
+                Err(PemError::NoEnd { label: l }) if l == label
+            ));
         }
-        assert!(decode_first(&text.replacen("Bw", "B!", 1), "THIS").is_err());
-        assert!(matches!(
-            decode_all(&format!("{text}-----BEGIN THIS-----\n"), "THIS"),
-            Err(PemError::NoEnd { label: "THIS" })
-        ));
     }
 }
