@@ -25,7 +25,7 @@ mod policy;
 mod time;
 
 pub use authority::{
-    Authority, AuthorityError, Order, UnknownReason, reason_from_name, reason_name,
+    Authority, AuthorityError, Batch, Order, UnknownReason, reason_from_name, reason_name,
 };
 pub use folder::{Constraints, Folder, FolderError, KeyPlan, Plan, Role, StoredKey};
 pub use ledger::{

@@ -2,6 +2,7 @@
 
 //! The CA: issues what the policy permits, and hands out nothing that the ledger doesn't have.
 
+mod batch;
 mod constraints;
 mod error;
 mod order;
@@ -18,6 +19,7 @@ use pq_x509::{
     Validity,
 };
 
+pub use self::batch::Batch;
 pub use self::error::AuthorityError;
 pub use self::order::Order;
 pub use self::reason::{UnknownReason, reason_from_name, reason_name};
@@ -99,34 +101,13 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError> {
         let (certificate, issued) = self.make(order, by, now)?;
-        self.keep(&[(&certificate, issued)])?;
+        self.keep([(&certificate, issued)])?;
         Ok(certificate)
     }
 
-    /// Issues many certificates, which the ledger keeps at once: for each order its certificate, or why
-    /// there is none. It takes much less time than to issue one after the other.
-    ///
-    /// # Errors
-    ///
-    /// If the ledger can't keep them. Then none was issued.
-    pub fn issue_all(
-        &self,
-        orders: &[Order<'_>],
-        by: &str,
-        now: UnixTime,
-    ) -> Result<Vec<Result<Certificate, AuthorityError>>, AuthorityError> {
-        let mut issued = Vec::new();
-        let mut results = Vec::with_capacity(orders.len());
-        for order in orders {
-            results.push(self.make(order, by, now).map(|(certificate, entry)| {
-                issued.push(entry);
-                certificate
-            }));
-        }
-        let certificates = results.iter().filter_map(|result| result.as_ref().ok());
-        let kept: Vec<_> = certificates.zip(issued).collect();
-        self.keep(&kept)?;
-        Ok(results)
+    /// Begins to issue many certificates, which the ledger keeps at once. `by` is who ordered them.
+    pub fn batch<'a>(&'a self, by: &'a str, now: UnixTime) -> Batch<'a, S, L> {
+        Batch::new(self, by, now)
     }
 
     /// Issues a certificate for what another one says, which this CA issued: its names, its key, its
@@ -180,7 +161,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let builder = builder.serial_number(number.as_bytes());
         let certificate = self.issuer.issue(builder, key)?;
         let issued = self.entry_of(&certificate, key, number, CA_PROFILE, by, now)?;
-        self.keep(&[(&certificate, issued)])?;
+        self.keep([(&certificate, issued)])?;
         Ok(certificate)
     }
 
@@ -247,13 +228,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         Ok(self.issuer.issue_revocation_list(list)?)
     }
 
-    /// A certificate that nobody has yet, and what the ledger is to know of it.
-    fn make(
-        &self,
-        order: &Order<'_>,
-        by: &str,
-        now: UnixTime,
-    ) -> Result<(Certificate, Issued), AuthorityError> {
+    fn make(&self, order: &Order<'_>, by: &str, now: UnixTime) -> Result<Made, AuthorityError> {
         let permitted = self
             .policy
             .check(&order.wanted, self.issuer.certificate(), now)?;
@@ -296,14 +271,15 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         })
     }
 
-    fn keep(&self, certificates: &[(&Certificate, Issued)]) -> Result<(), AuthorityError> {
-        let entries: Vec<_> = certificates
-            .iter()
-            .map(|(certificate, issued)| NewEntry {
-                issued: issued.clone(),
-                certificate: certificate.der().as_ref().into(),
-            })
-            .collect();
+    fn keep<'a>(
+        &self,
+        certificates: impl IntoIterator<Item = (&'a Certificate, Issued)>,
+    ) -> Result<(), AuthorityError> {
+        let entry = |(certificate, issued): (&'a Certificate, Issued)| NewEntry {
+            issued,
+            certificate: certificate.der().as_ref().into(),
+        };
+        let entries: Vec<_> = certificates.into_iter().map(entry).collect();
         Ok(self.ledger.record(&entries)?)
     }
 
@@ -329,6 +305,9 @@ impl<S, L> fmt::Debug for Authority<S, L> {
             .finish_non_exhaustive()
     }
 }
+
+/// A certificate that nobody has yet, and what the ledger is to know of it.
+type Made = (Certificate, Issued);
 
 /// The profile of CAs' certificates in the ledger, which is none of a policy's.
 const CA_PROFILE: &str = "ca";

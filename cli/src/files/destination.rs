@@ -58,9 +58,27 @@ pub(crate) fn check(
     destination: &Destination,
     force: bool,
 ) -> Result<Option<PathBuf>, OutputError> {
+    check_in(destination, force, &mut Folders::default())
+}
+
+/// The same of many.
+pub(crate) fn check_all<'a>(
+    destinations: impl IntoIterator<Item = &'a Destination>,
+    force: bool,
+) -> Result<(), OutputError> {
+    let mut folders = Folders::default();
+    let mut destinations = destinations.into_iter();
+    destinations.try_for_each(|to| check_in(to, force, &mut folders).map(drop))
+}
+
+fn check_in(
+    destination: &Destination,
+    force: bool,
+    folders: &mut Folders,
+) -> Result<Option<PathBuf>, OutputError> {
     match destination {
         Destination::StandardOutput => Ok(None),
-        Destination::File(path) => Ok(match Place::of(path, force)? {
+        Destination::File(path) => Ok(match Place::of(path, force, folders)? {
             Place::Free(path) | Place::Taken(path) => Some(path),
             Place::Special(_) => None,
         }),
@@ -103,15 +121,14 @@ fn write_and(
     outputs: &[Output<'_>],
     force: bool,
 ) -> Result<Vec<PathBuf>, OutputError> {
-    let mut staged: Vec<Staged<'_>> = Vec::new();
-    for output in outputs {
-        let next = Staged::new(output, force)?;
-        if let Some(path) = next.path()
-            && staged.iter().any(|other| other.path() == Some(path))
-        {
-            return Err(OutputError::Twice(path.display().to_string()));
-        }
-        staged.push(next);
+    let mut folders = Folders::default();
+    let staged = outputs.iter();
+    let staged = staged.map(|output| Staged::new(output, force, &mut folders));
+    let staged = staged.collect::<Result<Vec<_>, _>>()?;
+    let mut paths: Vec<&Path> = staged.iter().filter_map(Staged::path).collect();
+    paths.sort_unstable_by_key(|path| path.as_os_str());
+    if let Some(twice) = paths.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(OutputError::Twice(twice[0].display().to_string()));
     }
     sync(&staged)?;
     let mut made: Vec<PathBuf> = Vec::new();
@@ -146,10 +163,12 @@ enum Place {
 }
 
 impl Place {
-    fn of(path: &Path, force: bool) -> Result<Self, OutputError> {
+    fn of(path: &Path, force: bool, folders: &mut Folders) -> Result<Self, OutputError> {
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::free(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Self::free(path, folders);
+            }
             Err(error) => return Err(OutputError::at(path, error)),
         };
         let name = || path.display().to_string();
@@ -165,16 +184,35 @@ impl Place {
         }
     }
 
-    fn free(path: &Path) -> Result<Self, OutputError> {
+    fn free(path: &Path, folders: &mut Folders) -> Result<Self, OutputError> {
         let folder = match path.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
         };
-        let folder = fs::canonicalize(folder).map_err(|error| OutputError::at(path, error))?;
+        let folder = folders.real(folder);
+        let folder = folder.map_err(|error| OutputError::at(path, error))?;
         match path.file_name() {
             Some(name) => Ok(Self::Free(folder.join(name))),
             None => Err(OutputError::Directory(path.display().to_string())),
         }
+    }
+}
+
+/// Paths of folders without links. Files that are written together are mostly in one, for which the file
+/// system is asked once.
+#[derive(Default)]
+struct Folders {
+    last: Option<(PathBuf, PathBuf)>,
+}
+
+impl Folders {
+    fn real(&mut self, folder: &Path) -> io::Result<&Path> {
+        let is_last = |(last, _): &(PathBuf, PathBuf)| last.as_os_str() == folder.as_os_str();
+        let last = match self.last.take().filter(is_last) {
+            Some(last) => last,
+            None => (folder.into(), fs::canonicalize(folder)?),
+        };
+        Ok(&self.last.insert(last).1)
     }
 }
 
@@ -190,7 +228,7 @@ enum Staged<'a> {
 }
 
 impl<'a> Staged<'a> {
-    fn new(output: &Output<'a>, force: bool) -> Result<Self, OutputError> {
+    fn new(output: &Output<'a>, force: bool, folders: &mut Folders) -> Result<Self, OutputError> {
         if output.is_binary {
             check_binary(output.to)?;
         }
@@ -198,7 +236,7 @@ impl<'a> Staged<'a> {
             Destination::StandardOutput => return Ok(Self::StandardOutput(output.content)),
             Destination::File(path) => path,
         };
-        let (path, is_new) = match Place::of(path, force)? {
+        let (path, is_new) = match Place::of(path, force, folders)? {
             Place::Special(path) => return Ok(Self::Special(path, output.content)),
             Place::Free(path) => (path, true),
             Place::Taken(path) => (path, false),

@@ -10,7 +10,8 @@ mod source;
 mod stream;
 
 pub(crate) use destination::{
-    Access, Destination, Output, OutputError, check, check_binary, remove, write, write_copies,
+    Access, Destination, Output, OutputError, check, check_all, check_binary, remove, write,
+    write_copies,
 };
 pub(crate) use folder::make_folder;
 pub(crate) use source::{InputError, Source};

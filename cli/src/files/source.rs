@@ -85,7 +85,8 @@ static STANDARD_INPUT_IS_READ: AtomicBool = AtomicBool::new(false);
 
 /// `None` if there is more than the limit.
 fn read_all(mut from: impl Read, limit: usize) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-    let mut bytes = Zeroizing::new(Vec::new());
+    // Most files leave so much of it that it doesn't have to grow.
+    let mut bytes = Zeroizing::new(vec![0; 2 * CHUNK]);
     let mut len = 0;
     loop {
         if bytes.len() - len < CHUNK {

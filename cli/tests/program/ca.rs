@@ -294,7 +294,7 @@ fn more_requests_than_are_signed_at_once_each_get_a_certificate() {
         .ok();
     fs::create_dir(folder.path().join("out")).unwrap();
     let request = folder.bytes("a.csr");
-    let names: Vec<String> = (0..300).map(|number| format!("r{number}.csr")).collect();
+    let names: Vec<String> = (0..600).map(|number| format!("r{number}.csr")).collect();
     for name in &names {
         folder.write(name, &request);
     }
@@ -303,10 +303,10 @@ fn more_requests_than_are_signed_at_once_each_get_a_certificate() {
         .ok();
     assert_eq!(
         fs::read_dir(folder.path().join("out")).unwrap().count(),
-        300
+        600
     );
     let listed = folder.pqtls("ca list --name a.example.org");
-    assert_eq!(listed.ok().lines().count(), 301);
+    assert_eq!(listed.ok().lines().count(), 601);
     let some = folder.pqtls("ca list --name a.example.org --limit 7");
     assert_eq!(some.ok().lines().count(), 8);
 }

@@ -2,13 +2,13 @@ use alloc::collections::BTreeMap;
 use core::fmt;
 use std::path::PathBuf;
 
-use pq_ca::{Authority, LocalLedger, Order};
+use pq_ca::{Authority, Batch, LocalLedger, Order};
 use pq_x509::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
 use super::issue::Terms;
-use super::issued::{public_pem, serial_number, with_chain};
+use super::issued::{public_pem, serial_number};
 use super::place::{Actor, Place};
 use crate::documents;
 use crate::exit_status::ExitStatus;
@@ -59,42 +59,48 @@ Examples:
   $ pqtls ca sign server.csr --out signed.pem
   $ mkdir signed && pqtls ca sign *.csr --out-dir signed";
 
-/// So many certificates are kept by the ledger at once, and written at once: no more than there may be
-/// files open everywhere.
-const AT_ONCE: usize = 128;
+/// So many certificates are kept by the ledger at once, which waits for the disk once for them.
+const AT_ONCE: usize = 512;
+
+/// So many are written at once: no more than there may be files open everywhere.
+const WRITTEN_AT_ONCE: usize = 32;
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let jobs = jobs(arguments)?;
-    for job in &jobs {
-        if json && job.to == Destination::StandardOutput {
-            return Err(Failure::JsonBesideResult);
-        }
-        files::check(&job.to, arguments.force)?;
+    let is_on_output = jobs.iter().any(|job| job.to == Destination::StandardOutput);
+    if json && is_on_output {
+        return Err(Failure::JsonBesideResult);
     }
+    let signed = sign(arguments, &jobs)?;
+    if !is_on_output {
+        report::print(&signed, json)?;
+    }
+    signed.verdict()
+}
+
+fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
+    files::check_all(jobs.iter().map(|job| &job.to), arguments.force)?;
     let folder = arguments.place.open()?;
     let shop = Shop {
         authority: folder.authority(folder.issuing_role())?,
         chain: match arguments.leaf_only {
-            true => Vec::new(),
-            false => folder.chain()?,
+            true => String::new(),
+            false => Certificate::chain_to_pem(&folder.chain()?),
         },
         by: arguments.actor.name(),
         terms: arguments.terms,
         force: arguments.force,
     };
-    let mut report = Signed {
+    let mut signed = Signed {
         requests: jobs.iter().map(Outcome::pending).collect(),
     };
     for (jobs, outcomes) in jobs
         .chunks(AT_ONCE)
-        .zip(report.requests.chunks_mut(AT_ONCE))
+        .zip(signed.requests.chunks_mut(AT_ONCE))
     {
         shop.serve(jobs, outcomes)?;
     }
-    if jobs.iter().all(|job| job.to != Destination::StandardOutput) {
-        report::print(&report, json)?;
-    }
-    report.verdict()
+    Ok(signed)
 }
 
 /// A request, and where its certificate goes.
@@ -141,7 +147,8 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
 /// What all requests of a command line have in common.
 struct Shop {
     authority: Authority<SigningKey, LocalLedger>,
-    chain: Vec<Certificate>,
+    /// What stands behind each certificate.
+    chain: String,
     by: String,
     terms: Terms,
     force: bool,
@@ -150,51 +157,51 @@ struct Shop {
 impl Shop {
     /// Signs some requests: the ledger keeps all of these at once, and each gets its file.
     fn serve(&self, jobs: &[Job<'_>], outcomes: &mut [Outcome]) -> Result<(), Failure> {
-        let mut read = Vec::with_capacity(jobs.len());
+        let mut batch = self.authority.batch(&self.by, UnixTime::now());
+        let mut made = Vec::with_capacity(jobs.len());
         for (job, outcome) in jobs.iter().zip(outcomes) {
-            match documents::verified_request(job.request) {
-                Ok(request) => read.push((job, outcome, request)),
-                Err(error) => outcome.refused(error.into()),
+            match self.make(job, &mut batch) {
+                Ok(()) => made.push((job, outcome)),
+                Err(failure) => outcome.refused(failure),
             }
         }
-        let mut orders = Vec::with_capacity(read.len());
-        for (_, _, request) in &read {
-            orders.push(Order::for_request(request)?.with(|wanted| self.terms.apply(wanted)));
+        let mut certificates = Vec::with_capacity(made.len());
+        for ((job, outcome), certificate) in made.into_iter().zip(batch.keep()?) {
+            outcome.issued(&certificate);
+            certificates.push((&job.to, certificate));
         }
-        let answers = self
-            .authority
-            .issue_all(&orders, &self.by, UnixTime::now())?;
-        drop(orders);
-
-        let mut certificates = Vec::with_capacity(read.len());
-        for ((job, outcome, _), answer) in read.into_iter().zip(answers) {
-            match answer {
-                Ok(certificate) => {
-                    outcome.issued(&certificate);
-                    certificates.push((&job.to, certificate));
-                }
-                Err(error) => outcome.refused(error.into()),
-            }
-        }
-        self.write(&certificates)
+        self.write(certificates)
     }
 
-    fn write(&self, certificates: &[(&Destination, Certificate)]) -> Result<(), Failure> {
-        let pems: Vec<(&Destination, String)> = certificates
-            .iter()
-            .map(|(to, certificate)| (*to, with_chain(certificate, &self.chain)))
-            .collect();
-        let outputs: Vec<Output<'_>> = pems.iter().map(|(to, pem)| public_pem(to, pem)).collect();
-        match files::write_copies(&outputs, self.force) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(Failure::NotWritten {
-                issued: certificates
-                    .iter()
-                    .filter_map(|(_, certificate)| serial_number(certificate))
-                    .collect(),
-                error,
-            }),
+    fn make(
+        &self,
+        job: &Job<'_>,
+        batch: &mut Batch<'_, SigningKey, LocalLedger>,
+    ) -> Result<(), Failure> {
+        let request = documents::verified_request(job.request)?;
+        let order = Order::for_request(&request)?.with(|wanted| self.terms.apply(wanted));
+        Ok(batch.add(&order)?)
+    }
+
+    fn write(&self, certificates: Vec<(&Destination, Certificate)>) -> Result<(), Failure> {
+        let mut left = certificates.into_iter();
+        while !left.as_slice().is_empty() {
+            let some: Vec<_> = left.by_ref().take(WRITTEN_AT_ONCE).collect();
+            let pems = some.iter();
+            let pems = pems.map(|(to, certificate)| (*to, certificate.to_pem() + &self.chain));
+            let pems: Vec<(&Destination, String)> = pems.collect();
+            let outputs: Vec<Output<'_>> =
+                pems.iter().map(|(to, pem)| public_pem(to, pem)).collect();
+            files::write_copies(&outputs, self.force).map_err(|error| {
+                let unwritten = some.iter().chain(left.as_slice());
+                let issued = unwritten.filter_map(|(_, certificate)| serial_number(certificate));
+                Failure::NotWritten {
+                    issued: issued.collect(),
+                    error,
+                }
+            })?;
         }
+        Ok(())
     }
 }
 

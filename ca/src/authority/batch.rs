@@ -1,0 +1,72 @@
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{Certificate, Signer};
+
+use super::error::AuthorityError;
+use super::order::Order;
+use super::{Authority, Made};
+use crate::ledger::Ledger;
+
+/// Certificates that are made, and that the ledger keeps at once: it takes much less time than to issue
+/// one after the other. Nobody gets one of them before that.
+///
+/// ```
+/// # use pq_ca::{Authority, AuthorityError, Ledger, Order};
+/// # use pq_x509::pki_types::UnixTime;
+/// # use pq_x509::{Certificate, KeyError, Signer, VerifiedRequest};
+/// # fn issue<S: Signer, L: Ledger>(
+/// #     ca: &Authority<S, L>,
+/// #     requests: &[VerifiedRequest],
+/// # ) -> Result<Vec<Certificate>, AuthorityError> {
+/// let mut batch = ca.batch("alice", UnixTime::now());
+/// for request in requests {
+///     if let Err(error) = batch.add(&Order::for_request(request)?) {
+///         eprintln!("refused: {error}");
+///     }
+/// }
+/// let certificates = batch.keep()?;
+/// # Ok(certificates)
+/// # }
+/// ```
+#[must_use = "what the ledger doesn't keep is not issued"]
+pub struct Batch<'a, S, L> {
+    authority: &'a Authority<S, L>,
+    by: &'a str,
+    now: UnixTime,
+    made: Vec<Made>,
+}
+
+impl<'a, S, L> Batch<'a, S, L> {
+    pub(super) fn new(authority: &'a Authority<S, L>, by: &'a str, now: UnixTime) -> Self {
+        Self {
+            authority,
+            by,
+            now,
+            made: Vec::new(),
+        }
+    }
+}
+
+impl<S: Signer, L: Ledger> Batch<'_, S, L> {
+    /// Makes a certificate.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthorityError::Forbidden`] if the policy forbids it, and others if it can't be made. The batch
+    /// goes on without it.
+    pub fn add(&mut self, order: &Order<'_>) -> Result<(), AuthorityError> {
+        let made = self.authority.make(order, self.by, self.now)?;
+        self.made.push(made);
+        Ok(())
+    }
+
+    /// Has the ledger keep the certificates, and returns them in the order in which they were added.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't keep them. Then none was issued.
+    pub fn keep(self) -> Result<Vec<Certificate>, AuthorityError> {
+        let (certificates, issued): (Vec<_>, Vec<_>) = self.made.into_iter().unzip();
+        self.authority.keep(certificates.iter().zip(issued))?;
+        Ok(certificates)
+    }
+}
