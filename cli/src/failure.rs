@@ -156,6 +156,28 @@ pub(crate) enum Failure {
     BothAsRaw,
     #[error("{0} is not supported by this command; choose another algorithm")]
     Unsupported(Algorithm),
+
+    #[error(
+        "no row of \"pqtls bench\" has {0} in its name; name an algorithm, such as ML-DSA-65, or what is \
+         done, such as signing or issuing"
+    )]
+    NothingToMeasure(String),
+    #[error("can't run {program}: {error}; name OpenSSL's program with --openssl")]
+    NoOpenssl { program: String, error: io::Error },
+    #[error(
+        "{program} is not OpenSSL's program, as it says {says:?} when it is asked for its version; name \
+         that with --openssl"
+    )]
+    NotOpenssl { program: String, says: String },
+    #[error(
+        "the environment variable {variable} names {name:?}, which this CPU doesn't have; unset it, or \
+         let it name one of {known}"
+    )]
+    NoBackend {
+        variable: &'static str,
+        name: String,
+        known: String,
+    },
 }
 
 impl Failure {
@@ -166,6 +188,7 @@ impl Failure {
             Self::NotWritten { .. } => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
             Self::Key(KeyError::Classical(ClassicalKeyError::NoRawBytes(_))) => ExitStatus::Usage,
+            Self::NoOpenssl { .. } | Self::NotOpenssl { .. } => ExitStatus::InputOutput,
             Self::Folder(error) => of_folder(error),
             Self::Authority(error) => of_authority(error),
             Self::RequestsRefused { status, .. } => *status,
@@ -192,7 +215,9 @@ impl Failure {
             | Self::NamelessServer
             | Self::NoForms(_)
             | Self::BothAsRaw
-            | Self::Unsupported(_) => ExitStatus::Usage,
+            | Self::Unsupported(_)
+            | Self::NothingToMeasure(_)
+            | Self::NoBackend { .. } => ExitStatus::Usage,
         }
     }
 

@@ -6,7 +6,7 @@ use core::time::Duration;
 use std::io::{self, IsTerminal};
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
 /// What is done sooner says nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -63,6 +63,20 @@ fn bar(total: Option<u64>) -> ProgressBar {
             "{binary_bytes}, {binary_bytes_per_sec}",
         ),
     };
+    styled(bar, template)
+}
+
+/// Of so many things that are done one after the other, each of which has a message. It is hidden where
+/// standard error is no terminal, and vanishes when it is dropped.
+pub(crate) fn of_things(count: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
+    styled(
+        bar.with_finish(ProgressFinish::AndClear),
+        "{bar:24} {pos} of {len}: {msg}",
+    )
+}
+
+fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

@@ -8,6 +8,7 @@
 //!
 //! This room uses all others.
 
+mod bench;
 mod ca;
 mod cert;
 mod completion;
@@ -61,12 +62,14 @@ enum Command {
     Mu(raw::mu::Arguments),
     Encaps(raw::encaps::Arguments),
     Decaps(raw::decaps::Arguments),
+    Bench(bench::Arguments),
     Completion(completion::Arguments),
     Man(man::Arguments),
 }
 
 /// Runs the command that the command line asks for.
 pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
+    bench::check_environment()?;
     let json = arguments.json;
     match arguments.command {
         Command::Key(command) => key::run(command, json),
@@ -78,6 +81,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Command::Mu(arguments) => raw::mu::run(&arguments, json),
         Command::Encaps(arguments) => raw::encaps::run(&arguments, json),
         Command::Decaps(arguments) => raw::decaps::run(&arguments, json),
+        Command::Bench(arguments) => bench::run(&arguments, json),
         Command::Completion(arguments) => completion::run(&arguments, json),
         Command::Man(arguments) => man::run(&arguments, json),
     }

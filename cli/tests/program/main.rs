@@ -2,6 +2,7 @@
 
 extern crate alloc;
 
+mod bench;
 mod ca;
 mod certificates;
 mod classical;

@@ -83,10 +83,8 @@ Examples:
   $ pqtls ca init --dir old-ca --name \"Small CA\" --root SLH-DSA-SHA2-128f";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let plan = plan(arguments)?;
-    let path = arguments.place.path();
     let now = UnixTime::now();
-    let folder = Folder::create(path, &plan, &arguments.actor.name(), now)?;
+    let (folder, plan) = create(arguments, now)?;
     let root = folder.certificate(Role::Root)?;
     let issuing = match folder.issuing_role() {
         Role::Issuing => Some(folder.certificate(Role::Issuing)?),
@@ -107,6 +105,18 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     report::print(&report, json)?;
     Ok(ExitStatus::Done)
+}
+
+/// Makes a CA and prints nothing.
+pub(in crate::commands) fn run_quietly(arguments: &Arguments) -> Result<(), Failure> {
+    create(arguments, UnixTime::now()).map(|_| ())
+}
+
+fn create(arguments: &Arguments, now: UnixTime) -> Result<(Folder, Plan<SigningKey>), Failure> {
+    let plan = plan(arguments)?;
+    let path = arguments.place.path();
+    let folder = Folder::create(path, &plan, &arguments.actor.name(), now)?;
+    Ok((folder, plan))
 }
 
 fn plan(arguments: &Arguments) -> Result<Plan<SigningKey>, Failure> {

@@ -4,7 +4,7 @@
 
 mod crl;
 mod entry;
-mod init;
+pub(super) mod init;
 mod issue;
 mod issued;
 mod list;
@@ -13,7 +13,7 @@ mod reinstate;
 mod renew;
 mod revoke;
 mod show;
-mod sign;
+pub(super) mod sign;
 mod subject_key;
 mod which;
 

@@ -78,6 +78,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     signed.verdict()
 }
 
+/// Does the same and prints nothing.
+pub(in crate::commands) fn run_quietly(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    sign(arguments, &jobs(arguments)?)?.verdict()
+}
+
 fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
     files::check_all(jobs.iter().map(|job| &job.to), arguments.force)?;
     let folder = arguments.place.open()?;

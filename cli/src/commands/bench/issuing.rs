@@ -1,0 +1,387 @@
+use core::hint::black_box;
+use core::time::Duration;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Parser;
+use pq_x509::x509_cert::der::Encode;
+use pq_x509::{
+    CertificateRequest, KeyError, RequestError, SignatureAlgorithm, SigningKey, VerifyingKey,
+};
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::backends::{self, Backend};
+use super::machine::file_system;
+use super::measure::Call;
+use super::openssl::Openssl;
+use crate::commands::ca::{init, sign};
+use crate::documents::{self, DocumentError};
+use crate::failure::Failure;
+use crate::files::{self, Access, Destination, Output, OutputError, Source};
+
+/// The algorithm of the CA's keys and of the requests'.
+pub(super) const ALGORITHM: SignatureAlgorithm = SignatureAlgorithm::MlDsa65;
+
+/// The row's name, for filters.
+pub(super) fn name() -> String {
+    format!("{ALGORITHM} issuing")
+}
+
+/// How many certificates a CA issues from requests, files to files, in one process.
+#[derive(Debug, Serialize)]
+pub(super) struct Issuing {
+    pub(super) algorithm: &'static str,
+    /// Where the files were, such as `tmpfs`.
+    pub(super) file_system: Option<String>,
+    /// How many a command line had.
+    pub(super) requests: usize,
+    /// Of so many command lines; the figures are the medians.
+    pub(super) rounds: usize,
+    /// On each backend, the best first.
+    pub(super) backends: Vec<OnBackend>,
+    pub(super) openssl: Option<OpensslLoop>,
+}
+
+/// Certificates a second.
+#[derive(Debug, Serialize)]
+pub(super) struct OnBackend {
+    pub(super) name: &'static str,
+    /// By the clock.
+    pub(super) per_second: f64,
+    /// In a second that the process had a CPU.
+    pub(super) per_second_of_cpu: Option<f64>,
+    /// If each took nothing but verifying the request and signing the certificate.
+    pub(super) primitives_per_second: f64,
+    /// If each took that, and reading and writing the files.
+    pub(super) with_files_per_second: f64,
+    /// What is issued of what primitives allow, in hundredths.
+    pub(super) percent: f64,
+    /// The same of the CPU's time for both.
+    pub(super) percent_of_cpu: Option<f64>,
+}
+
+/// `openssl x509 -req` for one request after the other.
+#[derive(Debug, Serialize)]
+pub(super) struct OpensslLoop {
+    pub(super) requests: usize,
+    pub(super) per_second: f64,
+    /// How many times as many certificates pqtls issues, on the best backend.
+    pub(super) times: f64,
+}
+
+/// Measures it in a folder that is made in this one, and removed.
+pub(super) fn measure(
+    above: &Path,
+    time: Duration,
+    backends: &[Backend],
+    openssl: Option<&Openssl>,
+) -> Result<Issuing, Failure> {
+    let mut workshop = Workshop::new(above, requests_in(time))?;
+    let mut primitives = workshop.primitives()?;
+    let mut rounds: Vec<Vec<Round>> = backends.iter().map(|_| Vec::new()).collect();
+    for _ in 0..ROUNDS {
+        for (backend, rounds) in backends.iter().zip(&mut rounds) {
+            backend.choose();
+            rounds.push(Round {
+                primitives: mean(&mut primitives, time / ROUNDS as u32)?,
+                files: workshop.copy()?,
+                issuing: workshop.sign()?,
+            });
+        }
+    }
+    backends::choose_best();
+    let of_backends = backends.iter().zip(&rounds);
+    let on_backends: Vec<OnBackend> = of_backends
+        .map(|(backend, rounds)| OnBackend::new(backend.name, rounds))
+        .collect();
+    let best = on_backends.first().map(|best| best.per_second);
+    let by_openssl = match openssl {
+        Some(openssl) => workshop.sign_by(openssl, time)?,
+        None => None,
+    };
+    Ok(Issuing {
+        algorithm: ALGORITHM.name(),
+        file_system: file_system(workshop.folder.path()),
+        requests: workshop.requests.len(),
+        rounds: ROUNDS,
+        backends: on_backends,
+        openssl: by_openssl
+            .zip(best)
+            .map(|((requests, rate), best)| OpensslLoop {
+                requests,
+                per_second: rate,
+                times: best / rate,
+            }),
+    })
+}
+
+const ROUNDS: usize = 3;
+
+/// As many as take about as long as a row has.
+fn requests_in(time: Duration) -> usize {
+    const A_SECOND: f64 = 4096.0;
+    ((time.as_secs_f64() * A_SECOND) as usize).clamp(16, 16 * 1024)
+}
+
+/// How long something took for each certificate.
+#[derive(Clone, Copy, Debug)]
+struct Spent {
+    /// By the clock, in seconds.
+    wall: f64,
+    /// That the process had a CPU.
+    cpu: Option<f64>,
+}
+
+impl Spent {
+    /// By what is done for so many certificates.
+    fn by(act: impl FnOnce() -> Result<usize, Failure>) -> Result<Self, Failure> {
+        let (start, start_of_cpu) = (Instant::now(), time_of_process());
+        let count = act()? as f64;
+        let (end, end_of_cpu) = (Instant::now(), time_of_process());
+        let cpu = end_of_cpu.zip(start_of_cpu);
+        Ok(Self {
+            wall: (end - start).as_secs_f64() / count,
+            cpu: cpu.map(|(end, start)| end.saturating_sub(start).as_secs_f64() / count),
+        })
+    }
+}
+
+/// What one turn of a backend took.
+struct Round {
+    primitives: Spent,
+    files: Spent,
+    issuing: Spent,
+}
+
+impl OnBackend {
+    fn new(name: &'static str, rounds: &[Round]) -> Self {
+        let median = |figure: fn(&Round) -> Option<f64>| {
+            let mut figures: Vec<f64> = rounds.iter().filter_map(figure).collect();
+            figures.sort_unstable_by(f64::total_cmp);
+            figures.get(figures.len() / 2).copied()
+        };
+        let known = |figure| median(figure).unwrap_or_default();
+        Self {
+            name,
+            per_second: known(|round| Some(1.0 / round.issuing.wall)),
+            per_second_of_cpu: median(|round| Some(1.0 / round.issuing.cpu?)),
+            primitives_per_second: known(|round| Some(1.0 / round.primitives.wall)),
+            with_files_per_second: known(|round| {
+                Some(1.0 / (round.primitives.wall + round.files.wall))
+            }),
+            percent: known(|round| Some(100.0 * round.primitives.wall / round.issuing.wall)),
+            percent_of_cpu: median(|round| {
+                Some(100.0 * round.primitives.cpu? / round.issuing.cpu?)
+            }),
+        }
+    }
+}
+
+/// How long it takes to do each of these once.
+fn mean(calls: &mut [Call], time: Duration) -> Result<Spent, Failure> {
+    let mut once = || calls.iter_mut().try_for_each(|call| call());
+    once()?;
+    Spent::by(|| {
+        let start = Instant::now();
+        let mut count = 0;
+        while count == 0 || start.elapsed() < time {
+            once()?;
+            count += 1;
+        }
+        Ok(count)
+    })
+}
+
+/// A CA and requests, in a temporary folder.
+struct Workshop {
+    folder: TempDir,
+    requests: Vec<PathBuf>,
+    /// What is in a file with a certificate.
+    certificate: Vec<u8>,
+    /// How many folders were made.
+    folders: usize,
+}
+
+impl Workshop {
+    fn new(above: &Path, count: usize) -> Result<Self, Failure> {
+        /// Keys take longer to make than requests, and it makes no difference whose a request is.
+        const KEYS: usize = 4;
+        let folder = tempfile::Builder::new()
+            .prefix("pqtls-bench-")
+            .tempdir_in(above)
+            .map_err(cant_make(above))?;
+        let options = [
+            "--name",
+            "Benchmark",
+            "--algorithm",
+            ALGORITHM.name(),
+            "--dir",
+        ];
+        let options = options.map(OsString::from).into_iter();
+        let ca = folder.path().join(CA).into();
+        init::run_quietly(&command_line(options.chain([ca])))?;
+
+        let place = folder.path().join("requests");
+        fs::create_dir(&place).map_err(cant_make(&place))?;
+        let keys = (0..KEYS).map(|_| SigningKey::generate(ALGORITHM));
+        let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        let mut requests = Vec::with_capacity(count);
+        for (number, key) in (0..count).zip(keys.iter().cycle()) {
+            let request = request(number, key)?;
+            let file = place.join(format!("host-{number}.csr"));
+            fs::write(&file, request.to_pem()).map_err(cant_make(&file))?;
+            requests.push(file);
+        }
+        Ok(Self {
+            folder,
+            requests,
+            certificate: Vec::new(),
+            folders: 0,
+        })
+    }
+
+    fn ca(&self) -> PathBuf {
+        self.folder.path().join(CA)
+    }
+
+    fn new_folder(&mut self) -> Result<PathBuf, Failure> {
+        self.folders += 1;
+        let folder = self.folder.path().join(format!("out-{}", self.folders));
+        fs::create_dir(&folder).map_err(cant_make(&folder))?;
+        Ok(folder)
+    }
+
+    /// What none of it can be done without: to sign what a certificate says, and to verify what a request
+    /// says, by the key in it. Both are of this CA.
+    fn primitives(&mut self) -> Result<[Call; 2], Failure> {
+        let out = self.new_folder()?;
+        self.sign_into(&out, 1)?;
+        let certificate = Source::File(out.join("host-0.pem"));
+        self.certificate = certificate
+            .read(MOST)
+            .map_err(DocumentError::from)?
+            .to_vec();
+        let certificate = documents::first_certificate(&certificate)?;
+        let certified = certificate.parsed().tbs_certificate().to_der();
+        let certified = certified.map_err(KeyError::from)?;
+
+        let key = SigningKey::generate(ALGORITHM)?;
+        let requested = request(0, &key)?.parsed().info.to_der();
+        let requested = requested.map_err(KeyError::from)?;
+        let public = key.verifying_key().as_bytes().to_vec();
+        let signature = key.sign(&requested)?;
+        Ok([
+            Box::new(move || {
+                black_box(key.sign(black_box(&certified))?);
+                Ok(())
+            }),
+            Box::new(move || {
+                let key = VerifyingKey::from_bytes(ALGORITHM, black_box(&public))?;
+                Ok(key.verify(black_box(&requested), black_box(&signature))?)
+            }),
+        ])
+    }
+
+    /// Reads all requests and writes as many files as long as those of certificates, and as `pqtls ca sign`
+    /// does.
+    fn copy(&mut self) -> Result<Spent, Failure> {
+        let out = self.new_folder()?;
+        Spent::by(|| {
+            for (number, requests) in self.requests.chunks(128).enumerate() {
+                for request in requests {
+                    let request = Source::File(request.clone()).read(MOST);
+                    black_box(request.map_err(DocumentError::from)?);
+                }
+                let file = |at| Destination::File(out.join(format!("{number}-{at}.pem")));
+                let files: Vec<Destination> = (0..requests.len()).map(file).collect();
+                let outputs = files.iter().map(|to| Output {
+                    to,
+                    content: &self.certificate,
+                    access: Access::Public,
+                    is_binary: false,
+                });
+                files::write_copies(&outputs.collect::<Vec<_>>(), false)?;
+            }
+            Ok(self.requests.len())
+        })
+    }
+
+    /// Has `pqtls ca sign` issue for all requests.
+    fn sign(&mut self) -> Result<Spent, Failure> {
+        let out = self.new_folder()?;
+        self.sign_into(&out, self.requests.len())
+    }
+
+    fn sign_into(&self, out: &Path, count: usize) -> Result<Spent, Failure> {
+        let options = ["--dir".into(), self.ca(), "--out-dir".into(), out.into()];
+        let words = options.iter().chain(&self.requests[..count]);
+        let arguments = command_line(words.map(OsString::from));
+        Spent::by(|| {
+            sign::run_quietly(&arguments)?;
+            Ok(count)
+        })
+    }
+
+    /// Has OpenSSL issue for some of the requests, for about as long as a row has.
+    fn sign_by(
+        &mut self,
+        openssl: &Openssl,
+        time: Duration,
+    ) -> Result<Option<(usize, f64)>, Failure> {
+        /// It takes some milliseconds for each.
+        const A_SECOND: f64 = 100.0;
+        let out = self.new_folder()?;
+        let count = (time.as_secs_f64() * A_SECOND) as usize;
+        let requests = &self.requests[..count.clamp(4, self.requests.len())];
+        let rate = openssl.issue(requests, &self.ca(), &out)?;
+        Ok(rate.map(|rate| (requests.len(), rate)))
+    }
+}
+
+fn request(number: usize, key: &SigningKey) -> Result<CertificateRequest, RequestError> {
+    let name = format!("host-{number}.example.org");
+    CertificateRequest::builder().dns_name(name).sign(key)
+}
+
+/// No file of the workshop has more bytes.
+const MOST: usize = 1024 * 1024;
+
+/// The name of the CA's folder.
+const CA: &str = "ca";
+
+/// The arguments of a command with these words, so that what is left out is as there.
+fn command_line<A: clap::Args>(words: impl Iterator<Item = OsString>) -> A {
+    #[derive(Parser)]
+    struct Line<A: clap::Args> {
+        #[command(flatten)]
+        arguments: A,
+    }
+
+    let name = OsString::from("pqtls");
+    let line = Line::try_parse_from([name].into_iter().chain(words));
+    line.expect("these are options of the command").arguments
+}
+
+fn cant_make(path: &Path) -> impl Fn(io::Error) -> Failure {
+    move |error| {
+        let file = path.display().to_string();
+        OutputError::Write { file, error }.into()
+    }
+}
+
+/// How long this process had a CPU, all its threads together.
+#[cfg(unix)]
+fn time_of_process() -> Option<Duration> {
+    use rustix::time::{ClockId, clock_gettime};
+
+    clock_gettime(ClockId::ProcessCPUTime).try_into().ok()
+}
+
+#[cfg(not(unix))]
+fn time_of_process() -> Option<Duration> {
+    None
+}

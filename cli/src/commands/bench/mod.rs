@@ -1,0 +1,225 @@
+//! How fast this program is here, by itself and beside OpenSSL.
+//!
+//! `rows` says what is measured, `measure` how; `issuing` is the row of the CA, `openssl` what stands
+//! beside, and `findings` what was found, which `page` shows.
+//!
+//! It uses what else is in the [room](super), and what that may use.
+
+mod backends;
+mod findings;
+mod issuing;
+mod machine;
+mod measure;
+mod openssl;
+mod page;
+mod rows;
+
+use core::time::Duration;
+use std::env;
+use std::path::PathBuf;
+
+use pq_x509::pki_types::UnixTime;
+
+use self::backends::Backend;
+pub(super) use self::backends::check_environment;
+use self::findings::{Findings, Measured};
+use self::machine::Machine;
+use self::measure::{Clock, Series, TURNS, Timing};
+use self::openssl::Openssl;
+use self::rows::Row;
+use super::delivery::Delivery;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Destination, Output};
+use crate::progress;
+use crate::report::rfc3339;
+
+/// Measure how fast this program is on this machine
+///
+/// Each operation of each algorithm, on each set of instructions that it is written for and this CPU has:
+/// single calls on one core. Then how many certificates a CA issues from requests, files to files in
+/// one process.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Measure only what has one of these in its name, such as ML-KEM-768, signing, "ML-DSA-65 verification"
+    /// or issuing
+    #[arg(value_name = "WHAT")]
+    filters: Vec<String>,
+
+    /// Measure the sets of SLH-DSA with small signatures, too: they take minutes
+    #[arg(long)]
+    all: bool,
+
+    /// For how many seconds each is measured on each set of instructions
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0.5")]
+    time: Duration,
+
+    /// Set "openssl speed" beside, which takes a second for each operation, and "openssl x509 -req"
+    #[arg(long)]
+    compare: bool,
+
+    /// OpenSSL's program for that, of version 3.5 or later [default: openssl on the path]
+    #[arg(long, value_name = "PROGRAM", requires = "compare")]
+    openssl: Option<PathBuf>,
+
+    /// The folder in which a CA is made, issues and is removed [default: the one for temporary files]
+    #[arg(long = "in", value_name = "FOLDER")]
+    above: Option<PathBuf>,
+
+    /// Write what is found as Markdown, with a chart
+    #[arg(long, value_name = "FILE")]
+    report: Option<Destination>,
+
+    /// Replace the report if it exists
+    #[arg(long, requires = "report")]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls bench ML-DSA-65 --time 0.01 --report bench.md
+  $ pqtls bench ML-KEM-768 issuing --time 0.01 --json > bench.json
+With OpenSSL 3.5 or later:
+  pqtls bench --compare --openssl /opt/openssl/bin/openssl --report bench.md";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let to = arguments.report.as_ref();
+    let destinations: Vec<&Destination> = to.into_iter().collect();
+    let delivery = Delivery::to(&destinations, arguments.force, json)?;
+    let wanted = Wanted::by(arguments)?;
+    let openssl = match (arguments.compare, &arguments.openssl) {
+        (true, Some(program)) => Some(Openssl::find(program)?),
+        (true, None) => Some(Openssl::find("openssl".as_ref())?),
+        (false, _) => None,
+    };
+    let findings = measure(arguments, &wanted, openssl)?;
+    let page = page::page(&findings);
+    let output = to.map(|to| Output {
+        to,
+        content: page.as_bytes(),
+        access: Access::Public,
+        is_binary: false,
+    });
+    delivery.deliver(output.as_slice(), &findings)
+}
+
+/// What is to be measured.
+struct Wanted {
+    rows: Vec<Row>,
+    issuing: bool,
+}
+
+impl Wanted {
+    fn by(arguments: &Arguments) -> Result<Self, Failure> {
+        let filters: Vec<String> = arguments
+            .filters
+            .iter()
+            .map(|filter| filter.to_ascii_lowercase())
+            .collect();
+        let passes = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            filters.is_empty() || filters.iter().any(|filter| name.contains(filter))
+        };
+        let is_named = |row: &Row| {
+            let name = row.algorithm.name().to_ascii_lowercase();
+            filters.iter().any(|filter| filter.contains(&name))
+        };
+        let wanted = Self {
+            rows: Row::all()
+                .filter(|row| passes(&row.name()))
+                .filter(|row| arguments.all || !row.is_slow() || is_named(row))
+                .collect(),
+            issuing: passes(&issuing::name()),
+        };
+        match wanted.rows.is_empty() && !wanted.issuing {
+            true => Err(Failure::NothingToMeasure(arguments.filters.join(", "))),
+            false => Ok(wanted),
+        }
+    }
+}
+
+fn measure(
+    arguments: &Arguments,
+    wanted: &Wanted,
+    openssl: Option<Openssl>,
+) -> Result<Findings, Failure> {
+    on_one_core();
+    let clock = Clock::new();
+    let backends = backends::all();
+    let progress = progress::of_things(wanted.rows.len() + usize::from(wanted.issuing));
+    let mut operations: Vec<Measured> = Vec::new();
+    let mut speed = Vec::new();
+    for row in &wanted.rows {
+        progress.set_message(row.name());
+        let timings = measure_row(row, &backends, arguments.time, clock)?;
+        if let Some(openssl) = &openssl
+            && operations
+                .last()
+                .is_none_or(|last| last.row.algorithm != row.algorithm)
+        {
+            speed = openssl.speed(*row)?;
+        }
+        operations.push(Measured::new(*row, timings, &speed));
+        progress.inc(1);
+    }
+    let issuing = match wanted.issuing {
+        true => {
+            progress.set_message(issuing::name());
+            let above = arguments.above.clone().unwrap_or_else(env::temp_dir);
+            Some(issuing::measure(
+                &above,
+                arguments.time,
+                &backends,
+                openssl.as_ref(),
+            )?)
+        }
+        false => None,
+    };
+    drop(progress);
+    Ok(Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        measured: rfc3339(UnixTime::now()),
+        machine: Machine::this(&backends),
+        openssl,
+        operations,
+        issuing,
+        file: arguments.report.as_ref().map(ToString::to_string),
+    })
+}
+
+/// An operation on each backend. All have the same keys, and take turns.
+fn measure_row(
+    row: &Row,
+    backends: &[Backend],
+    time: Duration,
+    clock: Clock,
+) -> Result<Vec<(&'static str, Timing)>, Failure> {
+    let mut call = row.prepare()?;
+    let mut all: Vec<Series> = backends.iter().map(|_| Series::default()).collect();
+    for _ in 0..TURNS {
+        for (backend, series) in backends.iter().zip(&mut all) {
+            backend.choose();
+            series.take_turn(&mut call, time / TURNS, clock)?;
+        }
+    }
+    backends::choose_best();
+    let names = backends.iter().map(|backend| backend.name);
+    Ok(names.zip(all.into_iter().map(Series::timing)).collect())
+}
+
+/// SLH-DSA would make keys and sign on all cores, and nothing else here does.
+fn on_one_core() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
+    // It is refused only where threads were started before, and no other command was run.
+    let _ = pool.use_current_thread().build_global();
+}
+
+/// Reads a number of seconds, which need not be whole.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: Option<f64> = text.parse().ok();
+    seconds
+        .filter(|seconds| (0.001..=600.0).contains(seconds))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "write a number from 0.001 to 600, such as 0.5".into())
+}

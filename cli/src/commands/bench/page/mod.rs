@@ -1,0 +1,237 @@
+//! What was found, in Markdown that can be read as it is.
+//!
+//! It uses `findings` and what these consist of.
+
+mod chart;
+mod table;
+
+use core::fmt::{self, Write};
+
+use self::chart::chart;
+use self::table::Table;
+use super::findings::{Findings, Measured};
+use super::issuing::{Issuing, OnBackend};
+use super::measure::Timing;
+use crate::report::Report;
+
+impl Report for Findings {
+    const SCHEMA: &'static str = "bench/1";
+}
+
+impl fmt::Display for Findings {
+    /// The tables, which are enough for a terminal, unless a file has them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = self.operations.len() + usize::from(self.issuing.is_some());
+        match &self.file {
+            Some(file) => writeln!(f, "{file}: what was measured, in {rows} rows"),
+            None => tables(f, self),
+        }
+    }
+}
+
+/// A page with tables and a chart.
+pub(super) fn page(findings: &Findings) -> String {
+    let mut page = String::new();
+    tables(&mut page, findings)
+        .and_then(|()| chart(&mut page, findings))
+        .expect("a string takes all that is written to it");
+    page
+}
+
+fn tables(to: &mut impl Write, findings: &Findings) -> fmt::Result {
+    to.write_str("# How fast pqtls is\n\n")?;
+    machine(to, findings)?;
+    for rows in by_family(findings) {
+        let family = rows[0].row.family();
+        write!(to, "\n## {family}\n\n{}", operations(rows, findings))?;
+    }
+    if !findings.operations.is_empty() {
+        to.write_str(OF_OPERATIONS)?;
+    }
+    if findings.has_speed() {
+        to.write_str(OF_OPENSSL)?;
+    }
+    match &findings.issuing {
+        Some(issuing) => certificates(to, issuing),
+        None => Ok(()),
+    }
+}
+
+/// The rows of each family, such as ML-DSA.
+fn by_family(findings: &Findings) -> impl Iterator<Item = &[Measured]> {
+    let is_one = |one: &Measured, next: &Measured| one.row.family() == next.row.family();
+    findings.operations.chunk_by(is_one)
+}
+
+const OF_OPERATIONS: &str = "
+p50 / p95 / p99 of single calls on one core, by the clock: half of the calls took no longer than the first
+figure, 95 and 99 of a hundred no longer than the others. A dash stands where there were too few calls
+to know. Keys are in memory, and randomness is the operating system's, as programs have it.
+";
+
+const OF_OPENSSL: &str = "
+OpenSSL's figure is the mean that `openssl speed -elapsed` found. The last column is how many times as long
+that is as pqtls takes on average, with the first of the instructions.
+";
+
+/// Where and with what it was.
+fn machine(to: &mut impl Write, findings: &Findings) -> fmt::Result {
+    let machine = &findings.machine;
+    writeln!(to, "* CPU: {}", machine.cpu)?;
+    writeln!(to, "* instructions: {}", machine.instructions.join(", "))?;
+    writeln!(to, "* system: {}, {} cores", machine.system, machine.cores)?;
+    writeln!(to, "* pqtls: {}", findings.version)?;
+    if let Some(openssl) = &findings.openssl {
+        let reservation = match openssl.has_algorithms {
+            true => "",
+            false => ", which has none of these algorithms; 3.5 is the first that does",
+        };
+        writeln!(to, "* OpenSSL: {}{reservation}", openssl.version)?;
+    }
+    writeln!(to, "* measured: {}", findings.measured)
+}
+
+fn operations(rows: &[Measured], findings: &Findings) -> Table {
+    let backends = rows[0]
+        .backends
+        .iter()
+        .map(|backend| backend.name.to_owned());
+    let mut head = vec!["p50 / p95 / p99".to_owned()];
+    head.extend(backends);
+    if let Some(openssl) = findings.openssl.as_ref().filter(|_| findings.has_speed()) {
+        head.push(format!("OpenSSL {}", openssl.version));
+        head.push("times".into());
+    }
+    let width = head.len();
+    let mut table = Table::new(head);
+    for one in rows {
+        let mut row = vec![one.row.name()];
+        row.extend(one.backends.iter().map(|backend| spread(&backend.timing)));
+        if let Some(openssl) = &one.openssl {
+            row.push(duration(openssl.mean));
+            row.push(format!("{:.1}", openssl.times));
+        }
+        row.resize(width, dash());
+        table.row(row);
+    }
+    table
+}
+
+fn certificates(to: &mut impl Write, issuing: &Issuing) -> fmt::Result {
+    let algorithm = issuing.algorithm;
+    let backends = &issuing.backends;
+    let names = backends.iter().map(|backend| backend.name);
+    let mut table = Table::new(["certificates a second"].into_iter().chain(names));
+    let mut row = |what: &str, figure: &dyn Fn(&OnBackend) -> String| {
+        table.row([what.into()].into_iter().chain(backends.iter().map(figure)));
+    };
+    row("verifying and signing alone", &|on| {
+        count(on.primitives_per_second)
+    });
+    row("the same, and reading and writing files", &|on| {
+        count(on.with_files_per_second)
+    });
+    row("`pqtls ca sign`", &|on| {
+        with_percent(on.per_second, on.percent)
+    });
+    row("the same, by the CPU's time", &|on| {
+        let figures = on.per_second_of_cpu.zip(on.percent_of_cpu);
+        figures.map_or_else(dash, |(rate, percent)| with_percent(rate, percent))
+    });
+    if let Some(openssl) = &issuing.openssl {
+        let (first, others) = (
+            count(openssl.per_second),
+            backends.iter().skip(1).map(|_| dash()),
+        );
+        let name = "`openssl x509 -req` for each".into();
+        table.row([name, first].into_iter().chain(others));
+    }
+    let place = issuing.file_system.as_deref().unwrap_or("a disk");
+    let (requests, rounds) = (issuing.requests, issuing.rounds);
+    write!(
+        to,
+        "\n## Certificates of {algorithm}\n\n{table}\n\
+         `pqtls ca sign --out-dir` with {requests} requests, in one process and from files to files, on \
+         {place}:\nthe median of {rounds} times. It verifies each request, asks the policy, signs, keeps \
+         the certificate in the\nCA's ledger, and writes it with the issuing CA's behind it. In brackets is \
+         the share of what verifying\nand signing alone would allow, in the same time of the machine.\n"
+    )?;
+    match &issuing.openssl {
+        Some(openssl) => writeln!(
+            to,
+            "That is {:.0} times as many as `openssl x509 -req`, a process for each of {} requests.",
+            openssl.times, openssl.requests
+        ),
+        None => Ok(()),
+    }
+}
+
+/// The percentiles of a row, in the unit of the first.
+fn spread(timing: &Timing) -> String {
+    let (unit, in_a_unit) = unit(timing.p50);
+    let figures = [Some(timing.p50), timing.p95, timing.p99].map(|figure| match figure {
+        Some(nanoseconds) => digits(nanoseconds / in_a_unit),
+        None => dash(),
+    });
+    format!("{} {unit}", figures.join(" / "))
+}
+
+pub(super) fn duration(nanoseconds: f64) -> String {
+    let (unit, in_a_unit) = unit(nanoseconds);
+    format!("{} {unit}", digits(nanoseconds / in_a_unit))
+}
+
+/// The unit for a duration, and its nanoseconds.
+fn unit(nanoseconds: f64) -> (&'static str, f64) {
+    match nanoseconds {
+        ..1e6 => ("µs", 1e3),
+        ..1e9 => ("ms", 1e6),
+        _ => ("s", 1e9),
+    }
+}
+
+/// Three digits, or all in front of the point.
+fn digits(number: f64) -> String {
+    match number {
+        ..9.995 => format!("{number:.2}"),
+        ..99.95 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
+    }
+}
+
+/// A number a second, and how many hundredths it is of another.
+fn with_percent(rate: f64, percent: f64) -> String {
+    format!("{} ({percent:.0} %)", count(rate))
+}
+
+/// Where there is no figure.
+fn dash() -> String {
+    "–".into()
+}
+
+/// A number a second: whole, or of three digits.
+pub(super) fn count(number: f64) -> String {
+    match number {
+        ..99.95 => digits(number),
+        _ => format!("{:.0}", number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits() {
+        for (nanoseconds, text) in [
+            (1_234.0, "1.23 µs"),
+            (9_996.0, "10.0 µs"),
+            (99_960.0, "100 µs"),
+            (999_000.0, "999 µs"),
+            (1_500_000.0, "1.50 ms"),
+            (2e9, "2.00 s"),
+        ] {
+            assert_eq!(duration(nanoseconds), text);
+        }
+    }
+}
