@@ -6,13 +6,15 @@ use pq_x509::x509_cert::ext::pkix::NameConstraints;
 use pq_x509::x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 
+use crate::policy::{Wanted, is_at_or_below};
+
 /// A name that a CA's own certificate doesn't permit it (RFC 5280 section 4.2.1.10): nobody would take a
 /// certificate for it.
 ///
 /// # Errors
 ///
 /// If the constraints can't be read.
-pub(super) fn name_outside(ca: &Certificate, issued: &Certificate) -> der::Result<Option<String>> {
+pub(super) fn name_outside(ca: &Certificate, wanted: &Wanted) -> der::Result<Option<String>> {
     let extension = ca.parsed().tbs_certificate().get_extension();
     let Some((_, constraints)) = extension? as Option<(bool, NameConstraints)> else {
         return Ok(None);
@@ -20,19 +22,17 @@ pub(super) fn name_outside(ca: &Certificate, issued: &Certificate) -> der::Resul
     let permitted = constraints.permitted_subtrees.unwrap_or_default();
     let excluded = constraints.excluded_subtrees.unwrap_or_default();
     let is_outside = |name: &Asked<'_>| {
-        let mut of_its_kind = permitted.iter().filter_map(|tree| name.is_within(tree));
         // Those of one kind don't bind names of another.
-        let is_permitted = match of_its_kind.next() {
-            None => true,
-            Some(first) => first || of_its_kind.any(|within| within),
-        };
-        !is_permitted
-            || excluded
-                .iter()
-                .any(|tree| name.is_within(tree) == Some(true))
+        let mut of_its_kind = permitted
+            .iter()
+            .filter_map(|tree| name.is_within(tree))
+            .peekable();
+        let is_permitted = of_its_kind.peek().is_none() || of_its_kind.any(|within| within);
+        let mut excluding = excluded.iter().filter_map(|tree| name.is_within(tree));
+        !is_permitted || excluding.any(|within| within)
     };
-    let dns = issued.dns_names().iter().map(|name| Asked::Dns(name));
-    let ip = issued.ip_addresses().iter().copied().map(Asked::Ip);
+    let dns = wanted.dns_names.iter().map(|name| Asked::Dns(name));
+    let ip = wanted.ip_addresses.iter().copied().map(Asked::Ip);
     let outside = dns.chain(ip).find(is_outside);
     Ok(outside.map(|name| match name {
         Asked::Dns(name) => name.into(),
@@ -61,16 +61,11 @@ impl Asked<'_> {
     }
 }
 
-/// Whether a name is a domain or below it. All names are below the empty one.
+/// Whether a name is a domain or below it, in letters of either case. All names are below the empty one.
 fn is_below(name: &str, domain: &str) -> bool {
     // The dot that some write in front means nothing in these constraints.
     let domain = domain.strip_prefix('.').unwrap_or(domain);
-    let Some(start) = name.len().checked_sub(domain.len()) else {
-        return false;
-    };
-    let (above, end) = name.as_bytes().split_at(start);
-    end.eq_ignore_ascii_case(domain.as_bytes())
-        && (domain.is_empty() || above.last().is_none_or(|byte| *byte == b'.'))
+    is_at_or_below(&name.to_ascii_lowercase(), &domain.to_ascii_lowercase())
 }
 
 /// Whether an address is one of a network, which is an address and a mask of the same length.

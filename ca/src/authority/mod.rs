@@ -232,13 +232,13 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let permitted = self
             .policy
             .check(&order.wanted, self.issuer.certificate(), now)?;
-        let number = SerialNumber::random()?;
-        let builder = permitted.certificate().serial_number(number.as_bytes());
-        let certificate = self.issuer.issue(builder, order.key)?;
-        let outside = constraints::name_outside(self.issuer.certificate(), &certificate);
+        let outside = constraints::name_outside(self.issuer.certificate(), &order.wanted);
         if let Some(name) = outside.map_err(IssueError::from)? {
             return Err(AuthorityError::OutsideConstraints { name });
         }
+        let number = SerialNumber::random()?;
+        let builder = permitted.certificate().serial_number(number.as_bytes());
+        let certificate = self.issuer.issue(builder, order.key)?;
         let profile = permitted.profile().name();
         let issued = self.entry_of(&certificate, order.key, number, profile, by, now)?;
         Ok((certificate, issued))

@@ -21,6 +21,7 @@ use forbidden::Findings;
 pub use forbidden::{Forbidden, Reason, Refusal};
 pub use permitted::Permitted;
 use rules::Rules;
+pub(crate) use values::is_at_or_below;
 pub use values::{
     DurationError, KeyAlgorithm, ListUrl, ListUrlError, NamePattern, NamePatternError, Network,
     NetworkError, Profile, TextPattern, TextPatternError, UnknownKeyAlgorithm, UnknownProfile,

@@ -11,7 +11,7 @@ mod network;
 mod profile;
 mod text;
 
-pub(crate) use dns::AskedName;
+pub(crate) use dns::{AskedName, is_at_or_below};
 pub use dns::{NamePattern, NamePatternError};
 pub(crate) use duration::Period;
 pub use duration::{DurationError, parse_duration};
