@@ -85,6 +85,20 @@ pub struct Revocation {
     files: String,
 }
 
+/// A verifier that goes by the lists, of a builder of rustls's for clients or for servers: what these two
+/// have in common is no trait.
+macro_rules! going_by_lists {
+    ($lists:ident, $builder:ident) => {{
+        let builder = $builder.with_crls($lists.der());
+        let builder = builder.enforce_revocation_expiration();
+        let builder = match $lists.leaf_only {
+            true => builder.only_check_end_entity_revocation(),
+            false => builder,
+        };
+        builder.build().map_err(|error| $lists.refused(error))
+    }};
+}
+
 impl Revocation {
     /// A verifier of clients' chains that goes by the lists.
     ///
@@ -96,13 +110,7 @@ impl Revocation {
         &self,
         builder: ClientCertVerifierBuilder,
     ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
-        let builder = builder.with_crls(self.der());
-        let builder = builder.enforce_revocation_expiration();
-        let builder = match self.leaf_only {
-            true => builder.only_check_end_entity_revocation(),
-            false => builder,
-        };
-        builder.build().map_err(|error| self.refused(error))
+        going_by_lists!(self, builder)
     }
 
     /// A verifier of servers' chains that goes by the lists.
@@ -114,13 +122,7 @@ impl Revocation {
         &self,
         builder: ServerCertVerifierBuilder,
     ) -> Result<Arc<WebPkiServerVerifier>, TlsError> {
-        let builder = builder.with_crls(self.der());
-        let builder = builder.enforce_revocation_expiration();
-        let builder = match self.leaf_only {
-            true => builder.only_check_end_entity_revocation(),
-            false => builder,
-        };
-        builder.build().map_err(|error| self.refused(error))
+        going_by_lists!(self, builder)
     }
 
     /// Which certificate of a chain made rustls refuse it with this error, and what the lists say of
