@@ -219,11 +219,4 @@ pub(crate) const LIST: &[Public] = &[
         reason: "in which lane the leaf or the chain is that a signature opens, as before",
         step: "FIPS 205, algorithm 16, step 4; algorithm 10, steps 6 and 7",
     },
-    Public {
-        operations: &["slh-dsa sign, SK.prf"],
-        file: "slh_dsa/shake.rs",
-        functions: &["read"],
-        reason: "the same with SHAKE",
-        step: "FIPS 205, algorithm 16, step 4; algorithm 10, steps 6 and 7",
-    },
 ];
