@@ -165,7 +165,7 @@ fn install(built: &Path, program: &Path) -> io::Result<()> {
 /// One program without files beside it, and without what no test asks of it. `no-module` and
 /// `no-legacy` are needed: a generated file that modules want is not in the crate. It takes less
 /// time to compile than with OpenSSL's own -O3.
-const OPTIONS: [&str; 13] = [
+const OPTIONS: [&str; 12] = [
     "no-shared",
     "no-module",
     "no-legacy",
@@ -173,7 +173,6 @@ const OPTIONS: [&str; 13] = [
     "no-tests",
     "no-docs",
     "no-cmp",
-    "no-cms",
     "no-dtls",
     "no-engine",
     "no-quic",
