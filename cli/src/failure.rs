@@ -134,8 +134,6 @@ pub(crate) enum Failure {
         other: String,
         file: String,
     },
-    #[error("{0} requests don't go into one file; name a folder with --out-dir")]
-    ManyRequests(usize),
     #[error(
         "an issuing CA is not to be valid for longer than its root, which is what --validity and \
          --root-validity ask for; shorten the one, or lengthen the other"
@@ -209,7 +207,6 @@ impl Failure {
             | Self::BySudo
             | Self::NoHome
             | Self::SameName { .. }
-            | Self::ManyRequests(_)
             | Self::OutlivesRoot
             | Self::JsonBesideResult
             | Self::NamelessServer

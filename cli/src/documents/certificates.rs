@@ -1,13 +1,10 @@
-use pq_x509::{
-    Certificate, CertificateRequest, CertificateRevocationList, VerifiedRequest, linting,
-};
+use pq_x509::{Certificate, CertificateRevocationList, linting};
 use zeroize::Zeroizing;
 
 use super::contents::{Block, Contents};
 use super::error::DocumentError;
 use super::kind::Kind;
 use crate::files::Source;
-use crate::keys::classical_verification;
 
 /// A store of all roots there are has some hundreds of kilobytes.
 const LIMIT: usize = 16 * 1024 * 1024;
@@ -63,18 +60,6 @@ pub(crate) fn signed_documents(source: &Source) -> Result<Vec<SignedDocument>, D
         der: block.der.clone(),
     });
     Ok(documents.collect())
-}
-
-/// The one request of a file, whose signature proves that whoever made it has the private key.
-pub(crate) fn verified_request(source: &Source) -> Result<VerifiedRequest, DocumentError> {
-    let contents = Contents::read(source, LIMIT)?;
-    let block = contents.only(&[Kind::Request])?;
-    CertificateRequest::from_der(&block.der)
-        .and_then(|request| request.verify_with(classical_verification()))
-        .map_err(|error| DocumentError::Request {
-            file: contents.file().into(),
-            error,
-        })
 }
 
 pub(crate) fn certificate_of(

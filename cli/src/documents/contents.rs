@@ -1,3 +1,4 @@
+use memchr::memmem;
 use pq_x509::pem;
 use pq_x509::x509_cert::der::{Decode, Header, Reader, SliceReader, Tag};
 use serde::Serialize;
@@ -30,25 +31,34 @@ pub(crate) struct Block {
 }
 
 impl Contents {
+    /// What each block ends with, but for its label.
+    pub(super) const END: &[u8] = b"-----END ";
+
     /// Reads a file of at most this many bytes.
     pub(crate) fn read(source: &Source, limit: usize) -> Result<Self, DocumentError> {
-        let bytes = source.read(limit)?;
-        let file = source.to_string();
-        match core::str::from_utf8(&bytes) {
-            Ok(text) if text.contains(BEGIN) => Ok(Self {
-                encoding: Encoding::Pem,
-                blocks: pem_blocks(text, &file)?,
-                file,
-            }),
+        Self::of(&source.read(limit)?, &source.to_string())
+    }
+
+    /// Takes apart what a file of this name has.
+    pub(super) fn of(bytes: &[u8], file: &str) -> Result<Self, DocumentError> {
+        let (encoding, blocks) = match core::str::from_utf8(bytes) {
+            Ok(text) if text.contains(BEGIN) => (Encoding::Pem, pem_blocks(text, file)?),
             _ => {
-                let kind = kind_of(&bytes, &file)?;
-                Ok(Self {
-                    file,
-                    encoding: Encoding::Der,
-                    blocks: vec![Block { kind, der: bytes }],
-                })
+                let kind = kind_of(bytes, file)?;
+                let der = Zeroizing::new(bytes.to_vec());
+                (Encoding::Der, vec![Block { kind, der }])
             }
-        }
+        };
+        Ok(Self {
+            file: file.into(),
+            encoding,
+            blocks,
+        })
+    }
+
+    /// Whether there is a PEM block.
+    pub(super) fn has_block(bytes: &[u8]) -> bool {
+        memmem::find(bytes, BEGIN.as_bytes()).is_some()
     }
 
     /// The one block that is of one of these kinds; others may stand around it.
@@ -76,6 +86,13 @@ impl Contents {
         self.first(kinds)?;
         let blocks = self.blocks.iter();
         Ok(blocks.filter(|block| kinds.contains(&block.kind)).collect())
+    }
+
+    /// The same, and nothing else of the file.
+    pub(super) fn into_all(mut self, kinds: &[Kind]) -> Result<Vec<Block>, DocumentError> {
+        self.first(kinds)?;
+        self.blocks.retain(|block| kinds.contains(&block.kind));
+        Ok(self.blocks)
     }
 
     pub(crate) fn file(&self) -> &str {

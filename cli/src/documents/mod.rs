@@ -9,10 +9,10 @@ mod error;
 mod keys;
 mod kind;
 mod raw;
+mod requests;
 
 pub(crate) use certificates::{
     SignedDocument, certificates, first_certificate, revocation_lists, signed_documents,
-    verified_request,
 };
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
@@ -21,3 +21,4 @@ pub(crate) use keys::{
     private_key, public_key_to_certify, signing_key, verifying_key,
 };
 pub(crate) use raw::{raw_bytes, raw_private_key};
+pub(crate) use requests::{Numbered, Requests};

@@ -201,7 +201,7 @@ impl Place {
 /// Paths of folders without links. Files that are written together are mostly in one, for which the file
 /// system is asked once.
 #[derive(Default)]
-struct Folders {
+pub(super) struct Folders {
     last: Option<(PathBuf, PathBuf)>,
 }
 
@@ -217,7 +217,7 @@ impl Folders {
 }
 
 /// An output that is written except for its last step.
-enum Staged<'a> {
+pub(super) enum Staged<'a> {
     StandardOutput(&'a [u8]),
     Special(PathBuf, &'a [u8]),
     File {
@@ -228,7 +228,11 @@ enum Staged<'a> {
 }
 
 impl<'a> Staged<'a> {
-    fn new(output: &Output<'a>, force: bool, folders: &mut Folders) -> Result<Self, OutputError> {
+    pub(super) fn new(
+        output: &Output<'a>,
+        force: bool,
+        folders: &mut Folders,
+    ) -> Result<Self, OutputError> {
         if output.is_binary {
             check_binary(output.to)?;
         }
@@ -254,11 +258,11 @@ impl<'a> Staged<'a> {
         }
     }
 
-    fn is_new(&self) -> bool {
+    pub(super) fn is_new(&self) -> bool {
         matches!(self, Self::File { is_new: true, .. })
     }
 
-    fn sync(&self) -> Result<(), OutputError> {
+    pub(super) fn sync(&self) -> Result<(), OutputError> {
         match self {
             Self::File { file, path, .. } => {
                 let synced = file.as_file().sync_all();
@@ -269,7 +273,7 @@ impl<'a> Staged<'a> {
     }
 
     /// The path of the file, if there was none before.
-    fn commit(self, force: bool) -> Result<Option<PathBuf>, OutputError> {
+    pub(super) fn commit(self, force: bool) -> Result<Option<PathBuf>, OutputError> {
         match self {
             Self::StandardOutput(content) => {
                 let mut out = io::stdout().lock();

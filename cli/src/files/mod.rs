@@ -6,6 +6,8 @@
 
 mod destination;
 mod folder;
+mod growing;
+mod pieces;
 mod source;
 mod stream;
 
@@ -14,4 +16,6 @@ pub(crate) use destination::{
     write_copies,
 };
 pub(crate) use folder::make_folder;
+pub(crate) use growing::Growing;
+pub(crate) use pieces::Pieces;
 pub(crate) use source::{InputError, Source};

@@ -275,9 +275,6 @@ fn requests_are_signed_and_those_that_are_refused_keep_no_other_from_it() {
         .pqtls("ca sign a.csr out/a.csr --out-dir out")
         .fails(2, "would both become out/a.pem");
     folder
-        .pqtls("ca sign a.csr d.csr")
-        .fails(2, "name a folder with --out-dir");
-    folder
         .pqtls("ca sign a.csr --out-dir nowhere")
         .fails(3, "make its folder first");
     folder
@@ -309,6 +306,93 @@ fn more_requests_than_are_signed_at_once_each_get_a_certificate() {
     assert_eq!(listed.ok().lines().count(), 601);
     let some = folder.pqtls("ca list --name a.example.org --limit 7");
     assert_eq!(some.ok().lines().count(), 8);
+}
+
+#[test]
+fn a_file_of_many_requests_becomes_one_of_certificates() {
+    let folder = folder_with_ca();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    let request = |name: &str| {
+        let asked = folder.pqtls(&format!("cert request a.key --name {name}"));
+        asked.ok().to_owned()
+    };
+    let [a, b, foreign] = ["a.example.org", "b.example.org", "c.example.com"].map(request);
+    let damaged = b.replacen("MII", "M*I", 1);
+    // more than are kept at once, between other text
+    let many = format!("{a}some text\n{foreign}{damaged}{b}") + &a.repeat(600);
+    folder.write("many.csr", &many);
+    fs::create_dir(folder.path().join("out")).unwrap();
+
+    let signed = folder.pqtls("ca sign many.csr --out out/all.pem");
+    signed.fails(
+        4,
+        "2 of 604 requests were refused, and the others signed:\n",
+    );
+    signed.fails(4, "\nrequest 2 of many.csr: the policy forbids");
+    signed.fails(
+        4,
+        "\nrequest 3 of many.csr: the PEM of the certificate request is damaged",
+    );
+    let names = |file: &str| {
+        let blocks = folder.read(file);
+        let blocks = blocks.split_inclusive("-----END CERTIFICATE-----\n");
+        let name_of = |block: &str| {
+            let shown = folder.pqtls_reading(block, "cert show - --json");
+            let report: serde_json::Value = serde_json::from_str(shown.ok()).unwrap();
+            report["certificates"][0]["names"][0].clone()
+        };
+        let blocks: Vec<&str> = blocks.collect();
+        let [first, second, .., last, ca] = &blocks[..] else {
+            panic!("{} certificates", blocks.len());
+        };
+        let names = [first, second, last, ca].map(|block| name_of(block));
+        (blocks.len(), names)
+    };
+    let (count, [first, second, last, ca]) = names("out/all.pem");
+    assert_eq!(count, 602 + 1);
+    assert_eq!(
+        (first, second),
+        ("a.example.org".into(), "b.example.org".into())
+    );
+    assert_eq!(
+        (last, ca),
+        ("a.example.org".into(), serde_json::Value::Null)
+    );
+    let listed = folder.pqtls("ca list --name a.example.org");
+    assert_eq!(listed.ok().lines().count(), 602);
+
+    folder
+        .pqtls("ca sign many.csr --out out/all.pem")
+        .fails(3, "out/all.pem exists");
+    let listed = folder.pqtls("ca list --name a.example.org");
+    assert_eq!(listed.ok().lines().count(), 602);
+
+    // several files into one, and each file of several into its own
+    folder.write("two.csr", a.clone() + &b);
+    folder.write("one.csr", &b);
+    let report = folder.pqtls("ca sign two.csr one.csr --out three.pem --leaf-only --json");
+    let report: serde_json::Value = serde_json::from_str(report.ok()).unwrap();
+    let numbers = report["requests"].as_array().unwrap().iter();
+    let numbers: Vec<_> = numbers.map(|one| one["number"].as_u64()).collect();
+    assert_eq!(numbers, [Some(1), Some(2), None]);
+    assert_eq!(folder.read("three.pem").matches("BEGIN").count(), 3);
+    folder.pqtls("ca sign two.csr one.csr --out-dir out").ok();
+    assert_eq!(folder.read("out/two.pem").matches("BEGIN").count(), 3);
+    assert_eq!(folder.read("out/one.pem").matches("BEGIN").count(), 2);
+
+    let on_output = folder.pqtls_reading(a + &b, "ca sign -");
+    assert_eq!(on_output.ok().matches("BEGIN").count(), 3);
+
+    // nothing of a file that has none, or that ends within one
+    folder.write("none.csr", folder.read("out/all.pem"));
+    folder
+        .pqtls("ca sign none.csr --out none.pem")
+        .fails(3, "has no certificate request, but a certificate");
+    folder.write("torn.csr", &b[..b.len() - 10]);
+    folder
+        .pqtls("ca sign torn.csr --out none.pem")
+        .fails(3, "is cut short");
+    assert!(!folder.path().join("none.pem").exists());
 }
 
 #[test]

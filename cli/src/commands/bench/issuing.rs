@@ -21,7 +21,7 @@ use super::openssl::Openssl;
 use crate::commands::ca::{init, sign};
 use crate::documents::{self, DocumentError};
 use crate::failure::Failure;
-use crate::files::{self, Access, Destination, Output, OutputError, Source};
+use crate::files::{self, Access, Destination, Growing, Output, OutputError, Source};
 
 /// The algorithm of the CA's keys and of the requests'.
 pub(super) const ALGORITHM: SignatureAlgorithm = SignatureAlgorithm::MlDsa65;
@@ -50,13 +50,22 @@ pub(super) struct Issuing {
 #[derive(Debug, Serialize)]
 pub(super) struct OnBackend {
     pub(super) name: &'static str,
+    /// If each took nothing but verifying the request and signing the certificate.
+    pub(super) primitives_per_second: f64,
+    /// With all requests in one file, and all certificates in one.
+    pub(super) one_file: Rates,
+    /// With a file for each.
+    pub(super) many_files: Rates,
+}
+
+/// Certificates a second.
+#[derive(Debug, Serialize)]
+pub(super) struct Rates {
     /// By the clock.
     pub(super) per_second: f64,
     /// In a second that the process had a CPU.
     pub(super) per_second_of_cpu: Option<f64>,
-    /// If each took nothing but verifying the request and signing the certificate.
-    pub(super) primitives_per_second: f64,
-    /// If each took that, and reading and writing the files.
+    /// If each took nothing but the primitives, and reading and writing the files.
     pub(super) with_files_per_second: f64,
     /// What is issued of what primitives allow, in hundredths.
     pub(super) percent: f64,
@@ -69,7 +78,7 @@ pub(super) struct OnBackend {
 pub(super) struct OpensslLoop {
     pub(super) requests: usize,
     pub(super) per_second: f64,
-    /// How many times as many certificates pqtls issues, on the best backend.
+    /// How many times as many certificates pqtls issues, with a file for each and on the best backend.
     pub(super) times: f64,
 }
 
@@ -88,8 +97,14 @@ pub(super) fn measure(
             backend.choose();
             rounds.push(Round {
                 primitives: mean(&mut primitives, time / ROUNDS as u32)?,
-                files: workshop.copy()?,
-                issuing: workshop.sign()?,
+                one_file: Turn {
+                    files: workshop.copy_one()?,
+                    issuing: workshop.sign_one()?,
+                },
+                many_files: Turn {
+                    files: workshop.copy()?,
+                    issuing: workshop.sign()?,
+                },
             });
         }
     }
@@ -98,7 +113,7 @@ pub(super) fn measure(
     let on_backends: Vec<OnBackend> = of_backends
         .map(|(backend, rounds)| OnBackend::new(backend.name, rounds))
         .collect();
-    let best = on_backends.first().map(|best| best.per_second);
+    let best = on_backends.first().map(|best| best.many_files.per_second);
     let by_openssl = match openssl {
         Some(openssl) => workshop.sign_by(openssl, time)?,
         None => None,
@@ -153,32 +168,53 @@ impl Spent {
 /// What one turn of a backend took.
 struct Round {
     primitives: Spent,
+    one_file: Turn,
+    many_files: Turn,
+}
+
+/// What files took by themselves, and what issuing did.
+struct Turn {
     files: Spent,
     issuing: Spent,
 }
 
 impl OnBackend {
     fn new(name: &'static str, rounds: &[Round]) -> Self {
-        let median = |figure: fn(&Round) -> Option<f64>| {
-            let mut figures: Vec<f64> = rounds.iter().filter_map(figure).collect();
-            figures.sort_unstable_by(f64::total_cmp);
-            figures.get(figures.len() / 2).copied()
-        };
-        let known = |figure| median(figure).unwrap_or_default();
+        let primitives = rounds.iter().map(|round| 1.0 / round.primitives.wall);
         Self {
             name,
-            per_second: known(|round| Some(1.0 / round.issuing.wall)),
-            per_second_of_cpu: median(|round| Some(1.0 / round.issuing.cpu?)),
-            primitives_per_second: known(|round| Some(1.0 / round.primitives.wall)),
-            with_files_per_second: known(|round| {
-                Some(1.0 / (round.primitives.wall + round.files.wall))
+            primitives_per_second: median(primitives).unwrap_or_default(),
+            one_file: Rates::new(rounds, |round| &round.one_file),
+            many_files: Rates::new(rounds, |round| &round.many_files),
+        }
+    }
+}
+
+impl Rates {
+    fn new(rounds: &[Round], turn: fn(&Round) -> &Turn) -> Self {
+        let spent = |round: &Round| (round.primitives, turn(round).files, turn(round).issuing);
+        let of_each = |figure: fn((Spent, Spent, Spent)) -> Option<f64>| {
+            median(rounds.iter().filter_map(|round| figure(spent(round))))
+        };
+        let known = |figure| of_each(figure).unwrap_or_default();
+        Self {
+            per_second: known(|(_, _, issuing)| Some(1.0 / issuing.wall)),
+            per_second_of_cpu: of_each(|(_, _, issuing)| Some(1.0 / issuing.cpu?)),
+            with_files_per_second: known(|(primitives, files, _)| {
+                Some(1.0 / (primitives.wall + files.wall))
             }),
-            percent: known(|round| Some(100.0 * round.primitives.wall / round.issuing.wall)),
-            percent_of_cpu: median(|round| {
-                Some(100.0 * round.primitives.cpu? / round.issuing.cpu?)
+            percent: known(|(primitives, _, issuing)| Some(100.0 * primitives.wall / issuing.wall)),
+            percent_of_cpu: of_each(|(primitives, _, issuing)| {
+                Some(100.0 * primitives.cpu? / issuing.cpu?)
             }),
         }
     }
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_unstable_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied()
 }
 
 /// How long it takes to do each of these once.
@@ -200,6 +236,8 @@ fn mean(calls: &mut [Call], time: Duration) -> Result<Spent, Failure> {
 struct Workshop {
     folder: TempDir,
     requests: Vec<PathBuf>,
+    /// With all of them.
+    one_file: PathBuf,
     /// What is in a file with a certificate.
     certificate: Vec<u8>,
     /// How many folders were made.
@@ -229,16 +267,21 @@ impl Workshop {
         fs::create_dir(&place).map_err(cant_make(&place))?;
         let keys = (0..KEYS).map(|_| SigningKey::generate(ALGORITHM));
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        let one_file = folder.path().join("requests.csr");
+        let mut all = String::new();
         let mut requests = Vec::with_capacity(count);
         for (number, key) in (0..count).zip(keys.iter().cycle()) {
-            let request = request(number, key)?;
+            let request = request(number, key)?.to_pem();
             let file = place.join(format!("host-{number}.csr"));
-            fs::write(&file, request.to_pem()).map_err(cant_make(&file))?;
+            fs::write(&file, &request).map_err(cant_make(&file))?;
             requests.push(file);
+            all.push_str(&request);
         }
+        fs::write(&one_file, all).map_err(cant_make(&one_file))?;
         Ok(Self {
             folder,
             requests,
+            one_file,
             certificate: Vec::new(),
             folders: 0,
         })
@@ -310,6 +353,41 @@ impl Workshop {
         })
     }
 
+    /// Reads the one file of requests and writes one as long as that of all certificates, and as
+    /// `pqtls ca sign` does.
+    fn copy_one(&mut self) -> Result<Spent, Failure> {
+        let to = Destination::File(self.new_folder()?.join("all.pem"));
+        // The CA's own are behind the last one only.
+        let certificate = &self.certificate[..self.certificate.len() / 2];
+        Spent::by(|| {
+            let mut requests = Source::File(self.one_file.clone())
+                .pieces(b"-----END ", MOST)
+                .map_err(DocumentError::from)?;
+            let mut all = Growing::public_text(&to, false)?;
+            let mut count = 0;
+            while let Some(request) = requests.next().map_err(DocumentError::from)? {
+                black_box(request);
+                all.append(certificate)?;
+                count += 1;
+            }
+            all.complete()?;
+            Ok(count)
+        })
+    }
+
+    /// Has `pqtls ca sign` issue for all requests of the one file.
+    fn sign_one(&mut self) -> Result<Spent, Failure> {
+        let out = self.new_folder()?.join("all.pem");
+        let words = [
+            "--dir".into(),
+            self.ca(),
+            "--out".into(),
+            out,
+            self.one_file.clone(),
+        ];
+        self.sign_by_words(words.into_iter().map(OsString::from), self.requests.len())
+    }
+
     /// Has `pqtls ca sign` issue for all requests.
     fn sign(&mut self) -> Result<Spent, Failure> {
         let out = self.new_folder()?;
@@ -319,7 +397,15 @@ impl Workshop {
     fn sign_into(&self, out: &Path, count: usize) -> Result<Spent, Failure> {
         let options = ["--dir".into(), self.ca(), "--out-dir".into(), out.into()];
         let words = options.iter().chain(&self.requests[..count]);
-        let arguments = command_line(words.map(OsString::from));
+        self.sign_by_words(words.map(OsString::from), count)
+    }
+
+    fn sign_by_words(
+        &self,
+        words: impl Iterator<Item = OsString>,
+        count: usize,
+    ) -> Result<Spent, Failure> {
+        let arguments = command_line(words);
         Spent::by(|| {
             sign::run_quietly(&arguments)?;
             Ok(count)

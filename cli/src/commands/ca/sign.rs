@@ -1,41 +1,42 @@
 use alloc::collections::BTreeMap;
-use core::fmt;
+use core::{fmt, mem, slice};
 use std::path::PathBuf;
 
-use pq_ca::{Authority, Batch, LocalLedger, Order};
-use pq_x509::Certificate;
+use pq_ca::{Authority, Batch, LocalLedger, Order, SerialNumber};
 use pq_x509::pki_types::UnixTime;
+use pq_x509::{Certificate, VerifiedRequest};
 use serde::Serialize;
 
 use super::issue::Terms;
 use super::issued::{public_pem, serial_number};
 use super::place::{Actor, Place};
-use crate::documents;
+use crate::documents::{DocumentError, Numbered, Requests};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{self, Destination, Output, Source};
+use crate::files::{self, Destination, Growing, OutputError, Source};
 use crate::keys::SigningKey;
 use crate::report::{self, Report, printable, rfc3339};
 
 /// Issue certificates for requests
 ///
 /// A request proves that who made it has the private key; whether the names are theirs is for you to
-/// know. With many requests, those that are refused don't keep the others from being signed.
+/// know. A file may have many requests in PEM. Those that are refused don't keep the others from being
+/// signed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Files with a request each (PKCS#10), in PEM or DER; "-" is standard input
+    /// Files with requests (PKCS#10), in PEM or DER; "-" is standard input
     #[arg(required = true, value_name = "REQUEST")]
     requests: Vec<Source>,
 
     #[command(flatten)]
     terms: Terms,
 
-    /// Where to write the certificate of one request [default: standard output]
+    /// Where to write the certificates, in the order of the requests [default: standard output]
     #[arg(long, short, value_name = "FILE", conflicts_with = "out_dir")]
     out: Option<Destination>,
 
-    /// The folder to write certificates into, each named as its request, with ".pem"
+    /// The folder to write certificates into, a file for each file of requests, named as that with ".pem"
     #[arg(long, value_name = "FOLDER")]
     out_dir: Option<PathBuf>,
 
@@ -43,7 +44,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     force: bool,
 
-    /// Write the certificates alone, without the CAs between them and the root
+    /// Write the certificates alone, without the CAs between them and the root, which else stand last in
+    /// each file
     #[arg(long)]
     leaf_only: bool,
 
@@ -57,7 +59,8 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca sign server.csr --out signed.pem
-  $ mkdir signed && pqtls ca sign *.csr --out-dir signed";
+  $ mkdir signed && pqtls ca sign *.csr --out-dir signed
+  $ cat *.csr | pqtls ca sign - --out all.pem";
 
 /// So many certificates are kept by the ledger at once, which waits for the disk once for them.
 const AT_ONCE: usize = 512;
@@ -96,34 +99,30 @@ fn sign(arguments: &Arguments, jobs: &[Job<'_>]) -> Result<Signed, Failure> {
         terms: arguments.terms,
         force: arguments.force,
     };
-    let mut signed = Signed {
-        requests: jobs.iter().map(Outcome::pending).collect(),
-    };
-    for (jobs, outcomes) in jobs
-        .chunks(AT_ONCE)
-        .zip(signed.requests.chunks_mut(AT_ONCE))
-    {
-        shop.serve(jobs, outcomes)?;
-    }
-    Ok(signed)
+    let mut work = Work::begin(&shop);
+    let mut served = jobs.iter().try_for_each(|job| work.serve(job));
+    served = served.and_then(|()| work.keep());
+    // Whatever else failed, what was issued gets its files.
+    let written = work.write(true);
+    served.and(written)?;
+    Ok(Signed {
+        requests: work.outcomes,
+    })
 }
 
-/// A request, and where its certificate goes.
+/// Files with requests, and the file that their certificates go to.
 struct Job<'a> {
-    request: &'a Source,
+    requests: &'a [Source],
     to: Destination,
 }
 
 fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
     let requests = &arguments.requests;
     let Some(folder) = &arguments.out_dir else {
-        return match &**requests {
-            [request] => Ok(vec![Job {
-                request,
-                to: arguments.out.clone().unwrap_or(Destination::StandardOutput),
-            }]),
-            many => Err(Failure::ManyRequests(many.len())),
-        };
+        return Ok(vec![Job {
+            requests,
+            to: arguments.out.clone().unwrap_or(Destination::StandardOutput),
+        }]);
     };
     let mut named: BTreeMap<PathBuf, &Source> = BTreeMap::new();
     let mut jobs = Vec::with_capacity(requests.len());
@@ -142,7 +141,7 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
             });
         }
         jobs.push(Job {
-            request,
+            requests: slice::from_ref(request),
             to: Destination::File(path),
         });
     }
@@ -152,61 +151,184 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
 /// What all requests of a command line have in common.
 struct Shop {
     authority: Authority<SigningKey, LocalLedger>,
-    /// What stands behind each certificate.
+    /// What stands behind the certificates of a file.
     chain: String,
     by: String,
     terms: Terms,
     force: bool,
 }
 
-impl Shop {
-    /// Signs some requests: the ledger keeps all of these at once, and each gets its file.
-    fn serve(&self, jobs: &[Job<'_>], outcomes: &mut [Outcome]) -> Result<(), Failure> {
-        let mut batch = self.authority.batch(&self.by, UnixTime::now());
-        let mut made = Vec::with_capacity(jobs.len());
-        for (job, outcome) in jobs.iter().zip(outcomes) {
-            match self.make(job, &mut batch) {
-                Ok(()) => made.push((job, outcome)),
-                Err(failure) => outcome.refused(failure),
+/// What is under way: the ledger keeps some certificates at once, and then they go to their files.
+struct Work<'a> {
+    shop: &'a Shop,
+    batch: Batch<'a, SigningKey, LocalLedger>,
+    /// Where each certificate of the batch belongs.
+    made: Vec<Made>,
+    /// Files that are not written yet. To the last one, more may come.
+    files: Vec<Unwritten<'a>>,
+    outcomes: Vec<Outcome>,
+}
+
+/// Places in the lists of [`Work`].
+struct Made {
+    outcome: usize,
+    file: usize,
+}
+
+/// Certificates of a file, which the ledger has.
+struct Unwritten<'a> {
+    to: &'a Destination,
+    /// What is already written, of a file with many.
+    begun: Option<Growing<'a>>,
+    /// What is to be written behind that.
+    pem: String,
+    issued: Vec<SerialNumber>,
+}
+
+impl<'a> Work<'a> {
+    fn begin(shop: &'a Shop) -> Self {
+        Self {
+            shop,
+            batch: shop.batch(),
+            made: Vec::new(),
+            files: Vec::new(),
+            outcomes: Vec::new(),
+        }
+    }
+
+    /// Signs the requests of some files.
+    fn serve(&mut self, job: &'a Job<'_>) -> Result<(), Failure> {
+        self.files.push(Unwritten::of(&job.to));
+        for source in job.requests {
+            match Requests::open(source) {
+                Ok(requests) => {
+                    for Numbered { number, request } in requests {
+                        self.sign(request, Outcome::pending(source, number, &job.to))?;
+                    }
+                }
+                Err(error) => {
+                    let outcome = Outcome::pending(source, None, &job.to);
+                    self.outcomes.push(outcome.refused(error.into()));
+                }
             }
         }
-        let mut certificates = Vec::with_capacity(made.len());
-        for ((job, outcome), certificate) in made.into_iter().zip(batch.keep()?) {
-            outcome.issued(&certificate);
-            certificates.push((&job.to, certificate));
-        }
-        self.write(certificates)
+        Ok(())
     }
 
-    fn make(
-        &self,
-        job: &Job<'_>,
-        batch: &mut Batch<'_, SigningKey, LocalLedger>,
+    fn sign(
+        &mut self,
+        request: Result<VerifiedRequest, DocumentError>,
+        outcome: Outcome,
     ) -> Result<(), Failure> {
-        let request = documents::verified_request(job.request)?;
-        let order = Order::for_request(&request)?.with(|wanted| self.terms.apply(wanted));
-        Ok(batch.add(&order)?)
+        let made = request.map_err(Failure::from).and_then(|request| {
+            let order = Order::for_request(&request)?;
+            let order = order.with(|wanted| self.shop.terms.apply(wanted));
+            Ok(self.batch.add(&order)?)
+        });
+        if let Err(failure) = made {
+            self.outcomes.push(outcome.refused(failure));
+            return Ok(());
+        }
+        self.made.push(Made {
+            outcome: self.outcomes.len(),
+            file: self.files.len() - 1,
+        });
+        self.outcomes.push(outcome);
+        match self.made.len() < AT_ONCE {
+            true => Ok(()),
+            false => {
+                self.keep()?;
+                self.write(false)
+            }
+        }
     }
 
-    fn write(&self, certificates: Vec<(&Destination, Certificate)>) -> Result<(), Failure> {
-        let mut left = certificates.into_iter();
-        while !left.as_slice().is_empty() {
-            let some: Vec<_> = left.by_ref().take(WRITTEN_AT_ONCE).collect();
-            let pems = some.iter();
-            let pems = pems.map(|(to, certificate)| (*to, certificate.to_pem() + &self.chain));
-            let pems: Vec<(&Destination, String)> = pems.collect();
-            let outputs: Vec<Output<'_>> =
-                pems.iter().map(|(to, pem)| public_pem(to, pem)).collect();
-            files::write_copies(&outputs, self.force).map_err(|error| {
-                let unwritten = some.iter().chain(left.as_slice());
-                let issued = unwritten.filter_map(|(_, certificate)| serial_number(certificate));
-                Failure::NotWritten {
-                    issued: issued.collect(),
-                    error,
-                }
-            })?;
+    /// Has the ledger keep what was made.
+    fn keep(&mut self) -> Result<(), Failure> {
+        let batch = mem::replace(&mut self.batch, self.shop.batch());
+        for (made, certificate) in self.made.drain(..).zip(batch.keep()?) {
+            self.outcomes[made.outcome].issued(&certificate);
+            let file = &mut self.files[made.file];
+            file.issued.extend(serial_number(&certificate));
+            file.pem.push_str(&certificate.to_pem());
         }
         Ok(())
+    }
+
+    /// Writes what the ledger has. To the last file more may come, unless this is the end.
+    fn write(&mut self, is_end: bool) -> Result<(), Failure> {
+        let written = self.write_files(is_end);
+        written.map_err(|error| Failure::NotWritten {
+            issued: self.files.drain(..).flat_map(|file| file.issued).collect(),
+            error,
+        })
+    }
+
+    fn write_files(&mut self, is_end: bool) -> Result<(), OutputError> {
+        let Shop { chain, force, .. } = self.shop;
+        let count = self.files.len() - usize::from(!is_end);
+        let (complete, open) = self.files.split_at_mut(count);
+        complete.iter_mut().for_each(|file| file.end(chain));
+        let (begun, mut whole): (Vec<_>, Vec<_>) =
+            complete.iter_mut().partition(|file| file.begun.is_some());
+        for file in begun {
+            file.complete(*force)?;
+        }
+        for some in whole.chunks_mut(WRITTEN_AT_ONCE) {
+            let outputs = some.iter().filter(|file| !file.issued.is_empty());
+            let outputs = outputs.map(|file| public_pem(file.to, &file.pem));
+            files::write_copies(&outputs.collect::<Vec<_>>(), *force)?;
+            some.iter_mut().for_each(|file| file.issued.clear());
+        }
+        for file in open {
+            file.grow(*force)?;
+        }
+        self.files.drain(..count);
+        Ok(())
+    }
+}
+
+impl<'a> Unwritten<'a> {
+    fn of(to: &'a Destination) -> Self {
+        Self {
+            to,
+            begun: None,
+            pem: String::new(),
+            issued: Vec::new(),
+        }
+    }
+
+    /// Puts behind the certificates what is to be there.
+    fn end(&mut self, chain: &str) {
+        if !self.issued.is_empty() {
+            self.pem.push_str(chain);
+        }
+    }
+
+    /// Writes what there is by now.
+    fn grow(&mut self, force: bool) -> Result<(), OutputError> {
+        if !self.pem.is_empty() {
+            let begun = match self.begun.take() {
+                Some(begun) => begun,
+                None => Growing::public_text(self.to, force)?,
+            };
+            self.begun.insert(begun).append(self.pem.as_bytes())?;
+            self.pem.clear();
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, force: bool) -> Result<(), OutputError> {
+        self.grow(force)?;
+        self.begun.take().map_or(Ok(()), Growing::complete)?;
+        self.issued.clear();
+        Ok(())
+    }
+}
+
+impl Shop {
+    fn batch(&self) -> Batch<'_, SigningKey, LocalLedger> {
+        self.authority.batch(&self.by, UnixTime::now())
     }
 }
 
@@ -247,6 +369,8 @@ impl Signed {
 #[derive(Debug, Serialize)]
 struct Outcome {
     request: String,
+    /// Which request of the file, from 1 on, if there are several.
+    number: Option<usize>,
     /// With the certificate; as all that follows, it is there if one was issued.
     file: Option<String>,
     serial_number: Option<String>,
@@ -261,16 +385,17 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn pending(job: &Job<'_>) -> Self {
+    fn pending(request: &Source, number: Option<usize>, to: &Destination) -> Self {
         Self {
-            request: job.request.to_string(),
+            request: request.to_string(),
+            number,
             file: None,
             serial_number: None,
             subject: None,
             not_after: None,
             reason: None,
             failure: None,
-            to: job.to.to_string(),
+            to: to.to_string(),
         }
     }
 
@@ -281,17 +406,22 @@ impl Outcome {
         self.not_after = Some(rfc3339(certificate.not_after()));
     }
 
-    fn refused(&mut self, failure: Failure) {
+    fn refused(mut self, failure: Failure) -> Self {
         self.reason = Some(failure.to_string());
         self.failure = Some(failure);
+        self
     }
 
     /// Why none was issued, with the request's name.
     fn complaint(&self) -> Option<String> {
-        self.failure.as_ref().map(|failure| match failure {
-            // It begins with the name.
-            Failure::Document(error) => error.to_string(),
-            other => format!("{}: {other}", self.request),
+        self.failure.as_ref().map(|failure| {
+            let number = self.number.map(|number| format!("request {number} of "));
+            let number = number.unwrap_or_default();
+            match failure {
+                // It begins with the name.
+                Failure::Document(error) => format!("{number}{error}"),
+                other => format!("{number}{}: {other}", self.request),
+            }
         })
     }
 }

@@ -1,0 +1,114 @@
+use alloc::collections::VecDeque;
+use core::mem;
+
+use pq_x509::{CertificateRequest, VerifiedRequest};
+
+use super::contents::Contents;
+use super::error::DocumentError;
+use super::kind::Kind;
+use crate::files::{InputError, Pieces, Source};
+use crate::keys::classical_verification;
+
+/// More than a request has, with much text in front of it.
+const LIMIT: usize = 16 * 1024 * 1024;
+
+/// The requests of a file, in order and one at a time, so that any number of them takes little memory.
+pub(crate) struct Requests {
+    file: String,
+    pieces: Pieces,
+    /// Whether the file had anything yet.
+    is_begun: bool,
+    /// The DER of what comes next, or why it can't be had. If there are two more, there are two here, so
+    /// that the first knows whether it is alone.
+    ahead: VecDeque<Result<Vec<u8>, DocumentError>>,
+    taken: usize,
+}
+
+/// One of a file's requests.
+pub(crate) struct Numbered {
+    /// Which one it is, from 1 on, if the file has several.
+    pub(crate) number: Option<usize>,
+    /// Its signature proves that whoever made it has the private key.
+    pub(crate) request: Result<VerifiedRequest, DocumentError>,
+}
+
+impl Requests {
+    /// Opens a file, which has to have one at least.
+    pub(crate) fn open(source: &Source) -> Result<Self, DocumentError> {
+        let mut requests = Self {
+            file: source.to_string(),
+            pieces: source.pieces(Contents::END, LIMIT)?,
+            is_begun: false,
+            ahead: VecDeque::new(),
+            taken: 0,
+        };
+        let mut others = None;
+        while requests.ahead.is_empty() {
+            let Some(contents) = requests.read()? else {
+                let empty = InputError::Empty(requests.file);
+                return Err(others.unwrap_or_else(|| empty.into()));
+            };
+            let missing = requests.look_at(contents);
+            others = others.or(missing);
+        }
+        Ok(requests)
+    }
+
+    /// What the file has up to the end of its next block.
+    fn read(&mut self) -> Result<Option<Result<Contents, DocumentError>>, DocumentError> {
+        let is_first = !mem::replace(&mut self.is_begun, true);
+        let Some(piece) = self.pieces.next()? else {
+            return Ok(None);
+        };
+        // Without a block, a file is DER, and the rest of one is text.
+        Ok((is_first || Contents::has_block(piece)).then(|| Contents::of(piece, &self.file)))
+    }
+
+    /// Takes the requests, or says what is there instead.
+    fn look_at(&mut self, contents: Result<Contents, DocumentError>) -> Option<DocumentError> {
+        match contents.and_then(|contents| contents.into_all(&[Kind::Request])) {
+            // Everybody may know them, so they are not wiped.
+            Ok(blocks) => self.ahead.extend(
+                blocks
+                    .into_iter()
+                    .map(|mut block| Ok(mem::take(&mut *block.der))),
+            ),
+            Err(error @ DocumentError::Missing { .. }) => return Some(error),
+            Err(error) => self.ahead.push_back(Err(error)),
+        }
+        None
+    }
+
+    fn verified(&self, der: &[u8]) -> Result<VerifiedRequest, DocumentError> {
+        CertificateRequest::from_der(der)
+            .and_then(|request| request.verify_with(classical_verification()))
+            .map_err(|error| DocumentError::Request {
+                file: self.file.clone(),
+                error,
+            })
+    }
+}
+
+impl Iterator for Requests {
+    type Item = Numbered;
+
+    fn next(&mut self) -> Option<Numbered> {
+        while self.ahead.len() < 2 {
+            match self.read() {
+                Ok(Some(contents)) => drop(self.look_at(contents)),
+                Ok(None) => break,
+                Err(error) => {
+                    self.pieces.stop();
+                    self.ahead.push_back(Err(error));
+                }
+            }
+        }
+        let der = self.ahead.pop_front()?;
+        self.taken += 1;
+        let is_alone = self.taken == 1 && self.ahead.is_empty();
+        Some(Numbered {
+            number: (!is_alone).then_some(self.taken),
+            request: der.and_then(|der| self.verified(&der)),
+        })
+    }
+}
