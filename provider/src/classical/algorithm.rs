@@ -62,13 +62,46 @@ impl ClassicalAlgorithm {
         KeyAlgorithm::from(self).max_signature_len()
     }
 
-    /// What stands in certificates beside signatures of such a key.
-    pub(super) fn signature_identifier(self) -> AlgorithmIdentifier {
+    /// What stands in certificates beside signatures of such a key, where RSA signs so.
+    pub(super) fn signature_identifier(self, rsa: RsaScheme) -> AlgorithmIdentifier {
         match self {
             Self::EcdsaP256 => alg_id::ECDSA_SHA256,
             Self::EcdsaP384 => alg_id::ECDSA_SHA384,
             Self::Ed25519 => alg_id::ED25519,
-            Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => alg_id::RSA_PKCS1_SHA256,
+            Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => rsa.identifier(),
+        }
+    }
+}
+
+/// How RSA signs: padding and hash function (RFC 8017, section 8). The other algorithms leave no
+/// choice.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum RsaScheme {
+    /// PKCS#1 v1.5 with SHA-256, as certificates have it most often.
+    #[default]
+    Pkcs1Sha256,
+    /// PKCS#1 v1.5 with SHA-384.
+    Pkcs1Sha384,
+    /// PKCS#1 v1.5 with SHA-512.
+    Pkcs1Sha512,
+    /// PSS with SHA-256, for the mask too, and 32 bytes of salt.
+    PssSha256,
+    /// PSS with SHA-384, for the mask too, and 48 bytes of salt.
+    PssSha384,
+    /// PSS with SHA-512, for the mask too, and 64 bytes of salt.
+    PssSha512,
+}
+
+impl RsaScheme {
+    fn identifier(self) -> AlgorithmIdentifier {
+        match self {
+            Self::Pkcs1Sha256 => alg_id::RSA_PKCS1_SHA256,
+            Self::Pkcs1Sha384 => alg_id::RSA_PKCS1_SHA384,
+            Self::Pkcs1Sha512 => alg_id::RSA_PKCS1_SHA512,
+            Self::PssSha256 => alg_id::RSA_PSS_SHA256,
+            Self::PssSha384 => alg_id::RSA_PSS_SHA384,
+            Self::PssSha512 => alg_id::RSA_PSS_SHA512,
         }
     }
 }

@@ -7,7 +7,7 @@ use pq_x509::{PemError, SignError, Signer, SubjectKey, pem};
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 use zeroize::Zeroizing;
 
-use super::algorithm::ClassicalAlgorithm;
+use super::algorithm::{ClassicalAlgorithm, RsaScheme};
 use super::document::Document;
 use super::error::ClassicalKeyError;
 use super::graviola;
@@ -175,7 +175,17 @@ impl ClassicalKey {
     /// [`ClassicalKeyError::Randomness`] if there is none, and [`ClassicalKeyError::Unsound`] if the
     /// parts of an RSA key don't belong together.
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, ClassicalKeyError> {
-        self.key.sign(message)
+        self.sign_with(message, RsaScheme::default())
+    }
+
+    /// Signs a message as documents may ask of RSA; keys of other algorithms sign as
+    /// [`sign`](Self::sign) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sign`](Self::sign).
+    pub fn sign_with(&self, message: &[u8], rsa: RsaScheme) -> Result<Vec<u8>, ClassicalKeyError> {
+        self.key.sign(message, rsa)
     }
 }
 
@@ -187,7 +197,8 @@ impl SubjectKey for ClassicalKey {
 
 impl Signer for ClassicalKey {
     fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-        let identifier = self.algorithm().signature_identifier();
+        let algorithm = self.algorithm();
+        let identifier = algorithm.signature_identifier(RsaScheme::default());
         let identifier = identifier_in(&identifier).expect("it is a constant");
         AlgorithmIdentifierOwned {
             oid: identifier.oid,

@@ -18,7 +18,7 @@ mod public_key;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod graviola;
 
-pub use algorithm::{ClassicalAlgorithm, UnknownClassicalAlgorithm};
+pub use algorithm::{ClassicalAlgorithm, RsaScheme, UnknownClassicalAlgorithm};
 pub use error::ClassicalKeyError;
 pub use key::ClassicalKey;
 pub use public_key::ClassicalPublicKey;

@@ -1,5 +1,6 @@
 use zeroize::Zeroizing;
 
+use super::algorithm::RsaScheme;
 use super::error::ClassicalKeyError;
 
 /// A private key of one algorithm.
@@ -13,6 +14,6 @@ pub(super) trait PrivateKey: Send + Sync {
     /// The scalar or the seed, if the key is no more than that.
     fn raw(&self) -> Option<Zeroizing<Vec<u8>>>;
 
-    /// The contents of a certificate's signature field.
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, ClassicalKeyError>;
+    /// The contents of a certificate's signature field. What is not RSA passes over the scheme.
+    fn sign(&self, message: &[u8], rsa: RsaScheme) -> Result<Vec<u8>, ClassicalKeyError>;
 }

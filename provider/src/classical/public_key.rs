@@ -1,15 +1,16 @@
 use core::fmt;
 
-use pq_x509::x509_cert::der::Decode;
+use pq_x509::x509_cert::der::asn1::BitStringRef;
+use pq_x509::x509_cert::der::{Decode, Encode};
 use pq_x509::x509_cert::spki::SubjectPublicKeyInfoRef;
 use pq_x509::{SubjectKey, pem};
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 
-use super::algorithm::ClassicalAlgorithm;
+use super::algorithm::{ClassicalAlgorithm, RsaScheme};
 use super::error::ClassicalKeyError;
 use super::family::{Family, rsa_of_length};
 use super::graviola;
-use crate::algorithms::rsa_bits;
+use crate::algorithms::{identifier_in, rsa_bits};
 
 /// A public key of ECDSA, Ed25519 or RSA.
 ///
@@ -60,6 +61,32 @@ impl ClassicalPublicKey {
         Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
     }
 
+    /// Reads the key alone, as [`as_bytes`](Self::as_bytes) gives it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_spki_der`](Self::from_spki_der), and [`ClassicalKeyError::Malformed`] if an RSA
+    /// key has another length than the algorithm says.
+    pub fn from_bytes(
+        algorithm: ClassicalAlgorithm,
+        bytes: &[u8],
+    ) -> Result<Self, ClassicalKeyError> {
+        let family = Family::from(algorithm);
+        let identifier = family.identifier();
+        let spki = SubjectPublicKeyInfoRef {
+            algorithm: identifier_in(&identifier)?,
+            subject_public_key: BitStringRef::from_bytes(bytes)?,
+        };
+        let key = Self::from_spki_der(&spki.to_der()?)?;
+        match key.algorithm == algorithm {
+            true => Ok(key),
+            false => Err(ClassicalKeyError::Malformed {
+                algorithm: family.name(),
+                reason: format!("it is one of {}, not of {algorithm}", key.algorithm),
+            }),
+        }
+    }
+
     /// The algorithm.
     pub fn algorithm(&self) -> ClassicalAlgorithm {
         self.algorithm
@@ -87,8 +114,23 @@ impl ClassicalPublicKey {
     ///
     /// [`ClassicalKeyError::InvalidSignature`] if it is none of this key over this message.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), ClassicalKeyError> {
+        self.verify_with(message, signature, RsaScheme::default())
+    }
+
+    /// Verifies a signature of the kind that
+    /// [`ClassicalKey::sign_with`](super::ClassicalKey::sign_with) makes by this scheme.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::InvalidSignature`] if it is none of this key over this message.
+    pub fn verify_with(
+        &self,
+        message: &[u8],
+        signature: &[u8],
+        rsa: RsaScheme,
+    ) -> Result<(), ClassicalKeyError> {
         let key = Family::from(self.algorithm).identifier();
-        let identifier = self.algorithm.signature_identifier();
+        let identifier = self.algorithm.signature_identifier(rsa);
         let verified = graviola::verification_algorithms()?
             .iter()
             .find(|one| one.public_key_alg_id() == key && one.signature_alg_id() == identifier)

@@ -11,7 +11,7 @@ use ring::signature::{
     VerificationAlgorithm,
 };
 use rustls_pq::classical::{
-    ClassicalAlgorithm, ClassicalKey, ClassicalKeyError, ClassicalPublicKey,
+    ClassicalAlgorithm, ClassicalKey, ClassicalKeyError, ClassicalPublicKey, RsaScheme,
     verification_algorithms,
 };
 
@@ -73,6 +73,57 @@ fn ring_reads_the_keys_and_verifies_their_signatures() {
         let theirs = signed_by_ring(algorithm, &key.to_pkcs8_der());
         public_key.verify(MESSAGE, &theirs).unwrap();
     }
+}
+
+#[test]
+fn ring_verifies_every_scheme_of_rsa() {
+    let key = ClassicalKey::from_pem(include_str!("rsa-2048.pem")).unwrap();
+    let schemes: [(RsaScheme, &dyn VerificationAlgorithm); 6] = [
+        (
+            RsaScheme::Pkcs1Sha256,
+            &signature::RSA_PKCS1_2048_8192_SHA256,
+        ),
+        (
+            RsaScheme::Pkcs1Sha384,
+            &signature::RSA_PKCS1_2048_8192_SHA384,
+        ),
+        (
+            RsaScheme::Pkcs1Sha512,
+            &signature::RSA_PKCS1_2048_8192_SHA512,
+        ),
+        (RsaScheme::PssSha256, &signature::RSA_PSS_2048_8192_SHA256),
+        (RsaScheme::PssSha384, &signature::RSA_PSS_2048_8192_SHA384),
+        (RsaScheme::PssSha512, &signature::RSA_PSS_2048_8192_SHA512),
+    ];
+    for (scheme, verification) in schemes {
+        let signature = key.sign_with(MESSAGE, scheme).unwrap();
+        UnparsedPublicKey::new(verification, key.public_key().as_bytes())
+            .verify(MESSAGE, &signature)
+            .unwrap();
+        for (other, _) in schemes {
+            let verified = key.public_key().verify_with(MESSAGE, &signature, other);
+            assert_eq!(verified.is_ok(), other == scheme, "{scheme:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn public_keys_are_read_alone() {
+    for &algorithm in &ClassicalAlgorithm::ALL[..4] {
+        let key = key(algorithm);
+        let public_key = key.public_key();
+        let read = |bytes| ClassicalPublicKey::from_bytes(algorithm, bytes);
+        assert_eq!(read(public_key.as_bytes()).as_ref(), Ok(public_key));
+        assert!(read(&public_key.as_bytes()[1..]).is_err());
+        assert!(read(&[]).is_err());
+    }
+    let rsa = key(ClassicalAlgorithm::Rsa2048);
+    let bytes = rsa.public_key().as_bytes();
+    let error = ClassicalPublicKey::from_bytes(ClassicalAlgorithm::Rsa3072, bytes).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "malformed RSA key: it is one of RSA-2048, not of RSA-3072"
+    );
 }
 
 fn signed_by_ring(algorithm: ClassicalAlgorithm, pkcs8: &[u8]) -> Vec<u8> {

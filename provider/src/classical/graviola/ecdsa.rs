@@ -5,6 +5,7 @@ use graviola::signing::ecdsa::{Curve, P256, P384, SigningKey};
 use zeroize::Zeroizing;
 
 use super::{Key, LONG_ENOUGH, not_signed};
+use crate::classical::algorithm::RsaScheme;
 use crate::classical::error::ClassicalKeyError;
 use crate::classical::private_key::PrivateKey;
 
@@ -74,7 +75,7 @@ impl<C: Suite> PrivateKey for Ecdsa<C> {
         Some(C::scalar(&self.0.private_key))
     }
 
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, ClassicalKeyError> {
+    fn sign(&self, message: &[u8], _: RsaScheme) -> Result<Vec<u8>, ClassicalKeyError> {
         let mut buffer = [0; MAX_DER_LEN];
         let signature = self.0.sign_asn1::<C::Hash>(&[message], &mut buffer);
         Ok(signature.map_err(not_signed)?.to_vec())

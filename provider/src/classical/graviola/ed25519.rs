@@ -3,6 +3,7 @@ use graviola::signing::eddsa::Ed25519SigningKey;
 use zeroize::Zeroizing;
 
 use super::{Key, LONG_ENOUGH};
+use crate::classical::algorithm::RsaScheme;
 use crate::classical::error::ClassicalKeyError;
 use crate::classical::private_key::PrivateKey;
 
@@ -48,7 +49,7 @@ impl PrivateKey for Ed25519 {
         Some(seed.to_vec().into())
     }
 
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, ClassicalKeyError> {
+    fn sign(&self, message: &[u8], _: RsaScheme) -> Result<Vec<u8>, ClassicalKeyError> {
         Ok(self.0.sign(message).into())
     }
 }

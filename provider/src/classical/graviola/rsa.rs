@@ -3,6 +3,7 @@ use graviola::signing::rsa::{KeySize, SigningKey};
 use zeroize::Zeroizing;
 
 use super::{Key, LONG_ENOUGH, not_signed};
+use crate::classical::algorithm::RsaScheme;
 use crate::classical::error::ClassicalKeyError;
 use crate::classical::private_key::PrivateKey;
 
@@ -36,11 +37,18 @@ impl PrivateKey for Rsa {
         None
     }
 
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, ClassicalKeyError> {
+    fn sign(&self, message: &[u8], scheme: RsaScheme) -> Result<Vec<u8>, ClassicalKeyError> {
         let mut signature = vec![0; self.0.modulus_len_bytes()];
-        self.0
-            .sign_pkcs1_sha256(&mut signature, message)
-            .map_err(not_signed)?;
+        let place = &mut signature;
+        match scheme {
+            RsaScheme::Pkcs1Sha256 => self.0.sign_pkcs1_sha256(place, message),
+            RsaScheme::Pkcs1Sha384 => self.0.sign_pkcs1_sha384(place, message),
+            RsaScheme::Pkcs1Sha512 => self.0.sign_pkcs1_sha512(place, message),
+            RsaScheme::PssSha256 => self.0.sign_pss_sha256(place, message),
+            RsaScheme::PssSha384 => self.0.sign_pss_sha384(place, message),
+            RsaScheme::PssSha512 => self.0.sign_pss_sha512(place, message),
+        }
+        .map_err(not_signed)?;
         Ok(signature)
     }
 }
