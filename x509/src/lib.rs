@@ -141,10 +141,10 @@ pub use issuing::{
     IssueError, Issuer, RequestBuilder, RequestError, TbsCertificate, VerifiedRequest,
 };
 pub use keys::{
-    Algorithm, DecapsulationKey, EncapsulationKey, HashedMessage, KemAlgorithm, KeyError,
-    MessageHasher, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError, SignError,
-    SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey,
-    UnknownAlgorithm, VerifyingKey, verification,
+    Algorithm, CompositeIdentifier, DecapsulationKey, EncapsulationKey, HashedMessage,
+    KemAlgorithm, KeyError, MessageHasher, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError,
+    SignError, SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant,
+    SubjectKey, UnknownAlgorithm, VerifyingKey, verification,
 };
 pub use pki_types;
 pub use pq_core::ml_dsa::PreHash;

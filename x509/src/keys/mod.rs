@@ -5,6 +5,7 @@
 
 mod algorithm;
 mod backend;
+mod composite;
 mod error;
 mod identifier;
 mod message;
@@ -18,6 +19,7 @@ pub mod verification;
 pub use algorithm::{
     Algorithm, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, UnknownAlgorithm,
 };
+pub use composite::CompositeIdentifier;
 pub use error::KeyError;
 pub(crate) use identifier::is_hash_ml_dsa;
 pub use message::{HashedMessage, MessageHasher, SignatureOptions, SigningVariant};
