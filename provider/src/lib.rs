@@ -265,6 +265,9 @@
 //! * `tls12`: TLS 1.2 (classical, as ever) with AWS-LC and ring.
 //! * `quic`: QUIC with graviola, whose own cipher suites are for TCP only. Adds
 //!   RustCrypto's `aes` and `chacha20`, which protect packet headers.
+//! * `composite`: the module of that name, which has keys and signatures of Composite ML-DSA for
+//!   certificates and documents, by draft-ietf-lamps-pq-composite-sigs-19. Not for TLS. It turns
+//!   `graviola` on.
 //!
 //! # Errors
 //!
@@ -294,6 +297,8 @@ pub mod base;
 mod builder;
 #[cfg(feature = "graviola")]
 pub mod classical;
+#[cfg(feature = "composite")]
+pub mod composite;
 mod error;
 mod hello;
 pub mod identity;

@@ -7,6 +7,8 @@ mod builder;
 mod chromium;
 #[cfg(feature = "graviola")]
 mod classical;
+#[cfg(feature = "composite")]
+mod composite;
 mod default_base;
 mod errors;
 mod events;

@@ -1,0 +1,120 @@
+use pq_x509::x509_cert::der;
+use pq_x509::x509_cert::spki::ObjectIdentifier;
+use pq_x509::{CompositeIdentifier, KeyError, PemError};
+
+use super::algorithm::CompositeAlgorithm;
+use crate::classical::ClassicalKeyError;
+
+/// Why a composite key could not be made, read, written or used.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompositeKeyError {
+    /// The bytes are not the DER of a PKCS#8 private key or of a SubjectPublicKeyInfo.
+    #[error("the key is not valid DER: {0}")]
+    Der(der::Error),
+    /// The text holds no PEM block of the right kind, or a damaged one.
+    #[error(transparent)]
+    Pem(#[from] PemError),
+    /// The key is no composite one.
+    #[error("{0} is no identifier of Composite ML-DSA; take one of {names}", names = names())]
+    UnsupportedAlgorithm(ObjectIdentifier),
+    /// A combination of the draft whose classical half is missing here.
+    #[error("no support for keys of {composite}, since {missing} is missing here; take one of {names}", names = names())]
+    UnsupportedCombination {
+        /// Which.
+        composite: CompositeIdentifier,
+        /// The classical half.
+        missing: &'static str,
+    },
+    /// A name that is no combination's.
+    #[error("{0:?} is no combination of Composite ML-DSA known here; known: {names}", names = names())]
+    UnknownName(String),
+    /// The AlgorithmIdentifier carries parameters, which must be absent.
+    #[error(
+        "the AlgorithmIdentifier of {0} carries parameters; they must be absent, and NULL is not \
+         absent: have the key encoded again by a conforming tool"
+    )]
+    ParametersPresent(CompositeAlgorithm),
+    /// The key is too short to have its ML-DSA half, its bits are no whole bytes, or its classical half
+    /// has another encoding than the draft's.
+    #[error("malformed {algorithm} key: {reason}")]
+    Malformed {
+        /// What the key claims to be.
+        algorithm: CompositeAlgorithm,
+        /// The check that failed.
+        reason: &'static str,
+    },
+    /// The classical half was refused, or can't be used on this machine.
+    #[error("the classical half of the {algorithm} key: {error}")]
+    Classical {
+        /// What the key claims to be.
+        algorithm: CompositeAlgorithm,
+        /// Why.
+        error: ClassicalKeyError,
+    },
+    /// The ML-DSA half was refused.
+    #[error("the ML-DSA half of the {algorithm} key: {error}")]
+    MlDsa {
+        /// What the key claims to be.
+        algorithm: CompositeAlgorithm,
+        /// Why.
+        error: KeyError,
+    },
+    /// A private key whose file has a public key beside it that is not its own.
+    #[error("malformed {0} key: the public key beside the private key belongs to another key")]
+    PublicKeyMismatch(CompositeAlgorithm),
+    /// The parts of the private key don't belong together, so that it signs nothing that its public key
+    /// accepts.
+    #[error(
+        "the parts of the {0} key don't belong together: its public half refuses what its private half \
+         signs; don't use it, and get it from where it was made"
+    )]
+    Unsound(CompositeAlgorithm),
+    /// A context has one byte for its length.
+    #[error("a context has at most 255 bytes, not {0}; shorten it, or give a hash of it")]
+    ContextTooLong(usize),
+    /// A message was hashed for another combination, whose signature would be of no use here.
+    #[error("the message was hashed for {hashed_for}, and the key is of {key}; hash it anew")]
+    OtherAlgorithm {
+        /// What the message was hashed for.
+        hashed_for: CompositeAlgorithm,
+        /// The key's algorithm.
+        key: CompositeAlgorithm,
+    },
+    /// The signature is not valid for this key, message and context. Of which half it was nobody is told.
+    #[error("invalid {0} signature")]
+    InvalidSignature(CompositeAlgorithm),
+    /// The operating system gave no randomness.
+    #[error("the operating system gave no randomness")]
+    Randomness,
+}
+
+impl From<der::Error> for CompositeKeyError {
+    fn from(error: der::Error) -> Self {
+        Self::Der(error)
+    }
+}
+
+/// For `map_err`: what became of the ML-DSA half of a key of this algorithm.
+pub(super) fn of_ml_dsa(algorithm: CompositeAlgorithm) -> impl Fn(KeyError) -> CompositeKeyError {
+    move |error| match error {
+        KeyError::Randomness(_) => CompositeKeyError::Randomness,
+        error => CompositeKeyError::MlDsa { algorithm, error },
+    }
+}
+
+/// For `map_err`: what became of the classical half of a key of this algorithm.
+pub(super) fn of_classical(
+    algorithm: CompositeAlgorithm,
+) -> impl Fn(ClassicalKeyError) -> CompositeKeyError {
+    move |error| match error {
+        ClassicalKeyError::Randomness => CompositeKeyError::Randomness,
+        ClassicalKeyError::Unsound => CompositeKeyError::Unsound(algorithm),
+        error => CompositeKeyError::Classical { algorithm, error },
+    }
+}
+
+fn names() -> String {
+    let names: Vec<_> = CompositeAlgorithm::ALL.iter().map(|a| a.name()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,233 @@
+use core::fmt;
+
+use pkcs8::PrivateKeyInfoRef;
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::x509_cert::der::Decode;
+use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
+use pq_x509::{SignError, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey, pem};
+use zeroize::Zeroizing;
+
+use super::algorithm::CompositeAlgorithm;
+use super::encoding;
+use super::error::{CompositeKeyError, of_classical, of_ml_dsa};
+use super::message::HashedMessage;
+use super::public_key::CompositePublicKey;
+use crate::classical::ClassicalKey;
+
+/// A composite private key, which signs certificates, requests and documents.
+///
+/// pq-x509's [`Issuer`](pq_x509::Issuer) and requests take it, as they take a post-quantum key.
+/// Clones share one key. Buffers with a key in them are wiped; graviola moves keys by value, which may
+/// leave copies on the stack.
+#[derive(Clone)]
+pub struct CompositeKey {
+    ml_dsa: SigningKey,
+    classical: ClassicalKey,
+    public_key: CompositePublicKey,
+}
+
+impl CompositeKey {
+    /// Makes two new keys from the operating system's randomness.
+    ///
+    /// With RSA it takes a while, as [`ClassicalKey::generate`] says.
+    ///
+    /// # Errors
+    ///
+    /// [`CompositeKeyError::Randomness`] if there is none; [`CompositeKeyError::Classical`] where graviola
+    /// doesn't run, as all that makes or reads a key.
+    pub fn generate(algorithm: CompositeAlgorithm) -> Result<Self, CompositeKeyError> {
+        let row = algorithm.row();
+        Self::of_halves(
+            algorithm,
+            SigningKey::generate(row.ml_dsa).map_err(of_ml_dsa(algorithm))?,
+            ClassicalKey::generate(row.classical).map_err(of_classical(algorithm))?,
+        )
+    }
+
+    /// Reads the key alone: the seed of ML-DSA, 32 bytes, and behind it the DER of ECPrivateKey with
+    /// the curve and without the public key, the seed of Ed25519, or the DER of RSAPrivateKey (section 4
+    /// of the draft). No other encoding of these is accepted.
+    ///
+    /// # Errors
+    ///
+    /// A [`CompositeKeyError`] that says what is wrong with it.
+    pub fn from_bytes(
+        algorithm: CompositeAlgorithm,
+        bytes: &[u8],
+    ) -> Result<Self, CompositeKeyError> {
+        let row = algorithm.row();
+        let (seed, classical) =
+            bytes
+                .split_at_checked(row.ml_dsa.seed_len())
+                .ok_or(CompositeKeyError::Malformed {
+                    algorithm,
+                    reason: "it ends within its ML-DSA half",
+                })?;
+        Self::of_halves(
+            algorithm,
+            SigningKey::from_seed(row.ml_dsa, seed).map_err(of_ml_dsa(algorithm))?,
+            encoding::read(algorithm, classical)?,
+        )
+    }
+
+    /// Reads a PKCS#8 private key (RFC 5958, version 1 or 2) from DER. A public key beside the private one
+    /// is held against it.
+    ///
+    /// # Errors
+    ///
+    /// A [`CompositeKeyError`] that says what is wrong with it.
+    pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, CompositeKeyError> {
+        let info = PrivateKeyInfoRef::from_der(der)?;
+        let algorithm = CompositeAlgorithm::from_identifier(&info.algorithm)?;
+        let key = Self::from_bytes(algorithm, info.private_key.as_bytes())?;
+        match info.public_key {
+            Some(bits) if bits.as_bytes() != Some(key.public_key.as_bytes()) => {
+                Err(CompositeKeyError::PublicKeyMismatch(algorithm))
+            }
+            _ => Ok(key),
+        }
+    }
+
+    /// Reads the first `PRIVATE KEY` block of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// [`CompositeKeyError::Pem`] if there is none, and those of DER.
+    pub fn from_pkcs8_pem(text: &str) -> Result<Self, CompositeKeyError> {
+        Self::from_pkcs8_der(&pem::decode_first(text, PEM_LABEL)?)
+    }
+
+    fn of_halves(
+        algorithm: CompositeAlgorithm,
+        ml_dsa: SigningKey,
+        classical: ClassicalKey,
+    ) -> Result<Self, CompositeKeyError> {
+        let public_key = CompositePublicKey::of_halves(
+            algorithm,
+            ml_dsa.verifying_key().clone(),
+            classical.public_key().clone(),
+        )?;
+        Ok(Self {
+            ml_dsa,
+            classical,
+            public_key,
+        })
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> CompositeAlgorithm {
+        self.public_key.algorithm()
+    }
+
+    /// The public half, which has two halves as well.
+    pub fn public_key(&self) -> &CompositePublicKey {
+        &self.public_key
+    }
+
+    /// What [`from_bytes`](Self::from_bytes) reads.
+    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let seed = self.ml_dsa.seed().expect("it was made from its seed");
+        let classical = encoding::write(&self.classical);
+        [seed, &*classical].concat().into()
+    }
+
+    /// The key in PKCS#8 of version 1, as the draft writes it.
+    pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
+        encoding::pkcs8(self.algorithm(), &self.to_bytes())
+    }
+
+    /// The same as PEM.
+    pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
+        Zeroizing::new(pem::encode(PEM_LABEL, &self.to_pkcs8_der()))
+    }
+
+    /// Checks that the key works: signs something, and verifies that. What nothing uses goes unchecked, which
+    /// is the private exponent of RSA.
+    ///
+    /// # Errors
+    ///
+    /// [`CompositeKeyError::Unsound`] if it does not, and [`CompositeKeyError::Randomness`] if there is
+    /// none to sign with.
+    pub fn check(&self) -> Result<(), CompositeKeyError> {
+        const MESSAGE: &[u8] = b"rustls-pq check";
+        let signature = self.sign(MESSAGE)?;
+        let verified = self.public_key.verify(MESSAGE, &signature);
+        verified.map_err(|_| CompositeKeyError::Unsound(self.algorithm()))
+    }
+
+    /// Signs a message as certificates do, with an empty context.
+    ///
+    /// # Errors
+    ///
+    /// [`CompositeKeyError::Randomness`] if there is none, and [`CompositeKeyError::Unsound`] if the
+    /// parts of an RSA half don't belong together.
+    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, CompositeKeyError> {
+        self.sign_with_context(message, &[])
+    }
+
+    /// Signs a message with a context of at most 255 bytes, which keeps signatures for different purposes
+    /// apart.
+    ///
+    /// # Errors
+    ///
+    /// As [`sign`](Self::sign), and [`CompositeKeyError::ContextTooLong`].
+    pub fn sign_with_context(
+        &self,
+        message: &[u8],
+        context: &[u8],
+    ) -> Result<Vec<u8>, CompositeKeyError> {
+        self.sign_hashed(&HashedMessage::of(self.algorithm(), message, context)?)
+    }
+
+    /// Signs a message that was hashed before.
+    ///
+    /// # Errors
+    ///
+    /// As [`sign`](Self::sign), and [`CompositeKeyError::OtherAlgorithm`] if it was hashed for
+    /// another combination.
+    pub fn sign_hashed(&self, message: &HashedMessage) -> Result<Vec<u8>, CompositeKeyError> {
+        let algorithm = self.algorithm();
+        let message = message.for_key_of(algorithm)?;
+        let row = algorithm.row();
+        let label = algorithm.label();
+        let options = SignatureOptions::new().context(label.as_bytes());
+        let ml_dsa = self
+            .ml_dsa
+            .sign_with(message, &options, SigningVariant::Hedged)
+            .map_err(of_ml_dsa(algorithm))?;
+        let classical = self
+            .classical
+            .sign_with(message, row.rsa)
+            .map_err(of_classical(algorithm))?;
+        Ok([ml_dsa, classical].concat())
+    }
+}
+
+impl SubjectKey for CompositeKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.public_key.spki()
+    }
+}
+
+impl Signer for CompositeKey {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        AlgorithmIdentifierOwned {
+            oid: self.algorithm().oid(),
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        self.sign(message).map_err(SignError::new)
+    }
+}
+
+impl fmt::Debug for CompositeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompositeKey")
+            .field("algorithm", &self.algorithm())
+            .finish_non_exhaustive()
+    }
+}
+
+const PEM_LABEL: &str = "PRIVATE KEY";

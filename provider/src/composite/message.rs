@@ -1,0 +1,108 @@
+use core::fmt;
+
+use pq_core::ml_dsa::PreHasher;
+
+use super::algorithm::CompositeAlgorithm;
+use super::error::CompositeKeyError;
+
+/// Hashes a message that comes in pieces, such as a file that is larger than the memory, for its
+/// signature to be made or verified. [`CompositeAlgorithm::hasher`] makes one.
+///
+/// ```
+/// use rustls_pq::composite::{CompositeAlgorithm, CompositeKey};
+///
+/// let algorithm = CompositeAlgorithm::MlDsa44Ed25519Sha512;
+/// let key = CompositeKey::generate(algorithm)?;
+/// let mut hasher = algorithm.hasher(b"backups")?;
+/// for piece in ["mess", "age"] {
+///     hasher.update(piece.as_bytes());
+/// }
+/// let message = hasher.finish();
+/// let signature = key.sign_hashed(&message)?;
+/// key.public_key().verify_hashed(&message, &signature)?;
+/// key.public_key().verify_with_context(b"message", &signature, b"backups")?;
+/// # Ok::<_, rustls_pq::composite::CompositeKeyError>(())
+/// ```
+pub struct MessageHasher {
+    algorithm: CompositeAlgorithm,
+    hasher: PreHasher,
+    /// M′ but for the digest.
+    start: Vec<u8>,
+}
+
+impl MessageHasher {
+    pub(super) fn new(
+        algorithm: CompositeAlgorithm,
+        context: &[u8],
+    ) -> Result<Self, CompositeKeyError> {
+        let len = u8::try_from(context.len())
+            .map_err(|_| CompositeKeyError::ContextTooLong(context.len()))?;
+        Ok(Self {
+            algorithm,
+            hasher: algorithm.pre_hash().hasher(),
+            start: [PREFIX, algorithm.label().as_bytes(), &[len], context].concat(),
+        })
+    }
+
+    /// Takes the next bytes of the message. Many at a time take less time.
+    pub fn update(&mut self, message: &[u8]) {
+        self.hasher.update(message);
+    }
+
+    /// Ends the message.
+    pub fn finish(self) -> HashedMessage {
+        let mut representative = self.start;
+        representative.extend_from_slice(self.hasher.finish().as_bytes());
+        HashedMessage {
+            algorithm: self.algorithm,
+            representative,
+        }
+    }
+}
+
+impl fmt::Debug for MessageHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MessageHasher")
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What both halves of a key sign: M′ of the draft's section 3.2, in which are the combination, the context
+/// and the hash of the message. It is no secret.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HashedMessage {
+    algorithm: CompositeAlgorithm,
+    representative: Vec<u8>,
+}
+
+impl HashedMessage {
+    /// Of a message that is there as a whole.
+    pub(super) fn of(
+        algorithm: CompositeAlgorithm,
+        message: &[u8],
+        context: &[u8],
+    ) -> Result<Self, CompositeKeyError> {
+        let mut hasher = algorithm.hasher(context)?;
+        hasher.update(message);
+        Ok(hasher.finish())
+    }
+
+    /// The combination that it was hashed for.
+    pub fn algorithm(&self) -> CompositeAlgorithm {
+        self.algorithm
+    }
+
+    /// M′ ← Prefix ‖ Label ‖ len(ctx) ‖ ctx ‖ PH(M), for keys of this algorithm.
+    pub(super) fn for_key_of(&self, key: CompositeAlgorithm) -> Result<&[u8], CompositeKeyError> {
+        match self.algorithm == key {
+            true => Ok(&self.representative),
+            false => Err(CompositeKeyError::OtherAlgorithm {
+                hashed_for: self.algorithm,
+                key,
+            }),
+        }
+    }
+}
+
+const PREFIX: &[u8] = b"CompositeAlgorithmSignatures2025";

@@ -1,0 +1,196 @@
+use core::fmt;
+
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::x509_cert::der::asn1::BitStringRef;
+use pq_x509::x509_cert::der::{Decode, Encode};
+use pq_x509::x509_cert::spki::SubjectPublicKeyInfoRef;
+use pq_x509::{SignatureOptions, SubjectKey, VerifyingKey, pem};
+
+use super::algorithm::CompositeAlgorithm;
+use super::error::{CompositeKeyError, of_classical, of_ml_dsa};
+use super::message::HashedMessage;
+use crate::classical::ClassicalPublicKey;
+
+/// A composite public key.
+///
+/// One that exists is valid in both halves.
+#[derive(Clone)]
+pub struct CompositePublicKey {
+    algorithm: CompositeAlgorithm,
+    ml_dsa: VerifyingKey,
+    classical: ClassicalPublicKey,
+    spki: Vec<u8>,
+}
+
+impl CompositePublicKey {
+    /// Reads the DER of a SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7). Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// A [`CompositeKeyError`] that says what is wrong with it.
+    pub fn from_spki_der(der: &[u8]) -> Result<Self, CompositeKeyError> {
+        let spki = SubjectPublicKeyInfoRef::from_der(der)?;
+        let algorithm = CompositeAlgorithm::from_identifier(&spki.algorithm)?;
+        match spki.subject_public_key.as_bytes() {
+            Some(bytes) => Self::from_bytes(algorithm, bytes),
+            None => Err(CompositeKeyError::Malformed {
+                algorithm,
+                reason: "its bits are no whole number of bytes",
+            }),
+        }
+    }
+
+    /// Reads the first `PUBLIC KEY` block of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// [`CompositeKeyError::Pem`] if there is none, and those of DER.
+    pub fn from_spki_pem(text: &str) -> Result<Self, CompositeKeyError> {
+        Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
+    }
+
+    /// Reads the key alone: that of ML-DSA, which has one length, and behind it the uncompressed point of
+    /// ECDSA, the 32 bytes of Ed25519, or the DER of RSAPublicKey (section 4 of the draft).
+    ///
+    /// # Errors
+    ///
+    /// A [`CompositeKeyError`] that says what is wrong with it.
+    pub fn from_bytes(
+        algorithm: CompositeAlgorithm,
+        bytes: &[u8],
+    ) -> Result<Self, CompositeKeyError> {
+        let row = algorithm.row();
+        let (ml_dsa, classical) = bytes.split_at_checked(row.ml_dsa.public_key_len()).ok_or(
+            CompositeKeyError::Malformed {
+                algorithm,
+                reason: "it ends within its ML-DSA half",
+            },
+        )?;
+        Self::of_halves(
+            algorithm,
+            VerifyingKey::from_bytes(row.ml_dsa, ml_dsa).map_err(of_ml_dsa(algorithm))?,
+            ClassicalPublicKey::from_bytes(row.classical, classical)
+                .map_err(of_classical(algorithm))?,
+        )
+    }
+
+    pub(super) fn of_halves(
+        algorithm: CompositeAlgorithm,
+        ml_dsa: VerifyingKey,
+        classical: ClassicalPublicKey,
+    ) -> Result<Self, CompositeKeyError> {
+        let bytes = [ml_dsa.as_bytes(), classical.as_bytes()].concat();
+        let spki = SubjectPublicKeyInfoRef {
+            algorithm: algorithm.identifier(),
+            subject_public_key: BitStringRef::from_bytes(&bytes)?,
+        };
+        Ok(Self {
+            algorithm,
+            spki: spki.to_der()?,
+            ml_dsa,
+            classical,
+        })
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> CompositeAlgorithm {
+        self.algorithm
+    }
+
+    /// The DER of the SubjectPublicKeyInfo.
+    pub fn to_spki_der(&self) -> &[u8] {
+        &self.spki
+    }
+
+    /// The SubjectPublicKeyInfo as PEM.
+    pub fn to_spki_pem(&self) -> String {
+        pem::encode(PEM_LABEL, &self.spki)
+    }
+
+    /// What [`from_bytes`](Self::from_bytes) reads.
+    pub fn as_bytes(&self) -> &[u8] {
+        let len = self.ml_dsa.as_bytes().len() + self.classical.as_bytes().len();
+        &self.spki[self.spki.len() - len..]
+    }
+
+    /// Verifies a signature as certificates do, with an empty context.
+    ///
+    /// # Errors
+    ///
+    /// [`CompositeKeyError::InvalidSignature`] if either half is none of this key over this message.
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), CompositeKeyError> {
+        self.verify_with_context(message, signature, &[])
+    }
+
+    /// Verifies a signature with a context.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`](Self::verify), and [`CompositeKeyError::ContextTooLong`].
+    pub fn verify_with_context(
+        &self,
+        message: &[u8],
+        signature: &[u8],
+        context: &[u8],
+    ) -> Result<(), CompositeKeyError> {
+        let message = HashedMessage::of(self.algorithm, message, context)?;
+        self.verify_hashed(&message, signature)
+    }
+
+    /// Verifies a signature of a message that was hashed before.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`](Self::verify), and [`CompositeKeyError::OtherAlgorithm`] if it was hashed for
+    /// another combination.
+    pub fn verify_hashed(
+        &self,
+        message: &HashedMessage,
+        signature: &[u8],
+    ) -> Result<(), CompositeKeyError> {
+        let message = message.for_key_of(self.algorithm)?;
+        let invalid = CompositeKeyError::InvalidSignature(self.algorithm);
+        let row = self.algorithm.row();
+        // The length is public.
+        let Some((ml_dsa, classical)) = signature.split_at_checked(row.ml_dsa.signature_len())
+        else {
+            return Err(invalid);
+        };
+        let label = self.algorithm.label();
+        let options = SignatureOptions::new().context(label.as_bytes());
+        let ml_dsa = self.ml_dsa.verify_with(message, ml_dsa, &options).is_ok();
+        let classical = self
+            .classical
+            .verify_with(message, classical, row.rsa)
+            .is_ok();
+        // Not `&&`: both halves are there by now, and which of them failed makes no difference.
+        match ml_dsa & classical {
+            true => Ok(()),
+            false => Err(invalid),
+        }
+    }
+}
+
+impl SubjectKey for CompositePublicKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.spki.as_slice().into()
+    }
+}
+
+impl PartialEq for CompositePublicKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.spki == other.spki
+    }
+}
+
+impl Eq for CompositePublicKey {}
+
+impl fmt::Debug for CompositePublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CompositePublicKey")
+            .field(&self.algorithm)
+            .finish()
+    }
+}
+
+const PEM_LABEL: &str = "PUBLIC KEY";
