@@ -1,9 +1,10 @@
 //! What the KeyUsage extension may say beside which key.
 
+use const_oid::ObjectIdentifier;
 use der::flagset::FlagSet;
 use x509_cert::ext::pkix::KeyUsages;
 
-use crate::keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use crate::keys::{Algorithm, CompositeIdentifier, KemAlgorithm, SignatureAlgorithm};
 
 /// Why a certificate's key usage was refused.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -17,6 +18,17 @@ pub enum KeyUsageError {
     ForbiddenForSignatureKey {
         /// The key's algorithm.
         algorithm: SignatureAlgorithm,
+        /// The usages given, by their names in RFC 5280.
+        usage: String,
+    },
+    /// A composite key, which signs, carries a usage for encryption or key agreement.
+    #[error(
+        "key usage {usage} is forbidden for a key of {composite}, which can only sign \
+         (draft-ietf-lamps-pq-composite-sigs section 5.2)"
+    )]
+    ForbiddenForCompositeKey {
+        /// The key's algorithm.
+        composite: CompositeIdentifier,
         /// The usages given, by their names in RFC 5280.
         usage: String,
     },
@@ -81,6 +93,21 @@ pub(crate) fn default_for(role: Role, algorithm: Option<Algorithm>) -> FlagSet<K
         (Role::Ca, _) => KeyUsages::KeyCertSign | KeyUsages::CRLSign,
         (Role::EndEntity, Some(Algorithm::Kem(_))) => KeyUsages::KeyEncipherment.into(),
         (Role::EndEntity, _) => KeyUsages::DigitalSignature.into(),
+    }
+}
+
+/// The rules that depend on the algorithm of the key, which has this identifier, alone.
+pub(crate) fn check_key(
+    algorithm: ObjectIdentifier,
+    usages: FlagSet<KeyUsages>,
+) -> Result<(), KeyUsageError> {
+    let forbidden = usages & not_for_signatures();
+    match CompositeIdentifier::from_oid(algorithm) {
+        Some(composite) if !forbidden.is_empty() => Err(KeyUsageError::ForbiddenForCompositeKey {
+            composite,
+            usage: describe(forbidden),
+        }),
+        _ => check_algorithm(Algorithm::of_oid(algorithm), usages),
     }
 }
 
@@ -189,6 +216,31 @@ mod tests {
             }
             assert_eq!(check_algorithm(None, usages).is_ok(), bits != 0);
         }
+    }
+
+    #[test]
+    fn composite_keys_sign_and_nothing_else() {
+        let may_not = KeyUsages::KeyEncipherment
+            | KeyUsages::DataEncipherment
+            | KeyUsages::KeyAgreement
+            | KeyUsages::EncipherOnly
+            | KeyUsages::DecipherOnly;
+        for composite in CompositeIdentifier::ALL {
+            for bits in 1..512 {
+                let usages = FlagSet::<KeyUsages>::new(bits).unwrap();
+                let allowed = (usages & may_not).is_empty();
+                assert_eq!(check_key(composite.oid(), usages).is_ok(), allowed);
+            }
+            let none = FlagSet::default();
+            assert_eq!(check_key(composite.oid(), none), Err(KeyUsageError::Empty));
+        }
+        let composite = CompositeIdentifier::ALL[0].oid();
+        let error = check_key(composite, KeyUsages::KeyAgreement.into()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "key usage keyAgreement is forbidden for a key of MLDSA44-RSA2048-PSS-SHA256, which can only \
+             sign (draft-ietf-lamps-pq-composite-sigs section 5.2)"
+        );
     }
 
     #[test]

@@ -205,7 +205,7 @@ fn prepare<K>(
     let usages = builder
         .key_usage
         .unwrap_or_else(|| key_usage::default_for(builder.role, key.algorithm));
-    key_usage::check_algorithm(key.algorithm, usages)?;
+    key_usage::check_key(key.spki.algorithm.oid, usages)?;
     key_usage::check_role(builder.role, usages)?;
 
     let subject = builder.subject.to_name()?;

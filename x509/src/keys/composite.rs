@@ -32,7 +32,6 @@ macro_rules! identifiers {
     };
 }
 
-// Section 6 of the draft.
 identifiers! {
     37 "MLDSA44-RSA2048-PSS-SHA256",
     38 "MLDSA44-RSA2048-PKCS15-SHA256",

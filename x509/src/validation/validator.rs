@@ -376,12 +376,13 @@ fn check_key_usage(certificates: &[Certificate]) -> Result<(), ValidationError> 
         let Some(usages) = certificate.key_usage() else {
             continue;
         };
-        let algorithm = certificate.key_algorithm();
-        key_usage::check_algorithm(algorithm, usages).map_err(of(certificate))?;
+        let spki = certificate.spki_ref();
+        key_usage::check_key(spki.algorithm.oid, usages).map_err(of(certificate))?;
         if index == 0 {
             key_usage::check_role(Role::EndEntity, usages).map_err(of(certificate))?;
         }
         // classical ones, of which `algorithm` knows nothing, included
+        let algorithm = certificate.key_algorithm();
         let signs = !matches!(algorithm, Some(Algorithm::Kem(_)));
         if index == 0 && signs && !usages.contains(KeyUsages::DigitalSignature) {
             return Err(of(certificate)(KeyUsageError::WithoutDigitalSignature));

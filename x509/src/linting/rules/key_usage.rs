@@ -93,6 +93,21 @@ pub(super) static RULES: &[Rule] = &[
         BUT_LISTS,
         |document| algorithm(document, Family::MlKem),
     ),
+    Rule::error(
+        "draft-composite-key-usage",
+        "draft-ietf-lamps-pq-composite-sigs-19 section 5.2",
+        "a key of Composite ML-DSA is for signatures, and for nothing else",
+        BUT_LISTS,
+        |document| {
+            let oid = document.key.as_ref()?.algorithm.oid;
+            match key_usage::check_key(oid, document.key_usage()?) {
+                Err(KeyUsageError::ForbiddenForCompositeKey { composite, usage }) => Some(format!(
+                    "keyUsage has {usage}, and a key of {composite} can only sign"
+                )),
+                _ => None,
+            }
+        },
+    ),
 ];
 
 fn algorithm(document: &Document<'_>, family: Family) -> Option<String> {

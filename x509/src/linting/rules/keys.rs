@@ -4,7 +4,9 @@
 use const_oid::db::rfc5912::RSA_ENCRYPTION;
 
 use super::{ALL, BUT_LISTS};
-use crate::keys::{Algorithm, EncapsulationKey, SignatureAlgorithm, is_hash_ml_dsa};
+use crate::keys::{
+    Algorithm, CompositeIdentifier, EncapsulationKey, SignatureAlgorithm, is_hash_ml_dsa,
+};
 use crate::linting::document::{AlgorithmIdentifier, Document, Element, Elements, Kind, tag};
 use crate::linting::listed::Listed;
 use crate::linting::rule::Rule;
@@ -30,6 +32,17 @@ pub(super) static RULES: &[Rule] = &[
         "identifiers of ML-KEM have no parameters, and NULL is one",
         ALL,
         |document| parameters(document, Family::MlKem),
+    ),
+    Rule::error(
+        "draft-composite-parameters",
+        "draft-ietf-lamps-pq-composite-sigs-19",
+        "identifiers of Composite ML-DSA have no parameters, and NULL is one",
+        ALL,
+        |document| {
+            parameters_of(document, |identifier| {
+                CompositeIdentifier::from_oid(identifier.oid).map(CompositeIdentifier::name)
+            })
+        },
     ),
     Rule::error(
         "rfc9881-key-length",
@@ -153,9 +166,19 @@ fn identifiers<'a>(
 }
 
 fn parameters(document: &Document<'_>, family: Family) -> Option<String> {
+    parameters_of(document, |identifier| {
+        of_family(identifier, family).map(Algorithm::name)
+    })
+}
+
+/// Parameters of identifiers to which `name` gives a name.
+fn parameters_of(
+    document: &Document<'_>,
+    name: impl Fn(&AlgorithmIdentifier<'_>) -> Option<&'static str>,
+) -> Option<String> {
     let found: Listed = identifiers(document)
         .filter_map(|(of, identifier)| {
-            let algorithm = of_family(&identifier, family)?;
+            let algorithm = name(&identifier)?;
             let parameters = identifier.parameters?;
             let what = match parameters.whole() {
                 [5, 0] => "NULL".into(),

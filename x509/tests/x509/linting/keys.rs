@@ -3,7 +3,7 @@
 use const_oid::db::rfc5280::{ID_CE_BASIC_CONSTRAINTS, ID_CE_EXT_KEY_USAGE, ID_CE_KEY_USAGE};
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use const_oid::db::rfc5912::RSA_ENCRYPTION;
-use pq_x509::{Algorithm, KemAlgorithm, SignatureAlgorithm};
+use pq_x509::{Algorithm, CompositeIdentifier, KemAlgorithm, SignatureAlgorithm};
 
 use super::tree::{Node, oid, sequence, tlv};
 use super::{ALGORITHM, Case, Document, KEY, SAMPLES, ca, case, kem, leaf, request_case};
@@ -42,6 +42,15 @@ fn slh_dsa(rules: &'static [&'static str], change: impl FnOnce(&mut Document)) -
     })
 }
 
+/// A key of Composite ML-DSA, of which nobody looks at the bits.
+fn composite(rules: &'static [&'static str], change: impl FnOnce(&mut Document)) -> Case {
+    leaf(rules, |one| {
+        let composite = CompositeIdentifier::from_arc(45).unwrap();
+        one.key()[0] = Node::read(&sequence(&[oid(composite.oid())]));
+        change(one);
+    })
+}
+
 fn parameters() -> Vec<Case> {
     let null = || Node::Leaf(5, Vec::new());
     vec![
@@ -62,6 +71,10 @@ fn parameters() -> Vec<Case> {
             one.key()[0].nodes().push(null())
         }),
         kem(&["rfc9935-parameters"], |one| {
+            one.key()[0].nodes().push(null())
+        }),
+        composite(&[], |_| {}),
+        composite(&["draft-composite-parameters"], |one| {
             one.key()[0].nodes().push(null())
         }),
     ]
@@ -181,6 +194,7 @@ fn usages() -> Vec<Case> {
         ),
         slh_dsa(&["rfc9909-key-usage"], usage(&[3, 0x88])),
         kem(&["rfc9935-key-usage"], usage(&[5, 0xa0])),
+        composite(&["draft-composite-key-usage"], usage(&[3, 0x88])),
         request_case(&["rfc9881-key-usage"], |one| {
             let usage = super::extension(ID_CE_KEY_USAGE, true, &[3, 2, 5, 0xa0]);
             let asked = one.field(3).nodes()[0].nodes()[1].nodes()[0].nodes();
