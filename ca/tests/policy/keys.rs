@@ -20,6 +20,9 @@ fn all_keys() -> Vec<(KeyAlgorithm, SubjectPublicKeyInfoDer<'static>)> {
                     let algorithm: Algorithm = algorithm;
                     spki(&algorithm.oid().to_string(), None, &[1; 32])
                 }
+                KeyAlgorithm::Composite(composite) => {
+                    spki(&composite.oid().to_string(), None, &[1; 32])
+                }
                 KeyAlgorithm::EcdsaP256 => ecdsa("1.2.840.10045.3.1.7"),
                 KeyAlgorithm::EcdsaP384 => ecdsa("1.3.132.0.34"),
                 KeyAlgorithm::Ed25519 => spki("1.3.101.112", None, &[1; 32]),

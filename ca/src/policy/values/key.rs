@@ -7,7 +7,7 @@ use pq_x509::x509_cert::der::asn1::{AnyRef, UintRef};
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::x509_cert::der::{self, Decode};
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
-use pq_x509::{Algorithm, KeyError, SubjectKey};
+use pq_x509::{Algorithm, CompositeIdentifier, KeyError, SubjectKey};
 
 use crate::policy::file::read_from_strings;
 
@@ -17,6 +17,8 @@ use crate::policy::file::read_from_strings;
 pub enum KeyAlgorithm {
     /// ML-DSA, SLH-DSA or ML-KEM.
     PostQuantum(Algorithm),
+    /// Composite ML-DSA, by its draft's names.
+    Composite(CompositeIdentifier),
     /// ECDSA on P-256 (RFC 5480).
     EcdsaP256,
     /// ECDSA on P-384 (RFC 5480).
@@ -28,11 +30,12 @@ pub enum KeyAlgorithm {
 }
 
 impl KeyAlgorithm {
-    /// The name, as the file writes it: those of pq-x509, `ECDSA-P256`, `ECDSA-P384`, `Ed25519` and
+    /// The name, as the file writes it: those of pq-x509, those of the draft for composites, `ECDSA-P256`, `ECDSA-P384`, `Ed25519` and
     /// `RSA`.
     pub fn name(self) -> &'static str {
         match self {
             Self::PostQuantum(algorithm) => algorithm.name(),
+            Self::Composite(composite) => composite.name(),
             Self::EcdsaP256 => "ECDSA-P256",
             Self::EcdsaP384 => "ECDSA-P384",
             Self::Ed25519 => "Ed25519",
@@ -57,7 +60,11 @@ impl KeyAlgorithm {
     pub fn all() -> impl Iterator<Item = Self> {
         let classical = [Self::EcdsaP256, Self::EcdsaP384, Self::Ed25519, Self::Rsa];
         let post_quantum = Algorithm::ALL.iter().copied().map(Self::PostQuantum);
-        post_quantum.chain(classical)
+        let composite = CompositeIdentifier::ALL
+            .iter()
+            .copied()
+            .map(Self::Composite);
+        post_quantum.chain(composite).chain(classical)
     }
 }
 
@@ -128,6 +135,9 @@ impl AskedKey {
         if let Some(algorithm) = Algorithm::from_oid(oid) {
             return Ok(Self::Of(KeyAlgorithm::PostQuantum(algorithm)));
         }
+        if let Some(composite) = CompositeIdentifier::from_oid(oid) {
+            return Ok(Self::Of(KeyAlgorithm::Composite(composite)));
+        }
         Ok(match oid {
             EC_PUBLIC_KEY => Self::on_curve(&spki.algorithm),
             ED25519 => Self::Of(KeyAlgorithm::Ed25519),
@@ -190,6 +200,7 @@ mod tests {
             ("slh-dsa-sha2_128s", "SLH-DSA-SHA2-128s"),
             ("ECDSA P-256", "ECDSA-P256"),
             ("ed-25519", "Ed25519"),
+            ("mldsa65_ed25519_sha512", "MLDSA65-Ed25519-SHA512"),
         ] {
             let expected = format!("{name:?} is no algorithm of keys; write \"{near}\"");
             assert_eq!(error(name), expected);
