@@ -4,13 +4,10 @@ use core::str::FromStr;
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier};
 use pq_x509::{CompositeIdentifier, PreHash, SignatureAlgorithm};
 
-use super::error::CompositeKeyError;
-use super::message::MessageHasher;
 use crate::classical::{ClassicalAlgorithm, RsaScheme};
 
-/// The combinations, each with the last arc of its identifier in PKIX's `alg`,
-/// 1.3.6.1.5.5.7.6, the hash of the message and its halves (section 6 of the draft). A
-/// further one is a further line here.
+/// The combinations, each with the last arc of its identifier in PKIX's `alg`, 1.3.6.1.5.5.7.6, the hash
+/// of the message and its halves. A further one is a further line here.
 macro_rules! combinations {
     ($(
         $(#[$attribute:meta])*
@@ -138,22 +135,11 @@ impl CompositeAlgorithm {
     ///
     /// # Errors
     ///
-    /// [`CompositeKeyError::UnsupportedCombination`] for one of the draft's that is none of
-    /// [`ALL`](Self::ALL), and [`CompositeKeyError::UnsupportedAlgorithm`] for what is no composite.
-    pub fn from_oid(oid: ObjectIdentifier) -> Result<Self, CompositeKeyError> {
+    /// [`UnknownComposite::Unsupported`] for one of the draft's that is none of
+    /// [`ALL`](Self::ALL), and [`UnknownComposite::Identifier`] for what is no composite.
+    pub fn from_oid(oid: ObjectIdentifier) -> Result<Self, UnknownComposite> {
         let composite = CompositeIdentifier::from_oid(oid);
-        Self::try_from(composite.ok_or(CompositeKeyError::UnsupportedAlgorithm(oid))?)
-    }
-
-    /// That which an AlgorithmIdentifier names.
-    pub(super) fn from_identifier(
-        identifier: &AlgorithmIdentifierRef<'_>,
-    ) -> Result<Self, CompositeKeyError> {
-        let algorithm = Self::from_oid(identifier.oid)?;
-        match identifier.parameters {
-            None => Ok(algorithm),
-            Some(_) => Err(CompositeKeyError::ParametersPresent(algorithm)),
-        }
+        Self::try_from(composite.ok_or(UnknownComposite::Identifier(oid))?)
     }
 
     /// What keeps the signatures of combinations apart. Both halves sign it, and ML-DSA has it as its
@@ -181,19 +167,10 @@ impl CompositeAlgorithm {
     pub fn max_signature_len(self) -> usize {
         self.ml_dsa().signature_len() + self.classical().max_signature_len()
     }
-
-    /// Begins to hash a message that comes in pieces, with a context of at most 255 bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`CompositeKeyError::ContextTooLong`].
-    pub fn hasher(self, context: &[u8]) -> Result<MessageHasher, CompositeKeyError> {
-        MessageHasher::new(self, context)
-    }
 }
 
 impl TryFrom<CompositeIdentifier> for CompositeAlgorithm {
-    type Error = CompositeKeyError;
+    type Error = UnknownComposite;
 
     fn try_from(composite: CompositeIdentifier) -> Result<Self, Self::Error> {
         let mut all = Self::ALL.iter().copied();
@@ -201,7 +178,7 @@ impl TryFrom<CompositeIdentifier> for CompositeAlgorithm {
             return Ok(found);
         }
         let missing = MISSING.iter().find(|(arc, _)| *arc == composite.arc());
-        Err(CompositeKeyError::UnsupportedCombination {
+        Err(UnknownComposite::Unsupported {
             composite,
             missing: missing.map_or("its classical half", |(_, missing)| missing),
         })
@@ -215,14 +192,42 @@ impl fmt::Display for CompositeAlgorithm {
 }
 
 impl FromStr for CompositeAlgorithm {
-    type Err = CompositeKeyError;
+    type Err = UnknownComposite;
 
     /// Reads a name as [`name`](Self::name) gives it, in either case.
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let mut all = CompositeIdentifier::ALL.iter().copied();
         let found = all.find(|one| one.name().eq_ignore_ascii_case(name));
-        Self::try_from(found.ok_or_else(|| CompositeKeyError::UnknownName(name.into()))?)
+        Self::try_from(found.ok_or_else(|| UnknownComposite::Name(name.into()))?)
     }
+}
+
+/// What is none of [`CompositeAlgorithm::ALL`].
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnknownComposite {
+    /// A combination of the draft whose classical half is missing here.
+    #[error(
+        "no support for keys of {composite}, since {missing} is missing here; take one of {names}",
+        names = names()
+    )]
+    Unsupported {
+        /// Which.
+        composite: CompositeIdentifier,
+        /// The classical half.
+        missing: &'static str,
+    },
+    /// An identifier of something else.
+    #[error("{0} is no identifier of Composite ML-DSA; take a key of one of {names}", names = names())]
+    Identifier(ObjectIdentifier),
+    /// A name that is none of the draft's.
+    #[error("{0:?} is no combination of Composite ML-DSA; known: {names}", names = names())]
+    Name(String),
+}
+
+fn names() -> String {
+    let names: Vec<_> = CompositeAlgorithm::ALL.iter().map(|a| a.name()).collect();
+    names.join(", ")
 }
 
 #[cfg(test)]
@@ -256,7 +261,7 @@ mod tests {
         let other = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.55");
         assert_eq!(
             CompositeAlgorithm::from_oid(other),
-            Err(CompositeKeyError::UnsupportedAlgorithm(other))
+            Err(UnknownComposite::Identifier(other))
         );
     }
 

@@ -1,14 +1,26 @@
-//! Private keys as bytes (section 4 of the draft).
+//! What documents have of keys: the identifier, and private keys as bytes (section 4 of the draft).
 
 use pkcs8::PrivateKeyInfoRef;
 use pq_x509::x509_cert::der::asn1::OctetStringRef;
 use pq_x509::x509_cert::der::{Decode, Encode};
+use pq_x509::x509_cert::spki::AlgorithmIdentifierRef;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::algorithm::CompositeAlgorithm;
 use super::error::{CompositeKeyError, of_classical};
 use crate::classical::{ClassicalAlgorithm, ClassicalKey};
+
+/// The combination that a key's AlgorithmIdentifier names.
+pub(super) fn algorithm(
+    identifier: &AlgorithmIdentifierRef<'_>,
+) -> Result<CompositeAlgorithm, CompositeKeyError> {
+    let algorithm = CompositeAlgorithm::from_oid(identifier.oid)?;
+    match identifier.parameters {
+        None => Ok(algorithm),
+        Some(_) => Err(CompositeKeyError::ParametersPresent(algorithm)),
+    }
+}
 
 /// Reads the classical half of a private key, which has one encoding.
 pub(super) fn read(

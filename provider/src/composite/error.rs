@@ -1,8 +1,7 @@
 use pq_x509::x509_cert::der;
-use pq_x509::x509_cert::spki::ObjectIdentifier;
-use pq_x509::{CompositeIdentifier, KeyError, PemError};
+use pq_x509::{KeyError, PemError};
 
-use super::algorithm::CompositeAlgorithm;
+use super::algorithm::{CompositeAlgorithm, UnknownComposite};
 use crate::classical::ClassicalKeyError;
 
 /// Why a composite key could not be made, read, written or used.
@@ -15,20 +14,9 @@ pub enum CompositeKeyError {
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),
-    /// The key is no composite one.
-    #[error("{0} is no identifier of Composite ML-DSA; take one of {names}", names = names())]
-    UnsupportedAlgorithm(ObjectIdentifier),
-    /// A combination of the draft whose classical half is missing here.
-    #[error("no support for keys of {composite}, since {missing} is missing here; take one of {names}", names = names())]
-    UnsupportedCombination {
-        /// Which.
-        composite: CompositeIdentifier,
-        /// The classical half.
-        missing: &'static str,
-    },
-    /// A name that is no combination's.
-    #[error("{0:?} is no combination of Composite ML-DSA known here; known: {names}", names = names())]
-    UnknownName(String),
+    /// The key is no composite one, or of a combination that is missing here.
+    #[error(transparent)]
+    Algorithm(#[from] UnknownComposite),
     /// The AlgorithmIdentifier carries parameters, which must be absent.
     #[error(
         "the AlgorithmIdentifier of {0} carries parameters; they must be absent, and NULL is not \
@@ -112,9 +100,4 @@ pub(super) fn of_classical(
         ClassicalKeyError::Unsound => CompositeKeyError::Unsound(algorithm),
         error => CompositeKeyError::Classical { algorithm, error },
     }
-}
-
-fn names() -> String {
-    let names: Vec<_> = CompositeAlgorithm::ALL.iter().map(|a| a.name()).collect();
-    names.join(", ")
 }

@@ -78,7 +78,7 @@ impl CompositeKey {
     /// A [`CompositeKeyError`] that says what is wrong with it.
     pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, CompositeKeyError> {
         let info = PrivateKeyInfoRef::from_der(der)?;
-        let algorithm = CompositeAlgorithm::from_identifier(&info.algorithm)?;
+        let algorithm = encoding::algorithm(&info.algorithm)?;
         let key = Self::from_bytes(algorithm, info.private_key.as_bytes())?;
         match info.public_key {
             Some(bits) if bits.as_bytes() != Some(key.public_key.as_bytes()) => {

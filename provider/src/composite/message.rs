@@ -6,14 +6,14 @@ use super::algorithm::CompositeAlgorithm;
 use super::error::CompositeKeyError;
 
 /// Hashes a message that comes in pieces, such as a file that is larger than the memory, for its
-/// signature to be made or verified. [`CompositeAlgorithm::hasher`] makes one.
+/// signature to be made or verified.
 ///
 /// ```
-/// use rustls_pq::composite::{CompositeAlgorithm, CompositeKey};
+/// use rustls_pq::composite::{CompositeAlgorithm, CompositeKey, MessageHasher};
 ///
 /// let algorithm = CompositeAlgorithm::MlDsa44Ed25519Sha512;
 /// let key = CompositeKey::generate(algorithm)?;
-/// let mut hasher = algorithm.hasher(b"backups")?;
+/// let mut hasher = MessageHasher::new(algorithm, b"backups")?;
 /// for piece in ["mess", "age"] {
 ///     hasher.update(piece.as_bytes());
 /// }
@@ -31,10 +31,12 @@ pub struct MessageHasher {
 }
 
 impl MessageHasher {
-    pub(super) fn new(
-        algorithm: CompositeAlgorithm,
-        context: &[u8],
-    ) -> Result<Self, CompositeKeyError> {
+    /// Begins a message, with a context of at most 255 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`CompositeKeyError::ContextTooLong`].
+    pub fn new(algorithm: CompositeAlgorithm, context: &[u8]) -> Result<Self, CompositeKeyError> {
         let len = u8::try_from(context.len())
             .map_err(|_| CompositeKeyError::ContextTooLong(context.len()))?;
         Ok(Self {
@@ -68,7 +70,7 @@ impl fmt::Debug for MessageHasher {
     }
 }
 
-/// What both halves of a key sign: M′ of the draft's section 3.2, in which are the combination, the context
+/// What both halves of a key sign: M′ of the draft, in which are the combination, the context
 /// and the hash of the message. It is no secret.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HashedMessage {
@@ -83,7 +85,7 @@ impl HashedMessage {
         message: &[u8],
         context: &[u8],
     ) -> Result<Self, CompositeKeyError> {
-        let mut hasher = algorithm.hasher(context)?;
+        let mut hasher = MessageHasher::new(algorithm, context)?;
         hasher.update(message);
         Ok(hasher.finish())
     }

@@ -64,7 +64,7 @@ mod message;
 mod public_key;
 mod verification;
 
-pub use algorithm::CompositeAlgorithm;
+pub use algorithm::{CompositeAlgorithm, UnknownComposite};
 pub use error::CompositeKeyError;
 pub use key::CompositeKey;
 pub use message::{HashedMessage, MessageHasher};

@@ -7,6 +7,7 @@ use pq_x509::x509_cert::spki::SubjectPublicKeyInfoRef;
 use pq_x509::{SignatureOptions, SubjectKey, VerifyingKey, pem};
 
 use super::algorithm::CompositeAlgorithm;
+use super::encoding;
 use super::error::{CompositeKeyError, of_classical, of_ml_dsa};
 use super::message::HashedMessage;
 use crate::classical::ClassicalPublicKey;
@@ -30,7 +31,7 @@ impl CompositePublicKey {
     /// A [`CompositeKeyError`] that says what is wrong with it.
     pub fn from_spki_der(der: &[u8]) -> Result<Self, CompositeKeyError> {
         let spki = SubjectPublicKeyInfoRef::from_der(der)?;
-        let algorithm = CompositeAlgorithm::from_identifier(&spki.algorithm)?;
+        let algorithm = encoding::algorithm(&spki.algorithm)?;
         match spki.subject_public_key.as_bytes() {
             Some(bytes) => Self::from_bytes(algorithm, bytes),
             None => Err(CompositeKeyError::Malformed {

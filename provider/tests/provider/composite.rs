@@ -1,6 +1,6 @@
 //! Composite ML-DSA: the draft's vectors, what must be refused, certificates, and TLS, which has none.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,14 +13,15 @@ use pq_x509::pki_types::{
 };
 use pq_x509::{
     Certificate, CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder,
-    ChainValidator, CompositeIdentifier, CrlReason, Issuer, PreHash, RequestError,
-    RevocationPolicy, SignatureAlgorithm, SignatureError, SigningKey, SubjectKey, ValidationError,
+    ChainValidator, CompositeIdentifier, CrlReason, IssueError, Issuer, KeyUsageError, KeyUsages,
+    PreHash, RequestError, RevocationPolicy, SignatureAlgorithm, SignatureError, SigningKey,
+    SubjectKey, ValidationError,
 };
 use rustls::CertificateError;
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalPublicKey, RsaScheme};
 use rustls_pq::composite::{
-    CompositeAlgorithm, CompositeKey, CompositeKeyError, CompositePublicKey,
-    verification_algorithms,
+    CompositeAlgorithm, CompositeKey, CompositeKeyError, CompositePublicKey, MessageHasher,
+    UnknownComposite, verification_algorithms,
 };
 use rustls_pq::{Builder, Profile};
 
@@ -164,10 +165,10 @@ fn vectors_of_other_combinations_are_refused_by_name() {
         for error in [
             CompositeKey::from_pkcs8_der(&case.get("sk_pkcs8")).unwrap_err(),
             CompositePublicKey::from_spki_der(&certificate.spki()).unwrap_err(),
-            name.parse::<CompositeAlgorithm>().unwrap_err(),
+            name.parse::<CompositeAlgorithm>().unwrap_err().into(),
         ] {
             assert!(
-                matches!(&error, CompositeKeyError::UnsupportedCombination { composite, .. } if composite.name() == name),
+                matches!(&error, CompositeKeyError::Algorithm(UnknownComposite::Unsupported { composite, .. }) if composite.name() == name),
                 "{error}"
             );
         }
@@ -414,7 +415,7 @@ fn signatures_of_another_combination_are_refused() {
     let mixed = [&own[..own.len() - 64], &other[other.len() - 64..]].concat();
     assert!(key.public_key().verify(MESSAGE, &mixed).is_err());
 
-    let mut hasher = large.hasher(b"").unwrap();
+    let mut hasher = MessageHasher::new(large, b"").unwrap();
     hasher.update(MESSAGE);
     let message = hasher.finish();
     let error = CompositeKeyError::OtherAlgorithm {
@@ -486,7 +487,9 @@ fn what_is_no_key_is_refused() {
     let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     assert_eq!(
         CompositeKey::from_pkcs8_der(&ml_dsa.to_pkcs8_der().unwrap()).unwrap_err(),
-        CompositeKeyError::UnsupportedAlgorithm(SignatureAlgorithm::MlDsa44.oid())
+        CompositeKeyError::Algorithm(UnknownComposite::Identifier(
+            SignatureAlgorithm::MlDsa44.oid()
+        ))
     );
 }
 
@@ -633,6 +636,20 @@ fn certificates_requests_and_revocation_lists() {
         let impostor = ChainValidator::new([impostor.certificate().clone()]).unwrap();
         assert!(validate(impostor.with_algorithms(algorithms)).is_err());
     }
+}
+
+#[test]
+fn key_usage_is_that_of_ml_dsa() {
+    let algorithm = CompositeAlgorithm::MlDsa44Ed25519Sha512;
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key(algorithm)).unwrap();
+    let leaf = || CertificateBuilder::server().dns_name("a.example");
+    let both = KeyUsages::DigitalSignature | KeyUsages::KeyAgreement;
+    assert!(matches!(
+        root.issue(leaf().key_usage(both), &key(algorithm)),
+        Err(IssueError::KeyUsage(
+            KeyUsageError::ForbiddenForCompositeKey { .. }
+        ))
+    ));
 }
 
 /// There is no code point for composites, so no profile has them: not CNSA 2.0's, nor any other.
