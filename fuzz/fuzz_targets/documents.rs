@@ -1,5 +1,5 @@
-//! Every reader of pq-x509, and those of rustls-pq for classical keys: what is accepted is written again as the same bytes, or reads again
-//! as the same value.
+//! Every reader of pq-x509, and those of rustls-pq for classical and composite keys: what is accepted is written again as
+//! the same bytes, or reads again as the same value.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -17,6 +17,7 @@ use pq_x509::{
     SigningKey, Sizes, SubjectKey, VerifyingKey,
 };
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey, ClassicalPublicKey};
+use rustls_pq::composite::{CompositeAlgorithm, CompositeKey, CompositePublicKey};
 
 fuzz_target!(|input: Input<'_>| {
     match input {
@@ -75,6 +76,11 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         documents.push(key.public_key().to_spki_der().to_vec());
         documents.push(key.to_pkcs8_pem().as_bytes().to_vec());
     }
+    for key in &*COMPOSITE_KEYS {
+        documents.push(key.to_pkcs8_der().to_vec());
+        documents.push(key.public_key().to_spki_der().to_vec());
+        documents.push(key.to_pkcs8_pem().as_bytes().to_vec());
+    }
     documents.push(REQUEST.to_der().to_vec());
     documents.push(CA_LIST.der().to_vec());
     let certificates = [
@@ -109,6 +115,34 @@ static CLASSICAL_KEYS: LazyLock<[ClassicalKey; 4]> = LazyLock::new(|| {
         ClassicalKey::from_pem(rsa),
     ]
     .map(|key| key.expect("a CPU that graviola runs on"))
+});
+
+static COMPOSITE_KEYS: LazyLock<[CompositeKey; 4]> = LazyLock::new(|| {
+    let [p256, p384, ed25519, rsa] = &*CLASSICAL_KEYS;
+    let raw = |key: &ClassicalKey| key.to_raw().expect("no key of RSA").to_vec();
+    // ECPrivateKey with its curve; RSAPrivateKey begins at the same place in each PKCS#8.
+    let ec = |head: &[u8], key: &ClassicalKey, curve: &[u8]| [head, &raw(key), curve].concat();
+    let p256_curve = [0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+    let p384_curve = [0xa0, 7, 6, 5, 0x2b, 0x81, 4, 0, 0x22];
+    [
+        (
+            CompositeAlgorithm::MlDsa44EcdsaP256Sha256,
+            ec(&[0x30, 49, 2, 1, 1, 4, 32], p256, &p256_curve),
+        ),
+        (
+            CompositeAlgorithm::MlDsa65EcdsaP384Sha512,
+            ec(&[0x30, 62, 2, 1, 1, 4, 48], p384, &p384_curve),
+        ),
+        (CompositeAlgorithm::MlDsa44Ed25519Sha512, raw(ed25519)),
+        (
+            CompositeAlgorithm::MlDsa44Rsa2048PssSha256,
+            rsa.to_pkcs8_der()[26..].to_vec(),
+        ),
+    ]
+    .map(|(algorithm, classical)| {
+        let key = [&[1; 32], &*classical].concat();
+        CompositeKey::from_bytes(algorithm, &key).expect("two keys")
+    })
 });
 
 static REQUEST: LazyLock<CertificateRequest> = LazyLock::new(|| {
@@ -153,6 +187,8 @@ fn read(bytes: &[u8]) {
     read_public_key(bytes);
     read_classical_key(bytes);
     read_classical_public_key(bytes);
+    read_composite_key(bytes);
+    read_composite_public_key(bytes);
     read_certificate(bytes);
     read_request(bytes);
     read_revocation_list(bytes);
@@ -268,6 +304,39 @@ fn read_classical_public_key(der: &[u8]) {
     }
 }
 
+fn read_composite_key(der: &[u8]) {
+    let key = match CompositeKey::from_pkcs8_der(der) {
+        Ok(key) => key,
+        Err(error) => {
+            let _ = error.to_string();
+            return;
+        }
+    };
+    let bytes = key.to_bytes();
+    let again = CompositeKey::from_bytes(key.algorithm(), &bytes).expect("what was written");
+    assert_eq!(again.public_key(), key.public_key());
+    assert_eq!(*again.to_pkcs8_der(), *key.to_pkcs8_der());
+    assert!(
+        der.windows(bytes.len())
+            .any(|window| window == bytes.as_slice())
+    );
+    // The parts of an RSA key may be of several.
+    if let Ok(signature) = key.sign(b"message") {
+        let verified = key.public_key().verify(b"message", &signature);
+        verified.expect("a signature");
+    }
+    read_composite_public_key(&key.spki());
+}
+
+fn read_composite_public_key(der: &[u8]) {
+    match CompositePublicKey::from_spki_der(der) {
+        Ok(key) => assert_eq!(key.to_spki_der(), der),
+        Err(error) => {
+            let _ = error.to_string();
+        }
+    }
+}
+
 fn read_certificate(der: &[u8]) {
     let certificate = match Certificate::from_der(der) {
         Ok(certificate) => certificate,
@@ -358,6 +427,9 @@ fn read_with_linter(der: &[u8]) {
 fn read_pem(text: &str) {
     if let Ok(key) = ClassicalKey::from_pem(text) {
         read_classical_key(&key.to_pkcs8_der());
+    }
+    if let Ok(key) = CompositeKey::from_pkcs8_pem(text) {
+        read_composite_key(&key.to_pkcs8_der());
     }
     if let Ok(key) = PrivateKey::from_pkcs8_pem(text) {
         let form = match key.seed() {
