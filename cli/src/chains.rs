@@ -7,7 +7,7 @@
 
 use pq_x509::{Certificate, SignatureError};
 
-use crate::keys::classical_verification;
+use crate::keys::other_verification;
 use crate::words::of_signature_error;
 
 /// The certificates in their order as a chain: each is issued by the one after it, and signed with
@@ -76,7 +76,7 @@ fn issuer_of(
     let mut refused = None;
     for (at, candidate) in candidates.iter().enumerate() {
         if candidate.subject() == certificate.issuer() {
-            match certificate.verify_signature(candidate, classical_verification()) {
+            match certificate.verify_signature(candidate, other_verification()) {
                 Ok(()) => return Ok(Some(at)),
                 Err(error) => refused = Some(error),
             }

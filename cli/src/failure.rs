@@ -8,13 +8,14 @@ use std::io;
 
 use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, SerialNumber};
 use pq_x509::{Algorithm, IssueError, RequestError, SignatureAlgorithm, ValidationError};
-use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKeyError};
+use rustls_pq::classical::ClassicalKeyError;
+use rustls_pq::composite::CompositeKeyError;
 
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;
 use crate::exit_status::ExitStatus;
 use crate::files::{InputError, OutputError};
-use crate::keys::KeyError;
+use crate::keys::{self, KeyError};
 use crate::words::{
     of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_request_error,
     of_validation_error,
@@ -149,7 +150,7 @@ pub(crate) enum Failure {
     )]
     NamelessServer,
     #[error("{0} private keys have one form; leave --form out")]
-    NoForms(ClassicalAlgorithm),
+    NoForms(keys::Algorithm),
     #[error("raw bytes are a seed or an expanded key, not both; choose with --form")]
     BothAsRaw,
     #[error("{0} is not supported by this command; choose another algorithm")]
@@ -185,7 +186,9 @@ impl Failure {
             Self::Document(_) | Self::Output(_) => ExitStatus::InputOutput,
             Self::NotWritten { .. } => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
-            Self::Key(KeyError::Classical(ClassicalKeyError::NoRawBytes(_))) => ExitStatus::Usage,
+            Self::Key(
+                KeyError::Classical(ClassicalKeyError::NoRawBytes(_)) | KeyError::NoRawBytes(_),
+            ) => ExitStatus::Usage,
             Self::NoOpenssl { .. } | Self::NotOpenssl { .. } => ExitStatus::InputOutput,
             Self::Folder(error) => of_folder(error),
             Self::Authority(error) => of_authority(error),
@@ -291,6 +294,12 @@ impl From<InputError> for Failure {
 
 impl From<pq_x509::KeyError> for Failure {
     fn from(error: pq_x509::KeyError) -> Self {
+        Self::Key(error.into())
+    }
+}
+
+impl From<CompositeKeyError> for Failure {
+    fn from(error: CompositeKeyError) -> Self {
         Self::Key(error.into())
     }
 }

@@ -8,14 +8,15 @@ use const_oid::db::DB;
 use pq_ca::{AuthorityError, FolderError};
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::{
-    Algorithm, IssueError, KeyError, NameError, RequestError, SignatureError, ValidationError,
+    Algorithm, CompositeIdentifier, IssueError, KeyError, NameError, RequestError, SignatureError,
+    ValidationError,
 };
 use rustls_pq::KeyAlgorithm;
 use rustls_pq::classical::ClassicalKeyError;
 
 use crate::keys::{self, why_post_quantum_only};
 
-/// Why a key of either kind can't be read, made, written or used.
+/// Why a key of any kind can't be read, made, written or used.
 pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
     match error {
         keys::KeyError::PostQuantum(error) => of_key_error(error),
@@ -23,7 +24,10 @@ pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
             unsupported_key(*oid)
         }
         keys::KeyError::Classical(other) => other.to_string(),
-        keys::KeyError::NotPostQuantum(_) => format!("{error}; name one of those"),
+        keys::KeyError::NotPostQuantum(_) | keys::KeyError::NotOfOneAlgorithm(_) => {
+            format!("{error}; name one of those")
+        }
+        keys::KeyError::Composite(_) | keys::KeyError::NoRawBytes(_) => error.to_string(),
     }
 }
 
@@ -62,7 +66,7 @@ pub(crate) fn of_key_error(error: &KeyError) -> String {
 fn unsupported_key(oid: ObjectIdentifier) -> String {
     format!(
         "keys of {} are not supported here; pqtls takes those of ML-DSA, SLH-DSA, ML-KEM, ECDSA on \
-         P-256 and P-384, Ed25519 and RSA",
+         P-256 and P-384, Ed25519 and RSA, and composites of ML-DSA and these",
         algorithm_name(oid)
     )
 }
@@ -165,7 +169,7 @@ fn what_is_verified() -> String {
     match why_post_quantum_only() {
         None => {
             "pqtls verifies signatures of ML-DSA, SLH-DSA, ECDSA on P-256 and P-384, Ed25519 and \
-                 RSA with SHA-2"
+                 RSA with SHA-2, and composites of ML-DSA and these"
                 .into()
         }
         Some(why) => format!("pqtls verifies signatures of ML-DSA and SLH-DSA: {why}"),
@@ -205,7 +209,10 @@ pub(crate) fn algorithm_name(oid: ObjectIdentifier) -> String {
     match (Algorithm::from_oid(oid), parameter_set(oid)) {
         (Some(algorithm), _) => algorithm.to_string(),
         (None, Some((set, Mode::PreHash))) => format!("Hash{set}"),
-        _ => oid_name(oid),
+        _ => match CompositeIdentifier::from_oid(oid) {
+            Some(composite) => composite.to_string(),
+            None => oid_name(oid),
+        },
     }
 }
 
@@ -241,6 +248,7 @@ mod tests {
         for (oid, name) in [
             ("2.16.840.1.101.3.4.3.18", "ML-DSA-65"),
             ("2.16.840.1.101.3.4.3.35", "HashSLH-DSA-SHA2-128s"),
+            ("1.3.6.1.5.5.7.6.45", "MLDSA65-ECDSA-P256-SHA512"),
             ("1.2.840.10045.4.3.2", "ecdsa-with-SHA256"),
         ] {
             assert_eq!(algorithm_name(ObjectIdentifier::new_unwrap(oid)), name);

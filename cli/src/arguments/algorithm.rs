@@ -51,14 +51,16 @@ impl TypedValueParser for AlgorithmParser {
 
 /// All names, for help.
 pub(crate) fn list_of_algorithms() -> String {
-    let list = |of_post_quantum: bool| {
-        let some = Algorithm::all().filter(|one| one.is_post_quantum() == of_post_quantum);
+    let list = |of_kind: fn(Algorithm) -> bool| {
+        let some = Algorithm::all().filter(|one| of_kind(*one));
         some.map(Algorithm::name).collect::<Vec<_>>().join(", ")
     };
     format!(
-        "{}; or, not safe against quantum computers, {}",
-        list(true),
-        list(false)
+        "{}; or, composites of ML-DSA and a classical algorithm by a draft, {}; or, not safe against \
+         quantum computers, {}",
+        list(|one| matches!(one, Algorithm::PostQuantum(_))),
+        list(|one| matches!(one, Algorithm::Composite(_))),
+        list(|one| matches!(one, Algorithm::Classical(_)))
     )
 }
 
@@ -120,6 +122,8 @@ mod tests {
             ("ed-25519", "Ed25519"),
             ("RSA", "RSA-3072"),
             ("rsa4096", "RSA-4096"),
+            ("mldsa65-p256-sha512", "MLDSA65-ECDSA-P256-SHA512"),
+            ("mldsa44_ed25519", "MLDSA44-Ed25519-SHA512"),
         ] {
             assert_eq!(nearest(name), Some(meant), "{name}");
         }

@@ -104,6 +104,7 @@ fn lengths_missed(algorithm: Algorithm) -> String {
             algorithm.seed_len(),
             algorithm.expanded_len()
         ),
+        Algorithm::Composite(_) => "such keys have no raw bytes".into(),
         Algorithm::Classical(algorithm) => match algorithm.raw_private_key_len() {
             Some(len) => format!("not {len} bytes"),
             None => "such keys have no raw bytes".into(),

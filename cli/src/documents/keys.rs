@@ -114,7 +114,7 @@ fn private(contents: &Contents, block: &Block) -> Result<PrivateKeyFile, Documen
             let form = form_of(&block.der, key).map_err(pq_x509::KeyError::from);
             Some(form.map_err(|e| key_error(contents, e.into()))?)
         }
-        PrivateKey::Classical(_) => None,
+        PrivateKey::Composite(_) | PrivateKey::Classical(_) => None,
     };
     Ok(PrivateKeyFile {
         key,

@@ -7,7 +7,7 @@ use super::contents::Contents;
 use super::error::DocumentError;
 use super::kind::Kind;
 use crate::files::{InputError, Pieces, Source};
-use crate::keys::classical_verification;
+use crate::keys::other_verification;
 
 /// More than a request has, with much text in front of it.
 const LIMIT: usize = 16 * 1024 * 1024;
@@ -81,7 +81,7 @@ impl Requests {
 
     fn verified(&self, der: &[u8]) -> Result<VerifiedRequest, DocumentError> {
         CertificateRequest::from_der(der)
-            .and_then(|request| request.verify_with(classical_verification()))
+            .and_then(|request| request.verify_with(other_verification()))
             .map_err(|error| DocumentError::Request {
                 file: self.file.clone(),
                 error,

@@ -1,22 +1,27 @@
 use core::fmt;
 
 use rustls_pq::classical::ClassicalAlgorithm;
+use rustls_pq::composite::CompositeAlgorithm;
 
 /// An algorithm of keys, as users name it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Algorithm {
     PostQuantum(pq_x509::Algorithm),
+    /// Of ML-DSA and of a classical algorithm at once.
+    Composite(CompositeAlgorithm),
     /// Not safe against quantum computers.
     Classical(ClassicalAlgorithm),
 }
 
 impl Algorithm {
-    /// The post-quantum ones first.
+    /// The post-quantum ones first, then the composite ones.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let post_quantum = pq_x509::Algorithm::ALL.iter().copied();
         let classical = ClassicalAlgorithm::ALL.iter().copied();
+        let composite = CompositeAlgorithm::ALL.iter().copied();
         post_quantum
             .map(Self::PostQuantum)
+            .chain(composite.map(Self::Composite))
             .chain(classical.map(Self::Classical))
     }
 
@@ -28,12 +33,14 @@ impl Algorithm {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PostQuantum(algorithm) => algorithm.name(),
+            Self::Composite(algorithm) => algorithm.name(),
             Self::Classical(algorithm) => algorithm.name(),
         }
     }
 
+    /// Whether it is safe against quantum computers, as half of a composite is.
     pub(crate) fn is_post_quantum(self) -> bool {
-        matches!(self, Self::PostQuantum(_))
+        !matches!(self, Self::Classical(_))
     }
 }
 

@@ -1,12 +1,20 @@
+use pq_x509::CompositeIdentifier;
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKeyError};
+use rustls_pq::composite::{CompositeAlgorithm, CompositeKeyError};
 
-/// Why a key of either kind can't be made, read, written or used.
+/// Why a key of any kind can't be made, read, written or used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeyError {
     #[error("{0}")]
     PostQuantum(pq_x509::KeyError),
     #[error("{0}")]
     Classical(ClassicalKeyError),
+    #[error("{0}")]
+    Composite(CompositeKeyError),
+    #[error("{0} keys are two keys in one and have no raw bytes here; write them as PEM or DER")]
+    NoRawBytes(CompositeAlgorithm),
+    #[error("a composite key, of {0}, and this command is for keys of one algorithm")]
+    NotOfOneAlgorithm(CompositeAlgorithm),
     #[error("a classical key, of {0}, and this command is for post-quantum ones")]
     NotPostQuantum(ClassicalAlgorithm),
 }
@@ -29,7 +37,18 @@ impl KeyError {
                     | ClassicalKeyError::PublicKeyMismatch(_)
                     | ClassicalKeyError::Unsound
             ),
-            Self::NotPostQuantum(_) => false,
+            Self::Composite(error) => matches!(
+                error,
+                CompositeKeyError::Malformed { .. }
+                    | CompositeKeyError::PublicKeyMismatch(_)
+                    | CompositeKeyError::Unsound(_)
+                    | CompositeKeyError::MlDsa { .. }
+                    | CompositeKeyError::Classical {
+                        error: ClassicalKeyError::Malformed { .. },
+                        ..
+                    }
+            ),
+            Self::NoRawBytes(_) | Self::NotOfOneAlgorithm(_) | Self::NotPostQuantum(_) => false,
         }
     }
 
@@ -39,6 +58,7 @@ impl KeyError {
             self,
             Self::PostQuantum(pq_x509::KeyError::Randomness(_))
                 | Self::Classical(ClassicalKeyError::Randomness)
+                | Self::Composite(CompositeKeyError::Randomness)
         )
     }
 }
@@ -53,4 +73,18 @@ impl From<ClassicalKeyError> for KeyError {
     fn from(error: ClassicalKeyError) -> Self {
         Self::Classical(error)
     }
+}
+
+impl From<CompositeKeyError> for KeyError {
+    fn from(error: CompositeKeyError) -> Self {
+        Self::Composite(error)
+    }
+}
+
+/// Whether pq-x509 does not know the algorithm of a key because it is a composite one.
+pub(super) fn is_of_composite(error: &pq_x509::KeyError) -> bool {
+    matches!(
+        error,
+        pq_x509::KeyError::UnsupportedAlgorithm(oid) if CompositeIdentifier::from_oid(*oid).is_some()
+    )
 }

@@ -1,4 +1,4 @@
-//! Keys of either kind: post-quantum ones of pq-x509, and classical ones of rustls-pq.
+//! Keys of every kind: post-quantum ones of pq-x509, and classical and composite ones of rustls-pq.
 //!
 //! This room uses nothing.
 
@@ -13,4 +13,4 @@ pub(crate) use algorithm::Algorithm;
 pub(crate) use error::KeyError;
 pub(crate) use private_key::{PrivateKey, SigningKey};
 pub(crate) use public_key::PublicKey;
-pub(crate) use verification::{classical_verification, why_post_quantum_only};
+pub(crate) use verification::{other_verification, why_post_quantum_only};

@@ -1,4 +1,4 @@
-/// Commands that are for post-quantum keys take no others.
+/// Commands that are for keys of one post-quantum algorithm take no others.
 macro_rules! post_quantum_only {
     ($from:ident: $($narrow:ident),+) => {$(
         impl TryFrom<$from> for pq_x509::$narrow {
@@ -7,6 +7,7 @@ macro_rules! post_quantum_only {
             fn try_from(key: $from) -> Result<Self, KeyError> {
                 match key {
                     $from::PostQuantum(key) => Ok(key.try_into()?),
+                    $from::Composite(key) => Err(KeyError::NotOfOneAlgorithm(key.algorithm())),
                     $from::Classical(key) => Err(KeyError::NotPostQuantum(key.algorithm())),
                 }
             }

@@ -3,17 +3,19 @@ use pq_x509::pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use pq_x509::{PemError, SignError, Signer, SubjectKey};
 use rustls_pq::classical::ClassicalKey;
+use rustls_pq::composite::CompositeKey;
 use zeroize::Zeroizing;
 
 use super::algorithm::Algorithm;
-use super::error::KeyError;
+use super::error::{KeyError, is_of_composite};
 use super::narrow::post_quantum_only;
 use super::public_key::PublicKey;
 
-/// A private key of either kind.
+/// A private key of any kind.
 #[derive(Clone, Debug)]
 pub(crate) enum PrivateKey {
     PostQuantum(pq_x509::PrivateKey),
+    Composite(CompositeKey),
     Classical(ClassicalKey),
 }
 
@@ -24,6 +26,9 @@ impl PrivateKey {
             Ok(PrivateKeyDer::Sec1(_) | PrivateKeyDer::Pkcs1(_)) => Self::classical(der),
             _ => match pq_x509::PrivateKey::from_pkcs8_der(der) {
                 Ok(key) => Ok(Self::PostQuantum(key)),
+                Err(error) if is_of_composite(&error) => {
+                    Ok(Self::Composite(CompositeKey::from_pkcs8_der(der)?))
+                }
                 Err(pq_x509::KeyError::UnsupportedAlgorithm(_)) => Self::classical(der),
                 Err(error) => Err(error.into()),
             },
@@ -37,6 +42,7 @@ impl PrivateKey {
     pub(crate) fn algorithm(&self) -> Algorithm {
         match self {
             Self::PostQuantum(key) => Algorithm::PostQuantum(key.algorithm()),
+            Self::Composite(key) => Algorithm::Composite(key.algorithm()),
             Self::Classical(key) => Algorithm::Classical(key.algorithm()),
         }
     }
@@ -50,6 +56,7 @@ impl PrivateKey {
     pub(crate) fn to_pkcs8_pem(&self) -> Result<Zeroizing<String>, KeyError> {
         match self {
             Self::PostQuantum(key) => Ok(key.to_pkcs8_pem()?),
+            Self::Composite(key) => Ok(key.to_pkcs8_pem()),
             Self::Classical(key) => Ok(key.to_pkcs8_pem()),
         }
     }
@@ -59,15 +66,17 @@ impl SubjectKey for PrivateKey {
     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
         match self {
             Self::PostQuantum(key) => key.spki(),
+            Self::Composite(key) => key.spki(),
             Self::Classical(key) => key.spki(),
         }
     }
 }
 
-/// A private key of either kind that signs.
+/// A private key of any kind that signs.
 #[derive(Clone, Debug)]
 pub(crate) enum SigningKey {
     PostQuantum(pq_x509::SigningKey),
+    Composite(CompositeKey),
     Classical(ClassicalKey),
 }
 
@@ -75,6 +84,7 @@ impl SigningKey {
     pub(crate) fn algorithm(&self) -> Algorithm {
         match self {
             Self::PostQuantum(key) => Algorithm::PostQuantum(key.algorithm().into()),
+            Self::Composite(key) => Algorithm::Composite(key.algorithm()),
             Self::Classical(key) => Algorithm::Classical(key.algorithm()),
         }
     }
@@ -86,6 +96,7 @@ impl TryFrom<PrivateKey> for SigningKey {
     fn try_from(key: PrivateKey) -> Result<Self, KeyError> {
         match key {
             PrivateKey::PostQuantum(key) => Ok(Self::PostQuantum(key.try_into()?)),
+            PrivateKey::Composite(key) => Ok(Self::Composite(key)),
             PrivateKey::Classical(key) => Ok(Self::Classical(key)),
         }
     }
@@ -97,6 +108,7 @@ impl SubjectKey for SigningKey {
     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
         match self {
             Self::PostQuantum(key) => key.spki(),
+            Self::Composite(key) => key.spki(),
             Self::Classical(key) => key.spki(),
         }
     }
@@ -106,6 +118,7 @@ impl Signer for SigningKey {
     fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
         match self {
             Self::PostQuantum(key) => key.signature_algorithm(),
+            Self::Composite(key) => key.signature_algorithm(),
             Self::Classical(key) => key.signature_algorithm(),
         }
     }
@@ -113,6 +126,7 @@ impl Signer for SigningKey {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
         match self {
             Self::PostQuantum(key) => Signer::sign(key, message),
+            Self::Composite(key) => Signer::sign(key, message),
             Self::Classical(key) => Signer::sign(key, message),
         }
     }
@@ -124,6 +138,9 @@ impl StoredKey for SigningKey {
     fn from_pem(text: &str) -> Result<Self, KeyError> {
         match pq_x509::SigningKey::from_pkcs8_pem(text) {
             Ok(key) => Ok(Self::PostQuantum(key)),
+            Err(error) if is_of_composite(&error) => {
+                Ok(Self::Composite(CompositeKey::from_pkcs8_pem(text)?))
+            }
             Err(
                 pq_x509::KeyError::UnsupportedAlgorithm(_)
                 | pq_x509::KeyError::Pem(PemError::Missing { .. }),
@@ -135,6 +152,7 @@ impl StoredKey for SigningKey {
     fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {
         match self {
             Self::PostQuantum(key) => Ok(key.to_pkcs8_pem()?),
+            Self::Composite(key) => Ok(key.to_pkcs8_pem()),
             Self::Classical(key) => Ok(key.to_pkcs8_pem()),
         }
     }

@@ -1,15 +1,17 @@
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::{EncapsulationKey, SubjectKey, VerifyingKey};
 use rustls_pq::classical::ClassicalPublicKey;
+use rustls_pq::composite::CompositePublicKey;
 
 use super::algorithm::Algorithm;
-use super::error::KeyError;
+use super::error::{KeyError, is_of_composite};
 use super::narrow::post_quantum_only;
 
-/// A public key of either kind.
+/// A public key of any kind.
 #[derive(Clone, Debug)]
 pub(crate) enum PublicKey {
     PostQuantum(pq_x509::PublicKey),
+    Composite(CompositePublicKey),
     Classical(ClassicalPublicKey),
 }
 
@@ -18,6 +20,9 @@ impl PublicKey {
     pub(crate) fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
         match pq_x509::PublicKey::from_spki_der(der) {
             Ok(key) => Ok(Self::PostQuantum(key)),
+            Err(error) if is_of_composite(&error) => {
+                Ok(Self::Composite(CompositePublicKey::from_spki_der(der)?))
+            }
             Err(pq_x509::KeyError::UnsupportedAlgorithm(_)) => {
                 Ok(Self::Classical(ClassicalPublicKey::from_spki_der(der)?))
             }
@@ -28,6 +33,7 @@ impl PublicKey {
     pub(crate) fn algorithm(&self) -> Algorithm {
         match self {
             Self::PostQuantum(key) => Algorithm::PostQuantum(key.algorithm()),
+            Self::Composite(key) => Algorithm::Composite(key.algorithm()),
             Self::Classical(key) => Algorithm::Classical(key.algorithm()),
         }
     }
@@ -35,6 +41,7 @@ impl PublicKey {
     pub(crate) fn to_spki_der(&self) -> &[u8] {
         match self {
             Self::PostQuantum(key) => key.to_spki_der(),
+            Self::Composite(key) => key.to_spki_der(),
             Self::Classical(key) => key.to_spki_der(),
         }
     }
@@ -42,6 +49,7 @@ impl PublicKey {
     pub(crate) fn to_spki_pem(&self) -> String {
         match self {
             Self::PostQuantum(key) => key.to_spki_pem(),
+            Self::Composite(key) => key.to_spki_pem(),
             Self::Classical(key) => key.to_spki_pem(),
         }
     }
@@ -50,6 +58,7 @@ impl PublicKey {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::PostQuantum(key) => key.as_bytes(),
+            Self::Composite(key) => key.as_bytes(),
             Self::Classical(key) => key.as_bytes(),
         }
     }

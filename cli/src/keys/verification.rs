@@ -1,10 +1,20 @@
+use std::sync::LazyLock;
+
 use pq_x509::pki_types::SignatureVerificationAlgorithm;
 use rustls_pq::classical::verification_algorithms;
+use rustls_pq::composite;
 
-/// What verifies classical signatures, beside the post-quantum ones that pq-x509 verifies anyway:
-/// nothing, where the CPU can't.
-pub(crate) fn classical_verification() -> &'static [&'static dyn SignatureVerificationAlgorithm] {
-    verification_algorithms().unwrap_or_default()
+/// What verifies classical and composite signatures, beside the post-quantum ones that pq-x509 verifies
+/// anyway: nothing, where the CPU can't.
+pub(crate) fn other_verification() -> &'static [&'static dyn SignatureVerificationAlgorithm] {
+    /// Made once, and kept as long as the process.
+    static ALL: LazyLock<Vec<&'static dyn SignatureVerificationAlgorithm>> = LazyLock::new(|| {
+        let classical = verification_algorithms().unwrap_or_default();
+        let composite = composite::verification_algorithms().unwrap_or_default();
+        [classical, composite].concat()
+    });
+
+    &ALL
 }
 
 /// Why classical signatures can't be verified here, if they can't.

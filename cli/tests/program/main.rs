@@ -6,6 +6,7 @@ mod bench;
 mod ca;
 mod certificates;
 mod classical;
+mod composite;
 mod dev;
 mod examples;
 mod folder;

@@ -13,7 +13,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
-use crate::keys::classical_verification;
+use crate::keys::other_verification;
 use crate::report::{self, Report, fingerprint, rfc3339};
 use crate::words::{key_name, of_validation_error};
 
@@ -98,7 +98,7 @@ fn validator(arguments: &Arguments) -> Result<ChainValidator, Failure> {
     }
     let validator = ChainValidator::new(roots)
         .map_err(|error| Failure::Trust(error.into()))?
-        .with_algorithms(classical_verification());
+        .with_algorithms(other_verification());
     if arguments.crl.is_empty() {
         return Ok(validator);
     }

@@ -12,7 +12,7 @@ use crate::commands::cert::TakesNames;
 use crate::documents;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output, Source};
-use crate::keys::{PrivateKey, classical_verification};
+use crate::keys::{PrivateKey, other_verification};
 
 /// What a server's certificates are to be.
 #[derive(Debug)]
@@ -127,7 +127,7 @@ fn is_one_of_ours(order: &Order<'_>, root: &Root, file: &Path, key_file: &Path) 
         .map(AlternativeName::Dns)
         .chain(ip.map(AlternativeName::Ip))
         .collect();
-    let signature = certificate.verify_signature(&root.certificate, classical_verification());
+    let signature = certificate.verify_signature(&root.certificate, other_verification());
     names.len() == order.names.len()
         && order.names.iter().all(|name| names.contains(name))
         && key.key.spki() == certificate.spki()

@@ -2,6 +2,7 @@ use core::fmt;
 
 use pq_x509::{DecapsulationKey, SigningKey, SubjectKey};
 use rustls_pq::classical::ClassicalKeyError;
+use rustls_pq::composite::CompositeKeyError;
 use serde::Serialize;
 
 use super::facts::KeyFacts;
@@ -77,6 +78,12 @@ fn works(key: &PrivateKey) -> Result<bool, KeyError> {
     const MESSAGE: &[u8] = b"pqtls key check";
     let key = match key {
         PrivateKey::PostQuantum(key) => key,
+        PrivateKey::Composite(key) => {
+            return match key.check() {
+                Err(CompositeKeyError::Unsound(_)) => Ok(false),
+                checked => Ok(checked.map(|()| true)?),
+            };
+        }
         PrivateKey::Classical(key) => {
             return match key.check() {
                 Err(ClassicalKeyError::Unsound) => Ok(false),

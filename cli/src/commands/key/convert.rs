@@ -12,7 +12,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
-use crate::keys::Algorithm;
+use crate::keys::{Algorithm, KeyError};
 use crate::report::Report;
 
 /// Write a private key in another encoding or form
@@ -59,6 +59,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let file = match arguments.algorithm {
         Some(Algorithm::Classical(algorithm)) if algorithm.raw_private_key_len().is_none() => {
             return Err(ClassicalKeyError::NoRawBytes(algorithm).into());
+        }
+        Some(Algorithm::Composite(algorithm)) => {
+            return Err(KeyError::NoRawBytes(algorithm).into());
         }
         Some(algorithm) => documents::raw_private_key(&arguments.file, algorithm)?,
         None => documents::private_key(&arguments.file)?,

@@ -1,12 +1,13 @@
 use clap::ValueEnum;
 use pq_x509::{KeyError, PrivateKeyForm};
 use rustls_pq::classical::ClassicalKey;
+use rustls_pq::composite::CompositeKey;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::commands::text::{TextEncoding, line};
 use crate::failure::Failure;
-use crate::keys::{PrivateKey, PublicKey};
+use crate::keys::{self, PrivateKey, PublicKey};
 
 /// How to write a key down.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, ValueEnum)]
@@ -65,7 +66,7 @@ impl Form {
 }
 
 /// A private key as a file is to have it, and the form that it has then. Without a form it is the one
-/// that most programs read. Classical keys have none.
+/// that most programs read. Classical and composite keys have none.
 pub(crate) fn private_key(
     key: &PrivateKey,
     form: Option<Form>,
@@ -77,7 +78,8 @@ pub(crate) fn private_key(
             Ok((post_quantum(key, form, encoding)?, Some(form)))
         }
         (PrivateKey::Classical(key), None) => Ok((classical(key, encoding)?, None)),
-        (PrivateKey::Classical(key), Some(_)) => Err(Failure::NoForms(key.algorithm())),
+        (PrivateKey::Composite(key), None) => Ok((composite(key, encoding)?, None)),
+        (_, Some(_)) => Err(Failure::NoForms(key.algorithm())),
     }
 }
 
@@ -88,6 +90,14 @@ fn classical(key: &ClassicalKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Hex => line(&key.to_raw()?, TextEncoding::Hex),
         Encoding::Base64 => line(&key.to_raw()?, TextEncoding::Base64),
     })
+}
+
+fn composite(key: &CompositeKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    match encoding {
+        Encoding::Pem => Ok(bytes_of(key.to_pkcs8_pem())),
+        Encoding::Der => Ok(key.to_pkcs8_der()),
+        Encoding::Hex | Encoding::Base64 => Err(keys::KeyError::NoRawBytes(key.algorithm()).into()),
+    }
 }
 
 fn post_quantum(

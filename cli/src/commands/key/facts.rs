@@ -41,7 +41,11 @@ impl KeyFacts {
 impl KeyFacts {
     /// A private key, for messages.
     pub(crate) fn in_form(&self, form: Option<Form>) -> String {
-        let note = form.map_or(CLASSICAL, Form::name);
+        let note = match form {
+            Some(form) => form.name(),
+            None if self.post_quantum => COMPOSITE,
+            None => CLASSICAL,
+        };
         format!("private key of {} ({note})", self.algorithm)
     }
 }
@@ -49,11 +53,16 @@ impl KeyFacts {
 /// What is to be said of keys that are not post-quantum.
 pub(crate) const CLASSICAL: &str = "classical: not safe against quantum computers";
 
+/// What is to be said of composite keys.
+const COMPOSITE: &str = "composite, by draft-ietf-lamps-pq-composite-sigs-19";
+
 fn security_category(algorithm: Algorithm) -> Option<u8> {
     use pq_x509::Algorithm::{Kem, Signature};
 
-    let Algorithm::PostQuantum(algorithm) = algorithm else {
-        return None;
+    let algorithm = match algorithm {
+        Algorithm::PostQuantum(algorithm) => algorithm,
+        Algorithm::Composite(algorithm) => algorithm.ml_dsa().into(),
+        Algorithm::Classical(_) => return None,
     };
     match algorithm {
         Signature(algorithm) => Some(algorithm.security_category()),

@@ -2,6 +2,7 @@ use core::fmt;
 
 use pq_x509::{DecapsulationKey, SigningKey};
 use rustls_pq::classical::ClassicalKey;
+use rustls_pq::composite::CompositeKey;
 use serde::Serialize;
 
 use super::encode::{self, Encoding, Form};
@@ -55,6 +56,7 @@ Examples:
   $ pqtls key new SLH-DSA-SHA2-128f --out root.key --public root.pub
   $ pqtls key new ML-KEM-768 --form both --out kem.key
   $ pqtls key new ECDSA-P256 --out classical.key
+  $ pqtls key new MLDSA65-ECDSA-P256-SHA512 --out composite.key
   $ pqtls key new | pqtls key show -";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
@@ -98,6 +100,9 @@ pub(crate) fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
     Ok(match algorithm {
         Algorithm::Classical(algorithm) => {
             PrivateKey::Classical(ClassicalKey::generate(algorithm)?)
+        }
+        Algorithm::Composite(algorithm) => {
+            PrivateKey::Composite(CompositeKey::generate(algorithm)?)
         }
         Algorithm::PostQuantum(algorithm) => PrivateKey::PostQuantum(match algorithm {
             Signature(algorithm) => Signing(SigningKey::generate(algorithm)?),

@@ -102,13 +102,23 @@ impl SizesOfKey {
                     _ => None,
                 },
             },
-            Algorithm::Classical(algorithm) => Self {
-                seed: None,
-                expanded: None,
-                public_key,
-                signature: Some(algorithm.max_signature_len()),
-                ciphertext: None,
-            },
+            Algorithm::Composite(algorithm) => {
+                Self::at_most(public_key, algorithm.max_signature_len())
+            }
+            Algorithm::Classical(algorithm) => {
+                Self::at_most(public_key, algorithm.max_signature_len())
+            }
+        }
+    }
+
+    /// Those of a key whose private half is no seed and no expanded key.
+    fn at_most(public_key: usize, signature: usize) -> Self {
+        Self {
+            seed: None,
+            expanded: None,
+            public_key,
+            signature: Some(signature),
+            ciphertext: None,
         }
     }
 }
@@ -140,10 +150,9 @@ impl fmt::Display for KeyInFile {
         write!(f, "  bytes        {} of the public key", sizes.public_key)?;
         match (sizes.signature, sizes.ciphertext) {
             (Some(signature), _) => {
-                let at_most = if self.key.post_quantum {
-                    ""
-                } else {
-                    "at most "
+                let at_most = match sizes.expanded {
+                    Some(_) => "",
+                    None => "at most ",
                 };
                 writeln!(f, ", {at_most}{signature} of a signature")?;
             }
