@@ -131,8 +131,9 @@ pub mod linting;
 mod validation;
 
 pub use certificate::{
-    Certificate, CertificateError, CertificateRevocationList, CertificateSizes, KeyUsageError,
-    NameError, RevocationListError, RevokedCertificate, SignatureError, Sizes, UnusableList,
+    AlternativeName, Certificate, CertificateError, CertificateRevocationList, CertificateSizes,
+    EmailAddress, InvalidEmailAddress, InvalidUri, KeyUsageError, NameError, RevocationListError,
+    RevokedCertificate, SignatureError, Sizes, SpiffeId, SpiffeIdError, UnusableList, Uri,
     Validity, ValidityError,
 };
 pub use encoding::{PemError, SyntaxError, pem};
@@ -149,7 +150,9 @@ pub use keys::{
 pub use pki_types;
 pub use pq_core::ml_dsa::PreHash;
 pub use pq_core::ml_kem::SharedSecret;
-pub use validation::{ChainValidator, Purpose, RevocationPolicy, ValidatedChain, ValidationError};
+pub use validation::{
+    ChainValidator, Purpose, RevocationPolicy, SvidError, ValidatedChain, ValidationError,
+};
 pub use x509_cert;
 pub use x509_cert::ext::pkix::{CrlReason, KeyUsages};
 pub use x509_cert::name::Name;

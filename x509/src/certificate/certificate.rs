@@ -18,7 +18,8 @@ use x509_cert::ext::pkix::{
 use x509_cert::name::Name;
 
 use super::extensions::repeated;
-use super::names::AlternativeNames;
+use super::name_constraints::{NameConstraints, Presented};
+use super::names::{AlternativeName, AlternativeNames};
 use super::readable::{Readable, readable};
 use super::signed::{self, SignatureError};
 use super::validity::unix_time;
@@ -208,6 +209,45 @@ impl Certificate {
         &self.facts.names.ip
     }
 
+    /// The e-mail addresses among the subject alternative names, as they are there, which need not be as
+    /// an [`EmailAddress`](crate::EmailAddress) is. Those in the subject's name and those that are not in ASCII (RFC 9598)
+    /// are not here.
+    pub fn email_addresses(&self) -> &[String] {
+        &self.facts.names.email
+    }
+
+    /// The URIs among the subject alternative names, as they are there, which need not be as a
+    /// [`Uri`](crate::Uri) is.
+    pub fn uris(&self) -> &[String] {
+        &self.facts.names.uri
+    }
+
+    /// The DNS names, addresses, e-mail addresses and URIs among the subject alternative names, kind by
+    /// kind.
+    pub fn alternative_names(&self) -> impl Iterator<Item = AlternativeName> {
+        self.facts.names.iter()
+    }
+
+    /// Whether the name constraints in this certificate, which is a CA's, permit a name in those below it
+    /// (RFC 5280 section 4.2.1.10). All names are permitted where there are no constraints.
+    ///
+    /// Names are held against constraints of their own kind. What can't be told is not permitted: a name
+    /// or a constraint of its kind that is malformed, or a URI without a DNS name as its host where hosts
+    /// of URIs are constrained. The constraints of CAs above this one count, too: for a whole
+    /// path use a [`ChainValidator`](crate::ChainValidator).
+    pub fn permits_name(&self, name: &AlternativeName) -> bool {
+        let name = match name {
+            AlternativeName::Dns(name) => Presented::Dns(name),
+            AlternativeName::Ip(address) => Presented::Ip(*address),
+            AlternativeName::Email(address) => Presented::Email(address.parse().ok()),
+            AlternativeName::Uri(uri) => Presented::Uri(uri.parse().ok()),
+        };
+        match self.name_constraints() {
+            Ok(constraints) => constraints.is_none_or(|constraints| constraints.permits(&name)),
+            Err(_) => false,
+        }
+    }
+
     /// The subject key identifier, if there is one.
     pub fn subject_key_id(&self) -> Option<&[u8]> {
         self.facts.subject_key_id.as_deref()
@@ -221,8 +261,10 @@ impl Certificate {
         if !self.subject().is_empty() {
             return describe(self.subject());
         }
-        let addresses = self.ip_addresses().iter().map(IpAddr::to_string);
-        let names: Vec<String> = self.dns_names().iter().cloned().chain(addresses).collect();
+        let names: Vec<String> = self
+            .alternative_names()
+            .map(|name| name.to_string())
+            .collect();
         describe(names.join(", "))
     }
 
@@ -269,6 +311,30 @@ impl Certificate {
     /// The ExtendedKeyUsage extension's purposes, if there is one.
     pub(crate) fn extended_key_usage(&self) -> Option<&[ObjectIdentifier]> {
         self.facts.extended_key_usage.as_deref()
+    }
+
+    /// The name constraints, if there are some.
+    pub(crate) fn name_constraints(&self) -> der::Result<Option<NameConstraints<'_>>> {
+        let extensions = self.parsed.tbs_certificate().extensions();
+        let mut extensions = extensions.into_iter().flatten();
+        extensions
+            .find(|extension| extension.extn_id == NAME_CONSTRAINTS)
+            .map(|extension| NameConstraints::from_der(extension.extn_value.as_bytes()))
+            .transpose()
+    }
+
+    /// All alternative names.
+    pub(crate) fn general_names(&self) -> der::Result<Vec<GeneralName>> {
+        let found = self.parsed.tbs_certificate().get_extension();
+        let found: Option<(bool, SubjectAltName)> = found?;
+        Ok(found.map_or_else(Vec::new, |(_critical, names)| names.0))
+    }
+
+    /// Whether the KeyUsage extension is critical.
+    pub(crate) fn has_critical_key_usage(&self) -> bool {
+        let extensions = self.parsed.tbs_certificate().extensions();
+        let mut extensions = extensions.into_iter().flatten();
+        extensions.any(|extension| extension.extn_id == KeyUsage::OID && extension.critical)
     }
 
     /// The key's algorithm, where it is one of ours, and for HashSLH-DSA the parameter set.
@@ -349,6 +415,8 @@ pub enum CertificateError {
 }
 
 from_causes!(CertificateError: Der(der::Error), Syntax(SyntaxError));
+
+const NAME_CONSTRAINTS: ObjectIdentifier = x509_cert::ext::pkix::NameConstraints::OID;
 
 const PEM_LABEL: &str = "CERTIFICATE";
 

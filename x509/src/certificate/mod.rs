@@ -8,28 +8,37 @@
     reason = "the room is called after what most of it is about"
 )]
 mod certificate;
+pub(crate) mod dns_name;
+mod email_address;
 mod extensions;
 pub(crate) mod key_usage;
+pub(crate) mod name_constraints;
 pub(crate) mod names;
 mod readable;
 mod revocation_list;
 pub(crate) mod signed;
 mod sizes;
+mod spiffe_id;
+mod uri;
 pub(crate) mod validity;
 
 pub use certificate::{Certificate, CertificateError};
+pub(crate) use email_address::is_dot_atom;
+pub use email_address::{EmailAddress, InvalidEmailAddress};
 pub(crate) use extensions::{PROCESSED, encode_extension};
 pub use key_usage::KeyUsageError;
 pub(crate) use key_usage::Role;
-pub use names::NameError;
+pub use names::{AlternativeName, NameError};
 pub(crate) use names::{
     AlternativeNames, Subject, Subtree, alternative_name_methods, subject_methods,
 };
-pub(crate) use readable::readable;
+pub(crate) use readable::{Readable, readable_by_webpki};
 pub use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{self as list_scope, Scope};
 pub use revocation_list::{CertificateRevocationList, RevocationListError, RevokedCertificate};
 pub(crate) use signed::SealError;
 pub use signed::SignatureError;
 pub use sizes::{CertificateSizes, Sizes};
+pub use spiffe_id::{SpiffeId, SpiffeIdError};
+pub use uri::{InvalidUri, Uri};
 pub use validity::{Validity, ValidityError};

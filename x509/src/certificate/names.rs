@@ -1,8 +1,11 @@
-//! Names of subjects: common names, DNS names, addresses and their subtrees; and where revocation
-//! lists are.
+//! Names of subjects: common names, alternative names and their subtrees; and where revocation lists
+//! are.
 
+use core::convert::Infallible;
+use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::num::NonZeroU16;
+use core::str::FromStr;
 
 use const_oid::db::rfc4519::COMMON_NAME;
 use der::asn1::{Any, Ia5String, OctetString, SetOfVec, Utf8StringRef};
@@ -13,7 +16,11 @@ use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 
-use crate::errors::from_causes;
+use super::dns_name::is_dns_name;
+use super::email_address::{EmailAddress, InvalidEmailAddress};
+use super::spiffe_id::{SpiffeId, SpiffeIdError};
+use super::uri::{InvalidUri, Uri};
+use crate::errors::{describe, from_causes};
 
 /// Why a name cannot stand in a certificate or request.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -29,7 +36,7 @@ pub enum NameError {
     /// A common name is empty or longer than 64 characters (RFC 5280, ub-common-name).
     #[error(
         "a common name has 1 to 64 characters, not {0}; leave it out and name the subject \
-         by dns_name() or ip_address(), or pass a full name to subject()"
+         by alternative names such as dns_name(), or pass a full name to subject()"
     )]
     CommonNameLength(usize),
     /// A prefix is longer than the address, or leaves bits of the address outside.
@@ -43,10 +50,37 @@ pub enum NameError {
         /// The length of the prefix, in bits.
         prefix_len: u8,
     },
-    /// A subject alternative name that is neither a DNS name nor an address.
+    /// Not an e-mail address that certificates have.
+    #[error("{0}; give other names to dns_name(), ip_address() or uri()")]
+    EmailAddress(InvalidEmailAddress),
+    /// Not a URI that certificates have.
+    #[error(transparent)]
+    Uri(#[from] InvalidUri),
+    /// A URI with the scheme of SPIFFE IDs that is none.
+    #[error(transparent)]
+    SpiffeId(#[from] SpiffeIdError),
+    /// A SPIFFE ID without a path, which names a trust domain and not somebody in it.
     #[error(
-        "a subject alternative name is neither a DNS name nor an IP address, and only those \
-         are supported"
+        "{0} names a trust domain, and only what has a path names somebody in it; add a path, such \
+         as {0}/workload"
+    )]
+    SpiffeIdWithoutPath(SpiffeId),
+    /// A SPIFFE ID and another URI.
+    #[error(
+        "{0} must be the only URI in its certificate (X.509-SVID section 2); have one certificate \
+         issued for each"
+    )]
+    UriBesideSpiffeId(SpiffeId),
+    /// A text that no host of e-mail addresses or of URIs is.
+    #[error(
+        "\"{0}\" constrains no names: write a host such as \"example.org\", the hosts below a domain \
+         as \".example.org\", or for e-mail a whole address"
+    )]
+    InvalidConstraint(String),
+    /// A subject alternative name of a kind that is not supported.
+    #[error(
+        "a subject alternative name is not a DNS name, an IP address, an e-mail address or a URI, and \
+         only those are supported"
     )]
     UnsupportedKind,
     /// Not a URL that a revocation list can be had from.
@@ -60,7 +94,7 @@ pub enum NameError {
     Der(der::Error),
 }
 
-from_causes!(NameError: Der(der::Error));
+from_causes!(NameError: Der(der::Error), EmailAddress(InvalidEmailAddress));
 
 /// How a certificate or request names its subject.
 #[derive(Clone, Debug, Default)]
@@ -115,39 +149,151 @@ macro_rules! alternative_name_methods {
             self.names.ip.push(address);
             self
         }
+
+        /// Adds an e-mail address to the subject alternative names, such as `someone@example.org`.
+        pub fn email_address(mut self, address: impl Into<String>) -> Self {
+            self.names.email.push(address.into());
+            self
+        }
+
+        /// Adds a URI to the subject alternative names, such as a [`SpiffeId`](crate::SpiffeId). One with
+        /// the scheme `spiffe` must be such an ID, have a path and be the only URI.
+        pub fn uri(mut self, uri: impl Into<String>) -> Self {
+            self.names.uri.push(uri.into());
+            self
+        }
+
+        /// Adds a name of any of these kinds to the subject alternative names.
+        pub fn alternative_name(mut self, name: $crate::AlternativeName) -> Self {
+            self.names.push(name);
+            self
+        }
     };
 }
 pub(crate) use alternative_name_methods;
+
+/// A subject alternative name of a kind that this crate writes and reads.
+///
+/// Reading one from text takes what is an address for that, else what has a `:` for a URI and what has an
+/// `@` for an e-mail address. It doesn't check further: whoever makes a certificate of it does.
+///
+/// ```
+/// use pq_x509::AlternativeName;
+///
+/// let name: AlternativeName = "spiffe://example.org/billing".parse()?;
+/// assert_eq!(name, AlternativeName::Uri("spiffe://example.org/billing".into()));
+/// # Ok::<(), core::convert::Infallible>(())
+/// ```
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum AlternativeName {
+    /// A DNS name, of which the first label may be `*`.
+    Dns(String),
+    /// An address.
+    Ip(IpAddr),
+    /// An e-mail address.
+    Email(String),
+    /// A URI.
+    Uri(String),
+}
+
+impl FromStr for AlternativeName {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.parse() {
+            Ok(address) => Self::Ip(address),
+            Err(_) if text.contains(':') => Self::Uri(text.into()),
+            Err(_) if text.contains('@') => Self::Email(text.into()),
+            Err(_) => Self::Dns(text.into()),
+        })
+    }
+}
+
+impl fmt::Display for AlternativeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dns(name) | Self::Email(name) | Self::Uri(name) => f.write_str(name),
+            Self::Ip(address) => address.fmt(f),
+        }
+    }
+}
 
 /// The subject alternative names that this crate writes and reads.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct AlternativeNames {
     pub(crate) dns: Vec<String>,
     pub(crate) ip: Vec<IpAddr>,
+    pub(crate) email: Vec<String>,
+    pub(crate) uri: Vec<String>,
 }
 
 impl AlternativeNames {
     pub(crate) fn is_empty(&self) -> bool {
-        self.dns.is_empty() && self.ip.is_empty()
+        self.iter().next().is_none()
+    }
+
+    /// The names, kind by kind.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = AlternativeName> {
+        let dns = self.dns.iter().cloned().map(AlternativeName::Dns);
+        let ip = self.ip.iter().copied().map(AlternativeName::Ip);
+        let email = self.email.iter().cloned().map(AlternativeName::Email);
+        let uri = self.uri.iter().cloned().map(AlternativeName::Uri);
+        dns.chain(ip).chain(email).chain(uri)
+    }
+
+    pub(crate) fn push(&mut self, name: AlternativeName) {
+        match name {
+            AlternativeName::Dns(name) => self.dns.push(name),
+            AlternativeName::Ip(address) => self.ip.push(address),
+            AlternativeName::Email(address) => self.email.push(address),
+            AlternativeName::Uri(uri) => self.uri.push(uri),
+        }
+    }
+
+    /// The SPIFFE ID, if one of the URIs is meant as one. It has a path, and is the only URI.
+    pub(crate) fn spiffe_id(&self) -> Result<Option<SpiffeId>, NameError> {
+        let Some(meant) = self.uri.iter().find(|uri| SpiffeId::is_meant(uri)) else {
+            return Ok(None);
+        };
+        let id: SpiffeId = meant.parse()?;
+        if id.path().is_empty() {
+            return Err(NameError::SpiffeIdWithoutPath(id));
+        }
+        if self.uri.len() > 1 {
+            return Err(NameError::UriBesideSpiffeId(id));
+        }
+        Ok(Some(id))
     }
 
     /// Checks the names and gives them their ASN.1 type.
     pub(crate) fn to_general_names(&self) -> Result<Vec<GeneralName>, NameError> {
-        let dns = self
-            .dns
-            .iter()
-            .map(|name| dns_name(name, Wildcard::Allowed));
-        let ip = self.ip.iter().copied().map(|ip| Ok(GeneralName::from(ip)));
-        dns.chain(ip).collect()
+        self.spiffe_id()?;
+        self.iter()
+            .map(|name| match name {
+                AlternativeName::Dns(name) => dns_name(&name, Wildcard::Allowed),
+                AlternativeName::Ip(address) => Ok(GeneralName::from(address)),
+                AlternativeName::Email(address) => {
+                    let address: EmailAddress = address.parse()?;
+                    Ok(GeneralName::Rfc822Name(Ia5String::new(address.as_str())?))
+                }
+                AlternativeName::Uri(uri) => {
+                    let uri: Uri = uri.parse()?;
+                    let uri = Ia5String::new(uri.as_str())?;
+                    Ok(GeneralName::UniformResourceIdentifier(uri))
+                }
+            })
+            .collect()
     }
 
-    /// The names of the two kinds, and whether there were others.
+    /// The names of these kinds, and whether there were others.
     pub(crate) fn from_general_names(names: &[GeneralName]) -> (Self, bool) {
         let mut read = Self::default();
         let mut others = false;
         for name in names {
             match name {
                 GeneralName::DnsName(name) => read.dns.push(name.to_string()),
+                GeneralName::Rfc822Name(address) => read.email.push(address.to_string()),
+                GeneralName::UniformResourceIdentifier(uri) => read.uri.push(uri.to_string()),
                 GeneralName::IpAddress(octets) => match ip_address(octets.as_bytes()) {
                     Some(ip) => read.ip.push(ip),
                     None => others = true,
@@ -159,11 +305,21 @@ impl AlternativeNames {
     }
 }
 
-/// A DNS name with all below it, or a range of addresses.
+/// What a CA's certificate permits or excludes (RFC 5280 section 4.2.1.10).
 #[derive(Clone, Debug)]
 pub(crate) enum Subtree {
+    /// A DNS name with all below it.
     Dns(String),
-    Ip { address: IpAddr, prefix_len: u8 },
+    Ip {
+        address: IpAddr,
+        prefix_len: u8,
+    },
+    /// A mailbox, a host, or with a dot in front the hosts below a domain.
+    Email(String),
+    /// A host, or with a dot in front the hosts below a domain.
+    Uri(String),
+    /// What begins with this name.
+    Directory(Name),
 }
 
 impl Subtree {
@@ -175,10 +331,25 @@ impl Subtree {
                     address,
                     prefix_len,
                 } => subnet(*address, *prefix_len)?,
+                Self::Email(base) if base.contains('@') => {
+                    let address: EmailAddress = base.parse()?;
+                    GeneralName::Rfc822Name(Ia5String::new(address.as_str())?)
+                }
+                Self::Email(base) => GeneralName::Rfc822Name(hosts(base)?),
+                Self::Uri(base) => GeneralName::UniformResourceIdentifier(hosts(base)?),
+                Self::Directory(base) => GeneralName::DirectoryName(base.clone()),
             },
             minimum: 0,
             maximum: None,
         })
+    }
+}
+
+/// A host, or with a dot in front those below a domain, as constraints have it.
+fn hosts(base: &str) -> Result<Ia5String, NameError> {
+    match is_dns_name(base.strip_prefix('.').unwrap_or(base)) {
+        true => Ok(Ia5String::new(base)?),
+        false => Err(NameError::InvalidConstraint(describe(base))),
     }
 }
 
@@ -211,12 +382,6 @@ fn dns_name(name: &str, wildcard: Wildcard) -> Result<GeneralName, NameError> {
         true => Ok(GeneralName::DnsName(Ia5String::new(name)?)),
         false => Err(NameError::InvalidDnsName(name.into())),
     }
-}
-
-/// Whether this is a DNS name as certificates have it, and no wildcard: RFC 1034 section 3.5 and
-/// RFC 1123 section 2.1, with underscores beside letters.
-pub(crate) fn is_dns_name(name: &str) -> bool {
-    !name.ends_with('.') && DnsName::try_from(name).is_ok()
 }
 
 /// Where a revocation list is to be had (RFC 5280 section 4.2.1.13, RFC 3986).

@@ -1,20 +1,23 @@
 //! Certificates with values that X.509 has and neither `x509-cert` nor webpki: dates before 1970, and
-//! path lengths above 255.
+//! path lengths above 255; and with name constraints that webpki takes for violated by every name.
 //!
 //! Both libraries are shown a stand-in, the certificate with the nearest values that they know.
 //! No time that can be asked about is before 1970, and no path has so many CAs, so the stand-in
 //! is valid when and where the certificate is, save one that ended before 1970
-//! ([`Readable::ends_before_1970`]). Signatures are verified over the certificate itself.
+//! ([`Readable::ends_before_1970`]). webpki is shown no constraints of e-mail addresses, URIs and
+//! directory names: whoever shows it a stand-in has to check these. Signatures are verified over the
+//! certificate itself.
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, OctetString, UintRef};
 use der::{Decode, Encode, Reader, Sequence, SliceReader, Tag, Tagged};
 use x509_cert::ext::Extension;
-use x509_cert::ext::pkix::BasicConstraints;
+use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
 
-use super::signed;
+use super::{name_constraints, signed};
 
 /// What is shown of a certificate that can't be read as it is.
+#[derive(Debug)]
 pub(crate) struct Readable {
     pub(crate) der: Vec<u8>,
     /// Whether the certificate ended before any time that there is a `UnixTime` for.
@@ -36,22 +39,35 @@ impl Readable {
     }
 }
 
-/// The stand-in for a certificate, if it has such values and is otherwise of the right form.
+/// The stand-in for a certificate that `x509-cert` can't read, if it has such values and is otherwise
+/// of the right form.
 pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
+    stand_in(der, &[stand_in_for_limit])
+}
+
+/// The same for webpki, which doesn't process all name constraints.
+pub(crate) fn readable_by_webpki(der: &[u8]) -> Option<Readable> {
+    stand_in(der, &[stand_in_for_limit, stand_in_for_constraints])
+}
+
+/// Puts something into the place of an extension's value, if that is needed; whether it was.
+type Edit = fn(&mut Extension) -> bool;
+
+fn stand_in(der: &[u8], edits: &[Edit]) -> Option<Readable> {
     let parts = Parts::from_der(der).ok()?;
     let original = signed::body(der).ok()?;
     let mut body: Body<'_> = Body::from_der(original).ok()?;
     let validity = &mut body.validity;
     let starts = stand_in_for_time(&mut validity.not_before);
     let ends = stand_in_for_time(&mut validity.not_after);
-    let limited = match body.extensions {
-        Some(extensions) => stand_in_for_limits(extensions).ok()?,
+    let edited = match body.extensions {
+        Some(extensions) => stand_in_for_extensions(extensions, edits).ok()?,
         None => None,
     };
-    if !(starts || ends || limited.is_some()) {
+    if !(starts || ends || edited.is_some()) {
         return None;
     }
-    if let Some(extensions) = &limited {
+    if let Some(extensions) = &edited {
         body.extensions = Some(AnyRef::from_der(extensions).ok()?);
     }
     let body = body.to_der().ok()?;
@@ -145,25 +161,56 @@ fn decimal(digits: &[u8]) -> u16 {
     (digits.iter()).fold(0, |value, digit| 10 * value + u16::from(digit - b'0'))
 }
 
-/// Extensions with 255 in the place of a path length above that, if there is one.
-fn stand_in_for_limits(extensions: AnyRef<'_>) -> der::Result<Option<Vec<u8>>> {
+/// Extensions with something in the place of some, if that is needed.
+fn stand_in_for_extensions(extensions: AnyRef<'_>, edits: &[Edit]) -> der::Result<Option<Vec<u8>>> {
     // Few certificates have one, and to decode all extensions takes longer than to see that.
     let mut reader = SliceReader::new(extensions.value())?;
-    let mut is_beyond = false;
+    let mut is_needed = false;
     while !reader.is_finished() {
         let extension = AnyRef::decode(&mut reader)?;
         let kind = ObjectIdentifier::decode(&mut SliceReader::new(extension.value())?)?;
-        is_beyond |=
-            kind == BasicConstraints::OID && stand_in_for_limit(&mut extension.decode_as()?);
+        if [BasicConstraints::OID, NameConstraints::OID].contains(&kind) {
+            let mut extension: Extension = extension.decode_as()?;
+            is_needed |= edits.iter().any(|edit| edit(&mut extension));
+        }
     }
-    if !is_beyond {
+    if !is_needed {
         return Ok(None);
     }
     let mut extensions: Vec<Extension> = extensions.decode_as()?;
     for extension in &mut extensions {
-        stand_in_for_limit(extension);
+        for edit in edits {
+            edit(extension);
+        }
     }
     extensions.to_der().map(Some)
+}
+
+/// Leaves name constraints out that webpki doesn't process; whether there were such.
+fn stand_in_for_constraints(extension: &mut Extension) -> bool {
+    if extension.extn_id != NameConstraints::OID {
+        return false;
+    }
+    let stand_in = AnyRef::from_der(extension.extn_value.as_bytes())
+        .ok()
+        .filter(|constraints| constraints.tag() == Tag::Sequence)
+        .and_then(|constraints| {
+            let left = name_constraints::for_webpki(constraints.value())?;
+            let constraints = AnyRef::new(Tag::Sequence, &left).ok()?.to_der().ok()?;
+            OctetString::new(constraints).ok()
+        });
+    replace(extension, stand_in)
+}
+
+/// Whether there is something to put into the place of an extension's value.
+fn replace(extension: &mut Extension, value: Option<OctetString>) -> bool {
+    match value {
+        Some(value) => {
+            extension.extn_value = value;
+            true
+        }
+        None => false,
+    }
 }
 
 /// Puts 255 in the place of a path length above that; whether there was one.
@@ -185,11 +232,5 @@ fn stand_in_for_limit(extension: &mut Extension) -> bool {
             };
             OctetString::new(constraints.to_der().ok()?).ok()
         });
-    match stand_in {
-        Some(stand_in) => {
-            extension.extn_value = stand_in;
-            true
-        }
-        None => false,
-    }
+    replace(extension, stand_in)
 }

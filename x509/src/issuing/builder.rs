@@ -16,8 +16,8 @@ use x509_cert::name::Name;
 
 use super::error::IssueError;
 use crate::certificate::{
-    AlternativeNames, NameError, Role, Subject, Subtree, Validity, alternative_name_methods,
-    encode_extension, names, subject_methods,
+    AlternativeNames, NameError, Role, SpiffeId, Subject, Subtree, Validity,
+    alternative_name_methods, encode_extension, names, subject_methods,
 };
 
 /// What a certificate is to say; an [`Issuer`](crate::Issuer) makes one of it.
@@ -99,6 +99,11 @@ impl<K> CertificateBuilder<K> {
         self.purpose(ID_KP_SERVER_AUTH)
     }
 
+    /// Whom the certificate is for by SPIFFE, which has rules of its own for key usages.
+    pub(crate) fn spiffe_id(&self) -> Result<Option<SpiffeId>, NameError> {
+        self.names.spiffe_id()
+    }
+
     /// Adds the extended key usage of TLS clients.
     pub fn client_auth(self) -> Self {
         self.purpose(ID_KP_CLIENT_AUTH)
@@ -157,6 +162,13 @@ impl<K> CertificateBuilder<K> {
 
     fn end_entity_extensions(&self, subject: &Name) -> Result<Vec<Extension>, IssueError> {
         let mut extensions = Vec::new();
+        if let Some(id) = self.names.spiffe_id()? {
+            let both = [ID_KP_SERVER_AUTH, ID_KP_CLIENT_AUTH];
+            let has_both = both.iter().all(|purpose| self.purposes.contains(purpose));
+            if !(self.purposes.is_empty() || has_both) {
+                return Err(IssueError::SpiffePurposes(id));
+            }
+        }
         if !self.names.is_empty() {
             // RFC 5280 section 4.2.1.6: critical where the subject's name is empty.
             let names = SubjectAltName(self.names.to_general_names()?);
@@ -252,6 +264,64 @@ impl CertificateBuilder<Ca> {
             address,
             prefix_len,
         });
+        self
+    }
+
+    /// Permits e-mail addresses, and no others but those permitted likewise: all at the host
+    /// `example.org`, all at hosts below the domain `.example.org`, or one, as `someone@example.org`. Those
+    /// in subjects' names count, too.
+    ///
+    /// Constraints of e-mail addresses, URIs and directory names are for
+    /// [`ChainValidator`](crate::ChainValidator), OpenSSL and Go. **webpki alone, and so rustls's
+    /// verifiers, refuse every certificate below that has an e-mail address or a URI where there is a
+    /// constraint of its kind, and all certificates below a constraint of directory names.**
+    pub fn permit_email(mut self, constraint: impl Into<String>) -> Self {
+        self.permitted.push(Subtree::Email(constraint.into()));
+        self
+    }
+
+    /// Excludes e-mail addresses, written as for [`permit_email`](Self::permit_email). Other kinds of name
+    /// stay unconstrained.
+    pub fn exclude_email(mut self, constraint: impl Into<String>) -> Self {
+        self.excluded.push(Subtree::Email(constraint.into()));
+        self
+    }
+
+    /// Permits URIs with the host `example.org`, or with hosts below the domain `.example.org`, and no
+    /// others but those permitted likewise. A SPIFFE ID has its trust domain there. URIs without a DNS
+    /// name as their host are not permitted then. See [`permit_email`](Self::permit_email) for who
+    /// processes that.
+    ///
+    /// ```
+    /// # use pq_x509::CertificateBuilder;
+    /// CertificateBuilder::ca("Example CA")
+    ///     .permit_uri("example.org")
+    ///     .permit_uri(".example.org");
+    /// ```
+    pub fn permit_uri(mut self, host: impl Into<String>) -> Self {
+        self.permitted.push(Subtree::Uri(host.into()));
+        self
+    }
+
+    /// Excludes URIs by their hosts, written as for [`permit_uri`](Self::permit_uri), and those without
+    /// a DNS name as their host. Other kinds of name stay unconstrained.
+    pub fn exclude_uri(mut self, host: impl Into<String>) -> Self {
+        self.excluded.push(Subtree::Uri(host.into()));
+        self
+    }
+
+    /// Permits subjects' names, and directory names among the alternative ones, that begin with this
+    /// name, and no others but those permitted likewise. See [`permit_email`](Self::permit_email) for
+    /// who processes that.
+    pub fn permit_directory(mut self, name: Name) -> Self {
+        self.permitted.push(Subtree::Directory(name));
+        self
+    }
+
+    /// Excludes subjects' names, and directory names among the alternative ones, that begin with this
+    /// name. Other kinds of name stay unconstrained.
+    pub fn exclude_directory(mut self, name: Name) -> Self {
+        self.excluded.push(Subtree::Directory(name));
         self
     }
 }

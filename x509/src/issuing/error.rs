@@ -1,5 +1,6 @@
 use crate::certificate::{
-    CertificateError, KeyUsageError, NameError, RevocationListError, SealError, ValidityError,
+    CertificateError, KeyUsageError, NameError, RevocationListError, SealError, SpiffeId,
+    ValidityError,
 };
 use crate::errors::from_causes;
 use crate::keys::{KeyError, RandomnessError, SignError};
@@ -33,9 +34,21 @@ pub enum IssueError {
     SerialNumber,
     /// An end entity has neither a subject nor an alternative name.
     #[error(
-        "the certificate names nobody; add dns_name(), ip_address(), common_name() or subject()"
+        "the certificate names nobody; add a name such as dns_name() or uri(), common_name() or subject()"
     )]
     Nameless,
+    /// A certificate for a SPIFFE ID is to be for servers or clients alone.
+    #[error(
+        "a certificate for {0} is for servers and clients, or says nothing of that (X.509-SVID section \
+         4.4); add both server_auth() and client_auth(), or neither"
+    )]
+    SpiffePurposes(SpiffeId),
+    /// A certificate for a SPIFFE ID is not to have the key usages that it must.
+    #[error(
+        "a certificate for {0} has the key usage digitalSignature and no cRLSign (X.509-SVID section \
+         4.3); have it issued for a key that signs"
+    )]
+    SpiffeKeyUsage(SpiffeId),
     /// A CA has an empty subject.
     #[error(
         "a CA needs a name (RFC 5280 section 4.1.2.6); issue its certificate with \

@@ -3,7 +3,7 @@ use der::{Decode, Encode};
 use sha2::{Digest, Sha256};
 use spki::{SubjectPublicKeyInfoOwned, SubjectPublicKeyInfoRef};
 use x509_cert::certificate::Version;
-use x509_cert::ext::pkix::{AuthorityKeyIdentifier, KeyUsage, SubjectKeyIdentifier};
+use x509_cert::ext::pkix::{AuthorityKeyIdentifier, KeyUsage, KeyUsages, SubjectKeyIdentifier};
 use x509_cert::name::Name;
 
 use super::builder::{Ca, CertificateBuilder};
@@ -207,6 +207,11 @@ fn prepare<K>(
         .unwrap_or_else(|| key_usage::default_for(builder.role, key.algorithm));
     key_usage::check_key(key.spki.algorithm.oid, usages)?;
     key_usage::check_role(builder.role, usages)?;
+    if let Some(id) = builder.spiffe_id()?
+        && (!usages.contains(KeyUsages::DigitalSignature) || usages.contains(KeyUsages::CRLSign))
+    {
+        return Err(IssueError::SpiffeKeyUsage(id));
+    }
 
     let subject = builder.subject.to_name()?;
     let mut extensions = builder.extensions(&subject)?;

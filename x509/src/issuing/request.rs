@@ -14,8 +14,8 @@ use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 
 use super::builder::{CertificateBuilder, EndEntity};
 use crate::certificate::{
-    AlternativeNames, NameError, SealError, SignatureError, Subject, alternative_name_methods,
-    encode_extension, signed, subject_methods,
+    AlternativeName, AlternativeNames, NameError, SealError, SignatureError, Subject,
+    alternative_name_methods, encode_extension, signed, subject_methods,
 };
 use crate::encoding::{PemError, SyntaxError, pem, syntax};
 use crate::errors::{describe, from_causes};
@@ -180,6 +180,21 @@ impl VerifiedRequest {
     /// The addresses asked for.
     pub fn ip_addresses(&self) -> &[IpAddr] {
         &self.names.ip
+    }
+
+    /// The e-mail addresses asked for, as the request has them: issuing checks them.
+    pub fn email_addresses(&self) -> &[String] {
+        &self.names.email
+    }
+
+    /// The URIs asked for, as the request has them: issuing checks them.
+    pub fn uris(&self) -> &[String] {
+        &self.names.uri
+    }
+
+    /// The names asked for beside the subject, kind by kind.
+    pub fn alternative_names(&self) -> impl Iterator<Item = AlternativeName> {
+        self.names.iter()
     }
 
     /// The public key, if it is of an algorithm of this crate.

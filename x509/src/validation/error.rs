@@ -2,8 +2,9 @@ use der::{DateTime, Decode, SliceReader};
 use pki_types::{ServerName, UnixTime};
 use spki::ObjectIdentifier;
 
+use super::spiffe::SvidError;
 use crate::certificate::{
-    CertificateError, KeyUsageError, RevokedCertificate, SignatureError, UnusableList,
+    CertificateError, KeyUsageError, NameError, RevokedCertificate, SignatureError, UnusableList,
 };
 use crate::errors;
 use crate::keys::{KemAlgorithm, KeyError};
@@ -65,6 +66,17 @@ pub enum ValidationError {
         expected: String,
         /// The names in the certificate.
         presented: Vec<String>,
+    },
+    /// The name that the chain was to be for can't be in a certificate.
+    #[error(transparent)]
+    ExpectedName(#[from] NameError),
+    /// The end entity's certificate vouches for no SPIFFE ID.
+    #[error("the certificate of {subject} is for no SPIFFE ID: {error}")]
+    Svid {
+        /// The subject of the certificate.
+        subject: String,
+        /// What is wrong with it.
+        error: SvidError,
     },
     /// No path leads to a trusted root.
     #[error(

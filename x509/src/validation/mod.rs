@@ -4,14 +4,17 @@
 //! It uses [`certificate`](crate::certificate), [`keys`](crate::keys), [`encoding`](crate::encoding)
 //! and [`errors`](crate::errors), and doesn't know [`issuing`](crate::issuing).
 
+mod constraints;
 mod critical;
 mod diagnosis;
 mod error;
 mod revocation;
 mod roots;
+mod spiffe;
 mod stand_ins;
 mod validator;
 
 pub use error::ValidationError;
 pub use revocation::RevocationPolicy;
+pub use spiffe::SvidError;
 pub use validator::{ChainValidator, Purpose, ValidatedChain};

@@ -7,7 +7,7 @@ use x509_cert::name::Name;
 
 use super::critical::unprocessed_critical_extension;
 use super::error::ValidationError;
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, name_constraints};
 
 /// The roots of a validator, found by their names: what a validation costs does not depend on how
 /// many there are.
@@ -39,7 +39,12 @@ impl Roots {
                         oid: Some(oid),
                     });
                 }
-                Ok(webpki::anchor_from_trusted_cert(root.der())?.to_owned())
+                let mut anchor = webpki::anchor_from_trusted_cert(root.der())?.to_owned();
+                let constraints = anchor.name_constraints.as_deref();
+                if let Some(left) = constraints.and_then(name_constraints::for_webpki) {
+                    anchor.name_constraints = Some(left.into());
+                }
+                Ok(anchor)
             })
             .collect::<Result<_, _>>()?;
         let mut by_subject: HashMap<Box<[u8]>, Vec<usize>> = HashMap::new();

@@ -5,13 +5,20 @@ use pki_types::{
 };
 
 use super::diagnosis::MAX_CERTIFICATES;
-use crate::certificate::{Certificate, readable};
+use crate::certificate::{Certificate, Readable, readable_by_webpki};
 
 /// A chain as webpki can read it.
 #[derive(Debug)]
 pub(crate) struct StandIns {
     pub(crate) chain: Vec<CertificateDer<'static>>,
-    originals: Vec<Certificate>,
+    originals: Vec<Original>,
+}
+
+/// A certificate, and what webpki is shown in its place.
+#[derive(Debug)]
+struct Original {
+    certificate: Certificate,
+    shown: Readable,
 }
 
 impl StandIns {
@@ -22,13 +29,13 @@ impl StandIns {
         let mut replaced = Vec::new();
         for (index, der) in sent.iter().take(MAX_CERTIFICATES).enumerate() {
             // Most certificates need none, which is found out without reading all of them.
-            if let Some(stand_in) = readable(der)
+            if let Some(shown) = readable_by_webpki(der)
                 // One that was sent is what it is, and its signature is wrong.
-                && !sent.iter().any(|sent| **sent == *stand_in.der)
-                && let Ok(original) = Certificate::from_der(der)
+                && !sent.iter().any(|sent| **sent == *shown.der)
+                && let Ok(certificate) = Certificate::from_der(der)
             {
-                originals.push(original);
-                replaced.push((index, CertificateDer::from(stand_in.der)));
+                replaced.push((index, CertificateDer::from(shown.der.clone())));
+                originals.push(Original { certificate, shown });
             }
         }
         if originals.is_empty() {
@@ -43,8 +50,8 @@ impl StandIns {
 
     /// The certificate that webpki has seen as this one.
     pub(crate) fn original(&self, der: &[u8]) -> Option<&Certificate> {
-        let is_of = |original: &&Certificate| original.readable().is_some_and(|r| r.der == der);
-        self.originals.iter().find(is_of)
+        let original = self.originals.iter().find(|one| one.shown.der == der)?;
+        Some(&original.certificate)
     }
 
     /// An algorithm that verifies the originals' signatures.
@@ -60,8 +67,8 @@ impl StandIns {
 
     /// What was signed, where webpki asks about the signed part of a stand-in.
     fn original_body<'a>(&'a self, body: &'a [u8], signature: &[u8]) -> &'a [u8] {
-        let mut readables = self.originals.iter().filter_map(Certificate::readable);
-        let found = readables.find_map(|readable| readable.original_body(body, signature));
+        let mut shown = self.originals.iter().map(|original| &original.shown);
+        let found = shown.find_map(|shown| shown.original_body(body, signature));
         found.unwrap_or(body)
     }
 }

@@ -7,12 +7,16 @@ use pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, Unix
 use webpki::{EndEntityCert, VerifiedPath};
 use x509_cert::ext::pkix::KeyUsages;
 
+use super::constraints::{self, Budget};
 use super::diagnosis;
 use super::error::ValidationError;
 use super::revocation::{Revocation, RevocationChecks, RevocationPolicy};
 use super::roots::{Candidates, Roots};
+use super::spiffe;
 use super::stand_ins::StandIns;
-use crate::certificate::{Certificate, KeyUsageError, Role, key_usage};
+use crate::certificate::{
+    Certificate, EmailAddress, KeyUsageError, NameError, Role, SpiffeId, Uri, key_usage,
+};
 use crate::keys::{Algorithm, KeyError, verification};
 
 /// Decides whether a chain of certificates leads to a root that is trusted.
@@ -21,6 +25,13 @@ use crate::keys::{Algorithm, KeyError, verification};
 /// length, key usage, extended key usage and critical extensions, where webpki takes a
 /// root for a mere name, key and name constraints, and the rules for key usage and for the end
 /// entity's key of RFC 5280, RFC 9881, RFC 9909 and RFC 9935, where webpki has none.
+///
+/// Name constraints are checked for DNS names and addresses by webpki, and here for e-mail addresses,
+/// those in subjects included, for URIs and for directory names, which webpki, and so rustls's
+/// verifiers, take for violated whatever they say. For other kinds that is so here, too. What is not understood
+/// is refused where its kind is constrained: e-mail addresses with quotation marks or outside of ASCII
+/// (RFC 9598), URIs whose host is no DNS name, empty constraints of hosts, and strings in directory
+/// names that differ and are not ASCII.
 ///
 /// **Revocation is checked by [`with_revocation`](Self::with_revocation) only**: without it,
 /// keep validities short, or check revocation elsewhere.
@@ -128,6 +139,107 @@ impl ChainValidator {
         signs(self.validate(chain, Purpose::ClientAuth, None, time)?)
     }
 
+    /// Validates the chain of a workload by its SPIFFE ID, which has to be this one. The purpose says
+    /// which side the peer is on. Its key must be one that signs, and its certificate as the
+    /// [X.509-SVID standard](https://github.com/spiffe/spiffe/blob/main/standards/X509-SVID.md) has it: see
+    /// [`SvidError`](crate::SvidError).
+    ///
+    /// **The roots must be those of the ID's trust domain alone**: any of them can vouch for the ID, unless its
+    /// name constraints are against that. For each trust domain have a validator of its own. To accept many IDs,
+    /// see [`ValidatedChain::spiffe_id`].
+    ///
+    /// ```
+    /// use pq_x509::pki_types::UnixTime;
+    /// use pq_x509::{CertificateBuilder, ChainValidator, Issuer, Purpose, SignatureAlgorithm};
+    /// use pq_x509::{SigningKey, SpiffeId};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ca_key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+    /// let builder = CertificateBuilder::ca("Example CA").permit_uri("example.org");
+    /// let ca = Issuer::self_signed(builder, ca_key)?;
+    /// let id: SpiffeId = "spiffe://example.org/billing".parse()?;
+    /// let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
+    /// let builder = CertificateBuilder::server().client_auth().uri(id.clone());
+    /// let leaf = ca.issue(builder, &key)?;
+    ///
+    /// let validator = ChainValidator::new([ca.certificate().clone()])?;
+    /// validator.validate_spiffe(&[leaf], &id, Purpose::ClientAuth, UnixTime::now())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A [`ValidationError`] that says what is wrong.
+    pub fn validate_spiffe(
+        &self,
+        chain: &[impl AsRef<[u8]>],
+        id: &SpiffeId,
+        purpose: Purpose,
+        time: UnixTime,
+    ) -> Result<ValidatedChain, ValidationError> {
+        let valid = signs(self.validate(chain, purpose, None, time)?)?;
+        let found = valid.spiffe_id()?;
+        match found == *id {
+            true => Ok(valid),
+            false => Err(ValidationError::NameMismatch {
+                expected: id.to_string(),
+                presented: vec![found.to_string()],
+            }),
+        }
+    }
+
+    /// Validates a chain for a purpose and a URI, which has to be among the end entity's alternative names
+    /// with all its characters the same. The end entity's key may be of any algorithm. For SPIFFE IDs there
+    /// is [`validate_spiffe`](Self::validate_spiffe).
+    ///
+    /// # Errors
+    ///
+    /// [`ValidationError::ExpectedName`] for what is no [`Uri`], and others that say what is wrong.
+    pub fn validate_uri(
+        &self,
+        chain: &[impl AsRef<[u8]>],
+        uri: &str,
+        purpose: Purpose,
+        time: UnixTime,
+    ) -> Result<ValidatedChain, ValidationError> {
+        let uri: Uri = uri.parse().map_err(NameError::from)?;
+        let valid = self.validate(chain, purpose, None, time)?;
+        is_for(valid, uri.as_str(), Certificate::uris, |found| {
+            found == uri.as_str()
+        })
+    }
+
+    /// Validates a chain for a purpose and an e-mail address, which has to be among the end entity's
+    /// alternative names: the local part with all its characters the same, and the host in letters of any
+    /// case (RFC 5280 section 7.5). The end entity's key may be of any algorithm. Addresses in the subject's name,
+    /// and those that are not in ASCII (RFC 9598), don't count.
+    ///
+    /// # Errors
+    ///
+    /// [`ValidationError::ExpectedName`] for what is no [`EmailAddress`], and others that say what is
+    /// wrong.
+    pub fn validate_email(
+        &self,
+        chain: &[impl AsRef<[u8]>],
+        address: &str,
+        purpose: Purpose,
+        time: UnixTime,
+    ) -> Result<ValidatedChain, ValidationError> {
+        let address: EmailAddress = address.parse().map_err(NameError::from)?;
+        let valid = self.validate(chain, purpose, None, time)?;
+        is_for(
+            valid,
+            address.as_str(),
+            Certificate::email_addresses,
+            |found| {
+                found
+                    .parse()
+                    .is_ok_and(|found: EmailAddress| found == address)
+            },
+        )
+    }
+
     /// Validates a chain for a purpose, for a name if one is given, and at a time. The end
     /// entity's key may be of any algorithm, ML-KEM included.
     ///
@@ -167,12 +279,21 @@ impl ChainValidator {
         let revocation = self.revocation.as_ref();
         let revocation = revocation.map(|policy| policy.begin(time, &self.algorithms));
 
+        let names = Budget::default();
+        let ours = Ours {
+            roots: &roots,
+            stand_ins,
+            revocation: revocation.as_ref(),
+            names: &names,
+            purpose,
+            time,
+        };
+
         // webpki's errors have no room for ours, so the outcome of our own checks on the
         // latest path goes beside them.
         let outcome = RefCell::new(None);
         let check = |path: &VerifiedPath<'_>| {
-            let result =
-                self.check_path(path, &roots, stand_ins, revocation.as_ref(), purpose, time);
+            let result = self.check_path(path, &ours);
             let ok = result.is_ok();
             outcome.replace(Some(result));
             // Any error that is not fatal has webpki try the next path.
@@ -200,16 +321,15 @@ impl ChainValidator {
     fn check_path(
         &self,
         path: &VerifiedPath<'_>,
-        roots: &Candidates<'_>,
-        stand_ins: Option<&StandIns>,
-        revocation: Option<&RevocationChecks<'_>>,
-        purpose: Purpose,
-        time: UnixTime,
+        ours: &Ours<'_>,
     ) -> Result<Vec<Certificate>, ValidationError> {
-        let root = roots
+        let Ours { purpose, time, .. } = *ours;
+        let root = ours
+            .roots
             .certificate(path.anchor())
             .ok_or(webpki::Error::UnknownIssuer)?;
-        let read = |der: CertificateDer<'_>| match stand_ins
+        let read = |der: CertificateDer<'_>| match ours
+            .stand_ins
             .and_then(|stand_ins| stand_ins.original(&der))
         {
             Some(original) => Ok(original.clone()),
@@ -227,7 +347,8 @@ impl ChainValidator {
         for certificate in &certificates {
             check_end(certificate, time)?;
         }
-        if let Some(revocation) = revocation {
+        constraints::check(&certificates, ours.names)?;
+        if let Some(revocation) = ours.revocation {
             revocation.check(&certificates)?;
         }
         check_key(leaf)?;
@@ -242,6 +363,16 @@ impl ChainValidator {
         }
         Ok(certificates)
     }
+}
+
+/// What our own checks of one validation's paths need.
+struct Ours<'a> {
+    roots: &'a Candidates<'a>,
+    stand_ins: Option<&'a StandIns>,
+    revocation: Option<&'a RevocationChecks<'a>>,
+    names: &'a Budget,
+    purpose: Purpose,
+    time: UnixTime,
 }
 
 /// What a chain is validated for, by the extended key usage of its certificates.
@@ -282,6 +413,38 @@ impl ValidatedChain {
     /// sent and are not on it are not here.
     pub fn certificates(&self) -> &[Certificate] {
         &self.certificates
+    }
+
+    /// The SPIFFE ID that the end entity's certificate vouches for. That the roots were those of its trust
+    /// domain, the caller has to see to: see [`ChainValidator::validate_spiffe`].
+    ///
+    /// # Errors
+    ///
+    /// [`ValidationError::Svid`] if it vouches for none.
+    pub fn spiffe_id(&self) -> Result<SpiffeId, ValidationError> {
+        let leaf = self.certificates.first();
+        let leaf = leaf.ok_or(ValidationError::EmptyChain)?;
+        spiffe::id_of(leaf).map_err(|error| ValidationError::Svid {
+            subject: leaf.describe_subject(),
+            error,
+        })
+    }
+}
+
+/// The chain, if a name of this kind in its end entity's certificate is the one that is expected.
+fn is_for(
+    chain: ValidatedChain,
+    expected: &str,
+    names: fn(&Certificate) -> &[String],
+    is_expected: impl Fn(&str) -> bool,
+) -> Result<ValidatedChain, ValidationError> {
+    let presented = chain.certificates.first().map_or(&[][..], names);
+    match presented.iter().any(|name| is_expected(name)) {
+        true => Ok(chain),
+        false => Err(ValidationError::NameMismatch {
+            expected: expected.into(),
+            presented: presented.to_vec(),
+        }),
     }
 }
 

@@ -9,6 +9,7 @@ mod issuance;
 mod keys;
 mod linting;
 mod many;
+mod names;
 mod parsers;
 mod pki;
 mod requests;

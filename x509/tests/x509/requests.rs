@@ -203,11 +203,11 @@ fn requested_names_are_unambiguous_and_understood() {
         verify(vec![extension_request(values)]),
         Err(RequestError::Repeated)
     ));
-    let mail = GeneralName::Rfc822Name(der::asn1::Ia5String::new("a@b").unwrap());
+    let directory = GeneralName::DirectoryName("CN=a".parse().unwrap());
     assert!(matches!(
         verify(vec![extension_request(vec![vec![names(vec![
             dns("a.b"),
-            mail
+            directory
         ])]])]),
         Err(RequestError::Name(NameError::UnsupportedKind))
     ));

@@ -7,7 +7,8 @@ use const_oid::db::rfc5280::{
 use x509_cert::ext::pkix::KeyUsages;
 
 use super::CERTIFICATES;
-use crate::certificate::names::is_dns_name;
+use crate::certificate::EmailAddress;
+use crate::certificate::dns_name::is_dns_name;
 use crate::linting::document::{Document, Element, GeneralName, extension_name, tag};
 use crate::linting::listed::{Listed, hex, quoted};
 use crate::linting::rule::Rule;
@@ -74,6 +75,14 @@ pub(super) static RULES: &[Rule] = &[
         "a DNS name in nameConstraints has neither a wildcard nor a dot in front",
         CERTIFICATES,
         name_constraints_dns,
+    ),
+    Rule::error(
+        "rfc5280-name-constraints-hosts",
+        "RFC 5280 section 4.2.1.10",
+        "an e-mail address or a URI in nameConstraints is a host, or a domain with a dot in front, or for \
+         e-mail a mailbox",
+        CERTIFICATES,
+        name_constraints_hosts,
     ),
     Rule::warning(
         "rfc5280-name-constraints-kinds",
@@ -189,6 +198,26 @@ fn name_constraints_dns(certificate: &Document<'_>) -> Option<String> {
         .collect();
     Some(format!(
         "nameConstraints has {}, which readers take for different things; write the bare DNS name",
+        wrong.text()?
+    ))
+}
+
+fn name_constraints_hosts(certificate: &Document<'_>) -> Option<String> {
+    let is_host = |name: &str| is_dns_name(name.strip_prefix('.').unwrap_or(name));
+    let wrong: Listed = bases(certificate)
+        .filter_map(|base| {
+            let (name, is_email) = match (base.email(), base.uri()) {
+                (Some(name), _) => (name, true),
+                (None, name) => (name?, false),
+            };
+            let text = core::str::from_utf8(name).unwrap_or_default();
+            let is_right = is_host(text) || (is_email && text.parse::<EmailAddress>().is_ok());
+            (!is_right).then(|| quoted(name))
+        })
+        .collect();
+    Some(format!(
+        "nameConstraints has {}, which no host or mailbox is; write a host such as example.org, or \
+         .example.org for those below it",
         wrong.text()?
     ))
 }

@@ -251,6 +251,16 @@ fn constraints() -> Vec<Case> {
         ),
         // A mailbox has the tag that a maximum has.
         with(&[], tree(&tlv(0x81, b"example.org"))),
+        with(&[], tree(&tlv(0x81, b"root@example.org"))),
+        with(&[], tree(&tlv(0x86, b".example.org"))),
+        with(
+            &["rfc5280-name-constraints-hosts"],
+            tree(&tlv(0x81, b"@example.org")),
+        ),
+        with(
+            &["rfc5280-name-constraints-hosts"],
+            tree(&tlv(0x86, b"https://example.org")),
+        ),
     ]
 }
 
@@ -312,7 +322,16 @@ fn alternative_names() -> Vec<Case> {
         named(&["rfc5280-email-address"], 0x81, b"someone"),
         named(&[], 0x81, b"someone@example.org"),
         named(&["rfc5280-uri"], 0x86, b"/relative"),
+        named(&["rfc5280-uri"], 0x86, b"https://a@b@example.org/"),
         named(&[], 0x86, b"spiffe://example.org/a"),
+        named(&[], 0x86, b"spiffe://example.org"),
+        named(&["spiffe-id"], 0x86, b"spiffe://example.org/a/"),
+        named(&["spiffe-id"], 0x86, b"SPIFFE://example.org/a"),
+        leaf(&["spiffe-id", "rfc9525-server-without-name"], |one| {
+            let uris = ["spiffe://example.org/a", "https://example.org/"];
+            let uris = uris.map(|uri| tlv(0x86, uri.as_bytes()));
+            one.set(ID_CE_SUBJECT_ALT_NAME, false, &sequence(&uris));
+        }),
         named(&["rfc5280-ip-address"], 0x87, &[192, 0, 2]),
         named(
             &["rfc5280-ip-address"],
