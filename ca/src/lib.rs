@@ -33,7 +33,8 @@ pub use ledger::{
     NewEntry, NoRandomness, Revocation, SerialNumber, State,
 };
 pub use policy::{
-    DurationError, Forbidden, KeyAlgorithm, ListUrl, ListUrlError, NamePattern, NamePatternError,
-    Network, NetworkError, Permitted, Policy, PolicyError, Profile, Reason, Refusal, TextPattern,
-    TextPatternError, UnknownKeyAlgorithm, UnknownProfile, Wanted, parse_duration,
+    DurationError, EmailPattern, EmailPatternError, Forbidden, KeyAlgorithm, ListUrl, ListUrlError,
+    NamePattern, NamePatternError, Network, NetworkError, Permitted, Policy, PolicyError, Profile,
+    Reason, Refusal, TextPattern, TextPatternError, UnknownKeyAlgorithm, UnknownProfile,
+    UriPattern, UriPatternError, Wanted, parse_duration,
 };

@@ -142,6 +142,48 @@ fn names_outside_the_constraints_are_refused() {
     assert_eq!(count(&authority, Filter::all().issuer("issuing")), 1);
 }
 
+/// Of an e-mail address and a SPIFFE ID: issued, in the ledger, and renewed.
+#[test]
+fn names_of_all_kinds_are_issued_and_renewed() {
+    let names = ["a@example.org", "spiffe://example.org/a", "a.example.org"];
+    let policy = Policy::default_text(&[".example.org".parse().unwrap()], &[], &[]);
+    let (_above, folder) = ca(&Plan {
+        policy: policy
+            .replace("#email = []", "email = ['*@example.org']")
+            .replace("#uri = []", "uri = ['spiffe://example.org/*']"),
+        ..plan()
+    });
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let key = key();
+    let order = |profile| {
+        let order = Order::for_key(&key).unwrap();
+        order.with(|wanted| {
+            let wanted = wanted.profile(profile);
+            names.iter().fold(wanted, |wanted, name| {
+                wanted.alternative_name(name.parse().unwrap())
+            })
+        })
+    };
+    let order_of = order(Profile::ServerAndClient);
+    let issued = authority.issue(&order_of, "alice", UnixTime::now());
+    let issued = issued.unwrap();
+    let number = SerialNumber::from_bytes(issued.serial_number()).unwrap();
+    let entry = authority.ledger().entry(&number).unwrap().unwrap();
+    assert_eq!(
+        entry.issued.names,
+        ["a.example.org", "a@example.org", "spiffe://example.org/a"]
+    );
+    let renewed = authority
+        .renew(&number, None, "alice", UnixTime::now())
+        .unwrap();
+    assert_eq!(renewed.uris(), issued.uris());
+    assert_eq!(renewed.email_addresses(), issued.email_addresses());
+    // X.509-SVID section 4.4, which is for no policy to relax.
+    let refused = authority.issue(&order(Profile::Client), "alice", UnixTime::now());
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("X.509-SVID"), "{refused}");
+}
+
 #[test]
 fn a_folder_has_what_its_documentation_says() {
     let (_above, folder) = ca(&plan());

@@ -3,7 +3,6 @@
 //! The CA: issues what the policy permits, and hands out nothing that the ledger doesn't have.
 
 mod batch;
-mod constraints;
 mod error;
 mod order;
 mod reason;
@@ -232,8 +231,11 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let permitted = self
             .policy
             .check(&order.wanted, self.issuer.certificate(), now)?;
-        let outside = constraints::name_outside(self.issuer.certificate(), &order.wanted);
-        if let Some(name) = outside.map_err(IssueError::from)? {
+        let ca = self.issuer.certificate();
+        let mut names = order.wanted.names.iter();
+        let outside = names.find(|name| !ca.permits_name(name));
+        if let Some(name) = outside {
+            let name = name.to_string();
             return Err(AuthorityError::OutsideConstraints { name });
         }
         let number = SerialNumber::random()?;
@@ -253,13 +255,12 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         at: UnixTime,
     ) -> Result<Issued, AuthorityError> {
-        let addresses = certificate.ip_addresses().iter().map(ToString::to_string);
-        let names = certificate.dns_names().iter().cloned().chain(addresses);
+        let names = certificate.alternative_names();
         Ok(Issued {
             serial_number,
             issuer: self.name.clone(),
             subject: certificate.describe_subject(),
-            names: names.collect(),
+            names: names.map(|name| name.to_string()).collect(),
             not_before: certificate.not_before(),
             not_after: certificate.not_after(),
             profile: profile.into(),
@@ -314,11 +315,8 @@ const CA_PROFILE: &str = "ca";
 
 /// What was ordered, with the names that a certificate has.
 fn same_names(mut wanted: Wanted, certificate: &Certificate) -> Wanted {
-    for name in certificate.dns_names() {
-        wanted = wanted.dns_name(name);
-    }
-    for address in certificate.ip_addresses() {
-        wanted = wanted.ip_address(*address);
+    for name in certificate.alternative_names() {
+        wanted = wanted.alternative_name(name);
     }
     wanted.subject(certificate.subject().clone())
 }

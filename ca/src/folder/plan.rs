@@ -30,7 +30,8 @@ pub struct KeyPlan<K> {
 }
 
 /// The names that a CA's certificate permits it (RFC 5280 section 4.2.1.10), whatever its policy says.
-/// With none of both kinds, it permits all. With one kind, it permits nothing of the other.
+/// With none of both kinds, it permits all. With one kind, it permits nothing of the other. E-mail
+/// addresses and URIs are for the policy to permit.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Constraints {
     /// DNS names that are one of these or below it.

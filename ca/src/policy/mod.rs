@@ -21,11 +21,10 @@ use forbidden::Findings;
 pub use forbidden::{Forbidden, Reason, Refusal};
 pub use permitted::Permitted;
 use rules::Rules;
-pub(crate) use values::is_at_or_below;
 pub use values::{
-    DurationError, KeyAlgorithm, ListUrl, ListUrlError, NamePattern, NamePatternError, Network,
-    NetworkError, Profile, TextPattern, TextPatternError, UnknownKeyAlgorithm, UnknownProfile,
-    parse_duration,
+    DurationError, EmailPattern, EmailPatternError, KeyAlgorithm, ListUrl, ListUrlError,
+    NamePattern, NamePatternError, Network, NetworkError, Profile, TextPattern, TextPatternError,
+    UnknownKeyAlgorithm, UnknownProfile, UriPattern, UriPatternError, parse_duration,
 };
 pub use wanted::Wanted;
 

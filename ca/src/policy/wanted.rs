@@ -10,7 +10,9 @@ use pq_x509::x509_cert::der::oid::ObjectIdentifier;
 use pq_x509::x509_cert::der::oid::db::rfc4519::COMMON_NAME;
 use pq_x509::x509_cert::der::{Tag, Tagged};
 use pq_x509::x509_cert::ext::pkix::name::DirectoryString;
-use pq_x509::{CertificateBuilder, EndEntity, KeyError, Name, SubjectKey, VerifiedRequest};
+use pq_x509::{
+    AlternativeName, CertificateBuilder, EndEntity, KeyError, Name, SubjectKey, VerifiedRequest,
+};
 
 use super::values::{AskedKey, Profile};
 
@@ -19,8 +21,8 @@ use super::values::{AskedKey, Profile};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Wanted {
-    pub(crate) dns_names: Vec<String>,
-    pub(crate) ip_addresses: Vec<IpAddr>,
+    /// In the order in which they were asked for.
+    pub(crate) names: Vec<AlternativeName>,
     subject: Subject,
     pub(crate) key: AskedKey,
     pub(crate) validity: Option<Duration>,
@@ -43,8 +45,7 @@ impl Wanted {
     /// [`KeyError::Der`] if the key's SubjectPublicKeyInfo is malformed.
     pub fn new(key: &(impl SubjectKey + ?Sized)) -> Result<Self, KeyError> {
         Ok(Self {
-            dns_names: Vec::new(),
-            ip_addresses: Vec::new(),
+            names: Vec::new(),
             subject: Subject::Empty,
             key: AskedKey::read(key)?,
             validity: None,
@@ -59,22 +60,35 @@ impl Wanted {
     /// [`KeyError::Der`] if the request's key is malformed.
     pub fn of_request(request: &VerifiedRequest) -> Result<Self, KeyError> {
         Ok(Self {
-            dns_names: request.dns_names().to_vec(),
-            ip_addresses: request.ip_addresses().to_vec(),
+            names: request.alternative_names().collect(),
             subject: Subject::Full(request.subject().clone()),
             ..Self::new(request)?
         })
     }
 
     /// Adds a DNS name. The first label may be `*`.
-    pub fn dns_name(mut self, name: impl Into<String>) -> Self {
-        self.dns_names.push(name.into());
-        self
+    pub fn dns_name(self, name: impl Into<String>) -> Self {
+        self.alternative_name(AlternativeName::Dns(name.into()))
     }
 
     /// Adds an address.
-    pub fn ip_address(mut self, address: IpAddr) -> Self {
-        self.ip_addresses.push(address);
+    pub fn ip_address(self, address: IpAddr) -> Self {
+        self.alternative_name(AlternativeName::Ip(address))
+    }
+
+    /// Adds an e-mail address.
+    pub fn email_address(self, address: impl Into<String>) -> Self {
+        self.alternative_name(AlternativeName::Email(address.into()))
+    }
+
+    /// Adds a URI, such as a SPIFFE ID.
+    pub fn uri(self, uri: impl Into<String>) -> Self {
+        self.alternative_name(AlternativeName::Uri(uri.into()))
+    }
+
+    /// Adds a name of any of these kinds.
+    pub fn alternative_name(mut self, name: AlternativeName) -> Self {
+        self.names.push(name);
         self
     }
 
@@ -102,19 +116,20 @@ impl Wanted {
         self
     }
 
-    /// Whether there is neither a DNS name nor an address.
-    pub(crate) fn has_no_alternative_name(&self) -> bool {
-        self.dns_names.is_empty() && self.ip_addresses.is_empty()
+    /// Whether clients could look for a server by one of the names: all but e-mail addresses.
+    pub(crate) fn has_name_of_server(&self) -> bool {
+        let is_of_server = |name: &AlternativeName| !matches!(name, AlternativeName::Email(_));
+        self.names.iter().any(is_of_server)
     }
 
     /// Whether a text is among the DNS names or addresses.
     pub(crate) fn has_alternative_name(&self, text: &str) -> bool {
-        let is_dns_name = self
-            .dns_names
-            .iter()
-            .any(|name| name.eq_ignore_ascii_case(text));
         let address = text.parse().ok();
-        is_dns_name || address.is_some_and(|address| self.ip_addresses.contains(&address))
+        self.names.iter().any(|name| match name {
+            AlternativeName::Dns(name) => name.eq_ignore_ascii_case(text),
+            AlternativeName::Ip(ip) => Some(*ip) == address,
+            _ => false,
+        })
     }
 
     /// The attributes of the subject's name, each with its value if that is in one of the two
@@ -141,11 +156,8 @@ impl Wanted {
     /// A builder with the names, and nothing else.
     pub(crate) fn certificate(&self) -> CertificateBuilder<EndEntity> {
         let mut builder = CertificateBuilder::end_entity();
-        for name in &self.dns_names {
-            builder = builder.dns_name(name);
-        }
-        for address in &self.ip_addresses {
-            builder = builder.ip_address(*address);
+        for name in &self.names {
+            builder = builder.alternative_name(name.clone());
         }
         match &self.subject {
             Subject::Empty => builder,

@@ -8,10 +8,12 @@ const KEPT: &str =
     "[keys]\nalgorithms = ['ML-DSA-44', 'RSA']\n[usages]\nprofiles = ['server', 'client']\n";
 
 /// What is commented out in the file, each with its table and with another value.
-const COMMENTED: [(&str, &str, &str); 13] = [
+const COMMENTED: [(&str, &str, &str); 15] = [
     ("names", "dns-excluded = []", "dns-excluded = ['a.org']"),
     ("names", "wildcards = false", "wildcards = true"),
     ("names", "single-label = false", "single-label = true"),
+    ("names", "email = []", "email = ['*@.']"),
+    ("names", "uri = []", "uri = ['https://a.org/*']"),
     ("names", "max = 100", "max = 99"),
     ("subject", "organization = []", "organization = ['*']"),
     ("subject", "unit = []", "unit = ['*']"),
@@ -81,6 +83,8 @@ fn behaviour(table: &str, setting: &str) -> (Vec<Result<Duration, Vec<String>>>,
         client("C=SE"),
         rsa(3071),
         rsa(3072),
+        server().email_address("a@b.org"),
+        server().uri("https://a.org/b"),
         for_days(90),
         for_days(91),
     ];

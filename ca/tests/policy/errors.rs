@@ -23,7 +23,7 @@ fn errors_say_where_and_what_to_write() {
         (
             "[names]\n\n  dsn = []",
             "3:3: unknown key `dsn`, expected one of `dns`, `dns-excluded`, `wildcards`, \
-             `single-label`, `ip`, `max`",
+             `single-label`, `ip`, `email`, `uri`, `max`",
         ),
         (
             "[names]\nmax = 3\n[validity]\nmaximum = '1d'",

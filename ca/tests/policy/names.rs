@@ -20,6 +20,107 @@ fn names_of(asked: &[&str]) -> Wanted {
         })
 }
 
+/// The kind of each name by how it looks, with a DNS name that is permitted.
+fn refused_of_any_kind(names: &str, asked: &[&str]) -> Vec<String> {
+    let text = format!(
+        "[names]\n{names}\n[keys]\nalgorithms = [\"ML-DSA-44\"]\n[usages]\nprofiles = \
+         [\"client\"]\n"
+    );
+    let asked = asked.iter().fold(wanted(), |wanted, name| {
+        wanted.alternative_name(name.parse().unwrap())
+    });
+    refusals(&text, &asked)
+}
+
+#[test]
+fn email_addresses_and_uris_are_permitted_by_lists_of_their_own() {
+    for (names, asked) in [
+        ("email = ['a@example.org']", &["a@EXAMPLE.org"][..]),
+        (
+            "email = ['*@.example.org']",
+            &["a@b.example.org", "c@example.org"],
+        ),
+        (
+            "uri = ['spiffe://example.org/*']",
+            &["spiffe://example.org/a/b"],
+        ),
+        (
+            "uri = ['urn:a:b']\nemail = ['*@.']\nmax = 2",
+            &["urn:a:b", "a@example.org"],
+        ),
+    ] {
+        assert_eq!(refused_of_any_kind(names, asked), [""; 0], "{names}");
+    }
+    for (names, asked, line) in [
+        (
+            "email = ['*@example.org']",
+            "a@b.example.org",
+            "names.email permits \"*@example.org\", not \"a@b.example.org\"; ask for another address",
+        ),
+        (
+            "email = ['a@example.org', 'b@example.org']",
+            "A@example.org",
+            "names.email permits \"a@example.org\", \"b@example.org\", not \"A@example.org\"; ask for \
+             another address",
+        ),
+        (
+            "uri = ['spiffe://example.org/a/*']",
+            "spiffe://example.org/b",
+            "names.uri permits \"spiffe://example.org/a/*\", not \"spiffe://example.org/b\"; ask for \
+             another URI",
+        ),
+        (
+            "uri = []",
+            "https://example.org/",
+            "names.uri permits no URI, so not \"https://example.org/\"; ask for another URI",
+        ),
+    ] {
+        assert_eq!(
+            refused_of_any_kind(names, &[asked]),
+            [
+                format!("policy.toml:2: {line}, or permit it there"),
+                format!("  2 | {names}"),
+            ]
+        );
+    }
+    // A list of one kind permits nothing of another.
+    assert_eq!(
+        refused_of_any_kind("dns = ['.']", &["a@example.org", "urn:a:b"]),
+        [
+            "policy.toml: names.email is not set, and by default permits no e-mail address, so not \
+             \"a@example.org\"; ask for another address, or permit it by email = [\"a@example.org\"] \
+             below [names]",
+            "policy.toml: names.uri is not set, and by default permits no URI, so not \"urn:a:b\"; ask \
+             for another URI, or permit it by uri = [\"urn:a:b\"] below [names]",
+        ]
+    );
+    for asked in ["@example.org", "a b@example.org"] {
+        let refused = refused_of_any_kind("email = ['*@.']", &[asked]);
+        assert!(
+            refused[0].contains("is not an e-mail address"),
+            "{refused:?}"
+        );
+    }
+    for asked in ["https://", "https://a b/"] {
+        let refused = refused_of_any_kind("uri = ['https://example.org/*']", &[asked]);
+        assert!(refused[0].contains("is not a URI"), "{refused:?}");
+    }
+}
+
+/// Nobody looks for a server by an e-mail address.
+#[test]
+fn servers_have_names_that_clients_look_for() {
+    let lists = "email = ['*@.']\nuri = ['spiffe://example.org/*']";
+    for (asked, is_refused) in [("a@example.org", true), ("spiffe://example.org/a", false)] {
+        let text = format!(
+            "[names]\n{lists}\n[keys]\nalgorithms = ['ML-DSA-44']\n[usages]\nprofiles = \
+             ['server+client']\n"
+        );
+        let refused = refusals(&text, &wanted().alternative_name(asked.parse().unwrap()));
+        assert_eq!(!refused.is_empty(), is_refused, "{refused:?}");
+    }
+}
+
 #[test]
 fn what_a_line_permits_is_permitted() {
     for (names, asked) in [

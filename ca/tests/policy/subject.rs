@@ -201,14 +201,14 @@ fn values_in_other_encodings_are_forbidden() {
 #[test]
 fn somebody_has_to_be_named() {
     let nameless =
-        "the certificate would name nobody; ask for a DNS name, an address or a common name";
+        "the certificate would name nobody; ask for an alternative name or a common name";
     assert_eq!(refused("", &wanted()), [nameless]);
     assert_eq!(refused("", &wanted().subject(Name::default())), [nameless]);
     for wanted in [wanted(), wanted().common_name("alice")] {
         assert_eq!(
             refused("common-name = ['*']", &wanted.profile(Profile::Server)),
             [
-                "a certificate of the profile server needs a DNS name or an address, since clients \
+                "a certificate of the profile server needs a DNS name, an address or a URI, since clients \
                  don't look for servers' names in the subject; ask for one as a subject \
                  alternative name"
             ]

@@ -3,8 +3,11 @@ use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
+use pq_x509::{InvalidEmailAddress, InvalidUri};
 
-use crate::policy::values::{KeyAlgorithm, NamePattern, Network, Period, Profile, TextPattern};
+use crate::policy::values::{
+    EmailPattern, KeyAlgorithm, NamePattern, Network, Period, Profile, TextPattern, UriPattern,
+};
 
 /// What is forbidden, and by what.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -35,8 +38,22 @@ pub enum Reason {
         /// What is permitted.
         permitted: Vec<Network>,
     },
-    /// `names.max` is lower than the number of DNS names and addresses. The names themselves were
-    /// not looked at.
+    /// `names.email` has no pattern that includes an e-mail address.
+    EmailAddress {
+        /// The address that was asked for.
+        address: String,
+        /// What is permitted.
+        permitted: Vec<EmailPattern>,
+    },
+    /// `names.uri` has no pattern that includes a URI.
+    Uri {
+        /// The URI that was asked for.
+        uri: String,
+        /// What is permitted.
+        permitted: Vec<UriPattern>,
+    },
+    /// `names.max` is lower than the number of alternative names. The names themselves were not
+    /// looked at.
     NumberOfNames {
         /// How many were asked for.
         number: usize,
@@ -91,6 +108,10 @@ pub enum Reason {
 
     /// No policy permits what is no DNS name.
     NotADnsName(String),
+    /// No policy permits what is no e-mail address.
+    NotAnEmailAddress(InvalidEmailAddress),
+    /// No policy permits what is no URI.
+    NotAUri(InvalidUri),
     /// No policy permits wildcards with a single label after the `*`, such as `*.org`: clients,
     /// webpki among them, refuse these.
     WideWildcard(String),
@@ -102,7 +123,7 @@ pub enum Reason {
         /// The address of IPv4.
         ipv4: Ipv4Addr,
     },
-    /// No policy permits a server without a DNS name or an address: clients don't look at the
+    /// No policy permits a server without a DNS name, an address or a URI: clients don't look at the
     /// subject's name (RFC 9525 section 2).
     ServerWithoutName(Profile),
     /// No policy permits a certificate that names nobody.
@@ -183,6 +204,24 @@ impl Reason {
                     setting: format!("ip = [{address}]"),
                 }
             }
+            Self::EmailAddress { address, permitted } => {
+                let address = quoted(address);
+                Words::OfKey {
+                    key: "names.email",
+                    rule: permits(permitted, "no e-mail address", &address),
+                    instead: "ask for another address",
+                    setting: format!("email = [{address}]"),
+                }
+            }
+            Self::Uri { uri, permitted } => {
+                let uri = quoted(uri);
+                Words::OfKey {
+                    key: "names.uri",
+                    rule: permits(permitted, "no URI", &uri),
+                    instead: "ask for another URI",
+                    setting: format!("uri = [{uri}]"),
+                }
+            }
             Self::NumberOfNames { number, max } => Words::OfKey {
                 key: "names.max",
                 rule: format!("permits {max} names and addresses, not {number}"),
@@ -256,6 +295,8 @@ impl Reason {
                  scripts as \"xn--...\"",
                 quoted(name)
             )),
+            Self::NotAnEmailAddress(error) => Words::Always(error.to_string()),
+            Self::NotAUri(error) => Words::Always(error.to_string()),
             Self::WideWildcard(name) => Words::Always(format!(
                 "{} has a single label after the \"*\", and clients refuse such wildcards; ask for \
                  the names that it is to stand for",
@@ -265,13 +306,12 @@ impl Reason {
                 "{address} is an address of IPv4 written as one of IPv6; ask for {ipv4}"
             )),
             Self::ServerWithoutName(profile) => Words::Always(format!(
-                "a certificate of the profile {profile} needs a DNS name or an address, since \
+                "a certificate of the profile {profile} needs a DNS name, an address or a URI, since \
                  clients don't look for servers' names in the subject; ask for one as a subject \
                  alternative name"
             )),
             Self::Nameless => Words::Always(
-                "the certificate would name nobody; ask for a DNS name, an address or a common \
-                 name"
+                "the certificate would name nobody; ask for an alternative name or a common name"
                     .into(),
             ),
             Self::UnknownAttribute(attribute) => Words::Always(format!(

@@ -1,14 +1,15 @@
 use core::net::IpAddr;
 
+use pq_x509::{AlternativeName, EmailAddress, Uri};
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::policy::file::{List, Number, Setting};
 use crate::policy::forbidden::{Findings, Reason};
-use crate::policy::values::{AskedName, NamePattern, Network, as_ipv4};
+use crate::policy::values::{AskedName, EmailPattern, NamePattern, Network, UriPattern, as_ipv4};
 use crate::policy::wanted::Wanted;
 
-/// Which DNS names and addresses may be certified.
+/// Which alternative names may be certified.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(
     default,
@@ -22,26 +23,58 @@ pub(crate) struct Names {
     wildcards: Setting<bool>,
     single_label: Setting<bool>,
     ip: Setting<List<Network>>,
+    email: Setting<List<EmailPattern>>,
+    uri: Setting<List<UriPattern>>,
     max: Setting<Number<1, 10_000>>,
 }
 
 impl Names {
     pub(crate) fn check(&self, wanted: &Wanted, findings: &mut Findings) {
-        let number = wanted.dns_names.len() + wanted.ip_addresses.len();
+        let number = wanted.names.len();
         if number > self.max() {
             let max = self.max();
             findings.add(self.max.offset(), Reason::NumberOfNames { number, max });
             // To look at them all might take long and would fill screens.
             return;
         }
-        for name in &wanted.dns_names {
-            match AskedName::read(name) {
-                Some(asked) => self.check_dns_name(name, &asked, findings),
-                None => findings.add_always(Reason::NotADnsName(name.clone())),
+        for name in &wanted.names {
+            match name {
+                AlternativeName::Dns(name) => match AskedName::read(name) {
+                    Some(asked) => self.check_dns_name(name, &asked, findings),
+                    None => findings.add_always(Reason::NotADnsName(name.clone())),
+                },
+                AlternativeName::Ip(address) => self.check_address(*address, findings),
+                AlternativeName::Email(address) => match address.parse() {
+                    Ok(asked) => self.check_email_address(&asked, findings),
+                    Err(error) => findings.add_always(Reason::NotAnEmailAddress(error)),
+                },
+                AlternativeName::Uri(uri) => match uri.parse() {
+                    Ok(asked) => self.check_uri(&asked, findings),
+                    Err(error) => findings.add_always(Reason::NotAUri(error)),
+                },
             }
         }
-        for address in &wanted.ip_addresses {
-            self.check_address(*address, findings);
+    }
+
+    fn check_email_address(&self, asked: &EmailAddress, findings: &mut Findings) {
+        let permitted = self.email.items();
+        if !permitted.iter().any(|pattern| pattern.includes(asked)) {
+            let reason = Reason::EmailAddress {
+                address: asked.to_string(),
+                permitted: permitted.to_vec(),
+            };
+            findings.add(self.email.offset(), reason);
+        }
+    }
+
+    fn check_uri(&self, asked: &Uri, findings: &mut Findings) {
+        let permitted = self.uri.items();
+        if !permitted.iter().any(|pattern| pattern.includes(asked)) {
+            let reason = Reason::Uri {
+                uri: asked.to_string(),
+                permitted: permitted.to_vec(),
+            };
+            findings.add(self.uri.offset(), reason);
         }
     }
 

@@ -27,12 +27,12 @@ impl Usages {
             };
             findings.add(self.profiles.offset(), reason);
         }
-        if wanted.has_no_alternative_name() {
-            if profile.is_for_servers() {
+        if profile.is_for_servers() {
+            if !wanted.has_name_of_server() {
                 findings.add_always(Reason::ServerWithoutName(profile));
-            } else if wanted.attributes().is_empty() {
-                findings.add_always(Reason::Nameless);
             }
+        } else if wanted.names.is_empty() && wanted.attributes().is_empty() {
+            findings.add_always(Reason::Nameless);
         }
         profile
     }

@@ -125,7 +125,7 @@ fn parent(name: &str) -> Option<&str> {
 }
 
 /// Whether a name is another one or below it, both in small letters. All are below the empty one.
-pub(crate) fn is_at_or_below(name: &str, base: &str) -> bool {
+fn is_at_or_below(name: &str, base: &str) -> bool {
     base.is_empty()
         || name
             .strip_suffix(base)

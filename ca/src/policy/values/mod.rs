@@ -1,20 +1,23 @@
-//! What the file speaks of: DNS names, addresses, texts, keys, durations, profiles and URLs, each
-//! with how it is written.
+//! What the file speaks of: DNS names, addresses, e-mail addresses, URIs, texts, keys, durations,
+//! profiles and URLs, each with how it is written.
 //!
 //! This room uses [`file`](super::file).
 
 mod dns;
 mod duration;
+mod email;
 mod key;
 mod list_url;
 mod network;
 mod profile;
 mod text;
+mod uri;
 
-pub(crate) use dns::{AskedName, is_at_or_below};
+pub(crate) use dns::AskedName;
 pub use dns::{NamePattern, NamePatternError};
 pub(crate) use duration::Period;
 pub use duration::{DurationError, parse_duration};
+pub use email::{EmailPattern, EmailPatternError};
 pub(crate) use key::AskedKey;
 pub use key::{KeyAlgorithm, UnknownKeyAlgorithm};
 pub use list_url::{ListUrl, ListUrlError};
@@ -22,3 +25,4 @@ pub(crate) use network::as_ipv4;
 pub use network::{Network, NetworkError};
 pub use profile::{Profile, UnknownProfile};
 pub use text::{TextPattern, TextPatternError};
+pub use uri::{UriPattern, UriPatternError};

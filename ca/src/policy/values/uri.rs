@@ -1,0 +1,155 @@
+//! Sets of URIs that the file permits.
+
+use core::fmt;
+use core::str::FromStr;
+
+use pq_x509::Uri;
+
+use crate::policy::file::read_from_strings;
+
+/// A set of URIs, as a policy writes it: `spiffe://example.org/billing` is this one alone, and
+/// `spiffe://example.org/apps/*` are all that begin with what is before the `*`.
+///
+/// There is a host in front of a `*`, whole, and a `/` right in front of it. URIs with `.` or `..`
+/// between slashes are in no such set, escaped or not: who reads them may take them for others. All
+/// characters count as they are.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UriPattern {
+    text: String,
+    with_all_below: bool,
+}
+
+impl UriPattern {
+    /// Whether a URI is in the set.
+    pub(crate) fn includes(&self, uri: &Uri) -> bool {
+        match self.with_all_below {
+            false => uri.as_str() == self.text,
+            true => uri.as_str().starts_with(&self.text) && !has_dot_segments(uri),
+        }
+    }
+}
+
+/// RFC 3986 section 5.2.4, with the dots written as they are or escaped.
+fn has_dot_segments(uri: &Uri) -> bool {
+    let plain = uri.as_str().replace("%2e", ".").replace("%2E", ".");
+    plain
+        .split(['/', '?', '#'])
+        .any(|segment| matches!(segment, "." | ".."))
+}
+
+impl FromStr for UriPattern {
+    type Err = UriPatternError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let invalid = || UriPatternError(text.into());
+        let base = text.strip_suffix('*');
+        let with_all_below = base.is_some();
+        let base = base.unwrap_or(text);
+        let uri: Uri = base.parse().map_err(|_| invalid())?;
+        let has_path = uri.host().is_some() && uri.after_authority().ends_with('/');
+        let is_path = !uri.after_authority().contains(['?', '#']);
+        // A quotation mark can't be in a URI, and a star only at the end.
+        if base.contains('*') || (with_all_below && !(has_path && is_path)) {
+            return Err(invalid());
+        }
+        Ok(Self {
+            text: base.into(),
+            with_all_below,
+        })
+    }
+}
+
+read_from_strings!(UriPattern);
+
+impl fmt::Display for UriPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        f.write_str(if self.with_all_below { "*" } else { "" })
+    }
+}
+
+/// A text that is no set of URIs.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error(
+    "{0:?} is no set of URIs: write \"spiffe://example.org/billing\" for this one, or \
+     \"spiffe://example.org/apps/*\" for all that begin so, with a host and a \"/\" in front of the \"*\""
+)]
+pub struct UriPatternError(String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_includes_what_its_notation_says() {
+        for (text, inside, outside) in [
+            (
+                "spiffe://example.org/a",
+                &["spiffe://example.org/a"][..],
+                &[
+                    "spiffe://example.org/a/b",
+                    "spiffe://example.org/A",
+                    "spiffe://Example.org/a",
+                    "spiffe://example.org",
+                ][..],
+            ),
+            (
+                "spiffe://example.org/a/*",
+                &["spiffe://example.org/a/b", "spiffe://example.org/a/b/c"],
+                &[
+                    "spiffe://example.org/a",
+                    "spiffe://example.org/ab",
+                    "spiffe://example.org/a/../b",
+                    "spiffe://example.org.net/a/b",
+                    "spiffe://example.org@example.net/a/b",
+                    "https://example.org/a/b",
+                ],
+            ),
+            (
+                "https://example.org/*",
+                &["https://example.org/", "https://example.org/a?b=..#c"],
+                &[
+                    "https://example.org",
+                    "https://example.org:8443/",
+                    "https://someone@example.org/",
+                    "https://example.org/a/%2e%2E/b",
+                    "https://example.org/.%2e",
+                    "https://example.org/./a",
+                ],
+            ),
+            ("urn:uuid:1", &["urn:uuid:1"], &["urn:uuid:11"]),
+        ] {
+            let pattern: UriPattern = text.parse().unwrap();
+            for uri in inside {
+                assert!(pattern.includes(&uri.parse().unwrap()), "{text} {uri}");
+            }
+            for uri in outside {
+                assert!(!pattern.includes(&uri.parse().unwrap()), "{text} {uri}");
+            }
+            assert_eq!(pattern.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for text in [
+            "",
+            "*",
+            "example.org",
+            "spiffe:*",
+            "spiffe://*",
+            "spiffe://*.example.org/a",
+            "spiffe://example.org*",
+            "spiffe://example.org/a*",
+            "spiffe://example.org/*/a",
+            "spiffe://example.org/**",
+            "https://example.org/?a/*",
+            "urn:a/*",
+            "https://example.org/ü",
+            "https://example.org/\"",
+        ] {
+            let read: Result<UriPattern, _> = text.parse();
+            assert_eq!(read, Err(UriPatternError(text.into())));
+        }
+    }
+}
