@@ -9,6 +9,9 @@
 //!   SubjectPublicKeyInfo. With the feature `rayon`, SLH-DSA makes keys and signs on all cores.
 //!   [`SignatureOptions`] are for signatures with a context or of a hash, and [`MessageHasher`] for
 //!   messages that are larger than the memory, or are hashed far from the key.
+//! * **Protected keys.** With the feature `encryption`, private keys are read and written under a
+//!   passphrase: `EncryptedPrivateKey`, and methods of the keys such as
+//!   `SigningKey::to_encrypted_pkcs8_pem`.
 //! * **Issuing.** An [`Issuer`] makes certificates from a [`CertificateBuilder`]: roots,
 //!   intermediates and leaves, and from a [`CertificateRequest`]. Keys of other algorithms
 //!   take part through the traits [`Signer`] and [`SubjectKey`].
@@ -128,6 +131,8 @@ mod errors;
 mod issuing;
 mod keys;
 pub mod linting;
+#[cfg(feature = "encryption")]
+mod protection;
 mod validation;
 
 pub use certificate::{
@@ -153,6 +158,9 @@ pub use pq_core::ml_kem::SharedSecret;
 pub use validation::{
     ChainValidator, Purpose, RevocationPolicy, SvidError, ValidatedChain, ValidationError,
 };
+#[cfg(feature = "encryption")]
+pub use protection::{
+    Cipher, CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection, ProtectionError,
 pub use x509_cert;
 pub use x509_cert::ext::pkix::{CrlReason, KeyUsages};
 pub use x509_cert::name::Name;

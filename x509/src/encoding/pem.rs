@@ -157,7 +157,7 @@ fn labels_and_hint(found: &[String]) -> String {
         return "none at all; is it DER?".into();
     }
     let hint = if found.iter().any(|label| label == "ENCRYPTED PRIVATE KEY") {
-        "; decrypt the private key first, for example with `openssl pkey`"
+        "; decrypt the private key first, for example with `pqtls key decrypt` or `openssl pkey`"
     } else {
         ""
     };

@@ -24,6 +24,8 @@ pub use error::KeyError;
 pub(crate) use identifier::is_hash_ml_dsa;
 pub use message::{HashedMessage, MessageHasher, SignatureOptions, SigningVariant};
 pub use private_key::{DecapsulationKey, PrivateKey, SigningKey};
+#[cfg(feature = "encryption")]
+pub(crate) use private_key_info::check_pkcs8;
 pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
 pub use random::RandomnessError;
 pub use signer::{SignError, Signer, SubjectKey};

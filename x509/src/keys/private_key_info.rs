@@ -80,11 +80,7 @@ const VERSIONS: [u8; 2] = [0, 1];
 
 /// Reads a OneAsymmetricKey, version 1 or 2, without copying what is secret.
 pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
-    let info = OneAsymmetricKey::from_der(der)?;
-    syntax::check(der)?;
-    if info.version != VERSIONS[usize::from(info.public_key.is_some())] {
-        return Err(der::Error::from(Tag::Integer.value_error()).into());
-    }
+    let info = outline(der)?;
     let public_key = info.public_key.map(whole_octets).transpose()?;
     let (algorithm, pre_hash) = Algorithm::of_key(&info.algorithm)?;
     let (material, paired) = read_material(algorithm, info.private_key)?;
@@ -97,6 +93,22 @@ pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
         material,
         public_key: public_key.or(paired),
     })
+}
+
+/// What holds for a key of any algorithm.
+fn outline(der: &[u8]) -> Result<OneAsymmetricKey<'_>, KeyError> {
+    let info = OneAsymmetricKey::from_der(der)?;
+    syntax::check(der)?;
+    if info.version != VERSIONS[usize::from(info.public_key.is_some())] {
+        return Err(der::Error::from(Tag::Integer.value_error()).into());
+    }
+    Ok(info)
+}
+
+/// Whether the DER is a OneAsymmetricKey, be it of an algorithm that is known or of another.
+#[cfg(feature = "encryption")]
+pub(crate) fn check_pkcs8(der: &[u8]) -> Result<(), KeyError> {
+    outline(der).map(|_| ())
 }
 
 /// The key in the OCTET STRING of a OneAsymmetricKey, and a public key if there is one behind it.

@@ -12,6 +12,8 @@ mod many;
 mod names;
 mod parsers;
 mod pki;
+#[cfg(feature = "encryption")]
+mod protection;
 mod requests;
 mod revocation;
 mod revocation_kinds;

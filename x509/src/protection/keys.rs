@@ -1,0 +1,97 @@
+//! The keys of this crate under a passphrase.
+
+use super::algorithms::Protection;
+use super::encrypted_key::EncryptedPrivateKey;
+use super::error::ProtectionError;
+use crate::keys::{Algorithm, DecapsulationKey, PrivateKey, PrivateKeyForm, SigningKey};
+
+/// The form in which a key is encrypted: with a cipher that authenticates nothing, the one in which the seed
+/// and the expanded key vouch for each other, and else the one that the algorithm prefers.
+fn form(algorithm: Algorithm, protection: &Protection) -> PrivateKeyForm {
+    match algorithm.preferred_form() {
+        PrivateKeyForm::Seed if !protection.cipher().is_authenticated() => PrivateKeyForm::Both,
+        preferred => preferred,
+    }
+}
+
+/// Reading and writing keys under passphrases, the same for each type of private key.
+macro_rules! encrypted_pkcs8_methods {
+    ($($key:ident from $narrow:path),+) => {$(
+        impl $key {
+            /// Reads a PKCS#8 private key under a passphrase from DER, within the default
+            /// [limits](super::CostLimits) on what that may cost.
+            ///
+            /// [`EncryptedPrivateKey`] says which changes of the file are noticed.
+            ///
+            /// # Errors
+            ///
+            /// Those of [`EncryptedPrivateKey::from_der`] and [`EncryptedPrivateKey::decrypt_key`].
+            pub fn from_encrypted_pkcs8_der(
+                der: &[u8],
+                passphrase: &[u8],
+            ) -> Result<Self, ProtectionError> {
+                let key = EncryptedPrivateKey::from_der(der)?.decrypt_key(passphrase)?;
+                Ok($narrow(key)?)
+            }
+
+            /// The same from the first `ENCRYPTED PRIVATE KEY` block of a PEM text. Other blocks may stand
+            /// around it.
+            ///
+            /// # Errors
+            ///
+            /// Those of [`EncryptedPrivateKey::from_pem`] and [`EncryptedPrivateKey::decrypt_key`].
+            pub fn from_encrypted_pkcs8_pem(
+                text: &str,
+                passphrase: &[u8],
+            ) -> Result<Self, ProtectionError> {
+                let key = EncryptedPrivateKey::from_pem(text)?.decrypt_key(passphrase)?;
+                Ok($narrow(key)?)
+            }
+
+            /// Writes the key under a passphrase: with AES-GCM in the form that its algorithm
+            /// [prefers](Algorithm::preferred_form), and with AES-CBC, which authenticates nothing, as
+            /// seed and expanded key, whose agreement says that nothing was changed.
+            ///
+            /// # Errors
+            ///
+            /// [`ProtectionError::Key`] if the key was read from its expanded form, and those of
+            /// [`EncryptedPrivateKey::encrypt`].
+            pub fn to_encrypted_pkcs8_der(
+                &self,
+                passphrase: &[u8],
+                protection: &Protection,
+            ) -> Result<Vec<u8>, ProtectionError> {
+                Ok(self.encrypt(passphrase, protection)?.as_der().to_vec())
+            }
+
+            /// Writes the key as PEM, as [`to_encrypted_pkcs8_der`](Self::to_encrypted_pkcs8_der) does.
+            ///
+            /// # Errors
+            ///
+            /// The same.
+            pub fn to_encrypted_pkcs8_pem(
+                &self,
+                passphrase: &[u8],
+                protection: &Protection,
+            ) -> Result<String, ProtectionError> {
+                Ok(self.encrypt(passphrase, protection)?.to_pem())
+            }
+
+            fn encrypt(
+                &self,
+                passphrase: &[u8],
+                protection: &Protection,
+            ) -> Result<EncryptedPrivateKey, ProtectionError> {
+                let form = form(self.algorithm().into(), protection);
+                let pkcs8 = self.to_pkcs8_der_as(form)?;
+                EncryptedPrivateKey::encrypt(&pkcs8, passphrase, protection)
+            }
+        }
+    )+};
+}
+
+encrypted_pkcs8_methods!(
+    SigningKey from SigningKey::try_from,
+    DecapsulationKey from DecapsulationKey::try_from,
+    PrivateKey from Ok::<_, crate::keys::KeyError>
+);

@@ -1,0 +1,19 @@
+//! Private keys under a passphrase: EncryptedPrivateKeyInfo (RFC 5958) with PBES2 (RFC 8018), what it costs to
+//! try a passphrase, and how much of that a file may ask of whoever reads it.
+//!
+//! It uses [`keys`](crate::keys), [`encoding`](crate::encoding) and [`errors`](crate::errors).
+
+mod algorithms;
+mod asn1;
+mod cipher;
+mod cost;
+mod encrypted_key;
+mod error;
+mod key_derivation;
+mod keys;
+mod pbes2;
+
+pub use algorithms::{Cipher, KeyDerivation, Prf, Protection};
+pub use cost::CostLimits;
+pub use encrypted_key::EncryptedPrivateKey;
+pub use error::ProtectionError;
