@@ -1,13 +1,15 @@
 //! Why a command failed: what was wrong, what to do next, and its exit status.
 //!
 //! This room uses [`chains`](crate::chains), [`documents`](crate::documents),
-//! [`exit_status`](crate::exit_status), [`files`](crate::files), [`keys`](crate::keys) and
-//! [`words`](crate::words).
+//! [`exit_status`](crate::exit_status), [`files`](crate::files), [`keys`](crate::keys),
+//! [`passphrases`](crate::passphrases) and [`words`](crate::words).
 
 use std::io;
 
 use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, SerialNumber};
-use pq_x509::{Algorithm, IssueError, RequestError, SignatureAlgorithm, ValidationError};
+use pq_x509::{
+    Algorithm, IssueError, ProtectionError, RequestError, SignatureAlgorithm, ValidationError,
+};
 use rustls_pq::classical::ClassicalKeyError;
 use rustls_pq::composite::CompositeKeyError;
 
@@ -16,9 +18,10 @@ use crate::documents::DocumentError;
 use crate::exit_status::ExitStatus;
 use crate::files::{InputError, OutputError};
 use crate::keys::{self, KeyError};
+use crate::passphrases::PassphraseError;
 use crate::words::{
-    of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_request_error,
-    of_validation_error,
+    of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_protection_error,
+    of_request_error, of_validation_error,
 };
 
 /// Why a command did not do what it was asked for.
@@ -30,6 +33,8 @@ pub(crate) enum Failure {
     Output(#[from] OutputError),
     #[error("{}", of_any_key_error(.0))]
     Key(KeyError),
+    #[error("{}", of_protection_error(.0))]
+    Protection(ProtectionError),
     #[error("{}", of_issue_error(.0))]
     Issue(IssueError),
     #[error("{}", of_request_error(.0))]
@@ -183,6 +188,10 @@ impl Failure {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::Document(error) if error.is_refusal() => ExitStatus::Refused,
+            Self::Document(DocumentError::Passphrase(error)) if error.is_usage() => {
+                ExitStatus::Usage
+            }
+            Self::Protection(ProtectionError::Randomness(_)) => ExitStatus::InputOutput,
             Self::Document(_) | Self::Output(_) => ExitStatus::InputOutput,
             Self::NotWritten { .. } => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
@@ -195,6 +204,7 @@ impl Failure {
             Self::RequestsRefused { status, .. } => *status,
             Self::NotLocal { .. } => ExitStatus::Policy,
             Self::Key(_)
+            | Self::Protection(_)
             | Self::Issue(_)
             | Self::Request(_)
             | Self::Trust(_)
@@ -279,6 +289,7 @@ macro_rules! from_causes {
 
 from_causes!(
     Key(KeyError),
+    Protection(ProtectionError),
     Issue(IssueError),
     Request(RequestError),
     NotAChain(NotAChain),
@@ -288,6 +299,12 @@ from_causes!(
 
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {
+        Self::Document(error.into())
+    }
+}
+
+impl From<PassphraseError> for Failure {
+    fn from(error: PassphraseError) -> Self {
         Self::Document(error.into())
     }
 }

@@ -8,6 +8,7 @@
 //! | `exit_status` | how a command ends, for the shell |
 //! | `files` | reading and writing files, standard input and standard output |
 //! | `progress` | how far a command is with what takes long |
+//! | `passphrases` | where passphrases come from |
 //! | `keys` | post-quantum and classical keys as one type |
 //! | `words` | what errors of the libraries say at the command line, and names of algorithms |
 //! | `documents` | what is in a file: keys, certificates and revocation lists in PEM or DER |
@@ -28,6 +29,7 @@ mod exit_status;
 mod failure;
 mod files;
 mod keys;
+mod passphrases;
 mod progress;
 mod report;
 mod words;

@@ -8,8 +8,8 @@ use const_oid::db::DB;
 use pq_ca::{AuthorityError, FolderError};
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::{
-    Algorithm, CompositeIdentifier, IssueError, KeyError, NameError, RequestError, SignatureError,
-    ValidationError,
+    Algorithm, Cipher, CompositeIdentifier, IssueError, KeyDerivation, KeyError, NameError, Prf,
+    Protection, ProtectionError, RequestError, SignatureError, ValidationError,
 };
 use rustls_pq::KeyAlgorithm;
 use rustls_pq::classical::ClassicalKeyError;
@@ -61,6 +61,55 @@ pub(crate) fn of_key_error(error: &KeyError) -> String {
         ),
         other => other.to_string(),
     }
+}
+
+/// Why a private key can't be encrypted or decrypted.
+pub(crate) fn of_protection_error(error: &ProtectionError) -> String {
+    let asks = |what: &str, found, limit| {
+        format!(
+            "the file asks for {what} of {found} before its passphrase can be tried, and the limit is \
+             {limit}; don't trust this file"
+        )
+    };
+    match error {
+        ProtectionError::TooManyIterations { found, limit } => {
+            asks("a number of iterations", found, limit)
+        }
+        ProtectionError::TooMuchMemory { found, limit } => asks("memory in bytes", found, limit),
+        ProtectionError::TooMuchWork { found, limit } => {
+            asks("a cost of scrypt (N·r·p)", found, limit)
+        }
+        ProtectionError::Key(error) => of_key_error(error),
+        other => other.to_string(),
+    }
+}
+
+/// How a private key is protected.
+pub(crate) fn protection_name(protection: &Protection) -> String {
+    let derivation = match protection.key_derivation() {
+        KeyDerivation::Pbkdf2 { prf, iterations } => {
+            let prf = match prf {
+                Prf::HmacSha256 => "HMAC-SHA-256",
+                Prf::HmacSha384 => "HMAC-SHA-384",
+                Prf::HmacSha512 => "HMAC-SHA-512",
+                _ => "HMAC",
+            };
+            format!("PBKDF2 with {prf} and {iterations} iterations")
+        }
+        KeyDerivation::Scrypt { log_n, r, p } => {
+            format!("scrypt with N = 2^{log_n}, r = {r} and p = {p}")
+        }
+        _ => "a passphrase".into(),
+    };
+    let cipher = match protection.cipher() {
+        Cipher::Aes128Cbc => "AES-128-CBC",
+        Cipher::Aes192Cbc => "AES-192-CBC",
+        Cipher::Aes256Cbc => "AES-256-CBC",
+        Cipher::Aes128Gcm => "AES-128-GCM",
+        Cipher::Aes256Gcm => "AES-256-GCM",
+        _ => "AES",
+    };
+    format!("{cipher}, {derivation}")
 }
 
 fn unsupported_key(oid: ObjectIdentifier) -> String {

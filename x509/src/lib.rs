@@ -155,12 +155,13 @@ pub use keys::{
 pub use pki_types;
 pub use pq_core::ml_dsa::PreHash;
 pub use pq_core::ml_kem::SharedSecret;
-pub use validation::{
-    ChainValidator, Purpose, RevocationPolicy, SvidError, ValidatedChain, ValidationError,
-};
 #[cfg(feature = "encryption")]
 pub use protection::{
     Cipher, CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection, ProtectionError,
+};
+pub use validation::{
+    ChainValidator, Purpose, RevocationPolicy, SvidError, ValidatedChain, ValidationError,
+};
 pub use x509_cert;
 pub use x509_cert::ext::pkix::{CrlReason, KeyUsages};
 pub use x509_cert::name::Name;

@@ -118,8 +118,8 @@ impl Contents {
     /// What may help whoever looks for these kinds in this file.
     fn advice(&self, kinds: &[Kind]) -> &'static str {
         let is_there = |kind: Kind| self.blocks.iter().any(|block| block.kind == kind);
-        if kinds.contains(&Kind::PrivateKey) && is_there(Kind::EncryptedPrivateKey) {
-            "decrypt it first, for example with `openssl pkey`"
+        if kinds.contains(&Kind::PrivateKey) && is_there(Kind::LegacyEncryptedPrivateKey) {
+            "have it encrypted anew in a stronger way, by \"openssl pkcs8 -topk8\""
         } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Request) {
             "have a CA sign it, and name the file that the CA sends back"
         } else if kinds.contains(&Kind::PublicKey) && is_there(Kind::Certificate) {
@@ -131,7 +131,11 @@ impl Contents {
 }
 
 fn described(kinds: &[Kind]) -> String {
-    let names: Vec<String> = kinds.iter().map(Kind::to_string).collect();
+    // Whoever wants a private key takes it encrypted, too.
+    let kinds = kinds
+        .iter()
+        .filter(|kind| **kind != Kind::EncryptedPrivateKey);
+    let names: Vec<String> = kinds.map(Kind::to_string).collect();
     names.join(" or ")
 }
 
@@ -159,7 +163,7 @@ fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
         rest = after;
         if kind == Kind::PrivateKey && block.contains(LEGACY_ENCRYPTION) {
             blocks.push(Block {
-                kind: Kind::EncryptedPrivateKey,
+                kind: Kind::LegacyEncryptedPrivateKey,
                 der: Zeroizing::default(),
             });
             continue;

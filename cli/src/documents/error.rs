@@ -1,8 +1,9 @@
-use pq_x509::{CertificateError, RequestError, RevocationListError};
+use pq_x509::{CertificateError, ProtectionError, RequestError, RevocationListError};
 
 use crate::files::InputError;
 use crate::keys::{Algorithm, KeyError};
-use crate::words::{of_any_key_error, of_request_error};
+use crate::passphrases::PassphraseError;
+use crate::words::{of_any_key_error, of_protection_error, of_request_error};
 
 /// Why a file does not give what was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +50,13 @@ pub(crate) enum DocumentError {
     },
     #[error("{file}: {}", of_any_key_error(.error))]
     Key { file: String, error: KeyError },
+    #[error("{file}: {}", of_protection_error(.error))]
+    Encrypted {
+        file: String,
+        error: ProtectionError,
+    },
+    #[error(transparent)]
+    Passphrase(#[from] PassphraseError),
     #[error("{file}: {error}")]
     Certificate {
         file: String,
@@ -83,6 +91,8 @@ impl DocumentError {
     /// Whether the file is what was asked for and its parts do not belong together, so that nobody
     /// should use it.
     pub(crate) fn is_refusal(&self) -> bool {
+        use ProtectionError as Protection;
+
         matches!(
             self,
             Self::Key { error, .. } if error.is_refusal()
@@ -92,6 +102,13 @@ impl DocumentError {
                 error: RequestError::Key(_) | RequestError::Signature(_) | RequestError::Name(_),
                 ..
             } | Self::NotOfLength { .. }
+                | Self::Encrypted {
+                    error: Protection::WrongPassphraseOrChanged
+                        | Protection::TooManyIterations { .. }
+                        | Protection::TooMuchMemory { .. }
+                        | Protection::TooMuchWork { .. },
+                    ..
+                }
         )
     }
 }

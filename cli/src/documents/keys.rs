@@ -1,13 +1,17 @@
 use pq_x509::x509_cert::der::asn1::{AnyRef, OctetStringRef};
 use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader};
-use pq_x509::{DecapsulationKey, EncapsulationKey, PrivateKeyForm, SubjectKey, VerifyingKey};
+use pq_x509::{
+    DecapsulationKey, EncapsulationKey, PrivateKeyForm, Protection, SubjectKey, VerifyingKey,
+};
 
 use super::certificates::certificate_of;
 use super::contents::{Block, Contents, Encoding};
+use super::encrypted::decrypt;
 use super::error::DocumentError;
 use super::kind::Kind;
 use crate::files::Source;
 use crate::keys::{KeyError, PrivateKey, PublicKey, SigningKey};
+use crate::passphrases::{OldPassphraseOptions, Passphrase, PassphraseError, PassphraseOptions};
 
 /// More than the longest key has, with a chain of certificates around it.
 const LIMIT: usize = 4 * 1024 * 1024;
@@ -18,6 +22,8 @@ pub(crate) struct PrivateKeyFile {
     /// Of post-quantum keys.
     pub(crate) form: Option<PrivateKeyForm>,
     pub(crate) encoding: Encoding,
+    /// Of keys that were under a passphrase.
+    pub(crate) protection: Option<Protection>,
 }
 
 /// A key of either kind.
@@ -26,37 +32,69 @@ pub(crate) enum Key {
     Public(PublicKey, Encoding),
 }
 
+/// Private keys, be they under a passphrase or not.
+const PRIVATE: [Kind; 2] = [Kind::PrivateKey, Kind::EncryptedPrivateKey];
+
 /// The one private key of a file, which may have certificates beside it.
-pub(crate) fn private_key(source: &Source) -> Result<PrivateKeyFile, DocumentError> {
+pub(crate) fn private_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<PrivateKeyFile, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
-    private(&contents, contents.only(&[Kind::PrivateKey])?)
+    private(&contents, contents.only(&PRIVATE)?, |file| {
+        passphrase.of(file)
+    })
+}
+
+/// The same of a file that gets another passphrase.
+pub(crate) fn private_key_to_encrypt(
+    source: &Source,
+    passphrase: &OldPassphraseOptions,
+) -> Result<PrivateKeyFile, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    private(&contents, contents.only(&PRIVATE)?, |file| {
+        passphrase.of(file)
+    })
 }
 
 /// The one private key of a file, which must be one that signs.
-pub(crate) fn signing_key(source: &Source) -> Result<SigningKey, DocumentError> {
-    narrow(source, private_key(source)?.key)
+pub(crate) fn signing_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<SigningKey, DocumentError> {
+    narrow(source, private_key(source, passphrase)?.key)
 }
 
 /// The one private key of a file, which must be a post-quantum one that signs.
 pub(crate) fn post_quantum_signing_key(
     source: &Source,
+    passphrase: &PassphraseOptions,
 ) -> Result<pq_x509::SigningKey, DocumentError> {
-    narrow(source, private_key(source)?.key)
+    narrow(source, private_key(source, passphrase)?.key)
 }
 
 /// The one private key of a file, which must be one that decapsulates.
-pub(crate) fn decapsulation_key(source: &Source) -> Result<DecapsulationKey, DocumentError> {
-    narrow(source, private_key(source)?.key)
+pub(crate) fn decapsulation_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<DecapsulationKey, DocumentError> {
+    narrow(source, private_key(source, passphrase)?.key)
 }
 
 /// The public key of whatever a file has, which must be a post-quantum one that verifies signatures.
-pub(crate) fn verifying_key(source: &Source) -> Result<VerifyingKey, DocumentError> {
-    narrow(source, any_public_key(source)?)
+pub(crate) fn verifying_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<VerifyingKey, DocumentError> {
+    narrow(source, any_public_key(source, passphrase)?)
 }
 
 /// The public key of whatever a file has, which must be one that others encapsulate to.
-pub(crate) fn encapsulation_key(source: &Source) -> Result<EncapsulationKey, DocumentError> {
-    narrow(source, any_public_key(source)?)
+pub(crate) fn encapsulation_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<EncapsulationKey, DocumentError> {
+    narrow(source, any_public_key(source, passphrase)?)
 }
 
 fn narrow<K, N: TryFrom<K, Error = KeyError>>(source: &Source, key: K) -> Result<N, DocumentError> {
@@ -67,51 +105,94 @@ fn narrow<K, N: TryFrom<K, Error = KeyError>>(source: &Source, key: K) -> Result
 }
 
 /// The one key of a file.
-pub(crate) fn any_key(source: &Source) -> Result<Key, DocumentError> {
+pub(crate) fn any_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<Key, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
-    let block = contents.only(&[Kind::PrivateKey, Kind::PublicKey])?;
+    let block = contents.only(&KEYS)?;
     match block.kind {
-        Kind::PrivateKey => private(&contents, block).map(Key::Private),
-        _ => Ok(Key::Public(public(&contents, block)?, contents.encoding)),
+        Kind::PublicKey => Ok(Key::Public(public(&contents, block)?, contents.encoding)),
+        _ => private(&contents, block, |file| passphrase.of(file)).map(Key::Private),
     }
 }
 
+const KEYS: [Kind; 3] = [Kind::PrivateKey, Kind::EncryptedPrivateKey, Kind::PublicKey];
+
+const KEYS_AND_CERTIFICATES: [Kind; 4] = [
+    Kind::PrivateKey,
+    Kind::EncryptedPrivateKey,
+    Kind::PublicKey,
+    Kind::Certificate,
+];
+
 /// The public key of whatever a file has: a key of either kind or a certificate.
-pub(crate) fn any_public_key(source: &Source) -> Result<PublicKey, DocumentError> {
+pub(crate) fn any_public_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<PublicKey, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
-    let block = contents.only(&[Kind::PrivateKey, Kind::PublicKey, Kind::Certificate])?;
-    public_key_of(&contents, block)
+    let block = contents.only(&KEYS_AND_CERTIFICATES)?;
+    public_key_of(&contents, block, passphrase)
 }
 
 /// The public key to issue a certificate for: of the file's one key, or else of its first certificate,
 /// which of a chain is the one that its sender has the key of.
-pub(crate) fn public_key_to_certify(source: &Source) -> Result<PublicKey, DocumentError> {
-    const KEYS: [Kind; 2] = [Kind::PrivateKey, Kind::PublicKey];
+pub(crate) fn public_key_to_certify(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<PublicKey, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
     let block = match contents.all(&KEYS) {
         Ok(_) => contents.only(&KEYS)?,
-        Err(_) => contents.first(&[Kind::PrivateKey, Kind::PublicKey, Kind::Certificate])?,
+        Err(_) => contents.first(&KEYS_AND_CERTIFICATES)?,
     };
-    public_key_of(&contents, block)
+    public_key_of(&contents, block, passphrase)
 }
 
-fn public_key_of(contents: &Contents, block: &Block) -> Result<PublicKey, DocumentError> {
+fn public_key_of(
+    contents: &Contents,
+    block: &Block,
+    passphrase: &PassphraseOptions,
+) -> Result<PublicKey, DocumentError> {
     let of_key = |error| key_error(contents, error);
     match block.kind {
-        Kind::PrivateKey => private(contents, block)?.key.public_half().map_err(of_key),
+        Kind::PublicKey => public(contents, block),
         Kind::Certificate => {
             let certificate = certificate_of(contents, block)?;
             PublicKey::from_spki_der(&certificate.spki()).map_err(of_key)
         }
-        _ => public(contents, block),
+        _ => {
+            let file = private(contents, block, |file| passphrase.of(file))?;
+            file.key.public_half().map_err(of_key)
+        }
     }
 }
 
-fn private(contents: &Contents, block: &Block) -> Result<PrivateKeyFile, DocumentError> {
-    let key = PrivateKey::from_der(&block.der).map_err(|e| key_error(contents, e))?;
+/// A private key, with what gives the passphrase of a file if one is needed.
+fn private(
+    contents: &Contents,
+    block: &Block,
+    passphrase: impl FnOnce(&str) -> Result<Passphrase, PassphraseError>,
+) -> Result<PrivateKeyFile, DocumentError> {
+    let decrypted = match block.kind {
+        Kind::EncryptedPrivateKey => Some(decrypt(contents, block, passphrase)?),
+        _ => None,
+    };
+    let (key, der, protection) = match &decrypted {
+        Some(decrypted) => (
+            decrypted.key.clone(),
+            &decrypted.pkcs8,
+            Some(decrypted.protection),
+        ),
+        None => {
+            let key = PrivateKey::from_der(&block.der).map_err(|e| key_error(contents, e))?;
+            (key, &block.der, None)
+        }
+    };
     let form = match &key {
         PrivateKey::PostQuantum(key) => {
-            let form = form_of(&block.der, key).map_err(pq_x509::KeyError::from);
+            let form = form_of(der, key).map_err(pq_x509::KeyError::from);
             Some(form.map_err(|e| key_error(contents, e.into()))?)
         }
         PrivateKey::Composite(_) | PrivateKey::Classical(_) => None,
@@ -120,6 +201,7 @@ fn private(contents: &Contents, block: &Block) -> Result<PrivateKeyFile, Documen
         key,
         form,
         encoding: contents.encoding,
+        protection,
     })
 }
 

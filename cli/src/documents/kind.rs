@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Request,
     RevocationList,
     EncryptedPrivateKey,
+    /// In OpenSSL's way of before PKCS#8.
+    LegacyEncryptedPrivateKey,
     /// A PEM block with another label.
     Other(String),
 }
@@ -56,7 +58,7 @@ impl Kind {
     /// For sentences, such as `a private key`.
     pub(crate) fn with_article(&self) -> String {
         match self {
-            Self::EncryptedPrivateKey => format!("an {self}"),
+            Self::EncryptedPrivateKey | Self::LegacyEncryptedPrivateKey => format!("an {self}"),
             _ => format!("a {self}"),
         }
     }
@@ -86,6 +88,9 @@ impl fmt::Display for Kind {
             Self::Request => f.write_str("certificate request"),
             Self::RevocationList => f.write_str("revocation list"),
             Self::EncryptedPrivateKey => f.write_str("encrypted private key"),
+            Self::LegacyEncryptedPrivateKey => {
+                f.write_str("encrypted private key of before PKCS#8")
+            }
             // A file may be anybody's.
             Self::Other(label) => write!(f, "block \"{}\"", label.escape_default()),
         }

@@ -1,10 +1,12 @@
 //! What is in a file: keys, certificates and revocation lists, in PEM or DER, or raw bytes.
 //! Each function reads one file and says what is wrong with it by its name.
 //!
-//! This room uses [`files`](crate::files), [`keys`](crate::keys) and [`words`](crate::words).
+//! This room uses [`passphrases`](crate::passphrases), [`files`](crate::files), [`keys`](crate::keys) and
+//! [`words`](crate::words).
 
 mod certificates;
 mod contents;
+mod encrypted;
 mod error;
 mod keys;
 mod kind;
@@ -18,7 +20,7 @@ pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
 pub(crate) use keys::{
     Key, any_key, any_public_key, decapsulation_key, encapsulation_key, post_quantum_signing_key,
-    private_key, public_key_to_certify, signing_key, verifying_key,
+    private_key, private_key_to_encrypt, public_key_to_certify, signing_key, verifying_key,
 };
 pub(crate) use raw::{raw_bytes, raw_private_key};
 pub(crate) use requests::{Numbered, Requests};

@@ -53,6 +53,7 @@ pub(crate) fn raw_private_key(
         key,
         form,
         encoding: Encoding::Raw,
+        protection: None,
     };
     let read = match meaning {
         Meaning::PostQuantum(algorithm, form) => parse(algorithm, form, &raw)

@@ -140,9 +140,10 @@ fn older_documents_are_read() {
         1,
     );
     folder.write("locked.key", encrypted);
-    folder
-        .pqtls("key check locked.key")
-        .fails(3, "an encrypted private key; decrypt it first");
+    folder.pqtls("key check locked.key").fails(
+        3,
+        "an encrypted private key of before PKCS#8; have it encrypted anew",
+    );
 }
 
 #[test]

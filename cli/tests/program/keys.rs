@@ -250,7 +250,7 @@ fn files_of_the_wrong_kind_are_named() {
     folder.write("locked.key", encrypted);
     folder
         .pqtls("key check locked.key")
-        .fails(3, "an encrypted private key; decrypt it first");
+        .fails(3, "the encrypted private key is not valid DER");
 }
 
 #[test]

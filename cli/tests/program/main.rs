@@ -8,6 +8,7 @@ mod certificates;
 mod classical;
 mod composite;
 mod dev;
+mod encrypted;
 mod examples;
 mod folder;
 mod json;

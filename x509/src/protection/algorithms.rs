@@ -4,6 +4,8 @@ use const_oid::db::rfc5911::{
 };
 use const_oid::db::rfc6268::{ID_HMAC_WITH_SHA_256, ID_HMAC_WITH_SHA_384, ID_HMAC_WITH_SHA_512};
 
+use crate::keys::{Algorithm, PrivateKeyForm};
+
 /// How a private key is protected: what makes a key of the passphrase, at which cost, and the cipher.
 ///
 /// The default is what every reader of PKCS#8 knows, OpenSSL in FIPS mode, GnuTLS and Java among them:
@@ -43,6 +45,16 @@ impl Protection {
     /// What encrypts.
     pub fn with_cipher(self, cipher: Cipher) -> Self {
         Self { cipher, ..self }
+    }
+
+    /// The form in which a key of this crate is encrypted. With AES-GCM it is the one that the
+    /// [algorithm prefers](Algorithm::preferred_form). AES-CBC authenticates nothing, so there it is seed
+    /// and expanded key, whose agreement says that nothing was changed, if the algorithm has that form.
+    pub fn preferred_form(&self, algorithm: Algorithm) -> PrivateKeyForm {
+        match algorithm.preferred_form() {
+            PrivateKeyForm::Seed if !self.cipher.is_authenticated() => PrivateKeyForm::Both,
+            preferred => preferred,
+        }
     }
 
     /// What makes a key of the passphrase.

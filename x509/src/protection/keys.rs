@@ -3,16 +3,7 @@
 use super::algorithms::Protection;
 use super::encrypted_key::EncryptedPrivateKey;
 use super::error::ProtectionError;
-use crate::keys::{Algorithm, DecapsulationKey, PrivateKey, PrivateKeyForm, SigningKey};
-
-/// The form in which a key is encrypted: with a cipher that authenticates nothing, the one in which the seed
-/// and the expanded key vouch for each other, and else the one that the algorithm prefers.
-fn form(algorithm: Algorithm, protection: &Protection) -> PrivateKeyForm {
-    match algorithm.preferred_form() {
-        PrivateKeyForm::Seed if !protection.cipher().is_authenticated() => PrivateKeyForm::Both,
-        preferred => preferred,
-    }
-}
+use crate::keys::{DecapsulationKey, PrivateKey, SigningKey};
 
 /// Reading and writing keys under passphrases, the same for each type of private key.
 macro_rules! encrypted_pkcs8_methods {
@@ -48,9 +39,8 @@ macro_rules! encrypted_pkcs8_methods {
                 Ok($narrow(key)?)
             }
 
-            /// Writes the key under a passphrase: with AES-GCM in the form that its algorithm
-            /// [prefers](Algorithm::preferred_form), and with AES-CBC, which authenticates nothing, as
-            /// seed and expanded key, whose agreement says that nothing was changed.
+            /// Writes the key under a passphrase, in the [form](Protection::preferred_form) that suits how
+            /// it is protected.
             ///
             /// # Errors
             ///
@@ -82,7 +72,7 @@ macro_rules! encrypted_pkcs8_methods {
                 passphrase: &[u8],
                 protection: &Protection,
             ) -> Result<EncryptedPrivateKey, ProtectionError> {
-                let form = form(self.algorithm().into(), protection);
+                let form = protection.preferred_form(self.algorithm().into());
                 let pkcs8 = self.to_pkcs8_der_as(form)?;
                 EncryptedPrivateKey::encrypt(&pkcs8, passphrase, protection)
             }

@@ -7,6 +7,7 @@ use crate::documents;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output, OutputError, Source};
 use crate::keys::Algorithm;
+use crate::passphrases::PassphraseOptions;
 
 /// The key that a certificate is issued for.
 #[derive(Clone, Debug, clap::Args)]
@@ -30,6 +31,9 @@ pub(super) struct SubjectKeyOptions {
         conflicts_with = "key",
     )]
     algorithm: Algorithm,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 impl SubjectKeyOptions {
@@ -53,7 +57,10 @@ impl SubjectKeyOptions {
         act: impl FnOnce(Option<&dyn SubjectKey>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if let Some(source) = &self.key {
-            return act(Some(&documents::public_key_to_certify(source)?));
+            return act(Some(&documents::public_key_to_certify(
+                source,
+                &self.passphrase,
+            )?));
         }
         let Some(to) = &self.new_key else {
             return act(None);

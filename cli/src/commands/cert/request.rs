@@ -10,6 +10,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
+use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, fingerprint, printable};
 
 /// Make a request for a certificate, for a CA to sign
@@ -31,6 +32,9 @@ pub(crate) struct Arguments {
     /// Write DER instead of PEM
     #[arg(long)]
     der: bool,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -41,7 +45,7 @@ Examples:
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let key = documents::signing_key(&arguments.key)?;
+    let key = documents::signing_key(&arguments.key, &arguments.passphrase)?;
     let request = CertificateRequest::builder()
         .with_names(&arguments.names)
         .sign(&key)?;

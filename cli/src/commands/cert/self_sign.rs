@@ -13,6 +13,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
 use crate::keys::SigningKey;
+use crate::passphrases::PassphraseOptions;
 use crate::report::{CertificateFacts, Report};
 
 /// Make a certificate that its own key signs
@@ -53,6 +54,9 @@ pub(crate) struct Arguments {
     /// Write DER instead of PEM
     #[arg(long)]
     der: bool,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -67,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let key = documents::signing_key(&arguments.key)?;
+    let key = documents::signing_key(&arguments.key, &arguments.passphrase)?;
     let certificate = match &arguments.names.subject {
         Some(subject) if arguments.ca => root(subject, arguments.days, &key)?,
         _ => end_entity(arguments, &key)?,

@@ -13,6 +13,7 @@ use crate::documents;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output, Source};
 use crate::keys::{PrivateKey, other_verification};
+use crate::passphrases::PassphraseOptions;
 
 /// What a server's certificates are to be.
 #[derive(Debug)]
@@ -117,7 +118,7 @@ fn is_one_of_ours(order: &Order<'_>, root: &Root, file: &Path, key_file: &Path) 
     let source = |path: &Path| Source::File(path.into());
     let (Ok(certificate), Ok(key)) = (
         documents::first_certificate(&source(file)),
-        documents::private_key(&source(key_file)),
+        documents::private_key(&source(key_file), &PassphraseOptions::default()),
     ) else {
         return false;
     };

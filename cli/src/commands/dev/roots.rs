@@ -8,6 +8,7 @@ use crate::documents;
 use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output, Source};
 use crate::keys::SigningKey;
+use crate::passphrases::PassphraseOptions;
 use crate::report::fingerprint;
 
 /// The two roots of a scope, in a folder of their own.
@@ -75,7 +76,8 @@ impl Root {
 
     /// What certificates are issued with.
     pub(super) fn issuer(&self) -> Result<Issuer<SigningKey>, Failure> {
-        let key = documents::signing_key(&Source::File(self.file.with_extension("key")))?;
+        let file = Source::File(self.file.with_extension("key"));
+        let key = documents::signing_key(&file, &PassphraseOptions::default())?;
         Ok(Issuer::new(self.certificate.clone(), key)?)
     }
 

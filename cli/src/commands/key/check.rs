@@ -11,6 +11,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
 use crate::keys::{KeyError, PrivateKey};
+use crate::passphrases::PassphraseOptions;
 use crate::report::{self, Report};
 
 /// Check that the parts of a private key belong together and that it works
@@ -26,6 +27,9 @@ pub(crate) struct Arguments {
     /// A certificate, or a chain that begins with it
     #[arg(long, value_name = "FILE")]
     certificate: Option<Source>,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -35,7 +39,7 @@ Examples:
   $ pqtls key check server.key --certificate self-signed.pem";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let key = documents::private_key(&arguments.file)?.key;
+    let key = documents::private_key(&arguments.file, &arguments.passphrase)?.key;
     let unsound = |what: &dyn fmt::Display| Failure::UnsoundKey {
         file: arguments.file.to_string(),
         what: what.to_string(),

@@ -13,6 +13,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
 use crate::keys::{Algorithm, KeyError};
+use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
 /// Write a private key in another encoding or form
@@ -20,6 +21,8 @@ use crate::report::Report;
 /// For a raw key, which says nothing of its algorithm, name that with --algorithm. A seed, an expanded
 /// key or the scalar of ECDSA is then read, as bytes, in hexadecimal or in base64. To convert public
 /// keys, see "pqtls key public".
+///
+/// What is written is under no passphrase, whether FILE is or not: see "pqtls key encrypt".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -45,6 +48,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     output: OutputOptions,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -64,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             return Err(KeyError::NoRawBytes(algorithm).into());
         }
         Some(algorithm) => documents::raw_private_key(&arguments.file, algorithm)?,
-        None => documents::private_key(&arguments.file)?,
+        None => documents::private_key(&arguments.file, &arguments.passphrase)?,
     };
     let encoding = arguments.to;
     let by_default = match (file.key.algorithm(), file.form) {

@@ -4,9 +4,12 @@
 
 mod check;
 mod convert;
+mod decrypt;
 mod encode;
+mod encrypt;
 mod facts;
 mod new;
+mod protect;
 mod public;
 mod show;
 
@@ -15,13 +18,15 @@ pub(super) use self::new::generate;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 
-/// Make, show, convert and check keys
+/// Make, show, convert, encrypt and check keys
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     New(new::Arguments),
     Show(show::Arguments),
     Public(public::Arguments),
     Convert(convert::Arguments),
+    Encrypt(encrypt::Arguments),
+    Decrypt(decrypt::Arguments),
     Check(check::Arguments),
 }
 
@@ -31,6 +36,8 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Show(arguments) => show::run(&arguments, json),
         Command::Public(arguments) => public::run(&arguments, json),
         Command::Convert(arguments) => convert::run(&arguments, json),
+        Command::Encrypt(arguments) => encrypt::run(&arguments, json),
+        Command::Decrypt(arguments) => decrypt::run(&arguments, json),
         Command::Check(arguments) => check::run(&arguments, json),
     }
 }

@@ -1,19 +1,23 @@
 use core::fmt;
 
-use pq_x509::{DecapsulationKey, SigningKey};
+use pq_x509::{DecapsulationKey, Protection, SigningKey};
 use rustls_pq::classical::ClassicalKey;
 use rustls_pq::composite::CompositeKey;
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::encode::{self, Encoding, Form};
 use super::facts::KeyFacts;
+use super::protect::encrypted;
 use crate::arguments::{AlgorithmParser, list_of_algorithms};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
 use crate::keys::{Algorithm, PrivateKey};
+use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
+use crate::words::protection_name;
 
 /// Make a private key
 ///
@@ -48,6 +52,13 @@ pub(crate) struct Arguments {
     /// Write DER instead of PEM
     #[arg(long)]
     der: bool,
+
+    /// Put the private key under a passphrase; "pqtls key encrypt" says more
+    #[arg(long, conflicts_with = "form")]
+    encrypt: bool,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -57,18 +68,31 @@ Examples:
   $ pqtls key new ML-KEM-768 --form both --out kem.key
   $ pqtls key new ECDSA-P256 --out classical.key
   $ pqtls key new MLDSA65-ECDSA-P256-SHA512 --out composite.key
+  $ echo 'correct horse battery staple' > secret.txt
+  $ pqtls key new ML-DSA-87 --encrypt --passphrase-file secret.txt --out secret.key
   $ pqtls key new | pqtls key show -";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let destinations: Vec<&Destination> = [out].into_iter().chain(&arguments.public).collect();
     let delivery = Delivery::to(&destinations, *force, json)?;
+    let passphrase = match arguments.encrypt {
+        true => Some(arguments.passphrase.of_new()?),
+        false => None,
+    };
     let key = generate(arguments.algorithm)?;
     let encoding = match arguments.der {
         true => Encoding::Der,
         false => Encoding::Pem,
     };
-    let (private, form) = encode::private_key(&key, arguments.form, encoding)?;
+    let protection = Protection::default();
+    let (private, form) = match &passphrase {
+        None => encode::private_key(&key, arguments.form, encoding)?,
+        Some(passphrase) => {
+            let (private, form) = encrypted(&key, passphrase, &protection, arguments.der)?;
+            (Zeroizing::new(private), form)
+        }
+    };
     let public_key = key.public_half()?;
     let public = encode::public_key(&public_key, encoding);
     let mut outputs = vec![Output {
@@ -86,6 +110,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let report = NewKey {
         key: KeyFacts::of(&public_key),
         form,
+        protection: passphrase.map(|_| protection_name(&protection)),
         file: out.to_string(),
         public_file: arguments.public.as_ref().map(Destination::to_string),
     };
@@ -119,6 +144,8 @@ struct NewKey {
     key: KeyFacts,
     /// Of post-quantum keys.
     form: Option<Form>,
+    /// If it is under a passphrase.
+    protection: Option<String>,
     file: String,
     public_file: Option<String>,
 }
@@ -130,6 +157,9 @@ impl Report for NewKey {
 impl fmt::Display for NewKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.file, self.key.in_form(self.form))?;
+        if let Some(protection) = &self.protection {
+            writeln!(f, "encrypted by {protection}")?;
+        }
         if let Some(file) = &self.public_file {
             writeln!(f, "{file}: its public key")?;
         }

@@ -9,6 +9,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
+use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
 /// Write the public key of a private key or of a certificate
@@ -26,6 +27,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     output: OutputOptions,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -36,7 +40,7 @@ Examples:
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
-    let key = documents::any_public_key(&arguments.file)?;
+    let key = documents::any_public_key(&arguments.file, &arguments.passphrase)?;
     let output = Output {
         to: out,
         content: &encode::public_key(&key, arguments.to),

@@ -9,7 +9,9 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
 use crate::keys::{Algorithm, PublicKey};
+use crate::passphrases::PassphraseOptions;
 use crate::report::{self, Report};
+use crate::words::protection_name;
 
 /// Show what a file has of a key, and nothing that is secret
 #[derive(Debug, clap::Args)]
@@ -17,6 +19,9 @@ use crate::report::{self, Report};
 pub(crate) struct Arguments {
     /// A private or a public key, in PEM or DER; "-" is standard input
     file: Source,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -25,11 +30,12 @@ Examples:
   $ pqtls key show root.pub --json";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let report = match documents::any_key(&arguments.file)? {
+    let report = match documents::any_key(&arguments.file, &arguments.passphrase)? {
         Key::Private(file) => KeyInFile {
             kind: Kind::Private,
             form: file.form.map(Into::into),
             encoding: file.encoding,
+            protection: file.protection.as_ref().map(protection_name),
             ..KeyInFile::of(&file.key.public_half()?)
         },
         Key::Public(key, encoding) => KeyInFile {
@@ -49,6 +55,8 @@ struct KeyInFile {
     /// Of post-quantum private keys.
     form: Option<Form>,
     encoding: Encoding,
+    /// Of private keys that are under a passphrase.
+    protection: Option<String>,
     sizes: SizesOfKey,
 }
 
@@ -78,6 +86,7 @@ impl KeyInFile {
             key: KeyFacts::of(key),
             form: None,
             encoding: Encoding::Pem,
+            protection: None,
             sizes: SizesOfKey::of(key),
         }
     }
@@ -145,6 +154,9 @@ impl fmt::Display for KeyInFile {
         }
         if let Some(form) = self.form {
             writeln!(f, "  form         {}", form.name())?;
+        }
+        if let Some(protection) = &self.protection {
+            writeln!(f, "  encrypted    {protection}")?;
         }
         let sizes = &self.sizes;
         write!(f, "  bytes        {} of the public key", sizes.public_key)?;

@@ -10,6 +10,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Source};
+use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
 /// Recover the shared secret from a ciphertext
@@ -32,6 +33,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     output: OutputOptions,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -44,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let format = arguments.format;
     let delivery = Delivery::to(&[out], *force, json)?;
     format.check(out)?;
-    let key = documents::decapsulation_key(&arguments.key)?;
+    let key = documents::decapsulation_key(&arguments.key, &arguments.passphrase)?;
     let algorithm = key.algorithm();
     let what = format!("ciphertext of {algorithm}");
     let ciphertext =

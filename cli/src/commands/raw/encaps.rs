@@ -10,6 +10,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, OutputError, Source};
+use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
 /// Make a shared secret and the ciphertext that carries it to a key's owner
@@ -37,6 +38,9 @@ pub(crate) struct Arguments {
     /// Replace files that exist
     #[arg(long)]
     force: bool,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -54,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     if ciphertext_to == secret_to {
         return Err(OutputError::Twice(secret_to.to_string()).into());
     }
-    let key = documents::encapsulation_key(&arguments.key)?;
+    let key = documents::encapsulation_key(&arguments.key, &arguments.passphrase)?;
     let mut secret = Zeroizing::new([0; 32]);
     let ciphertext = format.encode(&key.encapsulate_into(&mut secret)?);
     let secret = format.encode(&*secret);

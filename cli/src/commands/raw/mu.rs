@@ -11,6 +11,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Source};
+use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, hex};
 
 /// Compute what ML-DSA signs of a file (external µ)
@@ -37,6 +38,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     output: OutputOptions,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -51,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let format = arguments.format;
     let delivery = Delivery::to(&[out], *force, json)?;
     format.check(out)?;
-    let key = documents::verifying_key(&arguments.key)?;
+    let key = documents::verifying_key(&arguments.key, &arguments.passphrase)?;
     let no_mu = || KeyError::NoMu(key.algorithm());
     if !SignatureAlgorithm::ML_DSA.contains(&key.algorithm()) {
         return Err(no_mu().into());

@@ -11,6 +11,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Source};
+use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
 /// Sign a file, with the signature in a file of its own
@@ -44,6 +45,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     output: OutputOptions,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -58,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let format = arguments.format;
     let delivery = Delivery::to(&[out], *force, json)?;
     format.check(out)?;
-    let key = documents::post_quantum_signing_key(&arguments.key)?;
+    let key = documents::post_quantum_signing_key(&arguments.key, &arguments.passphrase)?;
     let public = key.verifying_key();
     let agreed = &arguments.agreed;
     let (message, facts) = agreed.read(&arguments.file, public, |options| key.hasher(options))?;

@@ -9,6 +9,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::Source;
+use crate::passphrases::PassphraseOptions;
 use crate::report::{self, Report};
 
 /// Verify the signature of a file
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     agreed: AgreedOptions,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -39,7 +43,7 @@ Examples:
   $ cat release.txt | pqtls verify server.pub release.b64 --json";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let key = documents::verifying_key(&arguments.key)?;
+    let key = documents::verifying_key(&arguments.key, &arguments.passphrase)?;
     let algorithm = key.algorithm();
     let what = format!("signature of {algorithm}");
     let signature = documents::raw_bytes(&arguments.signature, &what, algorithm.signature_len())?;

@@ -1,0 +1,94 @@
+use core::fmt;
+
+use serde::Serialize;
+
+use super::encode::Form;
+use super::facts::KeyFacts;
+use super::protect::{ProtectionOptions, encrypted};
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Output, Source};
+use crate::passphrases::{OldPassphraseOptions, PassphraseOptions};
+use crate::report::Report;
+use crate::words::protection_name;
+
+/// Put a private key under a passphrase, or under another one
+///
+/// By default the file is as OpenSSL and others read it. AES-CBC does not notice by itself that a file
+/// was changed, so a key of ML-DSA or ML-KEM is written with its seed and its expanded key, which
+/// vouch for each other; --cipher aes-256-gcm notices any change, of any key.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A private key in PEM or DER, encrypted or not; "-" is standard input
+    file: Source,
+
+    #[command(flatten)]
+    protection: ProtectionOptions,
+
+    /// Write DER instead of PEM
+    #[arg(long)]
+    der: bool,
+
+    #[command(flatten)]
+    output: OutputOptions,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+
+    #[command(flatten)]
+    old_passphrase: OldPassphraseOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ echo 'correct horse battery staple' > passphrase.txt
+  $ pqtls key encrypt server.key --passphrase-file passphrase.txt --out server.enc.key
+  $ pqtls key show server.enc.key --passphrase-file passphrase.txt
+  $ pqtls key encrypt root.key --passphrase-fd 3 --out root.enc.key 3<passphrase.txt";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    let file = documents::private_key_to_encrypt(&arguments.file, &arguments.old_passphrase)?;
+    let passphrase = arguments.passphrase.of_new()?;
+    let protection = arguments.protection.protection();
+    let (content, form) = encrypted(&file.key, &passphrase, &protection, arguments.der)?;
+    let output = Output {
+        to: out,
+        content: &content,
+        access: Access::Private,
+        is_binary: arguments.der,
+    };
+    let report = KeyEncrypted {
+        key: KeyFacts::of(&file.key.public_half()?),
+        form,
+        protection: protection_name(&protection),
+        file: out.to_string(),
+    };
+    delivery.deliver(&[output], &report)
+}
+
+#[derive(Debug, Serialize)]
+struct KeyEncrypted {
+    #[serde(flatten)]
+    key: KeyFacts,
+    /// Of post-quantum keys.
+    form: Option<Form>,
+    protection: String,
+    file: String,
+}
+
+impl Report for KeyEncrypted {
+    const SCHEMA: &'static str = "key-encrypt/1";
+}
+
+impl fmt::Display for KeyEncrypted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.file, self.key.in_form(self.form))?;
+        writeln!(f, "encrypted by {}", self.protection)?;
+        writeln!(f, "fingerprint {}", self.key.fingerprint)
+    }
+}

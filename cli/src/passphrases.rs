@@ -1,0 +1,173 @@
+//! Where passphrases come from: a prompt, a file, a descriptor or an environment variable. Never the command
+//! line itself, which other users of the machine can read.
+//!
+//! This room uses [`files`](crate::files).
+
+use std::env;
+use std::io::{self, IsTerminal};
+
+use zeroize::Zeroizing;
+
+use crate::files::{InputError, Source};
+
+/// As bytes, which are UTF-8 unless somebody chose otherwise.
+pub(crate) type Passphrase = Zeroizing<Vec<u8>>;
+
+/// Options that name a passphrase. They are alike, and a command that needs two has them under two names.
+macro_rules! options {
+    (
+        $(#[$of_options:meta])* $options:ident, $heading:literal, $prefix:literal,
+        $file:ident, $fd:ident, $env:ident
+    ) => {
+        $(#[$of_options])*
+        #[derive(Clone, Debug, Default, clap::Args)]
+        #[group(multiple = false)]
+        pub(crate) struct $options {
+            /// Take it from the first line of a file; "-" is standard input
+            #[arg(long, value_name = "FILE", help_heading = $heading)]
+            $file: Option<Source>,
+
+            /// Take it from the first line of what descriptor N gives, such as 3 with "3<FILE"
+            #[arg(long, value_name = "N", help_heading = $heading)]
+            $fd: Option<u32>,
+
+            /// Take it from an environment variable
+            #[arg(long, value_name = "NAME", help_heading = $heading)]
+            $env: Option<String>,
+        }
+
+        impl $options {
+            /// The passphrase that a file is under. Without an option, whoever sits at the terminal is asked.
+            pub(crate) fn of(&self, file: &str) -> Result<Passphrase, PassphraseError> {
+                match self.named()? {
+                    Some(passphrase) => Ok(passphrase),
+                    None if !can_ask() => Err(PassphraseError::NeededToRead {
+                        file: file.into(),
+                        options: $prefix,
+                    }),
+                    None => ask(&format!("Passphrase of {file}: ")),
+                }
+            }
+
+            /// What the options name, if there is one.
+            fn named(&self) -> Result<Option<Passphrase>, PassphraseError> {
+                if let Some(file) = &self.$file {
+                    return Ok(Some(first_line(file)?));
+                }
+                if let Some(descriptor) = self.$fd {
+                    let file = Source::File(format!("/dev/fd/{descriptor}").into());
+                    return Ok(Some(first_line(&file)?));
+                }
+                self.$env.as_deref().map(variable).transpose()
+            }
+        }
+    };
+}
+
+options!(
+    /// The passphrase of an encrypted private key.
+    PassphraseOptions,
+    "Passphrase of an encrypted private key [default: ask for it]",
+    "--passphrase",
+    passphrase_file,
+    passphrase_fd,
+    passphrase_env
+);
+
+options!(
+    /// The passphrase that a private key was under until now.
+    OldPassphraseOptions,
+    "Passphrase that FILE is under already [default: ask for it]",
+    "--old-passphrase",
+    old_passphrase_file,
+    old_passphrase_fd,
+    old_passphrase_env
+);
+
+impl PassphraseOptions {
+    /// The passphrase that a private key will be under. Whoever sits at the terminal is asked twice.
+    pub(crate) fn of_new(&self) -> Result<Passphrase, PassphraseError> {
+        let passphrase = match self.named()? {
+            Some(passphrase) => passphrase,
+            None if !can_ask() => return Err(PassphraseError::NeededToWrite),
+            None => {
+                let passphrase = ask("New passphrase: ")?;
+                if passphrase != ask("The same again: ")? {
+                    return Err(PassphraseError::Mistyped);
+                }
+                passphrase
+            }
+        };
+        match passphrase.is_empty() {
+            true => Err(PassphraseError::Empty),
+            false => Ok(passphrase),
+        }
+    }
+}
+
+/// The longest passphrase, and what else a file may have below its first line.
+const LIMIT: usize = 64 * 1024;
+
+fn first_line(file: &Source) -> Result<Passphrase, PassphraseError> {
+    let mut bytes = file.read(LIMIT)?;
+    let end = bytes.iter().position(|byte| *byte == b'\n');
+    let len = end.unwrap_or(bytes.len());
+    bytes.truncate(len);
+    if bytes.last() == Some(&b'\r') {
+        bytes.pop();
+    }
+    Ok(bytes)
+}
+
+fn variable(name: &str) -> Result<Passphrase, PassphraseError> {
+    let value = env::var_os(name).ok_or_else(|| PassphraseError::NoVariable(name.into()))?;
+    Ok(Zeroizing::new(value.into_encoded_bytes()))
+}
+
+/// Whether somebody reads what is asked.
+fn can_ask() -> bool {
+    io::stderr().is_terminal()
+}
+
+fn ask(question: &str) -> Result<Passphrase, PassphraseError> {
+    let answer = rpassword::prompt_password(question).map_err(PassphraseError::Prompt)?;
+    Ok(Zeroizing::new(answer.into_bytes()))
+}
+
+/// Why there is no passphrase.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PassphraseError {
+    #[error(
+        "{file} is encrypted: name its passphrase by {options}-file FILE, {options}-fd N or \
+         {options}-env NAME, or run this at a terminal to be asked for it"
+    )]
+    NeededToRead { file: String, options: &'static str },
+    #[error(
+        "to encrypt a key takes a passphrase: name it by --passphrase-file FILE, --passphrase-fd N or \
+         --passphrase-env NAME, or run this at a terminal to be asked for it"
+    )]
+    NeededToWrite,
+    #[error("an empty passphrase protects nothing; choose one that nobody guesses")]
+    Empty,
+    #[error("the two passphrases differ, so nothing was encrypted; try again")]
+    Mistyped,
+    #[error("there is no environment variable {0:?}; set it, or name another")]
+    NoVariable(String),
+    #[error("can't ask for the passphrase: {0}; name it by --passphrase-file FILE")]
+    Prompt(io::Error),
+    #[error("the passphrase: {0}")]
+    Input(InputError),
+}
+
+impl From<InputError> for PassphraseError {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
+    }
+}
+
+impl PassphraseError {
+    /// Whether the command line is what is wrong.
+    pub(crate) fn is_usage(&self) -> bool {
+        !matches!(self, Self::Prompt(_) | Self::Input(_))
+    }
+}

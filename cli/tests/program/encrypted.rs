@@ -1,0 +1,178 @@
+//! Private keys under passphrases.
+
+use crate::folder::Folder;
+
+/// A folder with keys in the clear and under the passphrase in `pw`.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("pw", "pässword one\r\nand what is not of it\n");
+    folder.write("other", "another");
+    for (name, algorithm) in [
+        ("dsa", "ML-DSA-44"),
+        ("kem", "ML-KEM-512"),
+        ("ec", "ECDSA-P256"),
+        ("ed", "Ed25519"),
+    ] {
+        let new = format!("key new {algorithm} --out {name}.key --public {name}.pub");
+        folder.pqtls(&new).ok();
+        let encrypt = format!("key encrypt {name}.key --out {name}.enc --passphrase-file pw");
+        folder.pqtls(&encrypt).ok();
+    }
+    folder
+}
+
+#[test]
+fn every_command_that_reads_a_key_reads_encrypted_ones() {
+    let folder = folder();
+    folder.write("m", "message");
+    for name in ["dsa", "kem", "ec", "ed"] {
+        let enc = folder.read(&format!("{name}.enc"));
+        assert!(enc.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"));
+        let public = folder.pqtls(&format!("key public {name}.enc --passphrase-file pw"));
+        assert_eq!(public.ok(), folder.read(&format!("{name}.pub")));
+        let shown = folder.pqtls(&format!("key show {name}.enc --passphrase-file pw"));
+        let how = "encrypted    AES-256-CBC, PBKDF2 with HMAC-SHA-256 and 600000 iterations\n";
+        assert!(shown.ok().contains(how));
+        folder
+            .pqtls(&format!("key check {name}.enc --passphrase-file pw"))
+            .ok();
+        let decrypted = folder.pqtls(&format!("key decrypt {name}.enc --passphrase-file pw"));
+        assert_eq!(decrypted.ok(), folder.read(&format!("{name}.key")));
+    }
+    for commands in [
+        "key convert dsa.enc --to hex --form seed",
+        "sign dsa.enc m --out m.sig",
+        "verify dsa.enc m.sig m",
+        "mu dsa.enc m --out m.mu",
+        "encaps kem.enc --out-ciphertext ct --out-secret s",
+        "decaps kem.enc ct --out s2",
+        "cert request ec.enc --name a.example --out a.csr",
+        "cert self-sign dsa.enc --name a.example --out a.pem",
+        "ca init --name CA --algorithm ML-DSA-44 --dns a.example",
+        "ca issue a.example --key dsa.enc",
+    ] {
+        let of = match commands.starts_with("ca init") {
+            true => "",
+            false => " --passphrase-file pw",
+        };
+        folder.pqtls(&format!("{commands}{of}")).ok();
+    }
+}
+
+#[test]
+fn where_passphrases_come_from() {
+    let folder = folder();
+    let public = folder.read("dsa.pub");
+    let check = |line: &str| assert_eq!(folder.shell(line).ok(), public, "{line}");
+    check("pqtls key public dsa.enc --passphrase-fd 3 3<pw");
+    check("pqtls key public dsa.enc --passphrase-file - <pw");
+    check("head -c 13 pw | pqtls key public dsa.enc --passphrase-fd 0");
+    check("PW='pässword one' pqtls key public dsa.enc --passphrase-env PW");
+    // What needs none asks for none.
+    check("pqtls key public dsa.key --passphrase-file missing");
+
+    folder.pqtls("key public dsa.enc").fails(
+        2,
+        "dsa.enc is encrypted: name its passphrase by --passphrase-file FILE",
+    );
+    folder
+        .pqtls("key encrypt dsa.enc --passphrase-file pw")
+        .fails(2, "name its passphrase by --old-passphrase-file FILE");
+    folder
+        .pqtls("key encrypt dsa.key")
+        .fails(2, "to encrypt a key takes a passphrase");
+    folder
+        .pqtls("key new --encrypt")
+        .fails(2, "to encrypt a key takes a passphrase");
+    folder
+        .pqtls("key new --encrypt --form seed")
+        .fails(2, "cannot be used with");
+    folder
+        .pqtls("key public dsa.enc --passphrase-env PQTLS_NO_SUCH_VARIABLE")
+        .fails(2, "no environment variable \"PQTLS_NO_SUCH_VARIABLE\"");
+    folder
+        .pqtls("key public dsa.enc --passphrase-file missing")
+        .fails(3, "the passphrase: can't read missing");
+    folder
+        .pqtls("key public dsa.enc --passphrase-fd 99")
+        .fails(3, "the passphrase: can't read /dev/fd/99");
+    folder
+        .pqtls("key public dsa.enc --passphrase-file pw --passphrase-fd 3")
+        .fails(2, "cannot be used with");
+    folder.write("empty", "\npassword");
+    folder
+        .pqtls("key encrypt dsa.key --passphrase-file empty")
+        .fails(2, "an empty passphrase protects nothing");
+    folder
+        .pqtls("key public - --passphrase-file -")
+        .fails(3, "standard input");
+}
+
+#[test]
+fn another_passphrase_and_another_cipher() {
+    let folder = folder();
+    for (cipher, kdf, how) in [
+        (
+            "aes-128-gcm",
+            "pbkdf2",
+            "AES-128-GCM, PBKDF2 with HMAC-SHA-256",
+        ),
+        (
+            "aes-256-cbc",
+            "scrypt",
+            "AES-256-CBC, scrypt with N = 2^14, r = 8 and p = 5",
+        ),
+        (
+            "aes-256-gcm",
+            "strong-scrypt",
+            "AES-256-GCM, scrypt with N = 2^17, r = 8 and p = 1",
+        ),
+    ] {
+        let from = "key encrypt dsa.enc --old-passphrase-file pw --passphrase-file other";
+        let line = format!("{from} --cipher {cipher} --kdf {kdf} --out n.enc --force --der");
+        assert!(folder.pqtls(&line).ok().contains(how), "{line}");
+        let decrypted = folder.pqtls("key decrypt n.enc --passphrase-file other");
+        assert_eq!(decrypted.ok(), folder.read("dsa.key"));
+    }
+    // A key that has no seed any more.
+    folder
+        .pqtls("key convert dsa.key --form expanded --out x.key")
+        .ok();
+    folder
+        .pqtls("key encrypt x.key --passphrase-file pw --out x.enc")
+        .ok();
+    let decrypted = folder.pqtls("key decrypt x.enc --passphrase-file pw");
+    assert_eq!(decrypted.ok(), folder.read("x.key"));
+
+    folder
+        .pqtls("key new ML-KEM-512 --encrypt --passphrase-file pw --out new.enc")
+        .ok();
+    folder.pqtls("key check new.enc --passphrase-file pw").ok();
+}
+
+#[test]
+fn what_is_refused() {
+    let folder = folder();
+    for name in ["dsa", "kem", "ec", "ed"] {
+        folder
+            .pqtls(&format!("key check {name}.enc --passphrase-file other"))
+            .fails(1, "wrong passphrase, or the file was changed");
+    }
+    folder
+        .pqtls("key encrypt ed.key --passphrase-file pw --der --out ed.der")
+        .ok();
+    // 2^24 iterations, by a byte more, and the lengths of all that it is in.
+    let mut der = folder.bytes("ed.der");
+    assert_eq!(der[51..56], [2, 3, 0x09, 0x27, 0xc0]);
+    der.splice(53..56, [1, 0, 0, 0]);
+    for length in [2, 4, 17, 19, 32, 52] {
+        der[length] += 1;
+    }
+    folder.write("costly.der", &der);
+    folder
+        .pqtls("key check costly.der --passphrase-file pw")
+        .fails(
+            1,
+            "a number of iterations of 16777216 before its passphrase can be tried",
+        );
+}
