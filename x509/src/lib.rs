@@ -153,7 +153,7 @@ pub use keys::{
     SubjectKey, UnknownAlgorithm, VerifyingKey, verification,
 };
 pub use pki_types;
-pub use pq_core::ml_dsa::PreHash;
+pub use pq_core::ml_dsa::{Digest, PreHash, PreHasher};
 pub use pq_core::ml_kem::SharedSecret;
 #[cfg(feature = "encryption")]
 pub use protection::{

@@ -9,7 +9,7 @@ use der::{Decode, Encode};
 use pki_types::{
     CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
-use spki::SubjectPublicKeyInfoRef;
+use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{
     AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsage, KeyUsages,
@@ -293,6 +293,24 @@ impl Certificate {
         algorithms: &[&dyn SignatureVerificationAlgorithm],
     ) -> Result<(), SignatureError> {
         signed::verify(&self.der, &issuer.spki_ref(), algorithms)
+    }
+
+    /// Checks a signature of a message, such as a document, under this certificate's key, by the
+    /// algorithms that [`verify_signature`](Self::verify_signature) has. Whether to trust the certificate
+    /// is for a [`ChainValidator`](crate::ChainValidator) to say.
+    ///
+    /// # Errors
+    ///
+    /// A [`SignatureError`] that says what failed.
+    pub fn verify_message(
+        &self,
+        message: &[u8],
+        signature_algorithm: &AlgorithmIdentifierRef<'_>,
+        signature: &[u8],
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+    ) -> Result<(), SignatureError> {
+        let key = self.spki_ref();
+        signed::verify_message(message, signature_algorithm, signature, &key, algorithms)
     }
 
     /// What is shown to webpki in the certificate's place.

@@ -71,25 +71,38 @@ pub(crate) fn verify(
 ) -> Result<(), SignatureError> {
     let envelope = Envelope::from_der(der)?;
     let signature = whole_octets(envelope.signature)?;
-    let signature_algorithm = contents(&envelope.algorithm)?;
+    verify_message(body(der)?, &envelope.algorithm, signature, key, algorithms)
+}
+
+/// The same for a signature that is in no envelope.
+pub(crate) fn verify_message(
+    message: &[u8],
+    signature_algorithm: &AlgorithmIdentifierRef<'_>,
+    signature: &[u8],
+    key: &SubjectPublicKeyInfoRef<'_>,
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
+) -> Result<(), SignatureError> {
+    let identifier = contents(signature_algorithm)?;
     let mut candidates = verification::ALL
         .iter()
         .chain(algorithms)
-        .filter(|candidate| *candidate.signature_alg_id() == *signature_algorithm)
+        .filter(|candidate| *candidate.signature_alg_id() == *identifier)
         .peekable();
     if candidates.peek().is_none() {
-        return Err(SignatureError::UnsupportedAlgorithm(envelope.algorithm.oid));
+        return Err(SignatureError::UnsupportedAlgorithm(
+            signature_algorithm.oid,
+        ));
     }
     let key_algorithm = contents(&key.algorithm)?;
     let algorithm = candidates
         .find(|candidate| *candidate.public_key_alg_id() == *key_algorithm)
         .ok_or(SignatureError::AlgorithmMismatch {
-            signature: envelope.algorithm.oid,
+            signature: signature_algorithm.oid,
             key: key.algorithm.oid,
         })?;
     let key = whole_octets(key.subject_public_key)?;
     algorithm
-        .verify_signature(key, body(der)?, signature)
+        .verify_signature(key, message, signature)
         .map_err(|_| SignatureError::Invalid)
 }
 

@@ -112,7 +112,8 @@ pub enum ValidationError {
     /// The certificate's extended key usage is for other purposes.
     #[error(
         "the extended key usage of a certificate in the chain does not allow this purpose; \
-         servers need serverAuth and clients clientAuth"
+         servers need serverAuth, clients clientAuth, and who signs documents emailProtection or \
+         documentSigning"
     )]
     WrongPurpose,
     /// A key usage is not allowed.

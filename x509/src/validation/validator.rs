@@ -2,9 +2,13 @@ use alloc::sync::Arc;
 use core::cell::RefCell;
 
 use const_oid::ObjectIdentifier;
-use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
+use const_oid::db::rfc5280::{
+    ANY_EXTENDED_KEY_USAGE, ID_KP_CLIENT_AUTH, ID_KP_EMAIL_PROTECTION, ID_KP_SERVER_AUTH,
+};
 use pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, UnixTime};
-use webpki::{EndEntityCert, VerifiedPath};
+use webpki::{
+    EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeId, KeyPurposeIdIter, VerifiedPath,
+};
 use x509_cert::ext::pkix::KeyUsages;
 
 use super::constraints::{self, Budget};
@@ -305,7 +309,7 @@ impl ChainValidator {
                 &roots.anchors,
                 intermediates,
                 time,
-                purpose.to_webpki(),
+                purpose,
                 None,
                 Some(&check),
             )
@@ -384,20 +388,58 @@ pub enum Purpose {
     ServerAuth,
     /// A TLS client.
     ClientAuth,
+    /// Whoever signs a document or a mail, or is sent an encrypted one, as CMS has them: emailProtection,
+    /// id-kp-documentSigning (RFC 9336) or anyExtendedKeyUsage.
+    Documents,
 }
 
+/// id-kp-documentSigning (RFC 9336).
+const ID_KP_DOCUMENT_SIGNING: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.36");
+
 impl Purpose {
-    fn oid(self) -> ObjectIdentifier {
+    /// The extended key usages of which one has to be there, if there are any.
+    fn oids(self) -> &'static [ObjectIdentifier] {
         match self {
-            Self::ServerAuth => ID_KP_SERVER_AUTH,
-            Self::ClientAuth => ID_KP_CLIENT_AUTH,
+            Self::ServerAuth => &[ID_KP_SERVER_AUTH],
+            Self::ClientAuth => &[ID_KP_CLIENT_AUTH],
+            Self::Documents => &[
+                ID_KP_EMAIL_PROTECTION,
+                ID_KP_DOCUMENT_SIGNING,
+                ANY_EXTENDED_KEY_USAGE,
+            ],
         }
     }
 
-    fn to_webpki(self) -> webpki::KeyUsage {
-        match self {
-            Self::ServerAuth => webpki::KeyUsage::server_auth(),
-            Self::ClientAuth => webpki::KeyUsage::client_auth(),
+    fn is_among(self, purposes: &[ObjectIdentifier]) -> bool {
+        self.oids().iter().any(|oid| purposes.contains(oid))
+    }
+
+    fn to_webpki(self) -> impl Iterator<Item = KeyPurposeId<'static>> {
+        self.oids()
+            .iter()
+            .map(|oid| KeyPurposeId::new(oid.as_bytes()))
+    }
+}
+
+/// As webpki's own: a certificate without the extension is good for everything.
+impl ExtendedKeyUsageValidator for Purpose {
+    fn validate(&self, purposes: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
+        let mut present = Vec::new();
+        for purpose in purposes {
+            let purpose = purpose?;
+            if self.to_webpki().any(|wanted| wanted == purpose) {
+                return Ok(());
+            }
+            present.push(purpose.to_decoded_oid());
+        }
+        match (&*present, self.oids()) {
+            ([], _) | (_, []) => Ok(()),
+            (_, [wanted, ..]) => Err(webpki::Error::RequiredEkuNotFoundContext(
+                webpki::RequiredEkuNotFoundContext {
+                    required: webpki::KeyUsage::required_if_present(wanted.as_bytes()),
+                    present,
+                },
+            )),
         }
     }
 }
@@ -487,7 +529,7 @@ fn check_root(
     // As webpki does below the root: no extension, no limit, and no wildcard.
     if root
         .extended_key_usage()
-        .is_some_and(|purposes| !purposes.contains(&purpose.oid()))
+        .is_some_and(|purposes| !purpose.is_among(purposes))
     {
         return Err(ValidationError::WrongPurpose);
     }

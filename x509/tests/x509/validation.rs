@@ -2,7 +2,10 @@
 
 use core::net::IpAddr;
 
-use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_SERVER_AUTH};
+use const_oid::db::rfc5280::{
+    ANY_EXTENDED_KEY_USAGE, ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_EMAIL_PROTECTION,
+    ID_KP_SERVER_AUTH,
+};
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::{Any, BitString, Ia5String, OctetString};
 use der::{Decode, Encode};
@@ -571,6 +574,46 @@ fn purposes_of_the_root() {
         let client = validator.validate_client(&chain, UnixTime::now());
         let client = client.map(|path| path.certificates().len());
         assert_eq!(client, expected(for_client));
+    }
+}
+
+/// A leaf without the extension takes what its CAs leave.
+#[test]
+fn purposes_of_who_signs_documents() {
+    let pki = Pki::new();
+    let chain = pki.chain(pki.issue(CertificateBuilder::end_entity().common_name("someone")));
+    let document_signing = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.36");
+    for (purposes, allowed) in [
+        (vec![ID_KP_EMAIL_PROTECTION], true),
+        (vec![ID_KP_SERVER_AUTH, document_signing], true),
+        (vec![ANY_EXTENDED_KEY_USAGE], true),
+        (vec![ID_KP_SERVER_AUTH, ID_KP_CODE_SIGNING], false),
+    ] {
+        let root = pki.altered_root(|tbs| {
+            tbs.set_extension(false, &ExtendedKeyUsage(purposes))
+                .unwrap();
+        });
+        let validator = ChainValidator::new([root]).unwrap();
+        let found = validator.validate(&chain, Purpose::Documents, None, UnixTime::now());
+        let found = found.map(|path| path.certificates().len());
+        match allowed {
+            true => assert_eq!(found, Ok(3)),
+            false => assert_eq!(found, Err(ValidationError::WrongPurpose)),
+        }
+    }
+    // webpki asks of what is below the root.
+    for (builder, allowed) in [
+        (CertificateBuilder::end_entity(), true),
+        (CertificateBuilder::server().client_auth(), false),
+    ] {
+        let chain = pki.chain(pki.issue(builder.common_name("someone")));
+        let found = pki
+            .validator()
+            .validate(&chain, Purpose::Documents, None, UnixTime::now());
+        match allowed {
+            true => assert_eq!(found.unwrap().certificates().len(), 3),
+            false => assert_eq!(found.unwrap_err(), ValidationError::WrongPurpose),
+        }
     }
 }
 
