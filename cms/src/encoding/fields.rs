@@ -1,0 +1,48 @@
+use der::asn1::AnyRef;
+use der::{Decode, Reader, SliceReader};
+
+/// The values that a value in memory consists of, in DER.
+pub(crate) struct Fields<'a>(SliceReader<'a>);
+
+impl<'a> Fields<'a> {
+    /// Those of a value with this tag.
+    pub(crate) fn of(tag: u8, der: &'a [u8]) -> der::Result<Self> {
+        let value = AnyRef::from_der(der)?;
+        match der.first() {
+            Some(first) if *first == tag => Ok(Self(SliceReader::new(value.value())?)),
+            _ => Err(der::Tag::Sequence.value_error().into()),
+        }
+    }
+
+    /// The next one, header and contents.
+    pub(crate) fn element(&mut self) -> der::Result<&'a [u8]> {
+        self.0.tlv_bytes()
+    }
+
+    /// The next one, if it has this tag.
+    pub(crate) fn element_if(&mut self, tag: u8) -> der::Result<Option<&'a [u8]>> {
+        match self.0.peek_byte() {
+            Some(found) if found == tag => self.element().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The next one, read as its type.
+    pub(crate) fn read<T: Decode<'a, Error = der::Error>>(&mut self) -> der::Result<T> {
+        T::decode(&mut self.0)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    /// Makes sure that there is no further one.
+    pub(crate) fn end(self) -> der::Result<()> {
+        self.0.finish()
+    }
+}
+
+/// The contents of a value, without its header.
+pub(crate) fn contents(der: &[u8]) -> der::Result<&[u8]> {
+    Ok(AnyRef::from_der(der)?.value())
+}

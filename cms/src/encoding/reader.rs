@@ -1,0 +1,370 @@
+use alloc::boxed::Box;
+use std::io::{ErrorKind, Read};
+
+use super::error::EncodingError;
+use super::tag::{CONSTRUCTED, OCTET_STRING};
+use super::writer::{push_header, tlv};
+
+/// As much as is read, hashed and written at a time: it stays in the cache of one core.
+const BUFFER: usize = 64 * 1024;
+
+/// How deep values may be within values. A message has some ten.
+const MAX_DEPTH: usize = 32;
+
+/// Reads BER (X.690) from a stream: definite and indefinite lengths, strings in one piece or in many.
+///
+/// Tag numbers above 30, which CMS has nowhere, are refused.
+pub(crate) struct BerReader<R> {
+    from: R,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    /// How many bytes were taken.
+    at: u64,
+    /// The values that the reader is in.
+    open: Vec<Open>,
+}
+
+/// A value that consists of others.
+#[derive(Clone, Copy)]
+struct Open {
+    /// Where it ends at the latest, as those around it end there.
+    limit: u64,
+    /// Ends with an end-of-contents, and not at `limit`.
+    is_indefinite: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Header {
+    tag: u8,
+    /// `None` if it is indefinite.
+    len: Option<u64>,
+}
+
+impl<R: Read> BerReader<R> {
+    pub(crate) fn new(from: R) -> Self {
+        Self {
+            from,
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+            start: 0,
+            end: 0,
+            at: 0,
+            open: Vec::new(),
+        }
+    }
+
+    /// How many bytes were taken.
+    pub(crate) fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// The tag of the next value; `None` if there is no further one in the value that the reader is in.
+    pub(crate) fn peek(&mut self) -> Result<Option<u8>, EncodingError> {
+        if self.at_end()? {
+            return Ok(None);
+        }
+        match self.available(1)? {
+            [tag, ..] => Ok(Some(*tag)),
+            [] => Err(EncodingError::Truncated(self.at)),
+        }
+    }
+
+    /// Goes into the next value, which consists of others and must have this tag.
+    pub(crate) fn enter(&mut self, tag: u8, wanted: &'static str) -> Result<(), EncodingError> {
+        let header = self.header_of(wanted, |found| found == tag)?;
+        self.push(header)
+    }
+
+    /// Goes out of the value that was entered last, in which nothing may be left.
+    pub(crate) fn leave(&mut self) -> Result<(), EncodingError> {
+        if let Some(found) = self.peek()? {
+            return Err(EncodingError::Unexpected {
+                at: self.at,
+                found,
+                wanted: "the end of a value",
+            });
+        }
+        if self.open.pop().is_some_and(|open| open.is_indefinite) {
+            self.take(2);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that nothing follows the message.
+    pub(crate) fn finish(mut self) -> Result<(), EncodingError> {
+        match self.available(1)? {
+            [] => Ok(()),
+            [..] => Err(EncodingError::TrailingData(self.at)),
+        }
+    }
+
+    /// The whole next value, header and contents, which must have this tag. If its length is indefinite,
+    /// it is written anew with a definite one; one of definite length is as it stands.
+    pub(crate) fn element(
+        &mut self,
+        tag: u8,
+        limit: usize,
+        wanted: &'static str,
+    ) -> Result<Vec<u8>, EncodingError> {
+        let at = self.at;
+        let header = self.header_of(wanted, |found| found == tag)?;
+        self.rest_of_element(at, header, limit)
+    }
+
+    /// The same of a value of any tag.
+    pub(crate) fn any_element(&mut self, limit: usize) -> Result<Vec<u8>, EncodingError> {
+        let at = self.at;
+        let header = self.header_of("a value", |_| true)?;
+        self.rest_of_element(at, header, limit)
+    }
+
+    fn rest_of_element(
+        &mut self,
+        at: u64,
+        header: Header,
+        limit: usize,
+    ) -> Result<Vec<u8>, EncodingError> {
+        let too_large = EncodingError::TooLarge { at, limit };
+        let mut taken = 0;
+        let mut count = |len: u64| {
+            taken = len.saturating_add(taken);
+            taken <= limit as u64
+        };
+        let depth = self.open.len();
+        // What is written anew: the tags of the values, and what there is of their contents.
+        let mut values = vec![Vec::new()];
+        let mut tags = Vec::new();
+        let mut next = Some(header);
+        loop {
+            match next.take() {
+                Some(Header {
+                    tag,
+                    len: Some(len),
+                }) => {
+                    if !count(len.saturating_add(2)) {
+                        return Err(too_large);
+                    }
+                    if let Some(value) = values.last_mut() {
+                        push_header(value, tag, len as usize);
+                        self.contents(len, |piece| {
+                            value.extend_from_slice(piece);
+                            Ok::<_, EncodingError>(())
+                        })?;
+                    }
+                }
+                Some(header) => {
+                    if !count(2) {
+                        return Err(too_large);
+                    }
+                    self.push(header)?;
+                    tags.push(header.tag);
+                    values.push(Vec::new());
+                }
+                None if self.open.len() == depth => break,
+                None if self.at_end()? => {
+                    self.leave()?;
+                    if let (Some(tag), Some(value)) = (tags.pop(), values.pop())
+                        && let Some(outer) = values.last_mut()
+                    {
+                        outer.extend_from_slice(&tlv(tag, &[&value]));
+                    }
+                }
+                None => next = Some(self.header()?),
+            }
+        }
+        Ok(values.swap_remove(0))
+    }
+
+    /// Passes over the next value, however long it is.
+    pub(crate) fn skip(&mut self) -> Result<(), EncodingError> {
+        let depth = self.open.len();
+        loop {
+            if self.open.len() > depth && self.at_end()? {
+                self.leave()?;
+            } else {
+                let header = self.header()?;
+                match header.len {
+                    Some(len) => self.contents(len, |_| Ok::<_, EncodingError>(()))?,
+                    None => self.push(header)?,
+                }
+            }
+            if self.open.len() == depth {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands out the next value in pieces, an OCTET STRING with this tag, and returns its length. It may
+    /// be in one piece or, if its tag says so, consist of others.
+    pub(crate) fn octets<E: From<EncodingError>>(
+        &mut self,
+        tag: u8,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let depth = self.open.len();
+        let header = self.header_of("an OCTET STRING", |found| found & !CONSTRUCTED == tag)?;
+        let mut total = 0;
+        let mut next = Header {
+            tag: OCTET_STRING | header.tag & CONSTRUCTED,
+            ..header
+        };
+        loop {
+            match next {
+                Header {
+                    tag: OCTET_STRING,
+                    len: Some(len),
+                } => {
+                    self.contents(len, &mut take)?;
+                    total += len;
+                }
+                header => self.push(header)?,
+            }
+            while self.open.len() > depth && self.at_end()? {
+                self.leave()?;
+            }
+            if self.open.len() == depth {
+                return Ok(total);
+            }
+            next = self.header_of("a piece of an OCTET STRING", |found| {
+                found & !CONSTRUCTED == OCTET_STRING
+            })?;
+        }
+    }
+
+    fn contents<E: From<EncodingError>>(
+        &mut self,
+        len: u64,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut left = len;
+        while left > 0 {
+            let at = self.at;
+            let piece = self.available(1)?;
+            if piece.is_empty() {
+                return Err(EncodingError::Truncated(at).into());
+            }
+            let len = usize::try_from(left).map_or(piece.len(), |left| left.min(piece.len()));
+            take(&piece[..len])?;
+            self.take(len);
+            left -= len as u64;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, header: Header) -> Result<(), EncodingError> {
+        if self.open.len() == MAX_DEPTH {
+            return Err(EncodingError::TooDeep(self.at));
+        }
+        let limit = match header.len {
+            // which is within the one around it: `header` has seen to that
+            Some(len) => self.at.saturating_add(len),
+            None => self.limit(),
+        };
+        self.open.push(Open {
+            limit,
+            is_indefinite: header.len.is_none(),
+        });
+        Ok(())
+    }
+
+    /// Where what the reader is in ends at the latest.
+    fn limit(&self) -> u64 {
+        self.open.last().map_or(u64::MAX, |open| open.limit)
+    }
+
+    /// Whether nothing is left of what the reader is in.
+    fn at_end(&mut self) -> Result<bool, EncodingError> {
+        match self.open.last() {
+            None => Ok(false),
+            Some(open) if !open.is_indefinite => Ok(self.at >= open.limit),
+            Some(_) => {
+                let is_end = self.available(2)?.starts_with(&[0, 0]);
+                match is_end && self.at.saturating_add(2) > self.limit() {
+                    true => Err(EncodingError::Length(self.at)),
+                    false => Ok(is_end),
+                }
+            }
+        }
+    }
+
+    fn header_of(
+        &mut self,
+        wanted: &'static str,
+        is_wanted: impl Fn(u8) -> bool,
+    ) -> Result<Header, EncodingError> {
+        let at = self.at;
+        match self.peek()? {
+            None => return Err(EncodingError::Missing { at, wanted }),
+            Some(found) if !is_wanted(found) => {
+                return Err(EncodingError::Unexpected { at, found, wanted });
+            }
+            Some(_) => self.header(),
+        }
+    }
+
+    fn header(&mut self) -> Result<Header, EncodingError> {
+        let at = self.at;
+        let tag = self.byte()?;
+        // An end where none is due, or a tag of several bytes.
+        if tag == 0 || tag & 0x1f == 0x1f {
+            return Err(EncodingError::Unexpected {
+                at,
+                found: tag,
+                wanted: "a value",
+            });
+        }
+        let is_constructed = tag & CONSTRUCTED != 0;
+        let len = match self.byte()? {
+            0x80 if is_constructed => None,
+            len @ ..0x80 => Some(len.into()),
+            bytes @ 0x81..=0x88 => {
+                let mut len = 0;
+                for _ in 0x80..bytes {
+                    len = len << 8 | u64::from(self.byte()?);
+                }
+                Some(len)
+            }
+            _ => return Err(EncodingError::Length(at)),
+        };
+        let end = self.at.checked_add(len.unwrap_or(0));
+        match end.is_some_and(|end| end <= self.limit()) {
+            true => Ok(Header { tag, len }),
+            false => Err(EncodingError::Length(at)),
+        }
+    }
+
+    fn byte(&mut self) -> Result<u8, EncodingError> {
+        match self.available(1)? {
+            [byte, ..] => {
+                let byte = *byte;
+                self.take(1);
+                Ok(byte)
+            }
+            [] => Err(EncodingError::Truncated(self.at)),
+        }
+    }
+
+    /// What comes next, at least this many bytes unless nothing more is there.
+    fn available(&mut self, least: usize) -> Result<&[u8], EncodingError> {
+        while self.end - self.start < least {
+            if self.start > 0 {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.end -= self.start;
+                self.start = 0;
+            }
+            match self.from.read(&mut self.buffer[self.end..]) {
+                Ok(0) => break,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // such as of PEM that goes wrong in the middle
+                Err(error) => return Err(EncodingError::Read(error)),
+            }
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    fn take(&mut self, len: usize) {
+        self.start += len;
+        self.at += len as u64;
+    }
+}

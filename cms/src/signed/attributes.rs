@@ -1,0 +1,162 @@
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5911::{ID_CONTENT_TYPE, ID_MESSAGE_DIGEST, ID_SIGNING_TIME};
+use const_oid::db::rfc6211::ID_AA_CMS_ALGORITHM_PROTECTION;
+use der::asn1::{ObjectIdentifier as Oid, OctetStringRef};
+use der::{Decode, Encode};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::x509_cert::time::Time;
+use spki::AlgorithmIdentifierOwned;
+
+use super::error::SignatureRefusal;
+use crate::encoding::{Fields, contents, tag, tlv};
+
+/// The attributes that a signature is over (RFC 5652, section 11).
+#[derive(Debug)]
+pub(super) struct SignedAttributes {
+    pub(super) content_type: ObjectIdentifier,
+    pub(super) message_digest: Vec<u8>,
+    pub(super) signing_time: Option<UnixTime>,
+    /// The algorithms of digest and signature (RFC 6211), as the attribute has them.
+    pub(super) protection: Option<Protection>,
+    /// All that there are.
+    pub(super) types: Vec<ObjectIdentifier>,
+}
+
+/// CMSAlgorithmProtection (RFC 6211): the contents of both AlgorithmIdentifiers.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) struct Protection {
+    digest: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+impl Protection {
+    pub(super) fn of(
+        digest: &AlgorithmIdentifierOwned,
+        signature: &AlgorithmIdentifierOwned,
+    ) -> der::Result<Self> {
+        let contents_of = |identifier: &AlgorithmIdentifierOwned| -> der::Result<Vec<u8>> {
+            Ok(contents(&identifier.to_der()?)?.to_vec())
+        };
+        Ok(Self {
+            digest: contents_of(digest)?,
+            signature: contents_of(signature)?,
+        })
+    }
+
+    fn from_der(der: &[u8]) -> der::Result<Self> {
+        let mut fields = Fields::of(tag::SEQUENCE, der)?;
+        let digest = contents(fields.element()?)?.to_vec();
+        let signature = fields.element_if(tag::context_constructed(1))?;
+        let signature = signature.ok_or_else(|| der::Tag::Sequence.value_error())?;
+        fields.end()?;
+        Ok(Self {
+            digest,
+            signature: contents(signature)?.to_vec(),
+        })
+    }
+
+    fn to_der(&self) -> Vec<u8> {
+        tlv(
+            tag::SEQUENCE,
+            &[
+                &tlv(tag::SEQUENCE, &[&self.digest]),
+                &tlv(tag::context_constructed(1), &[&self.signature]),
+            ],
+        )
+    }
+}
+
+impl SignedAttributes {
+    /// Reads a SET OF attributes, which must be in DER (RFC 5652, section 5.3): else it would depend on
+    /// the reader what the signature is over.
+    pub(super) fn from_der(set: &[u8]) -> Result<Self, SignatureRefusal> {
+        let (mut content_type, mut message_digest) = (None, None);
+        let (mut signing_time, mut protection) = (None, None);
+        let mut types = Vec::new();
+        let mut before: &[u8] = &[];
+        let mut attributes = Fields::of(tag::SET, set)?;
+        while !attributes.is_empty() {
+            let attribute = attributes.element()?;
+            if attribute < before {
+                return Err(SignatureRefusal::AttributesNotSorted);
+            }
+            before = attribute;
+            let mut fields = Fields::of(tag::SEQUENCE, attribute)?;
+            let oid: Oid = fields.read()?;
+            let values = fields.element()?;
+            fields.end()?;
+            if types.contains(&oid) {
+                return Err(SignatureRefusal::AttributeTwice(oid));
+            }
+            if types.len() == MAX_ATTRIBUTES {
+                return Err(SignatureRefusal::TooManyAttributes(MAX_ATTRIBUTES));
+            }
+            types.push(oid);
+            match oid {
+                ID_CONTENT_TYPE => {
+                    content_type = Some(Oid::from_der(only_value(oid, values)?)?);
+                }
+                ID_MESSAGE_DIGEST => {
+                    let value = <&OctetStringRef>::from_der(only_value(oid, values)?)?;
+                    message_digest = Some(value.as_bytes().to_vec());
+                }
+                ID_SIGNING_TIME => {
+                    let value = Time::from_der(only_value(oid, values)?)?;
+                    let time = UnixTime::since_unix_epoch(value.to_unix_duration());
+                    signing_time = Some(time);
+                }
+                ID_AA_CMS_ALGORITHM_PROTECTION => {
+                    protection = Some(Protection::from_der(only_value(oid, values)?)?);
+                }
+                _ => {
+                    Fields::of(tag::SET, values)?;
+                }
+            }
+        }
+        let missing = SignatureRefusal::AttributeMissing;
+        Ok(Self {
+            content_type: content_type.ok_or(missing(ID_CONTENT_TYPE))?,
+            message_digest: message_digest.ok_or(missing(ID_MESSAGE_DIGEST))?,
+            signing_time,
+            protection,
+            types,
+        })
+    }
+}
+
+/// Others write some six. Each type is looked for among those before it.
+const MAX_ATTRIBUTES: usize = 64;
+
+/// The attributes of a signature that is made, as the SET OF that is signed.
+pub(super) fn encode(
+    content_type: ObjectIdentifier,
+    message_digest: &[u8],
+    signing_time: Time,
+    protection: &Protection,
+) -> der::Result<Vec<u8>> {
+    let attribute = |oid: ObjectIdentifier, value: &[u8]| -> der::Result<Vec<u8>> {
+        let values = tlv(tag::SET, &[value]);
+        Ok(tlv(tag::SEQUENCE, &[&oid.to_der()?, &values]))
+    };
+    let mut attributes = [
+        attribute(ID_CONTENT_TYPE, &content_type.to_der()?)?,
+        attribute(
+            ID_MESSAGE_DIGEST,
+            &tlv(tag::OCTET_STRING, &[message_digest]),
+        )?,
+        attribute(ID_SIGNING_TIME, &signing_time.to_der()?)?,
+        attribute(ID_AA_CMS_ALGORITHM_PROTECTION, &protection.to_der())?,
+    ];
+    attributes.sort_unstable();
+    Ok(tlv(tag::SET, &attributes.each_ref().map(Vec::as_slice)))
+}
+
+/// The one value of an attribute.
+fn only_value(oid: ObjectIdentifier, values: &[u8]) -> Result<&[u8], SignatureRefusal> {
+    let mut values = Fields::of(tag::SET, values)?;
+    let value = values.element()?;
+    match values.is_empty() {
+        true => Ok(value),
+        false => Err(SignatureRefusal::AttributeTwice(oid)),
+    }
+}

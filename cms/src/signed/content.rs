@@ -1,0 +1,116 @@
+use pq_x509::{
+    Certificate, Digest, HashedMessage, MessageHasher, PreHash, PreHasher, PublicKey,
+    SignatureOptions,
+};
+use zeroize::Zeroizing;
+
+use super::attributes::SignedAttributes;
+
+/// What signatures need of content that goes by in pieces.
+pub(super) struct Content {
+    digests: Vec<(PreHash, PreHasher)>,
+    /// For signatures of ML-DSA without attributes.
+    messages: Vec<(Certificate, MessageHasher)>,
+    /// All of it, for signatures that need it so, unless it is longer than the limit.
+    whole: Option<Zeroizing<Vec<u8>>>,
+    limit: usize,
+}
+
+impl Content {
+    pub(super) fn new(digests: &[PreHash]) -> Self {
+        Self {
+            digests: digests.iter().map(|hash| (*hash, hash.hasher())).collect(),
+            messages: Vec::new(),
+            whole: None,
+            limit: 0,
+        }
+    }
+
+    /// Hashes it as the key of a certificate needs it to verify a signature without attributes: keys of
+    /// ML-DSA can use that. Of further ones than some few no notice is taken.
+    pub(super) fn hash_for(&mut self, certificate: &Certificate) {
+        let is_there = self.messages.iter().any(|(known, _)| known == certificate);
+        if is_there || self.messages.len() == MAX_MESSAGES {
+            return;
+        }
+        let Ok(PublicKey::Verifying(key)) = certificate.public_key() else {
+            return;
+        };
+        if let Ok(hasher) = key.hasher(&SignatureOptions::new()) {
+            self.messages.push((certificate.clone(), hasher));
+        }
+    }
+
+    /// Keeps it in memory, if it has no more than this many bytes.
+    pub(super) fn keep(&mut self, limit: usize) {
+        self.limit = limit;
+        self.whole.get_or_insert_default();
+    }
+
+    pub(super) fn take(&mut self, piece: &[u8]) {
+        for (_, hasher) in &mut self.digests {
+            hasher.update(piece);
+        }
+        for (_, hasher) in &mut self.messages {
+            hasher.update(piece);
+        }
+        if let Some(whole) = &mut self.whole {
+            match whole.len() + piece.len() > self.limit {
+                true => self.whole = None,
+                false => whole.extend_from_slice(piece),
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> HashedContent {
+        let digests = self.digests.into_iter();
+        let messages = self.messages.into_iter();
+        HashedContent {
+            digests: digests
+                .map(|(hash, hasher)| (hash, hasher.finish()))
+                .collect(),
+            messages: messages
+                .map(|(certificate, hasher)| (certificate, hasher.finish()))
+                .collect(),
+            whole: self.whole,
+        }
+    }
+}
+
+/// Each of them hashes all of the content.
+const MAX_MESSAGES: usize = 16;
+
+/// All that signatures need of content.
+pub(super) struct HashedContent {
+    digests: Vec<(PreHash, Digest)>,
+    messages: Vec<(Certificate, HashedMessage)>,
+    whole: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl HashedContent {
+    /// The digest by a hash function that was asked for.
+    pub(super) fn digest(&self, hash: PreHash) -> Option<&[u8]> {
+        let mut digests = self.digests.iter();
+        let (_, digest) = digests.find(|(known, _)| *known == hash)?;
+        Some(digest.as_bytes())
+    }
+
+    /// What it is for the key of a certificate that it was hashed for.
+    pub(super) fn message(&self, certificate: &Certificate) -> Option<&HashedMessage> {
+        let mut messages = self.messages.iter();
+        let (_, message) = messages.find(|(known, _)| known == certificate)?;
+        Some(message)
+    }
+
+    /// Whether the content itself is a set of signed attributes. A signature over it would be one over
+    /// other content, which has these attributes, as well (RFC 9882, section 6).
+    pub(super) fn is_attributes(&self) -> bool {
+        self.whole()
+            .is_some_and(|whole| SignedAttributes::from_der(whole).is_ok())
+    }
+
+    /// All of it, if it was kept.
+    pub(super) fn whole(&self) -> Option<&[u8]> {
+        self.whole.as_deref().map(Vec::as_slice)
+    }
+}

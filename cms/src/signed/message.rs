@@ -1,0 +1,183 @@
+use std::io::Read;
+
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5911::ID_SIGNED_DATA;
+use der::Decode;
+use pq_x509::{Certificate, PreHash};
+use spki::AlgorithmIdentifierOwned;
+
+use super::error::VerificationError;
+use super::signer_info::{OtherCertificates, SignerInfo, version};
+use crate::algorithms::digest_named;
+use crate::encoding::{BerReader, tag};
+use crate::identifier::NamedCertificate;
+
+/// How many signers of a message are looked at.
+const MAX_SIGNERS: usize = 1024;
+
+/// How many certificates of a message are looked at.
+const MAX_CERTIFICATES: usize = 1024;
+
+/// How many hash functions a message may announce. Each hashes all of the content.
+const MAX_DIGESTS: usize = 16;
+
+/// How much of a message is read into memory at most, beside the content.
+const MAX_MEMORY: usize = 16 * 1024 * 1024;
+
+/// An AlgorithmIdentifier of a hash function, or a content type.
+const MAX_IDENTIFIER: usize = 256;
+
+/// What of a SignedData stands before the content.
+pub(super) struct Head {
+    version: u8,
+    digests: Vec<AlgorithmIdentifierOwned>,
+    pub(super) content_type: ObjectIdentifier,
+    /// An OCTET STRING is next.
+    pub(super) has_content: bool,
+}
+
+impl Head {
+    /// Reads all up to the content.
+    pub(super) fn read(reader: &mut BerReader<impl Read>) -> Result<Self, VerificationError> {
+        reader.enter(tag::SEQUENCE, "a ContentInfo")?;
+        let content_type = object_identifier(reader)?;
+        if content_type != ID_SIGNED_DATA {
+            return Err(VerificationError::NotSigned(content_type));
+        }
+        reader.enter(tag::context_constructed(0), "the content")?;
+        reader.enter(tag::SEQUENCE, "a SignedData")?;
+        let version = reader.element(tag::INTEGER, MAX_IDENTIFIER, "a version")?;
+        let mut digests = Vec::new();
+        reader.enter(tag::SET, "the hash functions")?;
+        while reader.peek()?.is_some() {
+            if digests.len() == MAX_DIGESTS {
+                return Err(VerificationError::TooMany {
+                    what: "hash functions",
+                    limit: MAX_DIGESTS,
+                });
+            }
+            let digest = reader.element(tag::SEQUENCE, MAX_IDENTIFIER, "a hash function")?;
+            digests.push(AlgorithmIdentifierOwned::from_der(&digest)?);
+        }
+        reader.leave()?;
+        reader.enter(tag::SEQUENCE, "an EncapsulatedContentInfo")?;
+        let content_type = object_identifier(reader)?;
+        let has_content = reader.peek()?.is_some();
+        if has_content {
+            reader.enter(tag::context_constructed(0), "the content")?;
+        }
+        Ok(Self {
+            version: u8::from_der(&version)?,
+            digests,
+            content_type,
+            has_content,
+        })
+    }
+
+    /// The hash functions that are known here.
+    pub(super) fn known_digests(&self) -> Vec<PreHash> {
+        let mut known = Vec::new();
+        for digest in &self.digests {
+            if let Some(digest) = digest_named(&digest.into())
+                && !known.contains(&digest)
+            {
+                known.push(digest);
+            }
+        }
+        known
+    }
+
+    /// Reads all that follows the content.
+    pub(super) fn tail(
+        self,
+        mut reader: BerReader<impl Read>,
+    ) -> Result<Message, VerificationError> {
+        if self.has_content {
+            reader.leave()?;
+        }
+        reader.leave()?;
+        let mut memory = MAX_MEMORY;
+        let (mut certificates, mut others) = (Vec::new(), OtherCertificates::default());
+        if reader.peek()? == Some(tag::context_constructed(0)) {
+            reader.enter(tag::context_constructed(0), "certificates")?;
+            while let Some(found) = reader.peek()? {
+                match found {
+                    tag::SEQUENCE => {
+                        if certificates.len() == MAX_CERTIFICATES {
+                            return Err(VerificationError::TooMany {
+                                what: "certificates",
+                                limit: MAX_CERTIFICATES,
+                            });
+                        }
+                        let der = reader.element(found, memory, "a certificate")?;
+                        memory -= der.len().min(memory);
+                        let certificate = Certificate::from_der(&der)?;
+                        certificates.push(NamedCertificate::new(certificate)?);
+                        continue;
+                    }
+                    ATTRIBUTE_V1 => others.attribute_v1 = true,
+                    ATTRIBUTE_V2 => others.attribute_v2 = true,
+                    _ => others.other = true,
+                }
+                reader.skip()?;
+            }
+            reader.leave()?;
+        }
+        if reader.peek()? == Some(tag::context_constructed(1)) {
+            reader.enter(tag::context_constructed(1), "revocation lists")?;
+            while let Some(found) = reader.peek()? {
+                others.other |= found != tag::SEQUENCE;
+                reader.skip()?;
+            }
+            reader.leave()?;
+        }
+        let mut signers = Vec::new();
+        reader.enter(tag::SET, "the signers")?;
+        while reader.peek()?.is_some() {
+            if signers.len() == MAX_SIGNERS {
+                return Err(VerificationError::TooMany {
+                    what: "signers",
+                    limit: MAX_SIGNERS,
+                });
+            }
+            let der = reader.element(tag::SEQUENCE, memory, "a signer")?;
+            memory -= der.len().min(memory);
+            signers.push(SignerInfo::from_der(&der)?);
+        }
+        for _ in 0..4 {
+            reader.leave()?;
+        }
+        reader.finish()?;
+        let expected = version(self.content_type, &signers, others);
+        if self.version != expected {
+            return Err(VerificationError::Version {
+                found: self.version,
+                expected,
+            });
+        }
+        Ok(Message {
+            digests: self.digests,
+            content_type: self.content_type,
+            certificates,
+            signers,
+        })
+    }
+}
+
+const ATTRIBUTE_V1: u8 = tag::context_constructed(1);
+const ATTRIBUTE_V2: u8 = tag::context_constructed(2);
+
+/// A SignedData without its content.
+pub(super) struct Message {
+    pub(super) digests: Vec<AlgorithmIdentifierOwned>,
+    pub(super) content_type: ObjectIdentifier,
+    pub(super) certificates: Vec<NamedCertificate>,
+    pub(super) signers: Vec<SignerInfo>,
+}
+
+fn object_identifier(
+    reader: &mut BerReader<impl Read>,
+) -> Result<ObjectIdentifier, VerificationError> {
+    let der = reader.element(tag::OBJECT_IDENTIFIER, MAX_IDENTIFIER, "a content type")?;
+    Ok(ObjectIdentifier::from_der(&der)?)
+}

@@ -1,0 +1,17 @@
+//! SignedData (RFC 5652, section 5): signing and verifying, by ML-DSA as RFC 9882 has it, by SLH-DSA as
+//! RFC 9814, and by whatever else signs.
+//!
+//! It uses [`encoding`](crate::encoding), [`algorithms`](crate::algorithms) and
+//! [`identifier`](crate::identifier).
+
+mod attributes;
+mod content;
+mod error;
+mod message;
+mod signer_info;
+mod signing;
+mod verification;
+
+pub use error::{SignatureRefusal, SigningError, VerificationError};
+pub use signing::{DocumentSigner, SignedDataBuilder};
+pub use verification::{VerificationTime, Verified, VerifiedSigner, Verifier};

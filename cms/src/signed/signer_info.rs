@@ -1,0 +1,101 @@
+use const_oid::ObjectIdentifier;
+use der::Encode;
+use der::asn1::OctetStringRef;
+use spki::AlgorithmIdentifierOwned;
+
+use crate::encoding::{Fields, contents, tag, tlv};
+use crate::identifier::KeyIdentifier;
+
+/// SignerInfo (RFC 5652, section 5.3).
+#[derive(Debug)]
+pub(super) struct SignerInfo {
+    pub(super) signer: KeyIdentifier,
+    pub(super) digest: AlgorithmIdentifierOwned,
+    /// The SET OF attributes that is signed, in DER.
+    pub(super) attributes: Option<Vec<u8>>,
+    pub(super) algorithm: AlgorithmIdentifierOwned,
+    pub(super) signature: Vec<u8>,
+}
+
+impl SignerInfo {
+    /// 3 for a signer that is named by its key identifier, else 1.
+    pub(super) fn version(&self) -> u8 {
+        match self.signer {
+            KeyIdentifier::IssuerAndSerial(..) => 1,
+            KeyIdentifier::SubjectKeyId(_) => 3,
+        }
+    }
+
+    pub(super) fn from_der(der: &[u8]) -> der::Result<Self> {
+        let mut fields = Fields::of(tag::SEQUENCE, der)?;
+        let version: u8 = fields.read()?;
+        let signer = KeyIdentifier::from_der(fields.element()?)?;
+        let digest = fields.read()?;
+        let attributes = match fields.element_if(tag::context_constructed(0))? {
+            Some(attributes) => Some(tlv(tag::SET, &[contents(attributes)?])),
+            None => None,
+        };
+        let algorithm = fields.read()?;
+        let signature: &OctetStringRef = fields.read()?;
+        // Attributes that nobody signed say nothing.
+        fields.element_if(tag::context_constructed(1))?;
+        fields.end()?;
+        let signer = Self {
+            signer,
+            digest,
+            attributes,
+            algorithm,
+            signature: signature.as_bytes().to_vec(),
+        };
+        match signer.version() == version {
+            true => Ok(signer),
+            false => Err(der::Tag::Integer.value_error().into()),
+        }
+    }
+
+    pub(super) fn to_der(&self) -> der::Result<Vec<u8>> {
+        let attributes = match &self.attributes {
+            Some(attributes) => tlv(tag::context_constructed(0), &[contents(attributes)?]),
+            None => Vec::new(),
+        };
+        Ok(tlv(
+            tag::SEQUENCE,
+            &[
+                &self.version().to_der()?,
+                &self.signer.to_der(),
+                &self.digest.to_der()?,
+                &attributes,
+                &self.algorithm.to_der()?,
+                &tlv(tag::OCTET_STRING, &[&self.signature]),
+            ],
+        ))
+    }
+}
+
+/// Which certificates a SignedData has beside those of X.509, of which it takes no notice.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OtherCertificates {
+    pub(super) attribute_v1: bool,
+    pub(super) attribute_v2: bool,
+    pub(super) other: bool,
+}
+
+/// The version of a SignedData (RFC 5652, section 5.1).
+pub(super) fn version(
+    content_type: ObjectIdentifier,
+    signers: &[SignerInfo],
+    certificates: OtherCertificates,
+) -> u8 {
+    let is_other = content_type != const_oid::db::rfc5911::ID_DATA;
+    match certificates {
+        OtherCertificates { other: true, .. } => 5,
+        OtherCertificates {
+            attribute_v2: true, ..
+        } => 4,
+        OtherCertificates {
+            attribute_v1: true, ..
+        } => 3,
+        _ if is_other || signers.iter().any(|signer| signer.version() == 3) => 3,
+        _ => 1,
+    }
+}

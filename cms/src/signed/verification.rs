@@ -1,0 +1,493 @@
+use std::io::{Read, Write};
+
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5911::ID_DATA;
+use pq_x509::pki_types::{SignatureVerificationAlgorithm, UnixTime};
+use pq_x509::{
+    Certificate, ChainValidator, KeyError, PreHash, PublicKey, Purpose, SignatureError,
+    ValidatedChain,
+};
+
+use super::attributes::{Protection, SignedAttributes};
+use super::content::{Content, HashedContent};
+use super::error::{SignatureRefusal, VerificationError};
+use super::message::{Head, Message};
+use super::signer_info::SignerInfo;
+use crate::algorithms::{digest_named, verified_as, weakness};
+use crate::encoding::{BerReader, EncodingError, for_each_piece, tag};
+use crate::identifier::NamedCertificate;
+
+/// Verifies signed messages, attached and detached.
+///
+/// Every signature of a message has to be valid, unless [`any_signer`](Self::any_signer) says otherwise.
+/// A message is read once, in constant memory: see [`verify`](Self::verify) for what that means for
+/// who uses the content.
+#[derive(Clone, Debug)]
+pub struct Verifier<'v> {
+    trust: Trust<'v>,
+    algorithms: Vec<&'v dyn SignatureVerificationAlgorithm>,
+    certificates: Vec<NamedCertificate>,
+    time: VerificationTime,
+    takes_any_signer: bool,
+    expects_no_attributes: bool,
+    whole_limit: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Trust<'v> {
+    /// Certificates whose chain leads to a root.
+    Chains(&'v ChainValidator),
+    /// Those that were given, and no others.
+    Certificates,
+}
+
+/// When the chain of a signer has to be valid.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum VerificationTime {
+    /// Now.
+    #[default]
+    Now,
+    /// At a time that the verifier knows, such as when the message came.
+    At(UnixTime),
+    /// When the message was signed, as the signer says. Nobody vouches for that: whoever has the key of a
+    /// certificate that expired or was revoked can date a signature back.
+    Signing,
+}
+
+impl<'v> Verifier<'v> {
+    /// Trusts signers whose certificate leads to a root of this validator, for the purpose
+    /// [`Purpose::Documents`]. The certificates of CAs in between may be in the message, or
+    /// [given](Self::certificates).
+    pub fn with_chains(validator: &'v ChainValidator) -> Self {
+        Self::new(Trust::Chains(validator))
+    }
+
+    /// Trusts the keys in these certificates and nobody else's. Their validity, their purpose and who
+    /// issued them are not looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodingError::Der`] if the name of an issuer is too long to be encoded.
+    pub fn with_signers(
+        signers: impl IntoIterator<Item = Certificate>,
+    ) -> Result<Self, EncodingError> {
+        Self::new(Trust::Certificates).certificates(signers)
+    }
+
+    fn new(trust: Trust<'v>) -> Self {
+        Self {
+            trust,
+            algorithms: Vec::new(),
+            certificates: Vec::new(),
+            time: VerificationTime::Now,
+            takes_any_signer: false,
+            expects_no_attributes: false,
+            whole_limit: DEFAULT_WHOLE_LIMIT,
+        }
+    }
+
+    /// Takes signatures by these algorithms too, such as classical or composite ones.
+    #[must_use]
+    pub fn algorithms(mut self, algorithms: &[&'v dyn SignatureVerificationAlgorithm]) -> Self {
+        self.algorithms.extend_from_slice(algorithms);
+        self
+    }
+
+    /// Knows these certificates too, of signers and of CAs, for messages that don't have them.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodingError::Der`] if the name of an issuer is too long to be encoded.
+    pub fn certificates(
+        mut self,
+        certificates: impl IntoIterator<Item = Certificate>,
+    ) -> Result<Self, EncodingError> {
+        for certificate in certificates {
+            self.certificates.push(NamedCertificate::new(certificate)?);
+        }
+        Ok(self)
+    }
+
+    /// When chains have to be valid.
+    #[must_use]
+    pub fn time(mut self, time: VerificationTime) -> Self {
+        self.time = time;
+        self
+    }
+
+    /// Takes a message that has one valid signature, whatever its others are, such as of algorithms that
+    /// are not known here. [`Verified::refused`] says why they were refused.
+    #[must_use]
+    pub fn any_signer(mut self) -> Self {
+        self.takes_any_signer = true;
+        self
+    }
+
+    /// Hashes attached content for each ML-DSA key that is known beforehand, so that signatures without
+    /// signed attributes are verified in constant memory. That takes longer, for messages with
+    /// attributes as well.
+    ///
+    /// Detached signatures need no such thing: who signed is known before the content is read.
+    #[must_use]
+    pub fn expect_no_attributes(mut self) -> Self {
+        self.expects_no_attributes = true;
+        self
+    }
+
+    /// How much content is kept in memory for signatures without attributes of SLH-DSA and others, which
+    /// need all of it at once; 1 MiB unless said otherwise, and at least 64 KiB.
+    #[must_use]
+    pub fn whole_limit(mut self, bytes: usize) -> Self {
+        self.whole_limit = bytes.max(LEAST_WHOLE_LIMIT);
+        self
+    }
+
+    /// Verifies a message and writes its content.
+    ///
+    /// **What is written is authentic only once this has returned `Ok`.** Until then anybody may have
+    /// made it up: write it to a file that gets its name afterwards, or use
+    /// [`verify_to_vec`](Self::verify_to_vec). After an error, throw it away.
+    ///
+    /// # Errors
+    ///
+    /// A [`VerificationError`] that says what is wrong.
+    pub fn verify(
+        &self,
+        message: impl Read,
+        mut content_to: impl Write,
+    ) -> Result<Verified, VerificationError> {
+        let mut reader = BerReader::new(message);
+        let head = Head::read(&mut reader)?;
+        if !head.has_content {
+            return Err(VerificationError::NoContent);
+        }
+        let mut content = Content::new(&head.known_digests());
+        content.keep(self.whole_limit);
+        if self.expects_no_attributes {
+            for known in &self.certificates {
+                content.hash_for(&known.certificate);
+            }
+        }
+        let len = reader.octets(tag::OCTET_STRING, |piece| {
+            content.take(piece);
+            content_to.write_all(piece).map_err(EncodingError::Write)
+        })?;
+        let message = head.tail(reader)?;
+        content_to.flush().map_err(EncodingError::Write)?;
+        self.judge(&message, &content.finish(), len)
+    }
+
+    /// Verifies a message and returns its content, which is kept until all is verified.
+    ///
+    /// # Errors
+    ///
+    /// [`VerificationError::ContentTooLarge`] if the content has more than this many bytes; else a
+    /// [`VerificationError`] that says what is wrong.
+    pub fn verify_to_vec(
+        &self,
+        message: impl Read,
+        limit: usize,
+    ) -> Result<(Vec<u8>, Verified), VerificationError> {
+        let mut content = LimitedVec {
+            bytes: Vec::new(),
+            limit,
+            is_full: false,
+        };
+        let verified = self.verify(message, &mut content);
+        match content.is_full {
+            true => Err(VerificationError::ContentTooLarge(limit)),
+            false => Ok((content.bytes, verified?)),
+        }
+    }
+
+    /// Verifies a detached signature of content that is elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// A [`VerificationError`] that says what is wrong.
+    pub fn verify_detached(
+        &self,
+        signature: impl Read,
+        mut content: impl Read,
+    ) -> Result<Verified, VerificationError> {
+        let mut reader = BerReader::new(signature);
+        let head = Head::read(&mut reader)?;
+        if head.has_content {
+            return Err(VerificationError::HasContent);
+        }
+        let mut hashing = Content::new(&head.known_digests());
+        let message = head.tail(reader)?;
+        for signer in &message.signers {
+            if signer.attributes.is_none() {
+                hashing.keep(self.whole_limit);
+                for candidate in self.candidates(&message, signer) {
+                    hashing.hash_for(&candidate.certificate);
+                }
+            }
+        }
+        let len = for_each_piece(&mut content, |piece| {
+            hashing.take(piece);
+            Ok::<_, EncodingError>(())
+        })?;
+        self.judge(&message, &hashing.finish(), len)
+    }
+
+    fn judge(
+        &self,
+        message: &Message,
+        content: &HashedContent,
+        len: u64,
+    ) -> Result<Verified, VerificationError> {
+        let mut verified = Verified {
+            content_type: message.content_type,
+            len,
+            signers: Vec::new(),
+            refused: Vec::new(),
+        };
+        for (number, signer) in message.signers.iter().enumerate() {
+            match self.check(message, content, signer) {
+                Ok(signer) => verified.signers.push(signer),
+                Err(refusal) => verified.refused.push(VerificationError::Signature {
+                    number,
+                    signer: signer.signer.describe(),
+                    refusal: Box::new(refusal),
+                }),
+            }
+        }
+        let is_valid = !verified.signers.is_empty();
+        if verified.refused.is_empty() || (is_valid && self.takes_any_signer) {
+            return match is_valid {
+                true => Ok(verified),
+                false => Err(VerificationError::NoSigner),
+            };
+        }
+        Err(verified.refused.swap_remove(0))
+    }
+
+    fn check(
+        &self,
+        message: &Message,
+        content: &HashedContent,
+        signer: &SignerInfo,
+    ) -> Result<VerifiedSigner, SignatureRefusal> {
+        let digest = digest_named(&(&signer.digest).into())
+            .ok_or(SignatureRefusal::UnknownDigest(signer.digest.oid))?;
+        let not_announced = SignatureRefusal::DigestNotAnnounced(signer.digest.oid);
+        if !message.digests.contains(&signer.digest) {
+            return Err(not_announced);
+        }
+        let attributes = match &signer.attributes {
+            None => {
+                if message.content_type != ID_DATA {
+                    return Err(SignatureRefusal::AttributesRequired(message.content_type));
+                }
+                // The digest is none of the content, and says nothing.
+                weakness(signer.algorithm.oid, PreHash::Sha512)?;
+                if content.is_attributes() {
+                    return Err(SignatureRefusal::ContentIsAttributes);
+                }
+                None
+            }
+            Some(set) => {
+                weakness(signer.algorithm.oid, digest)?;
+                let digest = content.digest(digest).ok_or(not_announced)?;
+                let attributes = SignedAttributes::from_der(set)?;
+                check_attributes(&attributes, message, signer, digest)?;
+                Some(attributes)
+            }
+        };
+        let time = match (self.time, &attributes) {
+            (VerificationTime::Now, _) => Some(UnixTime::now()),
+            (VerificationTime::At(time), _) => Some(time),
+            (VerificationTime::Signing, Some(attributes)) => attributes.signing_time,
+            (VerificationTime::Signing, None) => None,
+        };
+        let mut refusal = SignatureRefusal::NoCertificate;
+        for candidate in self.candidates(message, signer) {
+            let certificate = &candidate.certificate;
+            let accepted = self
+                .check_signature(certificate, signer, digest, content)
+                .and_then(|()| self.check_chain(certificate, message, time));
+            match accepted {
+                Ok(chain) => {
+                    return Ok(VerifiedSigner {
+                        certificate: certificate.clone(),
+                        chain,
+                        algorithm: signer.algorithm.oid,
+                        digest: attributes.as_ref().map(|_| digest),
+                        signing_time: attributes.as_ref().and_then(|a| a.signing_time),
+                        attributes: attributes.map(|a| a.types),
+                    });
+                }
+                Err(error) => refusal = error,
+            }
+        }
+        Err(refusal)
+    }
+
+    /// The certificates that a signer may mean. Names are not unique: who makes a message can put another
+    /// certificate of the same name into it.
+    fn candidates<'c>(
+        &'c self,
+        message: &'c Message,
+        signer: &'c SignerInfo,
+    ) -> impl Iterator<Item = &'c NamedCertificate> {
+        let in_message = match self.trust {
+            Trust::Chains(_) => &*message.certificates,
+            Trust::Certificates => &[],
+        };
+        self.certificates
+            .iter()
+            .chain(in_message)
+            .filter(|certificate| certificate.is_named_by(&signer.signer))
+            .take(MAX_CANDIDATES)
+    }
+
+    fn check_signature(
+        &self,
+        certificate: &Certificate,
+        signer: &SignerInfo,
+        digest: PreHash,
+        content: &HashedContent,
+    ) -> Result<(), SignatureRefusal> {
+        let algorithm = verified_as(&(&signer.algorithm).into(), digest)
+            .ok_or(SignatureRefusal::OtherDigest(signer.algorithm.oid))?;
+        let verify = |message: &[u8]| {
+            let signature = &signer.signature;
+            certificate.verify_message(message, &algorithm, signature, &self.algorithms)
+        };
+        if let Some(attributes) = &signer.attributes {
+            return Ok(verify(attributes)?);
+        }
+        if let Some(message) = content.message(certificate)
+            && let Ok(PublicKey::Verifying(key)) = certificate.public_key()
+            && key.oid() == algorithm.oid
+            && algorithm.parameters.is_none()
+        {
+            return key
+                .verify_hashed(message, &signer.signature)
+                .map_err(|_: KeyError| SignatureError::Invalid.into());
+        }
+        match content.whole() {
+            Some(whole) => Ok(verify(whole)?),
+            None => Err(SignatureRefusal::TooLarge(self.whole_limit)),
+        }
+    }
+
+    /// The chain, if there is to be one.
+    fn check_chain(
+        &self,
+        certificate: &Certificate,
+        message: &Message,
+        time: Option<UnixTime>,
+    ) -> Result<Option<ValidatedChain>, SignatureRefusal> {
+        let Trust::Chains(validator) = self.trust else {
+            return Ok(None);
+        };
+        let time = time.ok_or(SignatureRefusal::NoSigningTime)?;
+        let cas = self
+            .certificates
+            .iter()
+            .chain(&message.certificates)
+            .map(|known| &known.certificate)
+            .filter(|known| known.is_ca())
+            .take(MAX_CAS);
+        let chain: Vec<&Certificate> = [certificate].into_iter().chain(cas).collect();
+        Ok(Some(validator.validate(
+            &chain,
+            Purpose::Documents,
+            None,
+            time,
+        )?))
+    }
+}
+
+/// What the attributes say is held against the message.
+fn check_attributes(
+    attributes: &SignedAttributes,
+    message: &Message,
+    signer: &SignerInfo,
+    digest: &[u8],
+) -> Result<(), SignatureRefusal> {
+    if attributes.content_type != message.content_type {
+        return Err(SignatureRefusal::ContentType {
+            signed: attributes.content_type,
+            found: message.content_type,
+        });
+    }
+    if attributes.message_digest != digest {
+        return Err(SignatureRefusal::DigestMismatch);
+    }
+    match &attributes.protection {
+        Some(signed) if *signed != Protection::of(&signer.digest, &signer.algorithm)? => {
+            Err(SignatureRefusal::AlgorithmsAltered)
+        }
+        _ => Ok(()),
+    }
+}
+
+const DEFAULT_WHOLE_LIMIT: usize = 1024 * 1024;
+
+/// More than any signer has of attributes, for which content is looked at that has none.
+const LEAST_WHOLE_LIMIT: usize = 64 * 1024;
+
+/// How many certificates of one name are tried.
+const MAX_CANDIDATES: usize = 4;
+
+/// How many certificates of CAs a path is looked for among. More take webpki too long.
+const MAX_CAS: usize = 32;
+
+/// A message whose signatures were accepted.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Verified {
+    /// What the content is, as the signers say: 1.2.840.113549.1.7.1 for plain data.
+    pub content_type: ObjectIdentifier,
+    /// Length of the content, in bytes.
+    pub len: u64,
+    /// Who signed; at least one.
+    pub signers: Vec<VerifiedSigner>,
+    /// Signatures that were not accepted, where [any signer](Verifier::any_signer) suffices.
+    pub refused: Vec<VerificationError>,
+}
+
+/// A signature that was accepted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct VerifiedSigner {
+    /// The signer's certificate.
+    pub certificate: Certificate,
+    /// The path to a root; `None` if the certificate itself was trusted.
+    pub chain: Option<ValidatedChain>,
+    /// The algorithm of the signature, as the message has it.
+    pub algorithm: ObjectIdentifier,
+    /// The hash function that was applied to the content; `None` without signed attributes, where the
+    /// signature is over the content itself.
+    pub digest: Option<PreHash>,
+    /// When it was signed, as the signer says, for which nobody vouches.
+    pub signing_time: Option<UnixTime>,
+    /// The types of the signed attributes; `None` if there are none.
+    pub attributes: Option<Vec<ObjectIdentifier>>,
+}
+
+/// Content that is kept until it is known to be authentic.
+struct LimitedVec {
+    bytes: Vec<u8>,
+    limit: usize,
+    is_full: bool,
+}
+
+impl Write for LimitedVec {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if bytes.len() > self.limit - self.bytes.len() {
+            self.is_full = true;
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,514 @@
+//! SignedData, made and verified here.
+
+use core::time::Duration;
+use std::time::SystemTime;
+
+use pq_cms::{
+    DocumentSigner, SignatureRefusal, SignedDataBuilder, SigningError, VerificationError,
+    VerificationTime, Verified, Verifier, Weakness, digests,
+};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::x509_cert::spki::ObjectIdentifier;
+use pq_x509::{PreHash, SignatureAlgorithm, SigningKey, ValidationError};
+
+use crate::bytes::{OneByOne, indefinite, parts, tlv, value};
+use crate::people::{EcdsaP256, P256Key, Person, certificate, validator};
+
+pub(crate) const CONTENT: &[u8] = b"Version 1.0";
+
+/// Larger than what is written in one piece.
+fn large() -> Vec<u8> {
+    (0..300_000_u32).map(|i| (i / 7) as u8).collect()
+}
+
+pub(crate) fn attached(signers: SignedDataBuilder<'_>, content: &[u8]) -> Vec<u8> {
+    let mut message = Vec::new();
+    signers.sign(content, &mut message).unwrap();
+    message
+}
+
+pub(crate) fn by(person: &Person) -> SignedDataBuilder<'_> {
+    SignedDataBuilder::new().signer(DocumentSigner::new(&person.certificate, &person.key))
+}
+
+/// What a message is refused for.
+fn refusal(result: Result<Verified, VerificationError>) -> SignatureRefusal {
+    match result.unwrap_err() {
+        VerificationError::Signature { refusal, .. } => *refusal,
+        error => panic!("{error}"),
+    }
+}
+
+#[test]
+fn attached_and_detached_by_every_quick_algorithm() {
+    use SignatureAlgorithm::{
+        MlDsa44, MlDsa65, MlDsa87, SlhDsaSha2_128f, SlhDsaSha2_192f, SlhDsaShake128f,
+    };
+    let validator = validator();
+    let verifier = Verifier::with_chains(&validator);
+    let large = large();
+    for algorithm in [
+        MlDsa44,
+        MlDsa65,
+        MlDsa87,
+        SlhDsaSha2_128f,
+        SlhDsaSha2_192f,
+        SlhDsaShake128f,
+    ] {
+        let person = Person::new(algorithm);
+        for content in [CONTENT, b"", &large] {
+            let message = attached(by(&person), content);
+            let mut written = Vec::new();
+            let verified = verifier.verify(&message[..], &mut written).unwrap();
+            assert!(written == content, "{algorithm}");
+            assert_eq!(verified.len, content.len() as u64);
+            let [signer] = &*verified.signers else {
+                panic!("{verified:?}");
+            };
+            assert_eq!(signer.certificate, person.certificate);
+            assert_eq!(signer.chain.as_ref().unwrap().certificates().len(), 2);
+            assert_eq!(signer.algorithm, algorithm.oid());
+            assert_eq!(signer.digest, Some(algorithm.usual_pre_hash()));
+            assert_eq!(signer.attributes.as_ref().unwrap().len(), 4);
+            let age = UnixTime::now().as_secs() - signer.signing_time.unwrap().as_secs();
+            assert!(age < 100);
+
+            let detached = by(&person).sign_detached(content).unwrap();
+            assert!(verifier.verify_detached(&detached[..], content).is_ok());
+            assert!(matches!(
+                refusal(verifier.verify_detached(&detached[..], &b"another"[..])),
+                SignatureRefusal::DigestMismatch
+            ));
+            assert!(matches!(
+                verifier.verify(&detached[..], &mut Vec::new()),
+                Err(VerificationError::NoContent)
+            ));
+            assert!(matches!(
+                verifier.verify_detached(&message[..], content),
+                Err(VerificationError::HasContent)
+            ));
+        }
+    }
+}
+
+#[test]
+fn digests_fit_their_algorithms() {
+    // The table of RFC 9882, section 3.3, and the rule of RFC 9814, section 4.
+    for (algorithm, least) in [
+        (SignatureAlgorithm::MlDsa44, 32),
+        (SignatureAlgorithm::MlDsa65, 48),
+        (SignatureAlgorithm::MlDsa87, 64),
+        (SignatureAlgorithm::SlhDsaSha2_128f, 32),
+    ] {
+        let person = Person::new(algorithm);
+        let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+        for digest in digests() {
+            let signer = DocumentSigner::new(&person.certificate, &person.key).digest(digest);
+            let signed = SignedDataBuilder::new()
+                .signer(signer)
+                .sign_detached(CONTENT);
+            match digest.digest_len() >= least {
+                true => {
+                    let verified = verifier.verify_detached(&signed.unwrap()[..], CONTENT);
+                    assert_eq!(verified.unwrap().signers[0].digest, Some(digest));
+                }
+                false => assert!(matches!(
+                    signed,
+                    Err(SigningError::Weakness(Weakness::Digest { .. }))
+                )),
+            }
+        }
+        let signer = DocumentSigner::new(&person.certificate, &person.key);
+        let signed = SignedDataBuilder::new()
+            .signer(signer.digest(PreHash::Sha512_256))
+            .sign_detached(CONTENT);
+        assert!(matches!(
+            signed,
+            Err(SigningError::Weakness(Weakness::NotForMessages(_)))
+        ));
+    }
+}
+
+/// A signer who does what the builder refuses.
+fn signed_by_hand(
+    person: &Person,
+    digest_oid: &str,
+    digest: PreHash,
+    alter: impl FnOnce(&mut Vec<Vec<u8>>),
+) -> Vec<u8> {
+    use pq_x509::x509_cert::der::Encode;
+
+    let oid = |oid: &str| ObjectIdentifier::new_unwrap(oid).to_der().unwrap();
+    let digest_id = tlv(0x30, &[&oid(digest_oid)]);
+    let mut hasher = digest.hasher();
+    hasher.update(CONTENT);
+    let attribute = |id: &str, value: &[u8]| tlv(0x30, &[&oid(id), &tlv(0x31, &[value])]);
+    let mut attributes = vec![
+        attribute("1.2.840.113549.1.9.3", &oid("1.2.840.113549.1.7.1")),
+        attribute(
+            "1.2.840.113549.1.9.4",
+            &tlv(4, &[hasher.finish().as_bytes()]),
+        ),
+    ];
+    alter(&mut attributes);
+    let attributes = attributes.concat();
+    let signature = person.key.sign(&tlv(0x31, &[&attributes])).unwrap();
+    let template = by(person).sign_detached(CONTENT).unwrap();
+    // ContentInfo, [0], SignedData, signerInfos, the only one, its identifier
+    let signed = parts(parts(parts(&template)[1])[0]);
+    let signer = parts(parts(signed[4])[0]);
+    let signer = tlv(
+        0x30,
+        &[
+            signer[0],
+            signer[1],
+            &digest_id,
+            &tlv(0xa0, &[&attributes]),
+            signer[4],
+            &tlv(4, &[&signature]),
+        ],
+    );
+    let signed = tlv(
+        0x30,
+        &[
+            signed[0],
+            &tlv(0x31, &[&digest_id]),
+            signed[2],
+            signed[3],
+            &tlv(0x31, &[&signer]),
+        ],
+    );
+    let signed = tlv(0xa0, &[&signed]);
+    tlv(0x30, &[parts(&template)[0], &signed])
+}
+
+const SHA_256: &str = "2.16.840.1.101.3.4.2.1";
+const SHA_512: &str = "2.16.840.1.101.3.4.2.3";
+
+#[test]
+fn what_verifiers_refuse_of_attributes() {
+    let person = Person::new(SignatureAlgorithm::MlDsa65);
+    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let verify = |message: Vec<u8>| verifier.verify_detached(&message[..], CONTENT);
+    let by_hand = |alter: fn(&mut Vec<Vec<u8>>)| {
+        verify(signed_by_hand(&person, SHA_512, PreHash::Sha512, alter))
+    };
+    assert!(by_hand(|_| ()).is_ok());
+
+    let weak = signed_by_hand(&person, SHA_256, PreHash::Sha256, |_| ());
+    assert!(matches!(
+        refusal(verify(weak)),
+        SignatureRefusal::Weakness(Weakness::Digest { .. })
+    ));
+    let unknown = signed_by_hand(&person, "1.3.14.3.2.26", PreHash::Sha512, |_| ());
+    assert!(matches!(
+        refusal(verify(unknown)),
+        SignatureRefusal::UnknownDigest(_)
+    ));
+    let swapped = by_hand(|attributes| attributes.swap(0, 1));
+    assert!(matches!(
+        refusal(swapped),
+        SignatureRefusal::AttributesNotSorted
+    ));
+    let twice = by_hand(|attributes| attributes.push(attributes[1].clone()));
+    assert!(matches!(
+        refusal(twice),
+        SignatureRefusal::AttributeTwice(_)
+    ));
+    let two_values = by_hand(|attributes| {
+        let values = parts(&attributes[1]);
+        let both = [value(values[1]), value(values[1])].concat();
+        attributes[1] = tlv(0x30, &[values[0], &tlv(0x31, &[&both])]);
+    });
+    assert!(matches!(
+        refusal(two_values),
+        SignatureRefusal::AttributeTwice(_)
+    ));
+    for missing in 0..2 {
+        let message = signed_by_hand(&person, SHA_512, PreHash::Sha512, |attributes| {
+            attributes.remove(missing);
+        });
+        assert!(matches!(
+            refusal(verify(message)),
+            SignatureRefusal::AttributeMissing(_)
+        ));
+    }
+    // a message for another type of content
+    let other_type = by_hand(|attributes| {
+        let at = attributes[0].len() - 1;
+        attributes[0][at] = 2;
+    });
+    assert!(matches!(
+        refusal(other_type),
+        SignatureRefusal::ContentType { .. }
+    ));
+    // CMSAlgorithmProtection that says SHA-256
+    let protected = by_hand(|attributes| {
+        let protection = hex::decode(
+            "302906092a864886f70d010934311c301a300b0609608648016503040201\
+             a10b0609608648016503040312",
+        )
+        .unwrap();
+        attributes.insert(1, protection[..].to_vec());
+        attributes.sort();
+    });
+    assert!(
+        matches!(
+            protected,
+            Err(VerificationError::Signature { ref refusal, .. })
+                if matches!(**refusal, SignatureRefusal::AlgorithmsAltered)
+        ),
+        "{protected:?}"
+    );
+}
+
+#[test]
+fn without_attributes() {
+    let person = Person::new(SignatureAlgorithm::MlDsa65);
+    let validator = validator();
+    let verifier = Verifier::with_chains(&validator);
+    let plain = |person: &Person, content: &[u8]| {
+        let signer = DocumentSigner::new(&person.certificate, &person.key).without_attributes();
+        let builder = SignedDataBuilder::new().signer(signer);
+        (
+            attached(builder.clone(), content),
+            builder.sign_detached(content).unwrap(),
+        )
+    };
+    let large = large();
+    let (message, detached) = plain(&person, &large);
+    // The signature is one of the content, as any other of the key.
+    let verified = verifier.verify_detached(&detached[..], &large[..]).unwrap();
+    assert_eq!(verified.signers[0].attributes, None);
+    assert_eq!(verified.signers[0].digest, None);
+    assert!(verifier.verify(&message[..], &mut Vec::new()).is_ok());
+    let little = verifier.clone().whole_limit(0);
+    assert!(little.verify_detached(&detached[..], &large[..]).is_ok());
+    assert!(matches!(
+        refusal(little.verify(&message[..], &mut Vec::new())),
+        SignatureRefusal::TooLarge(65536)
+    ));
+    let known = [person.certificate.clone()];
+    let expecting = little.certificates(known).unwrap().expect_no_attributes();
+    assert!(expecting.verify(&message[..], &mut Vec::new()).is_ok());
+    assert!(matches!(
+        refusal(verifier.verify_detached(&detached[..], CONTENT)),
+        SignatureRefusal::Signature(_)
+    ));
+    // There is no time that chains could be valid at.
+    let then = verifier.clone().time(VerificationTime::Signing);
+    assert!(matches!(
+        refusal(then.verify(&message[..], &mut Vec::new())),
+        SignatureRefusal::NoSigningTime
+    ));
+
+    let slow = Person::new(SignatureAlgorithm::SlhDsaSha2_128f);
+    let (message, detached) = plain(&slow, &large);
+    assert!(verifier.verify(&message[..], &mut Vec::new()).is_ok());
+    assert!(verifier.verify_detached(&detached[..], &large[..]).is_ok());
+    let signer = DocumentSigner::new(&slow.certificate, &slow.key).without_attributes();
+    let too_large = SignedDataBuilder::new()
+        .signer(signer.clone())
+        .sign_detached(&vec![0; 1024 * 1024 + 1][..]);
+    assert!(matches!(too_large, Err(SigningError::TooLarge(_))));
+    // RFC 5652, section 5.3
+    let other = SignedDataBuilder::new()
+        .signer(signer)
+        .content_type(ObjectIdentifier::new_unwrap("1.2.3"))
+        .sign_detached(CONTENT);
+    assert!(matches!(other, Err(SigningError::AttributesRequired(_))));
+}
+
+/// Attributes that become content: what was signed with them is no message without.
+#[test]
+fn attributes_are_no_content() {
+    let person = Person::new(SignatureAlgorithm::MlDsa65);
+    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let message = by(&person).sign_detached(CONTENT).unwrap();
+    let signed = parts(parts(parts(&message)[1])[0]);
+    let signer = parts(parts(signed[4])[0]);
+    let content = tlv(0x31, &[value(signer[3])]);
+    let without = tlv(
+        0x30,
+        &[signer[0], signer[1], signer[2], signer[4], signer[5]],
+    );
+    let forged = tlv(
+        0x30,
+        &[
+            signed[0],
+            signed[1],
+            signed[2],
+            signed[3],
+            &tlv(0x31, &[&without]),
+        ],
+    );
+    let forged = tlv(0x30, &[parts(&message)[0], &tlv(0xa0, &[&forged])]);
+    assert!(matches!(
+        refusal(verifier.verify_detached(&forged[..], &content[..])),
+        SignatureRefusal::ContentIsAttributes
+    ));
+    // Nor are they signed as content, for somebody to make a message of.
+    let signer = DocumentSigner::new(&person.certificate, &person.key).without_attributes();
+    let signed = SignedDataBuilder::new()
+        .signer(signer)
+        .sign_detached(&content[..]);
+    assert!(matches!(signed, Err(SigningError::ContentIsAttributes)));
+}
+
+#[test]
+fn several_signers_of_all_kinds() {
+    let (one, two) = (
+        Person::new(SignatureAlgorithm::MlDsa87),
+        Person::new(SignatureAlgorithm::SlhDsaShake128f),
+    );
+    let classical = P256Key::new(7);
+    let its_certificate = certificate("classical", &classical);
+    let builder = by(&one)
+        .signer(DocumentSigner::new(&two.certificate, &two.key).by_key_identifier())
+        .signer(DocumentSigner::with_signer(&its_certificate, &classical));
+    let message = attached(builder.clone(), CONTENT);
+    let detached = builder.sign_detached(CONTENT).unwrap();
+    let validator = validator();
+    let verifier = Verifier::with_chains(&validator);
+    let all = verifier.clone().algorithms(&[&EcdsaP256]);
+    let verified = all.verify(&message[..], &mut Vec::new()).unwrap();
+    assert_eq!(verified.signers.len(), 3);
+    assert!(all.verify_detached(&detached[..], CONTENT).is_ok());
+
+    // All of them have to be valid, unless one suffices.
+    assert!(matches!(
+        refusal(verifier.verify(&message[..], &mut Vec::new())),
+        SignatureRefusal::Signature(_)
+    ));
+    let any = verifier.any_signer();
+    let verified = any.verify(&message[..], &mut Vec::new()).unwrap();
+    assert_eq!((verified.signers.len(), verified.refused.len()), (2, 1));
+    assert!(any.verify_detached(&detached[..], &b"other"[..]).is_err());
+}
+
+#[test]
+fn who_is_trusted_and_when() {
+    let person = Person::new(SignatureAlgorithm::MlDsa44);
+    let stranger = Person::new(SignatureAlgorithm::MlDsa44);
+    let validator = validator();
+    let hour = Duration::from_secs(3600);
+    let message = |time: SystemTime| attached(by(&person).signing_time(time), CONTENT);
+    let verify =
+        |verifier: &Verifier<'_>, message: &[u8]| verifier.verify(message, &mut Vec::new());
+
+    // Pinned certificates are trusted, and others are not, be they in the message or not.
+    let now = message(SystemTime::now());
+    let pinned = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    assert!(verify(&pinned, &now).is_ok());
+    let other = Verifier::with_signers([stranger.certificate.clone()]).unwrap();
+    assert!(matches!(
+        refusal(verify(&other, &now)),
+        SignatureRefusal::NoCertificate
+    ));
+
+    // Without certificates in the message they have to be known.
+    let bare = attached(by(&person).without_certificates(), CONTENT);
+    let verifier = Verifier::with_chains(&validator);
+    assert!(matches!(
+        refusal(verify(&verifier, &bare)),
+        SignatureRefusal::NoCertificate
+    ));
+    let known = [stranger.certificate.clone(), person.certificate.clone()];
+    let knowing = verifier.clone().certificates(known).unwrap();
+    assert!(verify(&knowing, &bare).is_ok());
+
+    // Signed before the certificate was valid: that is seen at that time only.
+    let early = message(SystemTime::now() - 1000 * hour);
+    assert!(verify(&verifier, &early).is_ok());
+    let then = verifier.clone().time(VerificationTime::Signing);
+    assert!(verify(&then, &now).is_ok());
+    assert!(matches!(
+        refusal(verify(&then, &early)),
+        SignatureRefusal::Chain(ValidationError::NotYetValid { .. })
+    ));
+    let later = UnixTime::since_unix_epoch(UnixTime::now().as_secs_duration() + 1_000_000 * hour);
+    assert!(matches!(
+        refusal(verify(&verifier.time(VerificationTime::At(later)), &now)),
+        SignatureRefusal::Chain(ValidationError::Expired { .. })
+    ));
+}
+
+trait Seconds {
+    fn as_secs_duration(&self) -> Duration;
+}
+
+impl Seconds for UnixTime {
+    fn as_secs_duration(&self) -> Duration {
+        Duration::from_secs(self.as_secs())
+    }
+}
+
+#[test]
+fn signers_are_checked_before_the_content_is_read() {
+    let person = Person::new(SignatureAlgorithm::MlDsa44);
+    let other = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let not_read = std::io::empty();
+    let signed = SignedDataBuilder::new().sign_detached(not_read);
+    assert!(matches!(signed, Err(SigningError::NoSigner)));
+    let signer = DocumentSigner::new(&person.certificate, &other);
+    let signed = SignedDataBuilder::new()
+        .signer(signer)
+        .sign_detached(CONTENT);
+    assert!(matches!(signed, Err(SigningError::OtherKey(_))));
+}
+
+/// BER in every form that other programs write: indefinite lengths, strings in pieces, and a byte at a
+/// time.
+#[test]
+fn ber() {
+    let person = Person::new(SignatureAlgorithm::MlDsa44);
+    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let message = attached(by(&person), CONTENT);
+    let info = parts(&message);
+    let signed = parts(parts(info[1])[0]);
+    let content = parts(signed[2]);
+    let (start, end) = CONTENT.split_at(4);
+    let pieces: [Vec<u8>; 4] = [
+        tlv(0x24, &[&tlv(4, &[start]), &tlv(4, &[]), &tlv(4, &[end])]),
+        indefinite(0x24, &[&tlv(4, &[start]), &tlv(4, &[end])]),
+        indefinite(
+            0x24,
+            &[
+                &indefinite(0x24, &[&tlv(4, &[start])]),
+                &tlv(0x24, &[&tlv(4, &[end])]),
+            ],
+        ),
+        tlv(4, &[CONTENT]),
+    ];
+    for octets in &pieces {
+        for wrap in [tlv, indefinite] {
+            let signers = wrap(0x31, &[&wrap(0x30, &[value(parts(signed[4])[0])])]);
+            let content = wrap(0x30, &[content[0], &wrap(0xa0, &[octets])]);
+            let parts = [signed[0], signed[1], &content, signed[3], &signers];
+            let signed = wrap(0xa0, &[&wrap(0x30, &parts)]);
+            let message = wrap(0x30, &[info[0], &signed]);
+            let mut written = Vec::new();
+            verifier.verify(OneByOne(&message), &mut written).unwrap();
+            assert_eq!(written, CONTENT);
+        }
+    }
+    // Not a string of octets in it.
+    let octets = tlv(0x24, &[&tlv(4, &[start]), &tlv(12, &[end])]);
+    let content = tlv(0x30, &[content[0], &tlv(0xa0, &[&octets])]);
+    let parts = [signed[0], signed[1], &content, signed[3], signed[4]];
+    let message = tlv(0x30, &[info[0], &tlv(0xa0, &[&tlv(0x30, &parts)])]);
+    assert!(verifier.verify(&message[..], &mut Vec::new()).is_err());
+}
+
+#[test]
+fn content_is_handed_out_up_to_a_limit() {
+    let person = Person::new(SignatureAlgorithm::MlDsa44);
+    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let message = attached(by(&person), CONTENT);
+    let (content, _) = verifier.verify_to_vec(&message[..], CONTENT.len()).unwrap();
+    assert_eq!(content, CONTENT);
+    assert!(matches!(
+        verifier.verify_to_vec(&message[..], CONTENT.len() - 1),
+        Err(VerificationError::ContentTooLarge(_))
+    ));
+}
