@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 use super::error::EncodingError;
 
 /// Content is read this many bytes at a time, which stay in the cache of one core.
-const PIECE: usize = 64 * 1024;
+pub(crate) const PIECE: usize = 64 * 1024;
 
 /// The start of content: all of it, or as much as a piece has.
 pub(crate) struct Start {
@@ -16,17 +16,17 @@ pub(crate) struct Start {
 
 /// Reads the start of content.
 pub(crate) fn read_start(from: &mut impl Read) -> Result<Start, EncodingError> {
-    // One byte more than a piece tells that something follows.
-    let mut bytes = Zeroizing::new(vec![0; PIECE + 1]);
+    let mut bytes = Zeroizing::new(vec![0; PIECE]);
     let len = fill(from, &mut bytes)?;
     bytes.truncate(len);
     Ok(Start {
-        is_whole: len <= PIECE,
+        is_whole: len < PIECE,
         bytes,
     })
 }
 
-/// Hands out all there is to read, and returns how many bytes that was.
+/// Hands out all there is to read, and returns how many bytes that was. All pieces are of one length, but
+/// for the last one, which is shorter.
 pub(crate) fn for_each_piece<E: From<EncodingError>>(
     from: &mut impl Read,
     mut take: impl FnMut(&mut [u8]) -> Result<(), E>,

@@ -53,11 +53,6 @@ impl<R: Read> BerReader<R> {
         }
     }
 
-    /// How many bytes were taken.
-    pub(crate) fn position(&self) -> u64 {
-        self.at
-    }
-
     /// The tag of the next value; `None` if there is no further one in the value that the reader is in.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, EncodingError> {
         if self.at_end()? {
@@ -108,13 +103,6 @@ impl<R: Read> BerReader<R> {
     ) -> Result<Vec<u8>, EncodingError> {
         let at = self.at;
         let header = self.header_of(wanted, |found| found == tag)?;
-        self.rest_of_element(at, header, limit)
-    }
-
-    /// The same of a value of any tag.
-    pub(crate) fn any_element(&mut self, limit: usize) -> Result<Vec<u8>, EncodingError> {
-        let at = self.at;
-        let header = self.header_of("a value", |_| true)?;
         self.rest_of_element(at, header, limit)
     }
 
@@ -294,9 +282,9 @@ impl<R: Read> BerReader<R> {
     ) -> Result<Header, EncodingError> {
         let at = self.at;
         match self.peek()? {
-            None => return Err(EncodingError::Missing { at, wanted }),
+            None => Err(EncodingError::Missing { at, wanted }),
             Some(found) if !is_wanted(found) => {
-                return Err(EncodingError::Unexpected { at, found, wanted });
+                Err(EncodingError::Unexpected { at, found, wanted })
             }
             Some(_) => self.header(),
         }

@@ -113,10 +113,10 @@ impl SignedAttributes {
                 }
             }
         }
-        let missing = SignatureRefusal::AttributeMissing;
+        let missing = |oid| move || SignatureRefusal::AttributeMissing(oid);
         Ok(Self {
-            content_type: content_type.ok_or(missing(ID_CONTENT_TYPE))?,
-            message_digest: message_digest.ok_or(missing(ID_MESSAGE_DIGEST))?,
+            content_type: content_type.ok_or_else(missing(ID_CONTENT_TYPE))?,
+            message_digest: message_digest.ok_or_else(missing(ID_MESSAGE_DIGEST))?,
             signing_time,
             protection,
             types,

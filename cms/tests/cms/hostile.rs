@@ -132,8 +132,8 @@ fn depth() {
 #[test]
 fn lengths() {
     let person = Person::new(SignatureAlgorithm::MlDsa44);
-    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
     let message = attached(by(&person), CONTENT);
+    let verifier = Verifier::with_signers([person.certificate]).unwrap();
     let (start, _) = around_signers(&message);
     let verify = |signer: &[u8]| {
         let message = [&start, signer].concat();

@@ -3,7 +3,9 @@
 extern crate alloc;
 
 mod bytes;
+mod enveloped;
 mod hostile;
+mod hostile_envelopes;
 mod pem;
 mod people;
 mod signed;

@@ -288,7 +288,7 @@ fn without_attributes() {
         refusal(little.verify(&message[..], &mut Vec::new())),
         SignatureRefusal::TooLarge(65536)
     ));
-    let known = [person.certificate.clone()];
+    let known = [person.certificate];
     let expecting = little.certificates(known).unwrap().expect_no_attributes();
     assert!(expecting.verify(&message[..], &mut Vec::new()).is_ok());
     assert!(matches!(
@@ -413,7 +413,7 @@ fn who_is_trusted_and_when() {
         refusal(verify(&verifier, &bare)),
         SignatureRefusal::NoCertificate
     ));
-    let known = [stranger.certificate.clone(), person.certificate.clone()];
+    let known = [stranger.certificate, person.certificate.clone()];
     let knowing = verifier.clone().certificates(known).unwrap();
     assert!(verify(&knowing, &bare).is_ok());
 

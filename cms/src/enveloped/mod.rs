@@ -1,0 +1,23 @@
+//! EnvelopedData (RFC 5652, section 6) and AuthEnvelopedData (RFC 5083): content encrypted for recipients,
+//! by ML-KEM as RFC 9629 and RFC 9936 have it, or by a key that both sides have.
+//!
+//! It uses [`encoding`](crate::encoding), [`algorithms`](crate::algorithms) and
+//! [`identifier`](crate::identifier).
+
+mod cbc;
+mod cipher;
+mod encrypting;
+mod error;
+mod gcm;
+mod key_encryption;
+mod message;
+mod opening;
+mod recipient;
+mod recipient_info;
+
+pub use cipher::ContentCipher;
+pub use encrypting::EnvelopeBuilder;
+pub use error::{EnvelopingError, OpeningError};
+pub use key_encryption::Kdf;
+pub use opening::{Opened, Opener};
+pub use recipient::{Recipient, RecipientKey};

@@ -1,0 +1,263 @@
+//! EnvelopedData and AuthEnvelopedData, made and decrypted here.
+
+use std::io::Cursor;
+
+use pq_cms::{
+    ContentCipher, EnvelopeBuilder, EnvelopingError, Kdf, ObjectIdentifier, Opener, OpeningError,
+    Recipient, RecipientKey,
+};
+use pq_x509::{
+    CertificateBuilder, DecapsulationKey, Issuer, KemAlgorithm, KeyUsages, SignatureAlgorithm,
+    SigningKey,
+};
+
+use crate::bytes::{OneByOne, indefinite, parts, tlv, value};
+use crate::people::{Person, certificate};
+
+pub(crate) const SECRET: &[u8] = b"a secret";
+
+pub(crate) const CIPHERS: [ContentCipher; 4] = [
+    ContentCipher::Aes128Gcm,
+    ContentCipher::Aes256Gcm,
+    ContentCipher::Aes128Cbc,
+    ContentCipher::Aes256Cbc,
+];
+
+pub(crate) fn encrypt(builder: &EnvelopeBuilder, content: &[u8]) -> Vec<u8> {
+    let mut message = Vec::new();
+    builder.encrypt(content, &mut message).unwrap();
+    message
+}
+
+pub(crate) fn key(algorithm: KemAlgorithm) -> DecapsulationKey {
+    DecapsulationKey::generate(algorithm).unwrap()
+}
+
+/// For whoever has this key, by a name that nobody asks for.
+pub(crate) fn sealed_for(key: &DecapsulationKey) -> EnvelopeBuilder {
+    let recipient = Recipient::key(key.encapsulation_key().clone(), b"name");
+    EnvelopeBuilder::new().recipient(recipient)
+}
+
+#[test]
+fn every_cipher_and_key_and_length() {
+    for algorithm in KemAlgorithm::ALL {
+        let key = key(*algorithm);
+        let certificate = certificate(algorithm.name(), &key);
+        let own = RecipientKey::with_certificate(&key, &certificate).unwrap();
+        let opener = Opener::new(own).take_unauthenticated();
+        for cipher in CIPHERS {
+            let recipient = Recipient::certificate(&certificate).unwrap();
+            let builder = EnvelopeBuilder::new().recipient(recipient).cipher(cipher);
+            for len in [0, 1, 15, 16, 17, 65535, 65536, 65537, 131_072, 200_000] {
+                let content: Vec<u8> = (0..len).map(|i: u32| (i / 3) as u8).collect();
+                let message = encrypt(&builder, &content);
+                let mut written = Vec::new();
+                let opened = opener.open(&message[..], &mut written).unwrap();
+                assert!(written == content, "{algorithm} {} {len}", cipher.name());
+                assert_eq!((opened.len, opened.recipients), (u64::from(len), 1));
+                assert_eq!(opened.cipher, cipher);
+                let seekable = opener.open_seekable(Cursor::new(&message), Vec::new());
+                match cipher.is_authenticated() {
+                    true => assert_eq!(seekable.unwrap(), opened),
+                    false => assert!(matches!(seekable, Err(OpeningError::NotAuthenticated(_)))),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn several_recipients_and_kdfs() {
+    let keys = [
+        KemAlgorithm::MlKem512,
+        KemAlgorithm::MlKem768,
+        KemAlgorithm::MlKem1024,
+    ]
+    .map(key);
+    let kdfs = [Kdf::HkdfSha512, Kdf::HkdfSha256, Kdf::HkdfSha384];
+    let shared = [9; 16];
+    let mut builder = EnvelopeBuilder::new()
+        .cipher(ContentCipher::Aes128Gcm)
+        .recipient(Recipient::shared_key(b"group", &shared).unwrap());
+    for (key, kdf) in keys.iter().zip(kdfs) {
+        let recipient = Recipient::key(key.encapsulation_key().clone(), b"name").kdf(kdf);
+        builder = builder.recipient(recipient);
+    }
+    let message = encrypt(&builder, SECRET);
+    let openers = keys.iter().map(RecipientKey::new);
+    for own in openers.chain([RecipientKey::shared_key(b"group", &shared)]) {
+        let (content, opened) = Opener::new(own).open_to_vec(&message[..], 100).unwrap();
+        assert_eq!(content.as_slice(), SECRET);
+        assert_eq!(opened.recipients, 4);
+    }
+    let stranger = key(KemAlgorithm::MlKem768);
+    for (own, is_named) in [
+        (RecipientKey::new(&stranger), true),
+        (RecipientKey::shared_key(b"group", &[8; 16]), true),
+        (RecipientKey::shared_key(b"others", &shared), false),
+    ] {
+        match Opener::new(own).open_to_vec(&message[..], 100) {
+            Err(OpeningError::WrongKey) => assert!(is_named),
+            Err(OpeningError::NotARecipient(4)) => assert!(!is_named),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// With a certificate nothing is tried that names another.
+#[test]
+fn a_recipient_is_found_by_name() {
+    let key = key(KemAlgorithm::MlKem768);
+    let certificate = certificate("recipient", &key);
+    let own = RecipientKey::with_certificate(&key, &certificate).unwrap();
+    let opener = Opener::new(own);
+    let by_name = EnvelopeBuilder::new().recipient(Recipient::certificate(&certificate).unwrap());
+    assert!(
+        opener
+            .open(&encrypt(&by_name, SECRET)[..], Vec::new())
+            .is_ok()
+    );
+    let id = certificate.subject_key_id().unwrap();
+    let by_id = Recipient::key(key.encapsulation_key().clone(), id);
+    let by_id = EnvelopeBuilder::new().recipient(by_id);
+    assert!(
+        opener
+            .open(&encrypt(&by_id, SECRET)[..], Vec::new())
+            .is_ok()
+    );
+    let other = encrypt(&sealed_for(&key), SECRET);
+    assert!(matches!(
+        opener.open(&other[..], Vec::new()),
+        Err(OpeningError::NotARecipient(1))
+    ));
+    let others_key = self::key(KemAlgorithm::MlKem768);
+    assert!(matches!(
+        RecipientKey::with_certificate(&others_key, &certificate),
+        Err(OpeningError::OtherKey(_))
+    ));
+}
+
+#[test]
+fn who_is_no_recipient() {
+    let signer = Person::new(SignatureAlgorithm::MlDsa44);
+    assert!(matches!(
+        Recipient::certificate(&signer.certificate),
+        Err(EnvelopingError::Certificate { .. })
+    ));
+    let root = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+    let key = key(KemAlgorithm::MlKem512);
+    let with_usage = |usages: KeyUsages| {
+        let builder = CertificateBuilder::end_entity()
+            .common_name("x")
+            .key_usage(usages);
+        root.issue(builder, &key)
+    };
+    let certificate = with_usage(KeyUsages::KeyEncipherment).unwrap();
+    assert!(Recipient::certificate(&certificate).is_ok());
+    assert!(matches!(
+        Recipient::shared_key(b"id", &[0; 24]),
+        Err(EnvelopingError::SharedKeyLength(24))
+    ));
+    let nobody = EnvelopeBuilder::new().encrypt(SECRET, Vec::new());
+    assert!(matches!(nobody, Err(EnvelopingError::NoRecipient)));
+}
+
+/// The type of content other than plain data is authenticated.
+#[test]
+fn content_types() {
+    let key = key(KemAlgorithm::MlKem768);
+    let signed = ObjectIdentifier::new_unwrap("1.2.840.113549.1.7.2");
+    let builder = sealed_for(&key).content_type(signed);
+    let opener = Opener::new(RecipientKey::new(&key));
+    for content in [SECRET, &vec![7; 100_000]] {
+        let message = encrypt(&builder, content);
+        let (_, opened) = opener.open_to_vec(&message[..], 1_000_000).unwrap();
+        assert_eq!(opened.content_type, signed);
+    }
+    // Nobody makes plain data another type, nor the reverse.
+    for builder in [builder, sealed_for(&key)] {
+        let message = encrypt(&builder, SECRET);
+        let oid = [42, 134, 72, 134, 247, 13, 1, 7];
+        let at = message.windows(8).position(|window| window == oid).unwrap();
+        let mut altered = message.clone();
+        altered[at + 8] ^= 3;
+        assert!(matches!(
+            opener.open(&altered[..], Vec::new()),
+            Err(OpeningError::Altered)
+        ));
+    }
+}
+
+/// What is not authenticated has to be asked for.
+#[test]
+fn cbc_is_refused_unless_asked_for() {
+    let key = key(KemAlgorithm::MlKem768);
+    let message = encrypt(&sealed_for(&key).cipher(ContentCipher::Aes256Cbc), SECRET);
+    let opener = Opener::new(RecipientKey::new(&key));
+    assert!(matches!(
+        opener.open(&message[..], Vec::new()),
+        Err(OpeningError::NotAuthenticated("AES-256-CBC"))
+    ));
+    let opener = opener.take_unauthenticated();
+    assert!(opener.open(&message[..], Vec::new()).is_ok());
+}
+
+/// A reader in pieces, of a message in BER of pieces that are no blocks.
+#[test]
+fn ber() {
+    let key = key(KemAlgorithm::MlKem512);
+    let message = encrypt(&sealed_for(&key), &[5; 1000]);
+    let info = parts(&message);
+    let enveloped = parts(parts(info[1])[0]);
+    let content = parts(enveloped[2]);
+    let pieces: Vec<Vec<u8>> = value(content[2]).chunks(7).map(|c| tlv(4, &[c])).collect();
+    let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+    let encrypted = indefinite(0x30, &[content[0], content[1], &indefinite(0xa0, &pieces)]);
+    let parts = [enveloped[0], enveloped[1], &encrypted, enveloped[3]];
+    let message = indefinite(
+        0x30,
+        &[info[0], &indefinite(0xa0, &[&indefinite(0x30, &parts)])],
+    );
+    let opener = Opener::new(RecipientKey::new(&key));
+    let mut written = Vec::new();
+    opener.open(OneByOne(&message), &mut written).unwrap();
+    assert_eq!(written, [5; 1000]);
+    assert!(
+        opener
+            .open_seekable(Cursor::new(&message), Vec::new())
+            .is_ok()
+    );
+}
+
+#[test]
+fn content_is_handed_out_up_to_a_limit() {
+    let key = key(KemAlgorithm::MlKem768);
+    let opener = Opener::new(RecipientKey::new(&key));
+    let message = encrypt(&sealed_for(&key), &[1; 200_000]);
+    assert!(opener.open_to_vec(&message[..], 200_000).is_ok());
+    assert!(matches!(
+        opener.open_to_vec(&message[..], 199_999),
+        Err(OpeningError::ContentTooLarge(_))
+    ));
+}
+
+/// Nothing is written before all is known to be authentic, if it is read twice.
+#[test]
+fn nothing_unauthenticated_is_written_in_two_passes() {
+    let key = key(KemAlgorithm::MlKem768);
+    let opener = Opener::new(RecipientKey::new(&key));
+    let mut message = encrypt(&sealed_for(&key), &[1; 200_000]);
+    let len = message.len();
+    message[len - 1000] ^= 1;
+    let mut written = Vec::new();
+    let opened = opener.open_seekable(Cursor::new(&message), &mut written);
+    assert!(matches!(opened, Err(OpeningError::Altered)));
+    assert!(written.is_empty());
+    assert!(matches!(
+        opener.open(&message[..], &mut written),
+        Err(OpeningError::Altered)
+    ));
+    assert!(!written.is_empty());
+}

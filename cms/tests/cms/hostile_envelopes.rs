@@ -1,0 +1,166 @@
+//! Encrypted messages that were altered, or made to do harm.
+
+use std::io;
+use std::time::Instant;
+
+use pq_cms::{
+    ContentCipher, EncodingError, EnvelopeBuilder, Opener, OpeningError, Recipient, RecipientKey,
+};
+use pq_x509::KemAlgorithm;
+
+use crate::bytes::{Repeated, changed, parts, tlv};
+use crate::enveloped::{CIPHERS, SECRET, encrypt, key, sealed_for};
+
+#[test]
+fn every_byte_of_an_authenticated_message_counts() {
+    let key = key(KemAlgorithm::MlKem512);
+    let shared = [9; 32];
+    let for_shared =
+        EnvelopeBuilder::new().recipient(Recipient::shared_key(b"group", &shared).unwrap());
+    for (builder, own) in [
+        (sealed_for(&key), RecipientKey::new(&key)),
+        (for_shared, RecipientKey::shared_key(b"group", &shared)),
+    ] {
+        let message = encrypt(&builder, SECRET);
+        let opener = Opener::new(own).take_unauthenticated();
+        let open = |message: &[u8]| opener.open(message, io::sink());
+        open(&message).unwrap();
+        // What names a recipient is for the recipient alone, and without a certificate nobody looks at it.
+        let name = message.windows(4).position(|window| window == b"name");
+        for (at, changed) in changed(&message) {
+            if !name.is_some_and(|name| (name..name + 4).contains(&at)) {
+                assert!(open(&changed).is_err(), "{at}");
+            }
+        }
+        for cut in 0..message.len() {
+            assert!(open(&message[..cut]).is_err(), "{cut}");
+        }
+        assert!(matches!(
+            open(&[&message, &[0][..]].concat()),
+            Err(OpeningError::Encoding(EncodingError::TrailingData(_)))
+        ));
+    }
+}
+
+/// Nothing authenticates it: what it does is not to panic, and to write no more than there was.
+#[test]
+fn bytes_of_an_unauthenticated_message() {
+    let key = key(KemAlgorithm::MlKem512);
+    let message = encrypt(&sealed_for(&key).cipher(ContentCipher::Aes128Cbc), SECRET);
+    let opener = Opener::new(RecipientKey::new(&key)).take_unauthenticated();
+    for (_, changed) in changed(&message) {
+        let mut written = Vec::new();
+        if opener.open(&changed[..], &mut written).is_ok() {
+            assert!(written.len() < 16);
+        }
+    }
+    for cut in 0..message.len() {
+        assert!(opener.open(&message[..cut], io::sink()).is_err());
+    }
+}
+
+/// A message up to its recipients, each of which is for this key, and what follows them.
+fn around_recipients(message: &[u8]) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+    let info = parts(message);
+    let enveloped = parts(parts(info[1])[0]);
+    let start = [
+        &[0x30, 0x80][..],
+        info[0],
+        &[0xa0, 0x80, 0x30, 0x80],
+        enveloped[0],
+        &[0x31, 0x80],
+    ];
+    let tag = enveloped.get(3).copied().unwrap_or_default();
+    let end = [&[0, 0][..], enveloped[2], tag, &[0, 0, 0, 0, 0, 0]];
+    let recipient = parts(enveloped[1])[0].to_vec();
+    (start.concat(), recipient, end.concat())
+}
+
+#[test]
+fn many_recipients() {
+    let key = key(KemAlgorithm::MlKem512);
+    let (start, recipient, end) = around_recipients(&encrypt(&sealed_for(&key), SECRET));
+    let opener = Opener::new(RecipientKey::new(&key));
+    let begin = Instant::now();
+    // kinds that are skipped: ktri, kari, pwri, and an ori of another kind
+    let unknown = tlv(0xa4, &[&tlv(6, &[&[42, 3, 4]]), &tlv(0x30, &[])]);
+    let unknown = [
+        tlv(0x30, &[&[2, 1, 0]]),
+        tlv(0xa1, &[&[2, 1, 3]]),
+        tlv(0xa3, &[]),
+        unknown,
+    ];
+    let last = [&recipient[..], &end].concat();
+    let message = Repeated::new(start.clone(), unknown.concat(), 250_000, last);
+    let opened = opener.open(message, io::sink()).unwrap();
+    assert_eq!(opened.recipients, 1_000_001);
+
+    // Somebody else's, who all claim to be meant: a few are tried.
+    let stranger = crate::enveloped::key(KemAlgorithm::MlKem512);
+    let not_ours = Opener::new(RecipientKey::new(&stranger));
+    let message = Repeated::new(start, recipient, 20_000, end);
+    assert!(matches!(
+        not_ours.open(message, io::sink()),
+        Err(OpeningError::WrongKey)
+    ));
+    assert!(begin.elapsed().as_secs() < 10);
+}
+
+#[test]
+fn depth_and_lengths() {
+    let key = key(KemAlgorithm::MlKem512);
+    let (start, _, _) = around_recipients(&encrypt(&sealed_for(&key), SECRET));
+    let opener = Opener::new(RecipientKey::new(&key));
+    let open = |rest: &[u8]| opener.open(&[&start, rest].concat()[..], io::sink());
+    for kind in [0x30, 0xa4] {
+        assert!(matches!(
+            open(&[kind, 0x80].repeat(10_000)),
+            Err(OpeningError::Encoding(EncodingError::TooDeep(_)))
+        ));
+        assert!(open(&[kind, 0x87, 1, 0, 0, 0, 0, 0, 0]).is_err());
+    }
+    // What is skipped may be larger than the memory, and is not read into it.
+    let endless = Repeated::new(
+        [&start[..], &[0x30, 0x84, 0x10, 0, 0, 0]].concat(),
+        vec![0; 1 << 16],
+        1 << 12,
+        vec![],
+    );
+    assert!(matches!(
+        opener.open(endless, io::sink()),
+        Err(OpeningError::Encoding(EncodingError::Truncated(_)))
+    ));
+}
+
+/// Lengths of tags and nonces that standards don't allow.
+#[test]
+fn parameters() {
+    let key = key(KemAlgorithm::MlKem512);
+    let opener = Opener::new(RecipientKey::new(&key)).take_unauthenticated();
+    for cipher in CIPHERS {
+        let message = encrypt(&sealed_for(&key).cipher(cipher), SECRET);
+        let (start, recipient, end) = around_recipients(&message);
+        let info = parts(&message);
+        let enveloped = parts(parts(info[1])[0]);
+        let content = parts(enveloped[2]);
+        let oid = parts(content[1])[0];
+        let parameters = [
+            tlv(5, &[]),
+            tlv(4, &[]),
+            tlv(4, &[&[0; 15]]),
+            tlv(0x30, &[&tlv(4, &[&[0; 11]])]),
+            tlv(0x30, &[&tlv(4, &[&[0; 12]]), &[2, 1, 8]]),
+            tlv(0x30, &[&tlv(4, &[&[0; 12]]), &[2, 1, 17]]),
+            vec![],
+        ];
+        for parameters in &parameters {
+            let identifier = tlv(0x30, &[oid, parameters]);
+            let content = tlv(0x30, &[content[0], &identifier, content[2]]);
+            let tag = enveloped.get(3).copied().unwrap_or_default();
+            let message = [&start, &recipient, &[0, 0][..], &content, tag, &[0; 6]].concat();
+            assert!(opener.open(&message[..], io::sink()).is_err());
+        }
+        let message = [start, recipient, end].concat();
+        assert!(opener.open(&message[..], io::sink()).is_ok());
+    }
+}
