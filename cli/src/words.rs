@@ -125,6 +125,10 @@ pub(crate) fn of_issue_error(error: &IssueError) -> String {
     match error {
         IssueError::Name(error) => of_name_error(error),
         IssueError::SubjectKey(error) => format!("the key: {}", of_key_error(error)),
+        IssueError::SpiffePurposes(id) => format!(
+            "a certificate for {id} is for servers and clients (X.509-SVID section 4.4); ask for both, \
+             with --purpose server --purpose client or --profile server+client"
+        ),
         other => other.to_string(),
     }
 }

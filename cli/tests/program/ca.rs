@@ -103,6 +103,75 @@ fn a_ca_without_names_is_for_all_and_says_so() {
         .ok();
 }
 
+/// E-mail addresses and SPIFFE IDs, from the policy to the verdict.
+#[test]
+fn names_of_other_kinds_are_issued_shown_and_verified() {
+    const ID: &str = "spiffe://example.org/billing";
+    let folder = folder_with_ca();
+    let issue = format!(
+        "ca issue {ID} someone@example.org --profile server+client --new-key a.key --out a.pem"
+    );
+    let refused = folder.pqtls(&issue);
+    refused.fails(4, "names.uri is not set");
+    refused.fails(4, "names.email is not set");
+    let policy = folder.read("ca/policy.toml");
+    let policy = policy
+        .replace("#uri = []", "uri = [\"spiffe://example.org/*\"]")
+        .replace("#email = []", "email = [\"*@example.org\"]");
+    folder.write("ca/policy.toml", policy);
+    folder.pqtls(&issue).ok();
+    let shown = folder.pqtls("cert show a.pem");
+    assert!(shown.ok().contains(&format!("URI:{ID}")), "{}", shown.ok());
+    assert!(shown.ok().contains("email:someone@example.org"));
+    for name in [ID, "someone@EXAMPLE.org"] {
+        let verified = folder.pqtls(&format!(
+            "cert verify a.pem --roots ca/root.pem --purpose client --name {name}"
+        ));
+        assert!(verified.ok().contains(name), "{}", verified.ok());
+    }
+    for (name, why) in [
+        (
+            "spiffe://example.org/other",
+            "is not for spiffe://example.org/other",
+        ),
+        ("Someone@example.org", "is not for Someone@example.org"),
+        ("https://example.org/", "is not for https://example.org/"),
+    ] {
+        folder
+            .pqtls(&format!(
+                "cert verify a.pem --roots ca/root.pem --name {name}"
+            ))
+            .fails(1, why);
+    }
+    for name in ["spiffe://example.org/", "a@b@c", "https://"] {
+        let verify = format!("cert verify a.pem --roots ca/root.pem --name {name}");
+        folder.pqtls(&verify).fails(2, "is not");
+    }
+
+    // By a request, with purposes that a SPIFFE ID can't have and with those that it must.
+    folder
+        .pqtls(&format!("cert request a.key --name {ID} --out a.csr"))
+        .ok();
+    folder
+        .pqtls("ca sign a.csr --profile client --out b.pem")
+        .fails(1, "--profile server+client");
+    folder
+        .pqtls("ca sign a.csr --profile server+client --out b.pem")
+        .ok();
+    let verify = format!("cert verify b.pem --roots ca/root.pem --name {ID}");
+    folder.pqtls(&verify).ok();
+    folder
+        .pqtls(&format!("cert self-sign a.key --name {ID} --out c.pem"))
+        .fails(1, "--purpose server --purpose client");
+    let both = "--purpose server --purpose client";
+    folder
+        .pqtls(&format!(
+            "cert self-sign a.key --name {ID} {both} --out c.pem"
+        ))
+        .ok();
+    folder.pqtls("cert lint c.pem").ok();
+}
+
 #[test]
 fn a_ca_is_not_made_where_something_is() {
     let folder = folder_with_ca();

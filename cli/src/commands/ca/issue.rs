@@ -2,12 +2,12 @@ use core::time::Duration;
 
 use clap::ArgGroup;
 use pq_ca::{Order, Profile, Wanted, parse_duration};
+use pq_x509::AlternativeName;
 use pq_x509::pki_types::UnixTime;
 
 use super::issued::CertificateOptions;
 use super::place::{Actor, Place};
 use super::subject_key::SubjectKeyOptions;
-use crate::arguments::AlternativeName;
 use crate::commands::delivery::Delivery;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -21,7 +21,8 @@ use crate::keys::SigningKey;
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("whose key").args(["key", "new_key"]).required(true)))]
 pub(crate) struct Arguments {
-    /// A DNS name, of which the first label may be "*", or an IP address
+    /// A DNS name, of which the first label may be "*", an IP address, an e-mail address or a URI such as
+    /// a SPIFFE ID
     #[arg(value_name = "NAME", required_unless_present = "common_name")]
     names: Vec<AlternativeName>,
 
@@ -99,10 +100,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 fn wanted_of(arguments: &Arguments, wanted: Wanted) -> Wanted {
     let mut wanted = arguments.terms.apply(wanted);
     for name in &arguments.names {
-        wanted = match name {
-            AlternativeName::Dns(name) => wanted.dns_name(name),
-            AlternativeName::Ip(address) => wanted.ip_address(*address),
-        };
+        wanted = wanted.alternative_name(name.clone());
     }
     match &arguments.common_name {
         Some(name) => wanted.common_name(name),

@@ -1,11 +1,12 @@
-use pq_x509::{CertificateBuilder, EndEntity, RequestBuilder};
+use pq_x509::{AlternativeName, CertificateBuilder, EndEntity, RequestBuilder};
 
-use crate::arguments::{AlternativeName, Subject};
+use crate::arguments::Subject;
 
 /// Whom a request or a certificate is for.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Names {
-    /// A DNS name, of which the first label may be "*", or an IP address; once for each
+    /// A DNS name, of which the first label may be "*", an IP address, an e-mail address or a URI such as
+    /// a SPIFFE ID; once for each
     #[arg(
         long = "name",
         value_name = "NAME",
@@ -53,10 +54,7 @@ macro_rules! takes_names {
     ($($builder:ty),+) => {$(
         impl TakesNames for $builder {
             fn with_name(self, name: &AlternativeName) -> Self {
-                match name {
-                    AlternativeName::Dns(name) => self.dns_name(name),
-                    AlternativeName::Ip(address) => self.ip_address(*address),
-                }
+                self.alternative_name(name.clone())
             }
         }
     )+};

@@ -1,10 +1,9 @@
 use core::fmt;
 
-use pq_x509::{CertificateRequest, SubjectKey};
+use pq_x509::{AlternativeName, CertificateRequest, SubjectKey};
 use serde::Serialize;
 
 use super::names::{Names, TakesNames};
-use crate::arguments::AlternativeName;
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::documents;
 use crate::exit_status::ExitStatus;
@@ -40,7 +39,8 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls cert request server.key --name www.example.org --name 192.0.2.1 --out server.csr
-  $ pqtls cert request server.key --subject \"CN=Example,O=Organisation\"";
+  $ pqtls cert request server.key --subject \"CN=Example,O=Organisation\"
+  $ pqtls cert request server.key --name spiffe://example.org/billing --out billing.req";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;

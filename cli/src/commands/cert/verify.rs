@@ -2,8 +2,8 @@ use core::fmt;
 
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
-    Algorithm, Certificate, ChainValidator, PublicKey, RevocationPolicy, SubjectKey,
-    ValidatedChain, ValidationError,
+    Algorithm, AlternativeName, Certificate, ChainValidator, EmailAddress, PublicKey,
+    RevocationPolicy, SpiffeId, SubjectKey, Uri, ValidatedChain, ValidationError,
 };
 use serde::Serialize;
 
@@ -31,9 +31,10 @@ pub(crate) struct Arguments {
     #[arg(long, required = true, value_name = "FILE")]
     roots: Vec<Source>,
 
-    /// The DNS name or IP address that the certificate has to be for
-    #[arg(long, value_parser = server_name)]
-    name: Option<ServerName<'static>>,
+    /// The DNS name, IP address, e-mail address or URI that the certificate has to be for; with a SPIFFE
+    /// ID, the roots have to be those of its trust domain
+    #[arg(long, value_parser = expected_name)]
+    name: Option<ExpectedName>,
 
     /// What the certificate has to be for
     #[arg(
@@ -66,10 +67,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let mut report = Verdict {
         valid: false,
         purpose: arguments.purpose,
-        name: arguments
-            .name
-            .as_ref()
-            .map(|name| name.to_str().into_owned()),
+        name: arguments.name.as_ref().map(ExpectedName::to_string),
         at: rfc3339(at),
         path: Vec::new(),
         reason: None,
@@ -120,7 +118,15 @@ fn validate(
         Purpose::Server => pq_x509::Purpose::ServerAuth,
         Purpose::Client => pq_x509::Purpose::ClientAuth,
     };
-    let valid = validator.validate(chain, purpose, arguments.name.as_ref(), at)?;
+    let valid = match &arguments.name {
+        None => validator.validate(chain, purpose, None, at)?,
+        Some(ExpectedName::Server(name)) => validator.validate(chain, purpose, Some(name), at)?,
+        Some(ExpectedName::Email(address)) => {
+            validator.validate_email(chain, address.as_str(), purpose, at)?
+        }
+        Some(ExpectedName::Uri(uri)) => validator.validate_uri(chain, uri.as_str(), purpose, at)?,
+        Some(ExpectedName::Spiffe(id)) => validator.validate_spiffe(chain, id, purpose, at)?,
+    };
     // Servers and clients authenticate by signing.
     let key = chain.first().map(Certificate::public_key);
     match key.and_then(Result::ok).as_ref().map(PublicKey::algorithm) {
@@ -129,9 +135,53 @@ fn validate(
     }
 }
 
-fn server_name(name: &str) -> Result<ServerName<'static>, String> {
-    let parsed = ServerName::try_from(name.to_owned());
-    parsed.map_err(|_| "write a DNS name such as www.example.org, or an IP address".into())
+/// What a certificate can have to be for.
+#[derive(Clone, Debug)]
+enum ExpectedName {
+    Server(ServerName<'static>),
+    Email(EmailAddress),
+    Uri(Uri),
+    Spiffe(SpiffeId),
+}
+
+impl fmt::Display for ExpectedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Server(name) => f.write_str(&name.to_str()),
+            Self::Email(address) => address.fmt(f),
+            Self::Uri(uri) => uri.fmt(f),
+            Self::Spiffe(id) => id.fmt(f),
+        }
+    }
+}
+
+fn expected_name(text: &str) -> Result<ExpectedName, String> {
+    let Ok(name) = text.parse();
+    match name {
+        AlternativeName::Uri(uri) if uri.starts_with("spiffe:") => {
+            let id: Result<SpiffeId, _> = uri.parse();
+            id.map(ExpectedName::Spiffe)
+                .map_err(|error| error.to_string())
+        }
+        AlternativeName::Uri(uri) => {
+            let uri: Result<Uri, _> = uri.parse();
+            uri.map(ExpectedName::Uri)
+                .map_err(|error| error.to_string())
+        }
+        AlternativeName::Email(address) => {
+            let address: Result<EmailAddress, _> = address.parse();
+            address
+                .map(ExpectedName::Email)
+                .map_err(|error| error.to_string())
+        }
+        AlternativeName::Dns(_) | AlternativeName::Ip(_) => {
+            let name = ServerName::try_from(text.to_owned());
+            name.map(ExpectedName::Server).map_err(|_| {
+                "write a DNS name such as www.example.org, an IP address, an e-mail address or a URI"
+                    .into()
+            })
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]

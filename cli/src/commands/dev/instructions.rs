@@ -1,12 +1,12 @@
 use core::fmt;
 use std::path::{self, Path};
 
+use pq_x509::AlternativeName;
 use serde::Serialize;
 
 use super::leaf::Leaf;
 use super::shell::{command_line, is_plain};
 use super::twin::Twin;
-use crate::arguments::AlternativeName;
 
 /// What to paste where for the certificates to be used.
 #[derive(Debug, Serialize)]
@@ -84,6 +84,7 @@ fn curl(names: &[AlternativeName], roots: &Path) -> String {
     let leads_here = |name: &&AlternativeName| match name {
         AlternativeName::Dns(name) => name == "localhost",
         AlternativeName::Ip(address) => address.is_loopback(),
+        AlternativeName::Email(_) | AlternativeName::Uri(_) => false,
     };
     let name = names.iter().find(leads_here);
     let mut words = vec![

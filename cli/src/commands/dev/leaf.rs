@@ -3,11 +3,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, CertificateBuilder, SubjectKey, Validity};
+use pq_x509::{AlternativeName, Certificate, CertificateBuilder, SubjectKey, Validity};
 
 use super::roots::{Root, Roots};
 use super::twin::Twin;
-use crate::arguments::AlternativeName;
 use crate::commands::cert::TakesNames;
 use crate::documents;
 use crate::failure::Failure;
@@ -122,12 +121,7 @@ fn is_one_of_ours(order: &Order<'_>, root: &Root, file: &Path, key_file: &Path) 
     ) else {
         return false;
     };
-    let dns = certificate.dns_names().iter().cloned();
-    let ip = certificate.ip_addresses().iter().copied();
-    let names: Vec<AlternativeName> = dns
-        .map(AlternativeName::Dns)
-        .chain(ip.map(AlternativeName::Ip))
-        .collect();
+    let names: Vec<AlternativeName> = certificate.alternative_names().collect();
     let signature = certificate.verify_signature(&root.certificate, other_verification());
     names.len() == order.names.len()
         && order.names.iter().all(|name| names.contains(name))

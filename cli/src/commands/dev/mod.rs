@@ -23,6 +23,7 @@ use std::path::PathBuf;
 
 use clap::ArgGroup;
 use pq_ca::parse_duration;
+use pq_x509::AlternativeName;
 
 use self::data_folder::DataFolder;
 use self::development::{Development, LeafFacts, RootFacts};
@@ -32,7 +33,6 @@ use self::roots::{Root, Roots};
 use self::scope::Scope;
 use self::shell::command_line;
 use self::stores::{Change, change_all};
-use crate::arguments::AlternativeName;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report;

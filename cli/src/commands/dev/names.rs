@@ -1,7 +1,6 @@
 use pq_x509::pki_types::DnsName;
-use pq_x509::{IssueError, NameError};
+use pq_x509::{AlternativeName, IssueError, NameError};
 
-use crate::arguments::AlternativeName;
 use crate::failure::Failure;
 
 /// The names in small letters, each once, if all of them can be in a certificate.
@@ -9,8 +8,9 @@ pub(super) fn distinct(names: &[AlternativeName]) -> Result<Vec<AlternativeName>
     let mut distinct = Vec::new();
     for name in names {
         let name = match name {
-            AlternativeName::Dns(name) => AlternativeName::Dns(dns_name(name)?),
             AlternativeName::Ip(address) => AlternativeName::Ip(*address),
+            // What is of another kind is no DNS name.
+            other => AlternativeName::Dns(dns_name(&other.to_string())?),
         };
         if !distinct.contains(&name) {
             distinct.push(name);

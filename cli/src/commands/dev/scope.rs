@@ -1,8 +1,7 @@
 use pq_ca::Network;
-use pq_x509::{Ca, CertificateBuilder};
+use pq_x509::{AlternativeName, Ca, CertificateBuilder};
 use serde::Serialize;
 
-use crate::arguments::AlternativeName;
 use crate::failure::Failure;
 
 /// What names a root can speak for. It is in the root's certificate, so there is a root for each.
@@ -92,6 +91,7 @@ impl Scope {
                 let is_at_or_below = |domain| name == domain || below(domain) == Some(true);
                 DOMAINS.into_iter().any(is_at_or_below)
             }
+            (Self::Local, AlternativeName::Email(_) | AlternativeName::Uri(_)) => false,
         }
     }
 }
