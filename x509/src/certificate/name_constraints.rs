@@ -166,8 +166,12 @@ impl Subtree<'_> {
 
     /// Those that this module does not process for webpki: of other kinds, and with distances.
     fn is_for_webpki(&self) -> bool {
-        let is_ours = matches!(self.kind(), Some(EMAIL | URI | DIRECTORY));
-        !is_ours || self.has_distance
+        let ours = [
+            EMAIL.context_specific(false),
+            URI.context_specific(false),
+            DIRECTORY.context_specific(true),
+        ];
+        self.has_distance || !ours.contains(&self.base.tag())
     }
 }
 
@@ -657,7 +661,9 @@ mod tests {
             for_webpki(&lists(&mixed, &mixed)),
             Some(lists(&theirs, &theirs))
         );
-        // What can't be read, it gets as it is.
+        // What can't be read, and what has the tag of another form, it gets as it is.
+        let constructed = lists(&[subtree_of(0xa1, b"example.org")], &[]);
+        assert_eq!(for_webpki(&constructed), None);
         let whole = lists(&mixed, &mixed);
         for end in 1..whole.len() {
             if end != 2 + usize::from(whole[1]) {
