@@ -12,7 +12,7 @@ use interop::pki::{NAME, generate, server_leaf, server_name};
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
 use pq_x509::{
     Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, DecapsulationKey, Issuer, KemAlgorithm, KeyUsages, Purpose,
+    ChainValidator, CrlReason, DecapsulationKey, Issuer, KemAlgorithm, KeyUsages, Name, Purpose,
     RevocationPolicy, SignatureAlgorithm, SigningKey, ValidationError, Validity, verification,
 };
 use rustls::crypto::aws_lc_rs;
@@ -272,6 +272,128 @@ fn we_validate_mixed_chains_of_openssl() {
         validator
             .validate_server(&chain, &name, UnixTime::now())
             .expect_err("the chain has ECDSA signatures");
+    }
+}
+
+/// What each of the two makes of names under a constraint of their kind: first ours, then OpenSSL's.
+/// They differ in one point, in which we do as RFC 5280 has it.
+#[test]
+fn constraints_of_email_addresses_uris_and_directory_names_are_read_alike() {
+    let Some(work) = Workdir::new() else { return };
+    let client = CertificateBuilder::client;
+    let email = |address: &str| client().email_address(address);
+    let uri = |uri: &str| client().uri(uri);
+    let named = |name: &str| client().subject(name.parse().expect("a name"));
+    let base: Name = "O=Example,C=SE".parse().expect("a name");
+    let ca = || CertificateBuilder::ca("intermediate");
+    for (constrain, leaves) in [
+        (
+            ca().permit_email("example.com")
+                .permit_email("root@example.org")
+                .permit_email(".example.net"),
+            vec![
+                (email("a@example.com"), true, true),
+                (email("a@EXAMPLE.com"), true, true),
+                (email("a@www.example.com"), false, false),
+                (email("a@badexample.com"), false, false),
+                (email("root@example.org"), true, true),
+                (email("Root@example.org"), false, false),
+                (email("root@EXAMPLE.org"), true, true),
+                (email("a@b.example.net"), true, true),
+                (email("a@example.net"), false, false),
+                (
+                    email("a@example.com").email_address("a@example.org"),
+                    false,
+                    false,
+                ),
+                (named("emailAddress=a@example.com"), true, true),
+                (named("emailAddress=a@example.edu"), false, false),
+                (uri("https://example.edu/"), true, true),
+            ],
+        ),
+        (
+            ca().permit_email(".example.com")
+                .exclude_email("a@b.example.com")
+                .exclude_email("c.example.com"),
+            vec![
+                (email("b@b.example.com"), true, true),
+                (email("a@b.example.com"), false, false),
+                (email("a@c.example.com"), false, false),
+            ],
+        ),
+        (
+            ca().permit_uri("host.example.com")
+                .permit_uri(".example.org")
+                .exclude_uri("bad.example.org"),
+            vec![
+                (uri("https://host.example.com/"), true, true),
+                (uri("https://HOST.example.com:8443/a"), true, true),
+                (uri("https://my.host.example.com/"), false, false),
+                (uri("https://a.b.example.org/"), true, true),
+                (uri("https://example.org/"), false, false),
+                (uri("https://bad.example.org/"), false, false),
+                (uri("https://host.example.com.evil.net/"), false, false),
+                (uri("https://192.0.2.1/"), false, false),
+                (uri("https://[2001:db8::1]/"), false, false),
+                (uri("urn:a:b"), false, false),
+                (uri("https://host.example.com"), true, true),
+                (
+                    client().server_auth().uri("spiffe://host.example.com/a"),
+                    true,
+                    true,
+                ),
+                (uri("https://host.example.com?a"), true, true),
+                (uri("https://user@host.example.com/"), true, true),
+                (uri("https://host.example.com:a@evil.net/"), false, false),
+                (email("a@example.net"), true, true),
+            ],
+        ),
+        (
+            ca().exclude_uri("bad.example.org"),
+            vec![
+                (uri("https://bad.example.org/"), false, false),
+                (uri("https://example.org/"), true, true),
+                (uri("urn:a:b"), false, false),
+                // Where hosts are constrained, RFC 5280 has those refused that are no DNS names.
+                (uri("https://192.0.2.1/"), false, true),
+            ],
+        ),
+        (
+            ca().permit_directory(base.clone()),
+            vec![
+                (named("CN=a,O=Example,C=SE"), true, true),
+                (named("CN=a,O=EXAMPLE,C=SE"), true, true),
+                (named("CN=a,O=Other,C=SE"), false, false),
+                (named("CN=a"), false, false),
+                (client().dns_name("a.example"), true, true),
+            ],
+        ),
+        (
+            ca().exclude_directory(base),
+            vec![
+                (named("CN=a,O=example,C=SE"), false, false),
+                (named("CN=a,O=Other,C=SE"), true, true),
+            ],
+        ),
+    ] {
+        let chain = Chain::new([SignatureAlgorithm::MlDsa44; 3], |_| constrain.clone());
+        chain.write_to(&work);
+        for (leaf, ours, theirs) in leaves {
+            let shown = format!("{leaf:?}");
+            let leaf = chain.issue(leaf);
+            work.write("leaf.pem", leaf.to_pem());
+            let validator = ChainValidator::new([chain.root.certificate().clone()]);
+            let validator = validator.expect("the root is one");
+            let sent = [&leaf, chain.intermediate.certificate()];
+            let result = validator.validate_client(&sent, UnixTime::now());
+            assert_eq!(result.is_ok(), ours, "{shown}: {result:?}");
+            let verify = format!("{VERIFY} leaf.pem");
+            println!("{shown}");
+            match theirs {
+                true => work.run(&verify),
+                false => work.run_failing(&verify),
+            };
+        }
     }
 }
 
