@@ -363,7 +363,9 @@ fn read_certificate(der: &[u8]) {
         certificate.issuer()
     );
     let _ = (certificate.key_usage(), certificate.subject_key_id());
-    let _ = (certificate.dns_names(), certificate.ip_addresses());
+    for name in certificate.alternative_names() {
+        let _ = certificate.permits_name(&name);
+    }
 
     // Of the valid certificates' CA only what that CA signed.
     let signed = certificate.verify_signature(PKI.ca.certificate(), pq_x509::verification::ALL);
