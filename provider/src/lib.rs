@@ -129,7 +129,11 @@
 //!
 //! # What is not checked by default
 //!
-//! Chains are verified by webpki, as everywhere in rustls. Two things that it leaves to
+//! Chains are verified by webpki, as everywhere in rustls. It knows names and name
+//! constraints of two kinds: DNS names and addresses. Below a CA whose certificate constrains e-mail
+//! addresses or URIs, it refuses each certificate that has a name of that kind, permitted or not, and all
+//! below constraints of directory names. A [`ChainValidator`](pq_x509::ChainValidator) holds these to what
+//! is permitted, and validates for SPIFFE IDs, URIs and e-mail addresses. Two things that webpki leaves to
 //! the application:
 //!
 //! * *Key usage.* webpki passes over the KeyUsage extension in chains: an ML-DSA

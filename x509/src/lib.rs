@@ -18,6 +18,9 @@
 //! * **Validation.** A [`ChainValidator`] checks a chain for a name, a purpose and a time
 //!   through webpki, with the algorithms of [`verification`], which serve any user of
 //!   `rustls-pki-types`.
+//! * **Names.** Certificates are for DNS names, addresses, e-mail addresses and URIs, such as a
+//!   [`SpiffeId`], and CAs are constrained to names of each kind. webpki alone, and so rustls's verifiers,
+//!   know the first two kinds: see [`CertificateBuilder::permit_email`].
 //! * **Revocation.** An [`Issuer`] makes a [`CertificateRevocationList`] from a
 //!   [`CertificateRevocationListBuilder`], and a [`RevocationPolicy`] has a
 //!   [`ChainValidator`] check chains against lists.
