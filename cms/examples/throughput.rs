@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release -p pq-cms --example throughput`
 
+use core::error::Error;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::time::Instant;
@@ -28,7 +29,7 @@ impl Read for Content {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa65)?;
     let issuer = Issuer::self_signed(CertificateBuilder::ca("Root"), key.clone())?;
     let certificate = issuer.certificate();
@@ -102,8 +103,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// The least of some times, in seconds.
 fn measure(
     what: &str,
-    mut run: impl FnMut() -> Result<(), Box<dyn std::error::Error>>,
-) -> Result<f64, Box<dyn std::error::Error>> {
+    mut run: impl FnMut() -> Result<(), Box<dyn Error>>,
+) -> Result<f64, Box<dyn Error>> {
     let mut least = f64::MAX;
     for _ in 0..3 {
         let start = Instant::now();

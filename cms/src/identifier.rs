@@ -3,9 +3,11 @@
 //! It uses [`encoding`](crate::encoding).
 
 use der::{Decode, Encode};
-use pq_x509::Certificate;
 use pq_x509::x509_cert::name::Name;
 use pq_x509::x509_cert::serial_number::SerialNumber;
+use pq_x509::{Certificate, EncapsulationKey};
+
+use sha2::{Digest, Sha256};
 
 use crate::encoding::{Fields, contents, tag, tlv};
 
@@ -96,6 +98,17 @@ impl NamedCertificate {
             }
         }
     }
+}
+
+/// An identifier for a key that has no certificate, which everybody makes of it alike: the first 20 bytes
+/// of the SHA-256 of its bits (RFC 7093, section 2).
+pub fn key_identifier(key: &EncapsulationKey) -> [u8; 20] {
+    let digest = Sha256::digest(key.as_bytes());
+    let mut identifier = [0; 20];
+    for (byte, from) in identifier.iter_mut().zip(digest) {
+        *byte = from;
+    }
+    identifier
 }
 
 /// How many characters of a name are in a message.

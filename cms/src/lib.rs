@@ -53,6 +53,7 @@ pub use enveloped::{
     ContentCipher, EnvelopeBuilder, EnvelopingError, Kdf, Opened, Opener, OpeningError, Recipient,
     RecipientKey,
 };
+pub use identifier::key_identifier;
 pub use signed::{
     DocumentSigner, SignatureRefusal, SignedDataBuilder, SigningError, VerificationError,
     VerificationTime, Verified, VerifiedSigner, Verifier,

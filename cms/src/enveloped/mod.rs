@@ -1,8 +1,7 @@
 //! EnvelopedData (RFC 5652, section 6) and AuthEnvelopedData (RFC 5083): content encrypted for recipients,
 //! by ML-KEM as RFC 9629 and RFC 9936 have it, or by a key that both sides have.
 //!
-//! It uses [`encoding`](crate::encoding), [`algorithms`](crate::algorithms) and
-//! [`identifier`](crate::identifier).
+//! It uses [`encoding`](crate::encoding) and [`identifier`](crate::identifier).
 
 mod cbc;
 mod cipher;

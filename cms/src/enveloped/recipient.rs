@@ -61,7 +61,7 @@ impl Recipient {
     }
 
     /// Who has this key, which the message names by an identifier that its owner knows: the subject key
-    /// identifier, if the key has a certificate.
+    /// identifier, if the key has a certificate, or else [`key_identifier`](crate::key_identifier).
     pub fn key(key: EncapsulationKey, identifier: &[u8]) -> Self {
         Self(Kind::Kem {
             identifier: KeyIdentifier::SubjectKeyId(identifier.to_vec()),

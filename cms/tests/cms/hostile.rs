@@ -88,7 +88,7 @@ fn around_signers(message: &[u8]) -> (Vec<u8>, Vec<u8>) {
 fn many_signers() {
     let person = Person::new(SignatureAlgorithm::MlDsa44);
     let message = attached(by(&person), CONTENT);
-    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let verifier = Verifier::with_signers([person.certificate]).unwrap();
     let (start, end) = around_signers(&message);
     let signed = parts(parts(parts(&message)[1])[0]);
     let signer = parts(signed[4])[0].to_vec();
