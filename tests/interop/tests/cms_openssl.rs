@@ -1,0 +1,236 @@
+//! Signed and encrypted messages: ours under `openssl cms`, OpenSSL's under our verification.
+//!
+//! OpenSSL 3.5 has signatures of ML-DSA and SLH-DSA with signed attributes only, and no recipients with
+//! ML-KEM. Content ciphers are tried with a key that both sides have.
+
+use std::io::Cursor;
+
+use interop::openssl::Workdir;
+use pq_cms::{
+    ContentCipher, DocumentSigner, EnvelopeBuilder, Opener, OpeningError, PemWriter, Recipient,
+    RecipientKey, SignedDataBuilder, Verifier, decode_if_pem, digests,
+};
+use pq_x509::{
+    Certificate, CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey,
+};
+use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey, verification_algorithms};
+
+/// Longer than what either side writes in one piece.
+fn content() -> Vec<u8> {
+    (0..200_000_u32).map(|i| (i / 5) as u8).collect()
+}
+
+/// A root with a key of ML-DSA, in the file `root.pem`.
+fn root(work: &Workdir) -> Issuer<SigningKey> {
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
+    work.write("root.pem", root.certificate().to_pem());
+    root
+}
+
+fn person() -> CertificateBuilder<pq_x509::EndEntity> {
+    CertificateBuilder::end_entity().common_name("someone")
+}
+
+/// Those that sign quickly.
+const ALGORITHMS: [SignatureAlgorithm; 6] = [
+    SignatureAlgorithm::MlDsa44,
+    SignatureAlgorithm::MlDsa65,
+    SignatureAlgorithm::MlDsa87,
+    SignatureAlgorithm::SlhDsaSha2_128f,
+    SignatureAlgorithm::SlhDsaSha2_192f,
+    SignatureAlgorithm::SlhDsaShake128f,
+];
+
+#[test]
+fn openssl_verifies_our_signatures() {
+    let Some(work) = Workdir::new() else { return };
+    let root = root(&work);
+    let content = content();
+    work.write("content", &content);
+    for algorithm in ALGORITHMS {
+        let key = SigningKey::generate(algorithm).unwrap();
+        let certificate = root.issue(person(), &key).unwrap();
+        // OpenSSL knows no digest of an extendable-output function here.
+        let fitting = digests().filter(|digest| {
+            digest.digest_len() >= algorithm.least_digest_len()
+                && !digest.name().starts_with("SHAKE")
+        });
+        for digest in fitting {
+            let signer = DocumentSigner::new(&certificate, &key).digest(digest);
+            for signer in [signer.clone(), signer.by_key_identifier()] {
+                let builder = SignedDataBuilder::new().signer(signer);
+                for len in [100, content.len()] {
+                    let mut message = Vec::new();
+                    builder.sign(&content[..len], &mut message).unwrap();
+                    work.write("message", &message);
+                    work.run(
+                        "cms -verify -binary -inform DER -in message -CAfile root.pem -out found",
+                    );
+                    assert!(work.read("found") == content[..len], "{algorithm} {digest}");
+                }
+                let mut pem = PemWriter::new(Vec::new()).unwrap();
+                let detached = builder.sign_detached(&content[..]).unwrap();
+                std::io::copy(&mut &detached[..], &mut pem).unwrap();
+                work.write("detached", pem.finish().unwrap());
+                let verify = "cms -verify -binary -inform PEM -in detached -CAfile root.pem";
+                work.run(&format!("{verify} -content content -out found"));
+                work.run_failing(&format!("{verify} -content root.pem -out found"));
+            }
+        }
+    }
+}
+
+#[test]
+fn we_verify_signatures_of_openssl() {
+    let Some(work) = Workdir::new() else { return };
+    let root = root(&work);
+    let content = content();
+    work.write("content", &content);
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let verifier = Verifier::with_chains(&validator);
+    for algorithm in ALGORITHMS {
+        let key = SigningKey::generate(algorithm).unwrap();
+        work.write("key", key.to_pkcs8_pem().unwrap());
+        let certificate = root.issue(person(), &key).unwrap();
+        work.write("cert", certificate.to_pem());
+        // It has no usual digest for these keys.
+        for options in ["", "-stream", "-keyid", "-stream -keyid"] {
+            for form in ["DER", "PEM"] {
+                let sign = format!(
+                    "cms -sign -binary -md sha512 -in content -signer cert -inkey key -outform {form} \
+                     {options}"
+                );
+                work.run(&format!("{sign} -nodetach -out message"));
+                let message = work.read("message");
+                let message = || decode_if_pem(&message[..]).unwrap();
+                let mut found = Vec::new();
+                if let Err(error) = verifier.verify(message(), &mut found) {
+                    panic!("{algorithm} {options}: {error}");
+                }
+                assert!(found == content);
+                if options.contains("-stream") {
+                    // The content is in it then, whatever else is asked for.
+                    continue;
+                }
+                work.run(&format!("{sign} -out detached"));
+                let detached = work.read("detached");
+                let detached = || decode_if_pem(&detached[..]).unwrap();
+                let verified = verifier.verify_detached(detached(), &content[..]).unwrap();
+                assert_eq!(verified.signers[0].certificate, certificate);
+                assert!(verified.signers[0].signing_time.is_some());
+                assert!(verifier.verify_detached(detached(), &b"other"[..]).is_err());
+            }
+        }
+    }
+}
+
+/// A classical signer beside one of ML-DSA, each made by either side.
+#[test]
+fn several_signers() {
+    let Some(work) = Workdir::new() else { return };
+    let Ok(algorithms) = verification_algorithms() else {
+        return;
+    };
+    let root = root(&work);
+    let content = content();
+    work.write("content", &content);
+    // Takes every digest that a classical key may ask for.
+    let post_quantum = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let its_certificate = root.issue(person(), &post_quantum).unwrap();
+    work.write("key", post_quantum.to_pkcs8_pem().unwrap());
+    work.write("cert", its_certificate.to_pem());
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let verifier = Verifier::with_chains(&validator).algorithms(algorithms);
+    for &algorithm in ClassicalAlgorithm::ALL {
+        let key = ClassicalKey::generate(algorithm).unwrap();
+        let certificate: Certificate = root.issue(person(), &key).unwrap();
+        work.write("classical.key", key.to_pkcs8_pem());
+        work.write("classical.cert", certificate.to_pem());
+        let mut message = Vec::new();
+        SignedDataBuilder::new()
+            .signer(DocumentSigner::new(&its_certificate, &post_quantum))
+            .signer(DocumentSigner::with_signer(&certificate, &key))
+            .sign(&content[..], &mut message)
+            .unwrap();
+        work.write("message", &message);
+        work.run("cms -verify -binary -inform DER -in message -CAfile root.pem -out found");
+        assert!(work.read("found") == content);
+
+        let digest = match algorithm {
+            ClassicalAlgorithm::EcdsaP256 => "sha256",
+            ClassicalAlgorithm::EcdsaP384 => "sha384",
+            _ => "sha512",
+        };
+        work.run(&format!(
+            "cms -sign -binary -nodetach -stream -in content -outform DER -out message -md {digest} \
+             -signer cert -inkey key -signer classical.cert -inkey classical.key"
+        ));
+        let verified = verifier.verify(&work.read("message")[..], std::io::sink());
+        let verified = verified.unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+        assert_eq!(verified.signers.len(), 2);
+        let alone = Verifier::with_chains(&validator).any_signer();
+        let verified = alone.verify(&work.read("message")[..], std::io::sink());
+        assert_eq!(verified.unwrap().refused.len(), 1);
+    }
+}
+
+const KEYS: [(ContentCipher, &str, &[u8]); 4] = [
+    (ContentCipher::Aes128Gcm, "-aes-128-gcm", &[0x41; 16]),
+    (ContentCipher::Aes256Gcm, "-aes-256-gcm", &[0x42; 32]),
+    (ContentCipher::Aes128Cbc, "-aes-128-cbc", &[0x43; 16]),
+    (ContentCipher::Aes256Cbc, "-aes-256-cbc", &[0x44; 32]),
+];
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn openssl_decrypts_our_messages() {
+    let Some(work) = Workdir::new() else { return };
+    let content = content();
+    for (cipher, _, key) in KEYS {
+        let recipient = Recipient::shared_key(b"group", key).unwrap();
+        let builder = EnvelopeBuilder::new().recipient(recipient).cipher(cipher);
+        for len in [0, 100, 65536, content.len()] {
+            let mut message = Vec::new();
+            builder.encrypt(&content[..len], &mut message).unwrap();
+            work.write("message", &message);
+            let decrypt = "cms -decrypt -binary -inform DER -in message -out found";
+            let id = hex(b"group");
+            let key = hex(key);
+            work.run(&format!("{decrypt} -secretkey {key} -secretkeyid {id}"));
+            assert!(work.read("found") == content[..len], "{cipher:?} {len}");
+        }
+    }
+}
+
+#[test]
+fn we_decrypt_messages_of_openssl() {
+    let Some(work) = Workdir::new() else { return };
+    let content = content();
+    work.write("content", &content);
+    for (cipher, option, key) in KEYS {
+        let id = hex(b"group");
+        for stream in ["", "-stream"] {
+            work.run(&format!(
+                "cms -encrypt -binary {stream} -in content {option} -outform DER -out message \
+                 -secretkey {} -secretkeyid {id}",
+                hex(key)
+            ));
+            let message = work.read("message");
+            let opener = Opener::new(RecipientKey::shared_key(b"group", key));
+            let opener = opener.take_unauthenticated();
+            let mut found = Vec::new();
+            let opened = opener.open(&message[..], &mut found).unwrap();
+            assert_eq!(opened.cipher, cipher);
+            assert!(found == content, "{option} {stream}");
+            match opener.open_seekable(Cursor::new(&message), std::io::sink()) {
+                Ok(opened) => assert!(opened.cipher.is_authenticated()),
+                Err(OpeningError::NotAuthenticated(_)) => assert!(!cipher.is_authenticated()),
+                Err(error) => panic!("{option} {stream}: {error}"),
+            }
+        }
+    }
+}
