@@ -62,6 +62,26 @@ pub(crate) enum Failure {
         subject: String,
     },
 
+    #[error("nothing was signed: {0}")]
+    Signing(pq_cms::SigningError),
+    #[error("{file} was refused: {error}")]
+    SignedMessage {
+        file: String,
+        error: Box<pq_cms::VerificationError>,
+    },
+    #[error("nothing was encrypted: {0}")]
+    Enveloping(pq_cms::EnvelopingError),
+    #[error("{file} was not decrypted: {error}")]
+    EncryptedMessage {
+        file: String,
+        error: pq_cms::OpeningError,
+    },
+    #[error(
+        "{keys} keys and {certificates} certificates don't belong together; give with each --key the --cert \
+         of its certificate, in the same order"
+    )]
+    KeysAndCertificates { keys: usize, certificates: usize },
+
     #[error("{signature} is no valid signature of {message} by the key in {key}; {advice}")]
     InvalidSignature {
         signature: String,
@@ -203,6 +223,21 @@ impl Failure {
             Self::Authority(error) => of_authority(error),
             Self::RequestsRefused { status, .. } => *status,
             Self::NotLocal { .. } => ExitStatus::Policy,
+            Self::Signing(pq_cms::SigningError::Encoding(_))
+            | Self::Enveloping(
+                pq_cms::EnvelopingError::Encoding(_) | pq_cms::EnvelopingError::Randomness(_),
+            ) => ExitStatus::InputOutput,
+            Self::SignedMessage { error, .. } => match **error {
+                pq_cms::VerificationError::Encoding(_) => ExitStatus::InputOutput,
+                _ => ExitStatus::Refused,
+            },
+            Self::EncryptedMessage {
+                error: pq_cms::OpeningError::Encoding(_),
+                ..
+            } => ExitStatus::InputOutput,
+            Self::Signing(_) | Self::Enveloping(_) | Self::EncryptedMessage { .. } => {
+                ExitStatus::Refused
+            }
             Self::Key(_)
             | Self::Protection(_)
             | Self::Issue(_)
@@ -216,6 +251,7 @@ impl Failure {
             | Self::NotOfThisCa { .. }
             | Self::RootExpired(_) => ExitStatus::Refused,
             Self::TooLargeForMemory { .. }
+            | Self::KeysAndCertificates { .. }
             | Self::NotACertificate(_)
             | Self::BySudo
             | Self::NoHome
@@ -294,7 +330,9 @@ from_causes!(
     Request(RequestError),
     NotAChain(NotAChain),
     Folder(FolderError),
-    Authority(AuthorityError)
+    Authority(AuthorityError),
+    Signing(pq_cms::SigningError),
+    Enveloping(pq_cms::EnvelopingError)
 );
 
 impl From<InputError> for Failure {

@@ -1,6 +1,6 @@
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{self, Destination, Output};
+use crate::files::{self, Destination, Growing, Output};
 use crate::report::{self, Report};
 
 /// Where a command writes its result.
@@ -36,6 +36,21 @@ impl Delivery {
             files::check(destination, force)?;
         }
         Ok(Self { force, json })
+    }
+
+    /// Writes a result that came piece by piece; then the report, unless standard output has the result on
+    /// it.
+    pub(crate) fn deliver_grown<R: Report>(
+        self,
+        grown: Growing<'_>,
+        to: &Destination,
+        report: &R,
+    ) -> Result<ExitStatus, Failure> {
+        grown.commit()?;
+        if *to != Destination::StandardOutput {
+            report::print(report, self.json)?;
+        }
+        Ok(ExitStatus::Done)
     }
 
     /// Writes the results, all or none; then the report, unless standard output has a result on it.

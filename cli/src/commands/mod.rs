@@ -11,6 +11,7 @@
 mod bench;
 mod ca;
 mod cert;
+mod cms;
 mod completion;
 mod delivery;
 mod dev;
@@ -28,7 +29,7 @@ use crate::failure::Failure;
 ///
 /// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, and classical ones of ECDSA, Ed25519 and
 /// RSA; requests and certificates for them; and CAs that issue certificates. Signs files and verifies
-/// their signatures.
+/// their signatures; signs and encrypts messages (CMS).
 /// In place of a file, "-" is standard input or standard output. Files that exist are left alone
 /// unless --force is given.
 #[derive(Debug, Parser)]
@@ -62,6 +63,8 @@ enum Command {
     Mu(raw::mu::Arguments),
     Encaps(raw::encaps::Arguments),
     Decaps(raw::decaps::Arguments),
+    #[command(subcommand)]
+    Cms(cms::Command),
     Bench(bench::Arguments),
     Completion(completion::Arguments),
     Man(man::Arguments),
@@ -81,6 +84,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Command::Mu(arguments) => raw::mu::run(&arguments, json),
         Command::Encaps(arguments) => raw::encaps::run(&arguments, json),
         Command::Decaps(arguments) => raw::decaps::run(&arguments, json),
+        Command::Cms(command) => cms::run(command, json),
         Command::Bench(arguments) => bench::run(&arguments, json),
         Command::Completion(arguments) => completion::run(&arguments, json),
         Command::Man(arguments) => man::run(&arguments, json),

@@ -20,6 +20,15 @@ pub(crate) fn certificates(source: &Source) -> Result<Vec<Certificate>, Document
     read.collect()
 }
 
+/// All certificates of all of these files, in order.
+pub(crate) fn all_certificates(sources: &[Source]) -> Result<Vec<Certificate>, DocumentError> {
+    let mut all = Vec::new();
+    for source in sources {
+        all.extend(certificates(source)?);
+    }
+    Ok(all)
+}
+
 /// The first certificate of a file, which of a chain is the one that the key belongs to.
 pub(crate) fn first_certificate(source: &Source) -> Result<Certificate, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;

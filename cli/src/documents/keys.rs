@@ -1,7 +1,8 @@
 use pq_x509::x509_cert::der::asn1::{AnyRef, OctetStringRef};
 use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader};
 use pq_x509::{
-    DecapsulationKey, EncapsulationKey, PrivateKeyForm, Protection, SubjectKey, VerifyingKey,
+    Certificate, DecapsulationKey, EncapsulationKey, PrivateKeyForm, Protection, SubjectKey,
+    VerifyingKey,
 };
 
 use super::certificates::certificate_of;
@@ -148,6 +149,33 @@ pub(crate) fn public_key_to_certify(
         Err(_) => contents.first(&KEYS_AND_CERTIFICATES)?,
     };
     public_key_of(&contents, block, passphrase)
+}
+
+/// A key that others encapsulate to, with or without a certificate.
+pub(crate) enum KeyOrCertificate {
+    Key(EncapsulationKey),
+    Certificate(Box<Certificate>),
+}
+
+/// The first certificate of a file, or else its one key, which must be one that others encapsulate to.
+pub(crate) fn key_or_certificate(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<KeyOrCertificate, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    let block = match contents.first(&[Kind::Certificate]) {
+        Ok(block) => block,
+        Err(_) => contents.only(&[Kind::PrivateKey, Kind::PublicKey])?,
+    };
+    match block.kind {
+        Kind::Certificate => {
+            let certificate = certificate_of(&contents, block)?;
+            Ok(KeyOrCertificate::Certificate(Box::new(certificate)))
+        }
+        _ => {
+            narrow(source, public_key_of(&contents, block, passphrase)?).map(KeyOrCertificate::Key)
+        }
+    }
 }
 
 fn public_key_of(

@@ -14,13 +14,15 @@ mod raw;
 mod requests;
 
 pub(crate) use certificates::{
-    SignedDocument, certificates, first_certificate, revocation_lists, signed_documents,
+    SignedDocument, all_certificates, certificates, first_certificate, revocation_lists,
+    signed_documents,
 };
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
 pub(crate) use keys::{
-    Key, any_key, any_public_key, decapsulation_key, encapsulation_key, post_quantum_signing_key,
-    private_key, private_key_to_encrypt, public_key_to_certify, signing_key, verifying_key,
+    Key, KeyOrCertificate, any_key, any_public_key, decapsulation_key, encapsulation_key,
+    key_or_certificate, post_quantum_signing_key, private_key, private_key_to_encrypt,
+    public_key_to_certify, signing_key, verifying_key,
 };
 pub(crate) use raw::{raw_bytes, raw_private_key};
 pub(crate) use requests::{Numbered, Requests};

@@ -1,60 +1,100 @@
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
+use std::path::Path;
 
 use super::destination::{Access, Destination, Folders, Output, OutputError, Staged};
 
-/// A file that is written piece by piece, and appears under its name when it is complete. Standard output,
-/// devices and pipes get each piece at once.
-pub(crate) struct Growing<'a> {
-    staged: Staged<'a>,
-    /// A device or a pipe, once something was written to it.
-    special: Option<File>,
+/// An output that comes piece by piece and whose end decides whether it is any good: it is there once it
+/// is committed, and leaves nothing behind otherwise.
+///
+/// What is for standard output or a device waits in a file without a name.
+pub(crate) struct Growing<'d> {
+    staged: Staged<'d>,
+    waiting: Option<File>,
     force: bool,
 }
 
-impl<'a> Growing<'a> {
-    /// Begins a text that everybody may read.
-    pub(crate) fn public_text(to: &'a Destination, force: bool) -> Result<Self, OutputError> {
+impl<'d> Growing<'d> {
+    pub(crate) fn begin(
+        to: &'d Destination,
+        access: Access,
+        force: bool,
+    ) -> Result<Self, OutputError> {
         let output = Output {
             to,
             content: &[],
-            access: Access::Public,
+            access,
             is_binary: false,
         };
+        let staged = Staged::new(&output, force, &mut Folders::default())?;
+        let waiting = match &staged {
+            Staged::File { .. } => None,
+            Staged::StandardOutput(_) | Staged::Special(..) => {
+                Some(tempfile::tempfile().map_err(at_temporary_file)?)
+            }
+        };
         Ok(Self {
-            staged: Staged::new(&output, force, &mut Folders::default())?,
-            special: None,
+            staged,
+            waiting,
             force,
         })
     }
 
     pub(crate) fn append(&mut self, piece: &[u8]) -> Result<(), OutputError> {
-        match &mut self.staged {
-            Staged::StandardOutput(_) => {
-                let written = io::stdout().write_all(piece);
-                written.map_err(|error| OutputError::StandardOutput { error })
+        self.write_all(piece).map_err(|error| match &self.staged {
+            Staged::File { path, .. } => OutputError::at(path, error),
+            _ => at_temporary_file(error),
+        })
+    }
+
+    /// Gives it its name, or passes it on.
+    pub(crate) fn commit(self) -> Result<(), OutputError> {
+        self.staged.sync()?;
+        self.commit_copy()
+    }
+
+    /// The same for a copy of what is safe elsewhere: as [`write_copies`](super::write_copies) does, it waits
+    /// for the disk only where it replaces something.
+    pub(crate) fn commit_copy(self) -> Result<(), OutputError> {
+        let Some(mut waiting) = self.waiting else {
+            if !self.staged.is_new() {
+                self.staged.sync()?;
             }
+            self.staged.commit(self.force)?;
+            return Ok(());
+        };
+        waiting.rewind().map_err(at_temporary_file)?;
+        match self.staged {
             Staged::Special(path, _) => {
-                let file = match self.special.take() {
-                    Some(file) => Ok(file),
-                    None => OpenOptions::new().write(true).open(&path),
-                };
-                let written = file.and_then(|file| self.special.insert(file).write_all(piece));
-                written.map_err(|error| OutputError::at(path, error))
+                let opened = OpenOptions::new().write(true).open(&path);
+                let copied = opened.and_then(|mut to| io::copy(&mut waiting, &mut to));
+                copied.map_err(|error| OutputError::at(&path, error))?;
             }
-            Staged::File { file, path, .. } => {
-                let written = file.write_all(piece);
-                written.map_err(|error| OutputError::at(path, error))
+            _ => {
+                let mut out = io::stdout().lock();
+                let copied = io::copy(&mut waiting, &mut out).and_then(|_| out.flush());
+                copied.map_err(|error| OutputError::StandardOutput { error })?;
             }
+        }
+        Ok(())
+    }
+}
+
+impl Write for Growing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match (&mut self.waiting, &mut self.staged) {
+            (Some(file), _) => file.write(bytes),
+            (None, Staged::File { file, .. }) => file.write(bytes),
+            // which have one that waits
+            (None, _) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
-    /// Gives it its name. As [`write_copies`](super::write_copies) does, it waits for the disk only where
-    /// it replaces something.
-    pub(crate) fn complete(self) -> Result<(), OutputError> {
-        if !self.staged.is_new() {
-            self.staged.sync()?;
-        }
-        self.staged.commit(self.force).map(drop)
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
+}
+
+fn at_temporary_file(error: io::Error) -> OutputError {
+    OutputError::at(Path::new("a temporary file"), error)
 }

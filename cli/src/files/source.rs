@@ -39,7 +39,7 @@ impl Source {
     }
 
     /// What there is to read, which of standard input can be had once.
-    pub(super) fn open(&self) -> Result<Box<dyn Read + Send>, InputError> {
+    pub(crate) fn open(&self) -> Result<Box<dyn Read + Send>, InputError> {
         match self {
             Self::StandardInput => {
                 if STANDARD_INPUT_IS_READ.swap(true, Ordering::Relaxed) {

@@ -6,6 +6,7 @@ mod bench;
 mod ca;
 mod certificates;
 mod classical;
+mod cms;
 mod composite;
 mod dev;
 mod encrypted;

@@ -363,14 +363,14 @@ impl Workshop {
             let mut requests = Source::File(self.one_file.clone())
                 .pieces(b"-----END ", MOST)
                 .map_err(DocumentError::from)?;
-            let mut all = Growing::public_text(&to, false)?;
+            let mut all = Growing::begin(&to, Access::Public, false)?;
             let mut count = 0;
             while let Some(request) = requests.next().map_err(DocumentError::from)? {
                 black_box(request);
                 all.append(certificate)?;
                 count += 1;
             }
-            all.complete()?;
+            all.commit_copy()?;
             Ok(count)
         })
     }

@@ -13,7 +13,7 @@ use super::place::{Actor, Place};
 use crate::documents::{DocumentError, Numbered, Requests};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::files::{self, Destination, Growing, OutputError, Source};
+use crate::files::{self, Access, Destination, Growing, OutputError, Source};
 use crate::keys::SigningKey;
 use crate::report::{self, Report, printable, rfc3339};
 
@@ -310,7 +310,7 @@ impl<'a> Unwritten<'a> {
         if !self.pem.is_empty() {
             let begun = match self.begun.take() {
                 Some(begun) => begun,
-                None => Growing::public_text(self.to, force)?,
+                None => Growing::begin(self.to, Access::Public, force)?,
             };
             self.begun.insert(begun).append(self.pem.as_bytes())?;
             self.pem.clear();
@@ -320,7 +320,7 @@ impl<'a> Unwritten<'a> {
 
     fn complete(&mut self, force: bool) -> Result<(), OutputError> {
         self.grow(force)?;
-        self.begun.take().map_or(Ok(()), Growing::complete)?;
+        self.begun.take().map_or(Ok(()), Growing::commit_copy)?;
         self.issued.clear();
         Ok(())
     }

@@ -1,0 +1,105 @@
+use core::fmt;
+
+use pq_cms::{Opened, Opener, RecipientKey};
+use serde::Serialize;
+
+use super::input::Watched;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Growing, Source};
+use crate::passphrases::PassphraseOptions;
+use crate::report::{Report, with_unit};
+
+/// Decrypt a message
+///
+/// The content is written once all of it was found authentic. Messages whose cipher can't tell are
+/// refused.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The message, in PEM or DER; "-" is standard input
+    message: Source,
+
+    /// A recipient's private key, of ML-KEM
+    #[arg(long, value_name = "FILE")]
+    key: Source,
+
+    /// The key's certificate, by which it is found among many recipients
+    #[arg(long = "cert", value_name = "FILE")]
+    certificate: Option<Source>,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls cms decrypt release.enc --key archive.key --out release.decrypted.txt";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    let refused = |error| Failure::EncryptedMessage {
+        file: arguments.message.to_string(),
+        error,
+    };
+    let key = documents::decapsulation_key(&arguments.key, &arguments.passphrase)?;
+    let own = match &arguments.certificate {
+        None => RecipientKey::new(&key),
+        Some(file) => {
+            let certificate = documents::first_certificate(file)?;
+            RecipientKey::with_certificate(&key, &certificate).map_err(refused)?
+        }
+    };
+    let message = Watched::open(&arguments.message)?.message();
+    let message = message.map_err(|error| refused(error.into()))?;
+    let mut grown = Growing::begin(out, Access::Private, *force)?;
+    let opened = Opener::new(own)
+        .open(message, &mut grown)
+        .map_err(refused)?;
+    let report = Decrypted::of(arguments, &opened);
+    delivery.deliver_grown(grown, out, &report)
+}
+
+/// A message that was decrypted.
+#[derive(Debug, Serialize)]
+struct Decrypted {
+    message: String,
+    cipher: &'static str,
+    recipients: u64,
+    bytes: u64,
+    file: String,
+}
+
+impl Decrypted {
+    fn of(arguments: &Arguments, opened: &Opened) -> Self {
+        Self {
+            message: arguments.message.to_string(),
+            cipher: opened.cipher.name(),
+            recipients: opened.recipients,
+            bytes: opened.len,
+            file: arguments.output.out.to_string(),
+        }
+    }
+}
+
+impl Report for Decrypted {
+    const SCHEMA: &'static str = "cms-decrypt/1";
+}
+
+impl fmt::Display for Decrypted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (message, cipher) = (&self.message, self.cipher);
+        let len = with_unit(self.bytes, "byte");
+        writeln!(
+            f,
+            "{}: {len} of {message}, authentic by {cipher}",
+            self.file
+        )
+    }
+}

@@ -1,0 +1,132 @@
+use core::fmt;
+
+use pq_cms::{ContentCipher, EnvelopeBuilder, EnvelopingError, Recipient};
+use pq_x509::{EncapsulationKey, SubjectKey};
+use serde::Serialize;
+
+use super::input::{MessageWriter, Watched};
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::documents::{self, KeyOrCertificate};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{self, Access, Growing, Source};
+use crate::passphrases::PassphraseOptions;
+use crate::report::{Report, fingerprint};
+
+/// Encrypt a file for keys of ML-KEM
+///
+/// The content is encrypted and authenticated by AES-256-GCM, of at most 64 GiB. Any one of the recipients
+/// can decrypt it. Who encrypted it, the message doesn't say: sign it first for that.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What to encrypt; "-" is standard input
+    #[arg(default_value = "-")]
+    file: Source,
+
+    /// A recipient's certificate or public key; once for each. Whether it is theirs is for you to know
+    #[arg(long = "to", value_name = "FILE", required = true)]
+    recipients: Vec<Source>,
+
+    /// Write PEM instead of DER
+    #[arg(long)]
+    pem: bool,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls key new ML-KEM-768 --out archive.key --public archive.pub
+  $ pqtls cms encrypt release.txt --to archive.pub --out release.enc";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    if !arguments.pem {
+        files::check_binary(out)?;
+    }
+    let cipher = ContentCipher::Aes256Gcm;
+    let mut builder = EnvelopeBuilder::new().cipher(cipher);
+    let mut recipients = Vec::new();
+    for file in &arguments.recipients {
+        let (recipient, facts) = recipient(file, &arguments.passphrase)?;
+        builder = builder.recipient(recipient);
+        recipients.push(facts);
+    }
+    let content = Watched::open(&arguments.file)?;
+    let grown = Growing::begin(out, Access::Public, *force)?;
+    let mut message = MessageWriter::new(grown, arguments.pem).map_err(EnvelopingError::from)?;
+    builder.encrypt(content, &mut message)?;
+    let report = Encrypted {
+        message: arguments.file.to_string(),
+        cipher: cipher.name(),
+        recipients,
+        file: out.to_string(),
+    };
+    let grown = message.finish().map_err(EnvelopingError::from)?;
+    delivery.deliver_grown(grown, out, &report)
+}
+
+/// By a certificate the message names its issuer, and by a key what everybody can make of that.
+fn recipient(file: &Source, passphrase: &PassphraseOptions) -> Result<(Recipient, For), Failure> {
+    let (recipient, key, subject) = match documents::key_or_certificate(file, passphrase)? {
+        KeyOrCertificate::Certificate(certificate) => (
+            Recipient::certificate(&certificate)?,
+            certificate
+                .public_key()
+                .and_then(EncapsulationKey::try_from)?,
+            Some(certificate.describe_subject()),
+        ),
+        KeyOrCertificate::Key(key) => {
+            let identifier = pq_cms::key_identifier(&key);
+            (Recipient::key(key.clone(), &identifier), key, None)
+        }
+    };
+    let facts = For {
+        file: file.to_string(),
+        subject,
+        algorithm: key.algorithm().name(),
+        fingerprint: fingerprint(&key.spki()),
+    };
+    Ok((recipient, facts))
+}
+
+/// A message that was encrypted.
+#[derive(Debug, Serialize)]
+struct Encrypted {
+    message: String,
+    cipher: &'static str,
+    recipients: Vec<For>,
+    file: String,
+}
+
+#[derive(Debug, Serialize)]
+struct For {
+    file: String,
+    /// Of a certificate.
+    subject: Option<String>,
+    algorithm: &'static str,
+    /// Of the key.
+    fingerprint: String,
+}
+
+impl Report for Encrypted {
+    const SCHEMA: &'static str = "cms-encrypt/1";
+}
+
+impl fmt::Display for Encrypted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (message, cipher) = (&self.message, self.cipher);
+        writeln!(f, "{}: {message} encrypted by {cipher}", self.file)?;
+        for recipient in &self.recipients {
+            let name = recipient.subject.as_ref().unwrap_or(&recipient.file);
+            writeln!(f, "  for {name}, {}", recipient.algorithm)?;
+        }
+        Ok(())
+    }
+}

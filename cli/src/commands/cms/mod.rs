@@ -1,0 +1,33 @@
+//! Messages (CMS): signed, verified, encrypted and decrypted, of any size in constant memory.
+//!
+//! It uses what else is in the [room](super), and what that may use.
+
+mod decrypt;
+mod encrypt;
+mod input;
+mod sign;
+mod verify;
+
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+
+/// Sign, verify, encrypt and decrypt messages (CMS, RFC 5652)
+///
+/// Others read them with "openssl cms", in DER and PEM. Files may be of any size: they are read once, in
+/// little memory. Nothing is written that was not found authentic.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Sign(sign::Arguments),
+    Verify(verify::Arguments),
+    Encrypt(encrypt::Arguments),
+    Decrypt(decrypt::Arguments),
+}
+
+pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
+    match command {
+        Command::Sign(arguments) => sign::run(&arguments, json),
+        Command::Verify(arguments) => verify::run(&arguments, json),
+        Command::Encrypt(arguments) => encrypt::run(&arguments, json),
+        Command::Decrypt(arguments) => decrypt::run(&arguments, json),
+    }
+}

@@ -1,0 +1,164 @@
+use core::fmt;
+use std::io::Write;
+
+use pq_cms::{DocumentSigner, EncodingError, SignedDataBuilder, SigningError};
+use pq_x509::Certificate;
+use serde::Serialize;
+
+use super::input::{MessageWriter, Watched};
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{self, Access, Growing, Source};
+use crate::keys::SigningKey;
+use crate::passphrases::PassphraseOptions;
+use crate::report::{Report, fingerprint};
+
+/// Sign a file, with its content in the message or without
+///
+/// The signature says when it was made, and protects that and the choice of algorithms (signed
+/// attributes). Several keys sign at once, classical ones among them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What to sign; "-" is standard input
+    #[arg(default_value = "-")]
+    file: Source,
+
+    /// A private key that signs; once for each signer
+    #[arg(long = "key", value_name = "FILE", required = true)]
+    keys: Vec<Source>,
+
+    /// The certificate of each key, in the same order, with those of CAs behind it for who verifies
+    #[arg(long = "cert", value_name = "FILE", required = true)]
+    certificates: Vec<Source>,
+
+    /// Leave the content out: the signature is in a file of its own
+    #[arg(long)]
+    detached: bool,
+
+    /// Leave certificates out, where verifiers have them
+    #[arg(long)]
+    no_certs: bool,
+
+    /// Write PEM instead of DER
+    #[arg(long)]
+    pem: bool,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls cms sign release.txt --key server.key --cert server.pem --out release.cms
+  $ pqtls cms sign release.txt --key server.key --cert server.pem --detached --pem --out release.p7s";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    if !arguments.pem {
+        files::check_binary(out)?;
+    }
+    if arguments.keys.len() != arguments.certificates.len() {
+        return Err(Failure::KeysAndCertificates {
+            keys: arguments.keys.len(),
+            certificates: arguments.certificates.len(),
+        });
+    }
+    let mut signers = Vec::new();
+    for (key, certificates) in arguments.keys.iter().zip(&arguments.certificates) {
+        signers.push((
+            documents::signing_key(key, &arguments.passphrase)?,
+            documents::certificates(certificates)?,
+        ));
+    }
+    let mut builder = SignedDataBuilder::new();
+    for (key, certificates) in &signers {
+        // `documents` gives one at least.
+        let Some((certificate, cas)) = certificates.split_first() else {
+            continue;
+        };
+        builder = builder.certificates(cas).signer(match key {
+            SigningKey::PostQuantum(key) => DocumentSigner::new(certificate, key),
+            SigningKey::Composite(key) => {
+                DocumentSigner::with_signer(certificate, key).digest(key.algorithm().pre_hash())
+            }
+            SigningKey::Classical(key) => DocumentSigner::with_signer(certificate, key),
+        });
+    }
+    if arguments.no_certs {
+        builder = builder.without_certificates();
+    }
+    let content = Watched::open(&arguments.file)?;
+    let grown = Growing::begin(out, Access::Public, *force)?;
+    let mut message = MessageWriter::new(grown, arguments.pem).map_err(SigningError::from)?;
+    match arguments.detached {
+        true => {
+            let signature = builder.sign_detached(content)?;
+            let written = message.write_all(&signature).map_err(EncodingError::Write);
+            written.map_err(SigningError::from)?;
+        }
+        false => builder.sign(content, &mut message)?,
+    }
+    let report = Signed {
+        message: arguments.file.to_string(),
+        detached: arguments.detached,
+        signers: signers
+            .iter()
+            .filter_map(|(key, certificates)| Some(By::of(key, certificates.first()?)))
+            .collect(),
+        file: out.to_string(),
+    };
+    let grown = message.finish().map_err(SigningError::from)?;
+    delivery.deliver_grown(grown, out, &report)
+}
+
+/// A message that was signed.
+#[derive(Debug, Serialize)]
+struct Signed {
+    message: String,
+    detached: bool,
+    signers: Vec<By>,
+    file: String,
+}
+
+#[derive(Debug, Serialize)]
+struct By {
+    subject: String,
+    algorithm: &'static str,
+    /// Of the certificate.
+    fingerprint: String,
+}
+
+impl By {
+    fn of(key: &SigningKey, certificate: &Certificate) -> Self {
+        Self {
+            subject: certificate.describe_subject(),
+            algorithm: key.algorithm().name(),
+            fingerprint: fingerprint(certificate.der()),
+        }
+    }
+}
+
+impl Report for Signed {
+    const SCHEMA: &'static str = "cms-sign/1";
+}
+
+impl fmt::Display for Signed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.detached {
+            true => "detached signature of",
+            false => "signed message of",
+        };
+        writeln!(f, "{}: {what} {}", self.file, self.message)?;
+        for signer in &self.signers {
+            writeln!(f, "  by {}, {}", signer.subject, signer.algorithm)?;
+        }
+        Ok(())
+    }
+}

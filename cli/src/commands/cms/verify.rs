@@ -1,0 +1,236 @@
+use core::fmt;
+use std::io;
+
+use pq_cms::{VerificationError, VerificationTime, Verified, VerifiedSigner, Verifier};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{ChainValidator, RevocationPolicy, SubjectKey};
+use serde::Serialize;
+
+use super::input::Watched;
+use crate::arguments::time;
+use crate::commands::delivery::Delivery;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Destination, Growing, Source};
+use crate::keys::other_verification;
+use crate::report::{self, Report, fingerprint, rfc3339, with_unit};
+use crate::words::key_name;
+
+/// Verify a signed message
+///
+/// Every signature of it has to be valid. Whom to trust is said by roots, to which the chains of the
+/// signers have to lead, or by the signers' own certificates. The content is written once it is verified.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group(clap::ArgGroup::new("trust").args(["roots", "signers"]).required(true)))]
+pub(crate) struct Arguments {
+    /// The message, in PEM or DER; "-" is standard input
+    message: Source,
+
+    /// What was signed, if the signature is detached; "-" is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    content: Option<Source>,
+
+    /// Certificates of the roots to trust; once for each file
+    #[arg(long, value_name = "FILE")]
+    roots: Vec<Source>,
+
+    /// Certificates of the signers to trust, whose validity and purpose are not looked at; once for each
+    /// file
+    #[arg(long = "signer", value_name = "FILE")]
+    signers: Vec<Source>,
+
+    /// Certificates of signers and of CAs that the message lacks; once for each file
+    #[arg(long = "certs", value_name = "FILE", requires = "roots")]
+    certificates: Vec<Source>,
+
+    /// Revocation lists of all CAs of the chains; once for each file
+    #[arg(long, value_name = "FILE", requires = "roots")]
+    crl: Vec<Source>,
+
+    /// Chains have to be valid at this time, such as 2027-01-31 or 2027-01-31T12:00:00Z [default: now]
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "roots")]
+    at: Option<UnixTime>,
+
+    /// Chains have to be valid when the message was signed, as the signer says, for which nobody vouches
+    #[arg(long, conflicts_with = "at", requires = "roots")]
+    at_signing_time: bool,
+
+    /// Where to write the content; "-" is standard output
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<Destination>,
+
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls cms verify release.cms --signer server.pem --out release.verified.txt
+  $ pqtls cms verify release.p7s --content release.txt --signer server.pem --json";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let out = arguments.out.as_ref();
+    let delivery = Delivery::to(out.as_slice(), arguments.force, json)?;
+    let validator = validator(arguments)?;
+    let refused = |error| Failure::SignedMessage {
+        file: arguments.message.to_string(),
+        error: Box::new(error),
+    };
+    let verifier = verifier(arguments, &validator)?;
+    let verifier = verifier.algorithms(other_verification());
+    let message = Watched::open(&arguments.message)?.message();
+    let message = message.map_err(|error| refused(error.into()))?;
+    let mut grown = match out {
+        Some(out) => Some(Growing::begin(out, Access::Public, arguments.force)?),
+        None => None,
+    };
+    let verified = match (&arguments.content, &mut grown) {
+        (Some(content), _) => verifier.verify_detached(message, Watched::open(content)?),
+        (None, Some(grown)) => verifier.verify(message, grown),
+        (None, None) => verifier.verify(message, io::sink()),
+    };
+    match verified {
+        Ok(verified) => {
+            let report = Verdict::of(arguments, &verified);
+            match (grown, out) {
+                (Some(grown), Some(out)) => delivery.deliver_grown(grown, out, &report),
+                _ => {
+                    report::print(&report, json)?;
+                    Ok(ExitStatus::Done)
+                }
+            }
+        }
+        Err(error) => {
+            if json && !matches!(error, VerificationError::Encoding(_)) {
+                report::print(&Verdict::refused(arguments, &error), json)?;
+            }
+            Err(refused(error))
+        }
+    }
+}
+
+fn validator(arguments: &Arguments) -> Result<Option<ChainValidator>, Failure> {
+    if arguments.roots.is_empty() {
+        return Ok(None);
+    }
+    let validator = ChainValidator::new(documents::all_certificates(&arguments.roots)?)
+        .map_err(|error| Failure::Trust(error.into()))?
+        .with_algorithms(other_verification());
+    if arguments.crl.is_empty() {
+        return Ok(Some(validator));
+    }
+    let mut lists = Vec::new();
+    for file in &arguments.crl {
+        lists.extend(documents::revocation_lists(file)?);
+    }
+    let policy = RevocationPolicy::new(lists).map_err(|error| Failure::Trust(error.into()))?;
+    Ok(Some(validator.with_revocation(policy)))
+}
+
+fn verifier<'v>(
+    arguments: &Arguments,
+    validator: &'v Option<ChainValidator>,
+) -> Result<Verifier<'v>, Failure> {
+    let refused = |error: pq_cms::EncodingError| Failure::SignedMessage {
+        file: arguments.message.to_string(),
+        error: Box::new(error.into()),
+    };
+    let Some(validator) = validator else {
+        let signers = documents::all_certificates(&arguments.signers)?;
+        return Verifier::with_signers(signers).map_err(refused);
+    };
+    let time = match (arguments.at, arguments.at_signing_time) {
+        (Some(time), _) => VerificationTime::At(time),
+        (None, true) => VerificationTime::Signing,
+        (None, false) => VerificationTime::Now,
+    };
+    Verifier::with_chains(validator)
+        .time(time)
+        .certificates(documents::all_certificates(&arguments.certificates)?)
+        .map_err(refused)
+}
+
+#[derive(Debug, Serialize)]
+struct Verdict {
+    valid: bool,
+    message: String,
+    /// Of a detached signature.
+    content: Option<String>,
+    bytes: Option<u64>,
+    signers: Vec<Signer>,
+    /// Why the message was refused.
+    reason: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Signer {
+    subject: String,
+    key_algorithm: String,
+    digest: Option<&'static str>,
+    signed_at: Option<String>,
+    /// Of the certificate.
+    fingerprint: String,
+}
+
+impl Verdict {
+    fn of(arguments: &Arguments, verified: &Verified) -> Self {
+        Self {
+            valid: true,
+            bytes: Some(verified.len),
+            signers: verified.signers.iter().map(Signer::of).collect(),
+            ..Self::empty(arguments)
+        }
+    }
+
+    fn refused(arguments: &Arguments, error: &VerificationError) -> Self {
+        Self {
+            reason: Some(error.to_string()),
+            ..Self::empty(arguments)
+        }
+    }
+
+    fn empty(arguments: &Arguments) -> Self {
+        Self {
+            valid: false,
+            message: arguments.message.to_string(),
+            content: arguments.content.as_ref().map(ToString::to_string),
+            bytes: None,
+            signers: Vec::new(),
+            reason: None,
+        }
+    }
+}
+
+impl Signer {
+    fn of(signer: &VerifiedSigner) -> Self {
+        Self {
+            subject: signer.certificate.describe_subject(),
+            key_algorithm: key_name(&signer.certificate.spki()),
+            digest: signer.digest.map(|digest| digest.name()),
+            signed_at: signer.signing_time.map(rfc3339),
+            fingerprint: fingerprint(signer.certificate.der()),
+        }
+    }
+}
+
+impl Report for Verdict {
+    const SCHEMA: &'static str = "cms-verify/1";
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let len = with_unit(self.bytes.unwrap_or_default(), "byte");
+        writeln!(f, "{}: valid, of {len}", self.message)?;
+        for signer in &self.signers {
+            write!(f, "  by {}, {}", signer.subject, signer.key_algorithm)?;
+            match &signer.signed_at {
+                Some(time) => writeln!(f, ", says at {time}")?,
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
+}
