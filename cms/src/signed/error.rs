@@ -17,6 +17,9 @@ pub enum SigningError {
     /// A hash function and a signature algorithm don't belong together.
     #[error("{0}")]
     Weakness(Weakness),
+    /// The signature algorithm has a hash function of its own, which the content's has to be.
+    #[error("signatures of {0} have a hash function of their own; hash the content with that one")]
+    OtherDigest(ObjectIdentifier),
     /// The certificate is another key's.
     #[error("the certificate of {0} is not that of the key; give the one that was issued for it")]
     OtherKey(String),

@@ -13,7 +13,7 @@ use super::attributes::{self, Protection};
 use super::content::{Content, HashedContent};
 use super::error::SigningError;
 use super::signer_info::{OtherCertificates, SignerInfo, version};
-use crate::algorithms::{Weakness, digest_identifier, usual_digest, weakness};
+use crate::algorithms::{Weakness, digest_identifier, usual_digest, verified_as, weakness};
 use crate::encoding::{BerWriter, EncodingError, for_each_piece, read_start, tag, tlv};
 use crate::identifier::KeyIdentifier;
 
@@ -103,7 +103,12 @@ impl<'k> DocumentSigner<'k> {
         if self.by_key_identifier && self.certificate.subject_key_id().is_none() {
             return Err(SigningError::NoKeyIdentifier(subject()));
         }
-        Ok(weakness(key.signature_algorithm().oid, self.digest)?)
+        let algorithm = key.signature_algorithm();
+        weakness(algorithm.oid, self.digest)?;
+        match verified_as(&(&algorithm).into(), self.digest) {
+            Some(_) => Ok(()),
+            None => Err(SigningError::OtherDigest(algorithm.oid)),
+        }
     }
 
     fn digest_identifier(&self) -> Result<AlgorithmIdentifierOwned, SigningError> {

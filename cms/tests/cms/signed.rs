@@ -455,6 +455,14 @@ fn signers_are_checked_before_the_content_is_read() {
         .signer(signer)
         .sign_detached(CONTENT);
     assert!(matches!(signed, Err(SigningError::OtherKey(_))));
+    // ECDSA with SHA-256 is no stronger for SHA-512 beside it.
+    let classical = P256Key::new(5);
+    let certificate = certificate("classical", &classical);
+    let signer = DocumentSigner::with_signer(&certificate, &classical).digest(PreHash::Sha512);
+    let signed = SignedDataBuilder::new()
+        .signer(signer)
+        .sign_detached(CONTENT);
+    assert!(matches!(signed, Err(SigningError::OtherDigest(_))));
 }
 
 /// BER in every form that other programs write: indefinite lengths, strings in pieces, and a byte at a
