@@ -11,7 +11,8 @@
 //!   messages that are larger than the memory, or are hashed far from the key.
 //! * **Protected keys.** With the feature `encryption`, private keys are read and written under a
 //!   passphrase: `EncryptedPrivateKey`, and methods of the keys such as
-//!   `SigningKey::to_encrypted_pkcs8_pem`.
+//!   `SigningKey::to_encrypted_pkcs8_pem`. With `pkcs12` as well, there are files of keys with
+//!   their certificates: `Pkcs12`.
 //! * **Issuing.** An [`Issuer`] makes certificates from a [`CertificateBuilder`]: roots,
 //!   intermediates and leaves, and from a [`CertificateRequest`]. Keys of other algorithms
 //!   take part through the traits [`Signer`] and [`SubjectKey`].
@@ -134,6 +135,8 @@ mod errors;
 mod issuing;
 mod keys;
 pub mod linting;
+#[cfg(feature = "pkcs12")]
+mod pkcs12;
 #[cfg(feature = "encryption")]
 mod protection;
 mod validation;
@@ -155,6 +158,8 @@ pub use keys::{
     SignError, SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant,
     SubjectKey, UnknownAlgorithm, VerifyingKey, verification,
 };
+#[cfg(feature = "pkcs12")]
+pub use pkcs12::{Pkcs12, Pkcs12Certificate, Pkcs12Error, Pkcs12Key, Pkcs12Mac};
 pub use pki_types;
 pub use pq_core::ml_dsa::{Digest, PreHash, PreHasher};
 pub use pq_core::ml_kem::SharedSecret;

@@ -77,13 +77,23 @@ impl EncryptedPrivateKey {
         passphrase: &[u8],
         protection: &Protection,
     ) -> Result<Self, ProtectionError> {
+        let mut budget = Budget::new(CostLimits::default());
+        Self::encrypt_from(pkcs8, passphrase, protection, &mut budget)
+    }
+
+    /// The same where the budget is of more than this key.
+    pub(crate) fn encrypt_from(
+        pkcs8: &[u8],
+        passphrase: &[u8],
+        protection: &Protection,
+        budget: &mut Budget,
+    ) -> Result<Self, ProtectionError> {
         check_pkcs8(pkcs8).map_err(ProtectionError::NotPkcs8)?;
         if passphrase.is_empty() {
             return Err(ProtectionError::EmptyPassphrase);
         }
         let pbes2 = Pbes2::fresh(protection)?;
-        let mut budget = Budget::new(CostLimits::default());
-        let ciphertext = pbes2.encrypt(passphrase, pkcs8, &mut budget)?;
+        let ciphertext = pbes2.encrypt(passphrase, pkcs8, budget)?;
         let der = EncryptedPrivateKeyInfo {
             algorithm: pbes2.to_identifier()?.owned_to_ref(),
             encrypted: OctetStringRef::new(&ciphertext)?,
@@ -157,10 +167,16 @@ impl EncryptedPrivateKey {
         passphrase: &[u8],
         limits: &CostLimits,
     ) -> Result<Zeroizing<Vec<u8>>, ProtectionError> {
-        let mut budget = Budget::new(*limits);
-        let pkcs8 = self
-            .pbes2
-            .decrypt(passphrase, &self.ciphertext, &mut budget)?;
+        self.decrypt_from(passphrase, &mut Budget::new(*limits))
+    }
+
+    /// The same where the budget is of more than this key.
+    pub(crate) fn decrypt_from(
+        &self,
+        passphrase: &[u8],
+        budget: &mut Budget,
+    ) -> Result<Zeroizing<Vec<u8>>, ProtectionError> {
+        let pkcs8 = self.pbes2.decrypt(passphrase, &self.ciphertext, budget)?;
         match check_pkcs8(&pkcs8) {
             Ok(()) => Ok(pkcs8),
             Err(_) => Err(ProtectionError::WrongPassphraseOrChanged),

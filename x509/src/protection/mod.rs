@@ -17,3 +17,10 @@ pub use algorithms::{Cipher, KeyDerivation, Prf, Protection};
 pub use cost::CostLimits;
 pub use encrypted_key::EncryptedPrivateKey;
 pub use error::ProtectionError;
+#[cfg(feature = "pkcs12")]
+pub(crate) use {
+    asn1::number,
+    cost::Budget,
+    key_derivation::{Derivation, params, read_iterations, read_prf},
+    pbes2::Pbes2,
+};

@@ -11,6 +11,8 @@ mod linting;
 mod many;
 mod names;
 mod parsers;
+#[cfg(feature = "pkcs12")]
+mod pkcs12;
 mod pki;
 #[cfg(feature = "encryption")]
 mod protection;

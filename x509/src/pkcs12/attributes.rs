@@ -1,0 +1,80 @@
+//! What the file calls a key or a certificate (RFC 2985 section 5.5).
+
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc2985::{PKCS_9_AT_FRIENDLY_NAME, PKCS_9_AT_LOCAL_KEY_ID};
+use der::asn1::{Any, OctetStringRef, SetOfVec};
+use der::{Tag, Tagged};
+use x509_cert::attr::{Attribute, Attributes};
+
+use super::error::Pkcs12Error;
+
+/// A friendlyName and a localKeyId.
+#[derive(Default)]
+pub(super) struct Labels {
+    pub(super) name: Option<String>,
+    pub(super) id: Option<Vec<u8>>,
+}
+
+impl Labels {
+    /// Others, such as what Java and Windows have of their own, are left out.
+    pub(super) fn read(attributes: Option<&Attributes>) -> Result<Self, Pkcs12Error> {
+        let mut labels = Self::default();
+        for attribute in attributes.into_iter().flat_map(SetOfVec::iter) {
+            match attribute.oid {
+                PKCS_9_AT_FRIENDLY_NAME => labels.name = Some(read_name(attribute)?),
+                PKCS_9_AT_LOCAL_KEY_ID => {
+                    let octets = only_value(attribute)?.decode_as::<&OctetStringRef>()?;
+                    labels.id = Some(octets.as_bytes().to_vec());
+                }
+                _ => {}
+            }
+        }
+        Ok(labels)
+    }
+}
+
+fn only_value(attribute: &Attribute) -> Result<&Any, Pkcs12Error> {
+    match attribute.values.as_slice() {
+        [value] => Ok(value),
+        _ => Err(Pkcs12Error::Attribute("it has not one value")),
+    }
+}
+
+fn read_name(attribute: &Attribute) -> Result<String, Pkcs12Error> {
+    let value = only_value(attribute)?;
+    let (units, rest) = value.value().as_chunks();
+    let units = units.iter().map(|unit| u16::from_be_bytes(*unit));
+    let name: Result<String, _> = char::decode_utf16(units).collect();
+    match name {
+        Ok(name) if value.tag() == Tag::BmpString && rest.is_empty() => Ok(name),
+        _ => Err(Pkcs12Error::Attribute("its friendlyName is no BMPString")),
+    }
+}
+
+/// `None` if there is nothing to say.
+pub(super) fn write(
+    name: Option<&str>,
+    id: Option<&[u8]>,
+) -> Result<Option<Attributes>, Pkcs12Error> {
+    let mut attributes = Attributes::default();
+    let mut add = |oid: ObjectIdentifier, value: Any| {
+        let values = SetOfVec::try_from([value])?;
+        attributes.insert(Attribute { oid, values })
+    };
+    if let Some(name) = name {
+        let value = Any::new(Tag::BmpString, bmp(name))?;
+        add(PKCS_9_AT_FRIENDLY_NAME, value)?;
+    }
+    if let Some(id) = id {
+        add(PKCS_9_AT_LOCAL_KEY_ID, Any::new(Tag::OctetString, id)?)?;
+    }
+    Ok((!attributes.is_empty()).then_some(attributes))
+}
+
+/// UTF-16, which is what everybody takes a BMPString for.
+pub(super) fn bmp(text: &str) -> Vec<u8> {
+    // In one buffer, since it may be a passphrase.
+    let mut bytes = Vec::with_capacity(2 * text.len() + 2);
+    bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes));
+    bytes
+}

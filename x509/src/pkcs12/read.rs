@@ -1,0 +1,163 @@
+use const_oid::ObjectIdentifier;
+use der::asn1::{AnyRef, OctetStringRef};
+use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged};
+use zeroize::Zeroizing;
+
+use super::asn1::{
+    CERT_BAG, CertBag, ContentInfo, EncryptedData, ID_DATA, ID_ENCRYPTED_DATA, KEY_BAG,
+    PFX_VERSION, Pfx, SAFE_CONTENTS_BAG, SHROUDED_KEY_BAG, SafeBag, X509_CERTIFICATE,
+};
+use super::attributes::Labels;
+use super::error::Pkcs12Error;
+use super::mac;
+use super::store::{Pkcs12, Pkcs12Certificate, Pkcs12Key};
+use crate::certificate::Certificate;
+use crate::encoding::syntax;
+use crate::keys::check_pkcs8;
+use crate::protection::{Budget, CostLimits, EncryptedPrivateKey, Pbes2};
+
+impl Pkcs12 {
+    /// Reads a file, which may ask for no more than the default limits. Its MAC is checked before anything
+    /// in it is looked at. Bags of other kinds, such as of revocation lists, are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Pkcs12Error::WrongPassphraseOrChanged`], [`Pkcs12Error::Protection`] for costs above the
+    /// limits, before anything is computed, and others that say what in the file is not understood.
+    pub fn from_der(der: &[u8], passphrase: &str) -> Result<Self, Pkcs12Error> {
+        Self::from_der_within(der, passphrase, &CostLimits::default())
+    }
+
+    /// The same within other limits, which are for all derivations of the file together.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn from_der_within(
+        der: &[u8],
+        passphrase: &str,
+        limits: &CostLimits,
+    ) -> Result<Self, Pkcs12Error> {
+        let pfx = Pfx::from_der(der)?;
+        if pfx.version != PFX_VERSION {
+            return Err(Pkcs12Error::Version(pfx.version));
+        }
+        // Whoever signs a file in place of a MAC says so by another type.
+        let Some(mac_data) = &pfx.mac_data else {
+            return Err(Pkcs12Error::NoMac);
+        };
+        let content = octets(&pfx.auth_safe, ID_DATA)?;
+        let mut reader = Contents {
+            passphrase,
+            budget: Budget::new(*limits),
+            store: Self::new(),
+        };
+        mac::verify(mac_data, content, passphrase, &mut reader.budget)?;
+        syntax::check(content)?;
+        for safe in sequence::<ContentInfo<'_>>(content)? {
+            reader.safe(&safe)?;
+        }
+        Ok(reader.store)
+    }
+}
+
+/// The octets of a part of this type.
+fn octets<'a>(info: &ContentInfo<'a>, wanted: ObjectIdentifier) -> Result<&'a [u8], Pkcs12Error> {
+    match info.content_type == wanted {
+        true => Ok(info.content.decode_as::<&OctetStringRef>()?.as_bytes()),
+        false => Err(Pkcs12Error::UnsupportedContent(info.content_type)),
+    }
+}
+
+/// The elements of a SEQUENCE OF, which is all there is.
+fn sequence<'a, T: Decode<'a, Error = der::Error>>(der: &'a [u8]) -> der::Result<Vec<T>> {
+    let all = AnyRef::from_der(der)?;
+    all.tag().assert_eq(Tag::Sequence)?;
+    let mut reader = SliceReader::new(all.value())?;
+    let mut elements = Vec::new();
+    while !reader.is_finished() {
+        elements.push(T::decode(&mut reader)?);
+    }
+    Ok(elements)
+}
+
+/// What was found until now.
+struct Contents<'p> {
+    passphrase: &'p str,
+    budget: Budget,
+    store: Pkcs12,
+}
+
+impl Contents<'_> {
+    fn safe(&mut self, info: &ContentInfo<'_>) -> Result<(), Pkcs12Error> {
+        match info.content_type {
+            ID_DATA => self.bags(octets(info, ID_DATA)?),
+            ID_ENCRYPTED_DATA => {
+                let data: EncryptedData<'_> = info.content.decode_as()?;
+                let content = data.content;
+                if data.version != 0 || content.content_type != ID_DATA {
+                    return Err(Pkcs12Error::UnsupportedContent(content.content_type));
+                }
+                let pbes2 = Pbes2::read(&content.algorithm)?;
+                let passphrase = self.passphrase.as_bytes();
+                let bags =
+                    pbes2.decrypt(passphrase, content.content.as_bytes(), &mut self.budget)?;
+                self.bags(&bags)
+            }
+            other => Err(Pkcs12Error::UnsupportedContent(other)),
+        }
+    }
+
+    fn bags(&mut self, der: &[u8]) -> Result<(), Pkcs12Error> {
+        syntax::check(der)?;
+        for bag in sequence::<SafeBag<'_>>(der)? {
+            self.bag(&bag)?;
+        }
+        Ok(())
+    }
+
+    fn bag(&mut self, bag: &SafeBag<'_>) -> Result<(), Pkcs12Error> {
+        match bag.id {
+            KEY_BAG => {
+                let pkcs8 = Zeroizing::new(bag.value.to_der()?);
+                self.key(pkcs8, bag)
+            }
+            SHROUDED_KEY_BAG => {
+                let encrypted = EncryptedPrivateKey::from_der(&bag.value.to_der()?)?;
+                let passphrase = self.passphrase.as_bytes();
+                let pkcs8 = encrypted.decrypt_from(passphrase, &mut self.budget)?;
+                self.key(pkcs8, bag)
+            }
+            CERT_BAG => self.certificate(bag),
+            // One more safe in this one, and so on to any depth: nobody writes that.
+            SAFE_CONTENTS_BAG => Err(Pkcs12Error::UnsupportedContent(bag.id)),
+            _ => Ok(()),
+        }
+    }
+
+    fn key(&mut self, pkcs8: Zeroizing<Vec<u8>>, bag: &SafeBag<'_>) -> Result<(), Pkcs12Error> {
+        check_pkcs8(&pkcs8)?;
+        let labels = Labels::read(bag.attributes.as_ref())?;
+        self.store.keys.push(Pkcs12Key {
+            pkcs8,
+            name: labels.name,
+            id: labels.id,
+        });
+        Ok(())
+    }
+
+    fn certificate(&mut self, bag: &SafeBag<'_>) -> Result<(), Pkcs12Error> {
+        let value: CertBag<'_> = bag.value.decode_as()?;
+        if value.id != X509_CERTIFICATE {
+            return Err(Pkcs12Error::UnsupportedContent(value.id));
+        }
+        let der = value.value.decode_as::<&OctetStringRef>()?;
+        let labels = Labels::read(bag.attributes.as_ref())?;
+        self.store.certificates.push(Pkcs12Certificate {
+            certificate: Certificate::from_der(der.as_bytes())?,
+            name: labels.name,
+            id: labels.id,
+        });
+        Ok(())
+    }
+}

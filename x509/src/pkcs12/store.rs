@@ -1,0 +1,185 @@
+use alloc::borrow::ToOwned;
+use core::fmt;
+
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use super::error::Pkcs12Error;
+use crate::certificate::Certificate;
+use crate::keys::{KeyError, PrivateKey, check_pkcs8};
+
+/// Private keys and certificates in one file under one passphrase (RFC 7292).
+///
+/// Keys are PKCS#8 of any algorithm. Which certificate belongs to which key, the file says by an
+/// identifier that both have.
+///
+/// ```
+/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// use pq_x509::{Pkcs12, Pkcs12Mac, Protection};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use pq_x509::{KeyDerivation, Prf};
+/// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+/// # let root = Issuer::self_signed(CertificateBuilder::ca("Example"), key.clone())?;
+/// # let certificate = root.certificate();
+/// # let cheap = KeyDerivation::Pbkdf2 { prf: Prf::HmacSha256, iterations: 1 };
+/// let chain = [certificate.clone()];
+/// let store = Pkcs12::new().with_key(&key.to_pkcs8_der()?, Some("web"), &chain)?;
+/// let (protection, mac) = (Protection::default(), Pkcs12Mac::default());
+/// # let protection = protection.with_key_derivation(cheap);
+/// # let mac = Pkcs12Mac::Pbmac1 { prf: Prf::HmacSha256, iterations: 1 };
+/// let der = store.to_der("correct horse", &protection, mac)?;
+///
+/// let read = Pkcs12::from_der(&der, "correct horse")?;
+/// let entry = &read.keys()[0];
+/// assert_eq!(entry.name(), Some("web"));
+/// assert_eq!(read.certificate_of(entry), Some(certificate));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Pkcs12 {
+    pub(super) keys: Vec<Pkcs12Key>,
+    pub(super) certificates: Vec<Pkcs12Certificate>,
+}
+
+impl Pkcs12 {
+    /// One that has nothing in it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a private key, as the DER of its PKCS#8, with a name for people and its chain: the first
+    /// certificate is the key's. A file with several keys has each CA once.
+    ///
+    /// # Errors
+    ///
+    /// [`Pkcs12Error::Key`] if it is no PKCS#8.
+    pub fn with_key(
+        mut self,
+        pkcs8: &[u8],
+        name: Option<&str>,
+        chain: &[Certificate],
+    ) -> Result<Self, Pkcs12Error> {
+        check_pkcs8(pkcs8)?;
+        // A hash of what is public: the identifier of a key stands in the clear.
+        let id = chain
+            .first()
+            .map(|leaf| Sha256::digest(leaf.der()).to_vec());
+        self.keys.push(Pkcs12Key {
+            pkcs8: Zeroizing::new(pkcs8.to_vec()),
+            name: name.map(ToOwned::to_owned),
+            id: id.clone(),
+        });
+        if let Some((leaf, cas)) = chain.split_first() {
+            self.certificates.push(Pkcs12Certificate {
+                certificate: leaf.clone(),
+                name: name.map(ToOwned::to_owned),
+                id,
+            });
+            self = self.with_certificates(cas);
+        }
+        Ok(self)
+    }
+
+    /// Adds certificates that no key belongs to, each once.
+    pub fn with_certificates(mut self, certificates: &[Certificate]) -> Self {
+        for certificate in certificates {
+            let is_here = |there: &Pkcs12Certificate| there.certificate == *certificate;
+            if !self.certificates.iter().any(is_here) {
+                self.certificates.push(Pkcs12Certificate {
+                    certificate: certificate.clone(),
+                    name: None,
+                    id: None,
+                });
+            }
+        }
+        self
+    }
+
+    /// The private keys, in the order of the file.
+    pub fn keys(&self) -> &[Pkcs12Key] {
+        &self.keys
+    }
+
+    /// All certificates, in the order of the file.
+    pub fn certificates(&self) -> &[Pkcs12Certificate] {
+        &self.certificates
+    }
+
+    /// The certificate that has the key's identifier.
+    pub fn certificate_of(&self, key: &Pkcs12Key) -> Option<&Certificate> {
+        let id = key.id.as_ref()?;
+        let mut certificates = self.certificates.iter();
+        let found = certificates.find(|certificate| certificate.id.as_ref() == Some(id));
+        Some(&found?.certificate)
+    }
+}
+
+/// A private key in a PKCS#12 file. It is wiped when dropped.
+#[derive(Clone, Eq, PartialEq)]
+pub struct Pkcs12Key {
+    pub(super) pkcs8: Zeroizing<Vec<u8>>,
+    pub(super) name: Option<String>,
+    pub(super) id: Option<Vec<u8>>,
+}
+
+impl Pkcs12Key {
+    /// The DER of its PKCS#8, of any algorithm.
+    pub fn pkcs8_der(&self) -> &[u8] {
+        &self.pkcs8
+    }
+
+    /// The key, if it is of an algorithm of this crate.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`PrivateKey::from_pkcs8_der`].
+    pub fn private_key(&self) -> Result<PrivateKey, KeyError> {
+        PrivateKey::from_pkcs8_der(&self.pkcs8)
+    }
+
+    /// What people call it: its friendlyName.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Its localKeyId, which its certificate has as well.
+    pub fn local_key_id(&self) -> Option<&[u8]> {
+        self.id.as_deref()
+    }
+}
+
+impl fmt::Debug for Pkcs12Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pkcs12Key")
+            .field("name", &self.name)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A certificate in a PKCS#12 file.
+#[derive(Clone, Debug)]
+pub struct Pkcs12Certificate {
+    pub(super) certificate: Certificate,
+    pub(super) name: Option<String>,
+    pub(super) id: Option<Vec<u8>>,
+}
+
+impl Pkcs12Certificate {
+    /// The certificate itself.
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// What people call it: its friendlyName.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Its localKeyId, which its key has as well.
+    pub fn local_key_id(&self) -> Option<&[u8]> {
+        self.id.as_deref()
+    }
+}

@@ -1,0 +1,306 @@
+//! PKCS#12 files.
+
+use core::time::Duration;
+use std::time::Instant;
+
+use der::asn1::{Any, OctetString};
+use der::{Decode, Encode, Tag};
+use pq_x509::{
+    Certificate, CertificateBuilder, Cipher, CostLimits, Issuer, KeyDerivation, Pkcs12,
+    Pkcs12Error, Pkcs12Mac, Prf, Protection, ProtectionError, SignatureAlgorithm, SigningKey,
+};
+
+/// Also beyond the basic plane, where a BMPString has two units.
+const PASSPHRASE: &str = "pässword \u{1f511}";
+
+const PRFS: [Prf; 3] = [Prf::HmacSha256, Prf::HmacSha384, Prf::HmacSha512];
+
+fn protection() -> Protection {
+    Protection::default().with_key_derivation(KeyDerivation::Pbkdf2 {
+        prf: Prf::HmacSha256,
+        iterations: 2,
+    })
+}
+
+fn macs() -> Vec<Pkcs12Mac> {
+    let iterations = 3;
+    let pbmac1 = PRFS.map(|prf| Pkcs12Mac::Pbmac1 { prf, iterations });
+    let classic = PRFS.map(|prf| Pkcs12Mac::Classic { prf, iterations });
+    [pbmac1, classic].concat()
+}
+
+fn key(seed: u8) -> SigningKey {
+    SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[seed; 32]).unwrap()
+}
+
+/// A leaf for a key, its CA, and the root.
+fn chain(seed: u8) -> Vec<Certificate> {
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key(200)).unwrap();
+    let ca = root.issue_ca(CertificateBuilder::ca("CA").path_len(0), key(201));
+    let ca = ca.unwrap();
+    let builder = CertificateBuilder::server().dns_name("a.example");
+    let leaf = ca.issue(builder, &key(seed)).unwrap();
+    vec![leaf, ca.certificate().clone(), root.certificate().clone()]
+}
+
+fn store() -> (Pkcs12, Vec<Certificate>) {
+    let chain = chain(1);
+    let pkcs8 = key(1).to_pkcs8_der().unwrap();
+    let store = Pkcs12::new().with_key(&pkcs8, Some("größe \u{1f511}"), &chain);
+    (store.unwrap(), chain)
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let (store, chain) = store();
+    let ciphers = [Cipher::Aes128Cbc, Cipher::Aes256Cbc, Cipher::Aes256Gcm];
+    for (mac, cipher) in macs()
+        .into_iter()
+        .flat_map(|mac| ciphers.map(|cipher| (mac, cipher)))
+    {
+        let protection = protection().with_cipher(cipher);
+        let der = store.to_der(PASSPHRASE, &protection, mac).unwrap();
+        let read = Pkcs12::from_der(&der, PASSPHRASE).unwrap();
+        assert_eq!(read.keys(), store.keys());
+        let [entry] = read.keys() else {
+            panic!("{read:?}");
+        };
+        assert_eq!(entry.name(), Some("größe \u{1f511}"));
+        assert_eq!(entry.private_key().unwrap().seed(), key(1).seed());
+        assert_eq!(read.certificate_of(entry), Some(&chain[0]));
+        let found: Vec<_> = read
+            .certificates()
+            .iter()
+            .map(|c| c.certificate())
+            .collect();
+        assert_eq!(found, chain.iter().collect::<Vec<_>>());
+        assert_eq!(read.certificates()[0].name(), entry.name());
+        assert_eq!(read.certificates()[1].name(), None);
+        for wrong in ["", "password", "pässword"] {
+            let refused = Pkcs12::from_der(&der, wrong).unwrap_err();
+            assert_eq!(refused, Pkcs12Error::WrongPassphraseOrChanged);
+        }
+    }
+}
+
+#[test]
+fn several_keys_and_none() {
+    let mut store = Pkcs12::new();
+    let mut leaves = Vec::new();
+    for seed in 1..4 {
+        let chain = chain(seed);
+        let pkcs8 = key(seed).to_pkcs8_der().unwrap();
+        // The CAs are others each time, but for these.
+        store = store
+            .with_key(&pkcs8, Some(&seed.to_string()), &chain[..1])
+            .unwrap();
+        store = store
+            .with_certificates(&chain[1..])
+            .with_certificates(&chain);
+        leaves.push(chain[0].clone());
+    }
+    assert_eq!(store.certificates().len(), 9);
+    // A key that has no certificate.
+    let alone = key(9).to_pkcs8_der().unwrap();
+    store = store.with_key(&alone, None, &[]).unwrap();
+    let mac = macs()[0];
+    let der = store.to_der(PASSPHRASE, &protection(), mac).unwrap();
+    let read = Pkcs12::from_der(&der, PASSPHRASE).unwrap();
+    assert_eq!(read.keys().len(), 4);
+    for (entry, leaf) in read.keys().iter().zip(&leaves) {
+        assert_eq!(read.certificate_of(entry), Some(leaf));
+    }
+    let last = &read.keys()[3];
+    assert_eq!((last.name(), last.local_key_id()), (None, None));
+    assert_eq!(read.certificate_of(last), None);
+    assert_eq!(last.pkcs8_der(), &alone[..]);
+
+    for store in [
+        Pkcs12::new(),
+        Pkcs12::new().with_certificates(&leaves),
+        Pkcs12::new().with_key(&alone, None, &[]).unwrap(),
+    ] {
+        let der = store.to_der(PASSPHRASE, &protection(), mac).unwrap();
+        let read = Pkcs12::from_der(&der, PASSPHRASE).unwrap();
+        assert_eq!(read.keys(), store.keys());
+        assert_eq!(read.certificates().len(), store.certificates().len());
+    }
+}
+
+#[test]
+fn every_change_is_refused() {
+    let store = Pkcs12::new().with_key(&key(1).to_pkcs8_der().unwrap(), Some("a"), &[]);
+    let store = store.unwrap();
+    let limits = CostLimits::default().with_iterations(1000);
+    let read = |der: &[u8]| Pkcs12::from_der_within(der, PASSPHRASE, &limits);
+    for mac in macs() {
+        let der = store.to_der(PASSPHRASE, &protection(), mac).unwrap();
+        assert!(read(&der).is_ok());
+        // RFC 9879: what stands beside PBMAC1's digest means nothing.
+        let unread = match mac {
+            Pkcs12Mac::Pbmac1 { .. } => der.len() - 16..der.len(),
+            _ => 0..0,
+        };
+        for at in 0..der.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut changed = der.clone();
+                changed[at] ^= change;
+                let refused = read(&changed).is_err();
+                assert!(refused || unread.contains(&at), "{mac:?} {at} {change}");
+            }
+            assert!(read(&der[..at]).is_err());
+        }
+        assert!(read(&[&der[..], &[0]].concat()).is_err());
+    }
+}
+
+/// The parts of a SEQUENCE.
+fn parts(der: &[u8]) -> Vec<Any> {
+    Vec::<Any>::from_der(der).unwrap()
+}
+
+fn whole(parts: &[Any]) -> Vec<u8> {
+    parts.to_vec().to_der().unwrap()
+}
+
+fn replaced(der: &[u8], index: usize, by: &[u8]) -> Vec<u8> {
+    let mut parts = parts(der);
+    parts[index] = Any::from_der(by).unwrap();
+    whole(&parts)
+}
+
+#[test]
+fn macs_that_are_refused() {
+    let (store, _) = store();
+    let [pbmac1, classic] =
+        [macs()[0], macs()[3]].map(|mac| store.to_der(PASSPHRASE, &protection(), mac).unwrap());
+    let refusal = |der: &[u8]| {
+        let start = Instant::now();
+        let refused = Pkcs12::from_der(der, PASSPHRASE).unwrap_err();
+        assert!(start.elapsed() < Duration::from_millis(100));
+        refused
+    };
+
+    // Without, and of another version
+    let mut none = parts(&pbmac1);
+    none.pop();
+    assert_eq!(refusal(&whole(&none)), Pkcs12Error::NoMac);
+    let version = replaced(&pbmac1, 0, &[2, 1, 4]);
+    assert_eq!(refusal(&version), Pkcs12Error::Version(4));
+
+    // Of PBMAC1: MacData, DigestInfo, AlgorithmIdentifier, PBMAC1-params, its PBKDF2, its parameters
+    let path = [2, 0, 0, 1, 0, 1];
+    let with = |change: &dyn Fn(Vec<Any>) -> Vec<Any>| {
+        fn at(der: &[u8], path: &[usize], change: &dyn Fn(Vec<Any>) -> Vec<Any>) -> Vec<u8> {
+            match path {
+                [] => whole(&change(parts(der))),
+                [first, rest @ ..] => {
+                    let inner = parts(der)[*first].to_der().unwrap();
+                    replaced(der, *first, &at(&inner, rest, change))
+                }
+            }
+        }
+        at(&pbmac1, &path, change)
+    };
+    let same = with(&|parts| parts);
+    assert_eq!(same, pbmac1);
+    let integer = |bytes: &[u8]| Any::new(Tag::Integer, bytes).unwrap();
+    let set = |index: usize, value: Any| {
+        with(&move |mut parts| {
+            parts[index] = value.clone();
+            parts
+        })
+    };
+    // RFC 9879: another count of iterations, no length of the key, and lengths that can't be
+    assert_eq!(
+        refusal(&set(1, integer(&[4]))),
+        Pkcs12Error::WrongPassphraseOrChanged
+    );
+    let missing = with(&|mut parts| {
+        parts.remove(2);
+        parts
+    });
+    assert!(matches!(refusal(&missing), Pkcs12Error::MacParameters(_)));
+    for len in [&[0][..], &[19], &[65], &[0x7f, 0xff, 0xff, 0xff, 0xff]] {
+        let refused = refusal(&set(2, integer(len)));
+        assert!(
+            matches!(refused, Pkcs12Error::MacParameters(_)),
+            "{refused:?}"
+        );
+    }
+    assert!(matches!(
+        refusal(&set(2, integer(&[0xff]))),
+        Pkcs12Error::Protection(_)
+    ));
+    assert_eq!(
+        refusal(&set(2, integer(&[20]))),
+        Pkcs12Error::WrongPassphraseOrChanged
+    );
+    let salt = Any::new(Tag::Integer, [1]).unwrap();
+    assert!(matches!(refusal(&set(0, salt)), Pkcs12Error::Protection(_)));
+    for iterations in [&[0x7f, 0xff, 0xff, 0xff][..], &[0x01, 0, 0, 0, 0]] {
+        let refused = refusal(&set(1, integer(iterations)));
+        assert!(matches!(
+            refused,
+            Pkcs12Error::Protection(ProtectionError::TooManyIterations { .. })
+        ));
+    }
+
+    // Of the older one: iterations, and SHA-1
+    let mac_data = parts(&classic)[2].to_der().unwrap();
+    let costly = replaced(&mac_data, 2, &[2, 4, 0x7f, 0xff, 0xff, 0xff]);
+    assert!(matches!(
+        refusal(&replaced(&classic, 2, &costly)),
+        Pkcs12Error::Protection(ProtectionError::TooManyIterations { .. })
+    ));
+    let none = replaced(&mac_data, 2, &[2, 1, 0]);
+    assert!(matches!(
+        refusal(&replaced(&classic, 2, &none)),
+        Pkcs12Error::MacParameters(_)
+    ));
+    let digest_info = parts(&mac_data)[0].to_der().unwrap();
+    let sha1 = replaced(&digest_info, 0, &[0x30, 9, 6, 5, 0x2b, 14, 3, 2, 26, 5, 0]);
+    let sha1 = replaced(&classic, 2, &replaced(&mac_data, 0, &sha1));
+    assert!(matches!(refusal(&sha1), Pkcs12Error::UnsupportedMac(_)));
+    let salt = OctetString::new(vec![0; 1025]).unwrap().to_der().unwrap();
+    let salt = replaced(&classic, 2, &replaced(&mac_data, 1, &salt));
+    assert!(matches!(refusal(&salt), Pkcs12Error::MacParameters(_)));
+}
+
+/// Limits are for all that a file has one derive.
+#[test]
+fn the_limit_is_for_the_whole_file() {
+    let pkcs8 = key(1).to_pkcs8_der().unwrap();
+    let mut store = Pkcs12::new().with_certificates(&chain(1));
+    for _ in 0..100 {
+        store = store.with_key(&pkcs8, None, &[]).unwrap();
+    }
+    let mac = macs()[0];
+    let der = store.to_der(PASSPHRASE, &protection(), mac).unwrap();
+    // A hundred keys and a safe, each with two iterations, and the MAC
+    let within = |iterations| {
+        let limits = CostLimits::default().with_iterations(iterations);
+        Pkcs12::from_der_within(&der, PASSPHRASE, &limits)
+    };
+    assert_eq!(within(205).unwrap().keys().len(), 100);
+    assert!(matches!(
+        within(204),
+        Err(Pkcs12Error::Protection(
+            ProtectionError::TooManyIterations {
+                found: 205,
+                limit: 204
+            }
+        ))
+    ));
+    // Nor is more written than is read.
+    let dear = Protection::default().with_key_derivation(KeyDerivation::Pbkdf2 {
+        prf: Prf::HmacSha256,
+        iterations: 10_000_001,
+    });
+    assert!(store.to_der(PASSPHRASE, &dear, mac).is_err());
+    assert!(matches!(
+        store.to_der("", &protection(), mac),
+        Err(Pkcs12Error::Protection(ProtectionError::EmptyPassphrase))
+    ));
+    assert!(Pkcs12::new().with_key(b"x", None, &[]).is_err());
+}
