@@ -8,7 +8,8 @@ use std::io;
 
 use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, SerialNumber};
 use pq_x509::{
-    Algorithm, IssueError, ProtectionError, RequestError, SignatureAlgorithm, ValidationError,
+    Algorithm, IssueError, Pkcs12Error, ProtectionError, RequestError, SignatureAlgorithm,
+    ValidationError,
 };
 use rustls_pq::classical::ClassicalKeyError;
 use rustls_pq::composite::CompositeKeyError;
@@ -20,8 +21,8 @@ use crate::files::{InputError, OutputError};
 use crate::keys::{self, KeyError};
 use crate::passphrases::PassphraseError;
 use crate::words::{
-    of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_protection_error,
-    of_request_error, of_validation_error,
+    of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_pkcs12_error,
+    of_protection_error, of_request_error, of_validation_error,
 };
 
 /// Why a command did not do what it was asked for.
@@ -35,6 +36,8 @@ pub(crate) enum Failure {
     Key(KeyError),
     #[error("{}", of_protection_error(.0))]
     Protection(ProtectionError),
+    #[error("{}", of_pkcs12_error(.0))]
+    Pkcs12(Pkcs12Error),
     #[error("{}", of_issue_error(.0))]
     Issue(IssueError),
     #[error("{}", of_request_error(.0))]
@@ -81,6 +84,15 @@ pub(crate) enum Failure {
          of its certificate, in the same order"
     )]
     KeysAndCertificates { keys: usize, certificates: usize },
+    #[error(
+        "{file} has {found} keys to choose from, and one is needed; name it with --name, of: {}",
+        if .names.is_empty() { "no names" } else { .names }
+    )]
+    WhichKey {
+        file: String,
+        found: usize,
+        names: String,
+    },
 
     #[error("{signature} is no valid signature of {message} by the key in {key}; {advice}")]
     InvalidSignature {
@@ -211,7 +223,10 @@ impl Failure {
             Self::Document(DocumentError::Passphrase(error)) if error.is_usage() => {
                 ExitStatus::Usage
             }
-            Self::Protection(ProtectionError::Randomness(_)) => ExitStatus::InputOutput,
+            Self::Protection(ProtectionError::Randomness(_))
+            | Self::Pkcs12(Pkcs12Error::Protection(ProtectionError::Randomness(_))) => {
+                ExitStatus::InputOutput
+            }
             Self::Document(_) | Self::Output(_) => ExitStatus::InputOutput,
             Self::NotWritten { .. } => ExitStatus::InputOutput,
             Self::Key(error) if error.is_lack_of_randomness() => ExitStatus::InputOutput,
@@ -240,6 +255,7 @@ impl Failure {
             }
             Self::Key(_)
             | Self::Protection(_)
+            | Self::Pkcs12(_)
             | Self::Issue(_)
             | Self::Request(_)
             | Self::Trust(_)
@@ -253,6 +269,7 @@ impl Failure {
             Self::TooLargeForMemory { .. }
             | Self::KeysAndCertificates { .. }
             | Self::NotACertificate(_)
+            | Self::WhichKey { .. }
             | Self::BySudo
             | Self::NoHome
             | Self::SameName { .. }
@@ -326,6 +343,7 @@ macro_rules! from_causes {
 from_causes!(
     Key(KeyError),
     Protection(ProtectionError),
+    Pkcs12(Pkcs12Error),
     Issue(IssueError),
     Request(RequestError),
     NotAChain(NotAChain),

@@ -124,6 +124,11 @@ fn variable(name: &str) -> Result<Passphrase, PassphraseError> {
     Ok(Zeroizing::new(value.into_encoded_bytes()))
 }
 
+/// As text, which PKCS#12 has in two encodings.
+pub(crate) fn text(passphrase: &Passphrase) -> Result<&str, PassphraseError> {
+    core::str::from_utf8(passphrase).map_err(|_| PassphraseError::NoText)
+}
+
 /// Whether somebody reads what is asked.
 fn can_ask() -> bool {
     io::stderr().is_terminal()
@@ -151,6 +156,8 @@ pub(crate) enum PassphraseError {
     Empty,
     #[error("the two passphrases differ, so nothing was encrypted; try again")]
     Mistyped,
+    #[error("the passphrase of a PKCS#12 file is text, and this one is not in UTF-8; name another")]
+    NoText,
     #[error("there is no environment variable {0:?}; set it, or name another")]
     NoVariable(String),
     #[error("can't ask for the passphrase: {0}; name it by --passphrase-file FILE")]

@@ -8,8 +8,8 @@ use const_oid::db::DB;
 use pq_ca::{AuthorityError, FolderError};
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::{
-    Algorithm, Cipher, CompositeIdentifier, IssueError, KeyDerivation, KeyError, NameError, Prf,
-    Protection, ProtectionError, RequestError, SignatureError, ValidationError,
+    Algorithm, Cipher, CompositeIdentifier, IssueError, KeyDerivation, KeyError, NameError,
+    Pkcs12Error, Prf, Protection, ProtectionError, RequestError, SignatureError, ValidationError,
 };
 use rustls_pq::KeyAlgorithm;
 use rustls_pq::classical::ClassicalKeyError;
@@ -80,6 +80,14 @@ pub(crate) fn of_protection_error(error: &ProtectionError) -> String {
             asks("a cost of scrypt (N·r·p)", found, limit)
         }
         ProtectionError::Key(error) => of_key_error(error),
+        other => other.to_string(),
+    }
+}
+
+/// Why a PKCS#12 file can't be read or made.
+pub(crate) fn of_pkcs12_error(error: &Pkcs12Error) -> String {
+    match error {
+        Pkcs12Error::Protection(error) => of_protection_error(error),
         other => other.to_string(),
     }
 }

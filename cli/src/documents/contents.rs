@@ -120,6 +120,8 @@ impl Contents {
         let is_there = |kind: Kind| self.blocks.iter().any(|block| block.kind == kind);
         if kinds.contains(&Kind::PrivateKey) && is_there(Kind::LegacyEncryptedPrivateKey) {
             "have it encrypted anew in a stronger way, by \"openssl pkcs8 -topk8\""
+        } else if is_there(Kind::Pkcs12) {
+            "take out of it what is needed, by \"pqtls key import\""
         } else if kinds.contains(&Kind::Certificate) && is_there(Kind::Request) {
             "have a CA sign it, and name the file that the CA sends back"
         } else if kinds.contains(&Kind::PublicKey) && is_there(Kind::Certificate) {

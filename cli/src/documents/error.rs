@@ -1,9 +1,9 @@
-use pq_x509::{CertificateError, ProtectionError, RequestError, RevocationListError};
+use pq_x509::{CertificateError, Pkcs12Error, ProtectionError, RequestError, RevocationListError};
 
 use crate::files::InputError;
 use crate::keys::{Algorithm, KeyError};
 use crate::passphrases::PassphraseError;
-use crate::words::{of_any_key_error, of_protection_error, of_request_error};
+use crate::words::{of_any_key_error, of_pkcs12_error, of_protection_error, of_request_error};
 
 /// Why a file does not give what was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +55,8 @@ pub(crate) enum DocumentError {
         file: String,
         error: ProtectionError,
     },
+    #[error("{file}: {}", of_pkcs12_error(.error))]
+    Pkcs12 { file: String, error: Pkcs12Error },
     #[error(transparent)]
     Passphrase(#[from] PassphraseError),
     #[error("{file}: {error}")]
@@ -91,8 +93,26 @@ impl DocumentError {
     /// Whether the file is what was asked for and its parts do not belong together, so that nobody
     /// should use it.
     pub(crate) fn is_refusal(&self) -> bool {
-        use ProtectionError as Protection;
-
+        let is_of_protection = |error: &ProtectionError| {
+            matches!(
+                error,
+                ProtectionError::WrongPassphraseOrChanged
+                    | ProtectionError::TooManyIterations { .. }
+                    | ProtectionError::TooMuchMemory { .. }
+                    | ProtectionError::TooMuchWork { .. }
+            )
+        };
+        match self {
+            Self::Encrypted { error, .. } => return is_of_protection(error),
+            Self::Pkcs12 { error, .. } => {
+                return match error {
+                    Pkcs12Error::WrongPassphraseOrChanged | Pkcs12Error::NoMac => true,
+                    Pkcs12Error::Protection(error) => is_of_protection(error),
+                    _ => false,
+                };
+            }
+            _ => {}
+        }
         matches!(
             self,
             Self::Key { error, .. } if error.is_refusal()
@@ -102,13 +122,6 @@ impl DocumentError {
                 error: RequestError::Key(_) | RequestError::Signature(_) | RequestError::Name(_),
                 ..
             } | Self::NotOfLength { .. }
-                | Self::Encrypted {
-                    error: Protection::WrongPassphraseOrChanged
-                        | Protection::TooManyIterations { .. }
-                        | Protection::TooMuchMemory { .. }
-                        | Protection::TooMuchWork { .. },
-                    ..
-                }
         )
     }
 }

@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     EncryptedPrivateKey,
     /// In OpenSSL's way of before PKCS#8.
     LegacyEncryptedPrivateKey,
+    /// A PFX, of which there is no PEM.
+    Pkcs12,
     /// A PEM block with another label.
     Other(String),
 }
@@ -39,6 +41,10 @@ impl Kind {
         match &*tags {
             // OneAsymmetricKey (RFC 5958)
             [Tag::Integer, Tag::Sequence, Tag::OctetString, ..] => Some(Self::PrivateKey),
+            // PFX (RFC 7292), of which not all have a MAC
+            [Tag::Integer, Tag::Sequence] | [Tag::Integer, Tag::Sequence, Tag::Sequence] => {
+                Some(Self::Pkcs12)
+            }
             // ECPrivateKey (RFC 5915)
             [Tag::Integer, Tag::OctetString, ..] => Some(Self::PrivateKey),
             // RSAPrivateKey (RFC 8017), whose numbers are nine
@@ -91,6 +97,7 @@ impl fmt::Display for Kind {
             Self::LegacyEncryptedPrivateKey => {
                 f.write_str("encrypted private key of before PKCS#8")
             }
+            Self::Pkcs12 => f.write_str("PKCS#12 file"),
             // A file may be anybody's.
             Self::Other(label) => write!(f, "block \"{}\"", label.escape_default()),
         }

@@ -10,6 +10,7 @@ mod encrypted;
 mod error;
 mod keys;
 mod kind;
+mod pkcs12;
 mod raw;
 mod requests;
 
@@ -24,5 +25,6 @@ pub(crate) use keys::{
     key_or_certificate, post_quantum_signing_key, private_key, private_key_to_encrypt,
     public_key_to_certify, signing_key, verifying_key,
 };
+pub(crate) use pkcs12::pkcs12;
 pub(crate) use raw::{raw_bytes, raw_private_key};
 pub(crate) use requests::{Numbered, Requests};

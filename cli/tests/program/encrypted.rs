@@ -176,3 +176,61 @@ fn what_is_refused() {
             "a number of iterations of 16777216 before its passphrase can be tried",
         );
 }
+
+#[test]
+fn keys_go_out_as_pkcs12_and_come_back() {
+    let folder = folder();
+    for (name, mac) in [("dsa", "pbmac1"), ("ed", "classic"), ("ec", "pbmac1")] {
+        folder
+            .pqtls(&format!(
+                "cert self-sign {name}.key --name {name}.example --out {name}.pem"
+            ))
+            .ok();
+        folder
+            .pqtls(&format!(
+                "key export {name}.enc --old-passphrase-file pw --certificates {name}.pem --name {name} \
+                 --mac {mac} --passphrase-file other --out {name}.p12"
+            ))
+            .ok();
+        folder
+            .pqtls(&format!(
+                "key import {name}.p12 --passphrase-file other --out back.key --certificates back.pem \
+                 --force"
+            ))
+            .ok();
+        assert_eq!(folder.read("back.key"), folder.read(&format!("{name}.key")));
+        assert_eq!(folder.read("back.pem"), folder.read(&format!("{name}.pem")));
+    }
+    // A key alone.
+    folder
+        .pqtls("key export kem.key --passphrase-file pw --out kem.p12")
+        .ok();
+    let alone = folder.pqtls("key import kem.p12 --passphrase-file pw");
+    assert_eq!(alone.ok(), folder.read("kem.key"));
+
+    folder
+        .pqtls("key import dsa.p12 --passphrase-file pw")
+        .fails(1, "dsa.p12: wrong passphrase, or the file was changed");
+    folder
+        .pqtls("key import dsa.p12")
+        .fails(2, "dsa.p12 is encrypted: name its passphrase");
+    folder
+        .pqtls("key import dsa.p12 --passphrase-file other --name nobody")
+        .fails(2, "name it with --name, of: \"dsa\"");
+    folder
+        .pqtls("key export dsa.key --certificates ed.pem --passphrase-file pw")
+        .fails(1, "the key of dsa.key is not the one in the certificate of");
+    folder
+        .pqtls("key show dsa.p12 --passphrase-file other")
+        .fails(
+            3,
+            "a PKCS#12 file; take out of it what is needed, by \"pqtls key import\"",
+        );
+    folder
+        .pqtls("key import dsa.key --passphrase-file other")
+        .fails(3, "dsa.key has no PKCS#12 file, but a private key");
+    folder.write("latin1", b"p\xe4ssword");
+    folder
+        .pqtls("key export dsa.key --passphrase-file latin1 --out latin1.p12")
+        .fails(2, "this one is not in UTF-8");
+}

@@ -37,6 +37,14 @@ fn every_report_is_as_its_schema_says() {
         ("key encrypt a.key --passphrase-file a.pub --out e.key", 0),
         ("key show e.key --passphrase-file a.pub", 0),
         ("key decrypt e.key --passphrase-file a.pub --out d.key", 0),
+        (
+            "key export www.key --certificates www.pem --passphrase-file a.pub --out w.p12",
+            0,
+        ),
+        (
+            "key import w.p12 --passphrase-file a.pub --out w.key --certificates w.pem",
+            0,
+        ),
         ("key new --encrypt --passphrase-file a.pub --out n.key", 0),
         ("key check www.key --certificate www.pem", 0),
         ("cert request a.key --name a.example --out a.csr", 0),

@@ -7,7 +7,9 @@ mod convert;
 mod decrypt;
 mod encode;
 mod encrypt;
+mod export;
 mod facts;
+mod import;
 mod new;
 mod protect;
 mod public;
@@ -27,6 +29,8 @@ pub(crate) enum Command {
     Convert(convert::Arguments),
     Encrypt(encrypt::Arguments),
     Decrypt(decrypt::Arguments),
+    Export(export::Arguments),
+    Import(import::Arguments),
     Check(check::Arguments),
 }
 
@@ -38,6 +42,8 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Convert(arguments) => convert::run(&arguments, json),
         Command::Encrypt(arguments) => encrypt::run(&arguments, json),
         Command::Decrypt(arguments) => decrypt::run(&arguments, json),
+        Command::Export(arguments) => export::run(&arguments, json),
+        Command::Import(arguments) => import::run(&arguments, json),
         Command::Check(arguments) => check::run(&arguments, json),
     }
 }

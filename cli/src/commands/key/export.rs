@@ -1,0 +1,147 @@
+use core::fmt;
+
+use clap::ValueEnum;
+use pq_x509::{Certificate, Pkcs12, Pkcs12Mac, Protection, SubjectKey};
+use serde::Serialize;
+
+use super::encode::{self, Encoding, Form};
+use super::facts::KeyFacts;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Output, Source};
+use crate::keys::PrivateKey;
+use crate::passphrases::{OldPassphraseOptions, PassphraseOptions, text};
+use crate::report::Report;
+
+/// Write a private key and its certificates as PKCS#12, under a passphrase
+///
+/// Such a file, which ends in .p12 or .pfx, is what browsers, Windows, macOS and Java import. "pqtls key
+/// import" reads it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A private key in PEM or DER, encrypted or not; "-" is standard input
+    file: Source,
+
+    /// The certificates to put beside it, of which the first is the key's
+    #[arg(long, value_name = "FILE")]
+    certificates: Option<Source>,
+
+    /// What the key is called where it is imported
+    #[arg(long)]
+    name: Option<String>,
+
+    /// What says that nothing was changed
+    #[arg(long, value_enum, default_value = "pbmac1", value_name = "MAC")]
+    mac: Mac,
+
+    #[command(flatten)]
+    output: OutputOptions,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+
+    #[command(flatten)]
+    old_passphrase: OldPassphraseOptions,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Mac {
+    /// PBMAC1 (RFC 9879), which OpenSSL reads from version 3.4 on
+    Pbmac1,
+    /// The older one (RFC 7292), which all programs read
+    Classic,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls cert self-sign server.key --name localhost --out me.pem
+  $ echo 'correct horse battery staple' > pw.txt
+  $ pqtls key export server.key --certificates me.pem --passphrase-file pw.txt --out me.p12";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    let key = documents::private_key_to_encrypt(&arguments.file, &arguments.old_passphrase)?.key;
+    let chain = match &arguments.certificates {
+        None => Vec::new(),
+        Some(file) => chain_of(&key, &arguments.file, file)?,
+    };
+    let passphrase = arguments.passphrase.of_new()?;
+    // The MAC says what a form with two halves would.
+    let form = match &key {
+        PrivateKey::PostQuantum(key) if key.seed().is_none() => Some(Form::Expanded),
+        _ => None,
+    };
+    let (pkcs8, form) = encode::private_key(&key, form, Encoding::Der)?;
+    let store = Pkcs12::new().with_key(&pkcs8, arguments.name.as_deref(), &chain)?;
+    let mac = match arguments.mac {
+        Mac::Pbmac1 => Pkcs12Mac::default(),
+        Mac::Classic => Pkcs12Mac::CLASSIC,
+    };
+    let output = Output {
+        to: out,
+        content: &store.to_der(text(&passphrase)?, &Protection::default(), mac)?,
+        access: Access::Private,
+        is_binary: true,
+    };
+    let report = KeyExported {
+        key: KeyFacts::of(&key.public_half()?),
+        form,
+        name: arguments.name.clone(),
+        certificates: store.certificates().len(),
+        file: out.to_string(),
+    };
+    delivery.deliver(&[output], &report)
+}
+
+/// The certificates of a file, of which the first has to be the key's.
+fn chain_of(
+    key: &PrivateKey,
+    key_file: &Source,
+    file: &Source,
+) -> Result<Vec<Certificate>, Failure> {
+    let chain = documents::certificates(file)?;
+    match chain.first() {
+        Some(leaf) if leaf.spki() != key.spki() => Err(Failure::OtherKey {
+            key: key_file.to_string(),
+            certificate: file.to_string(),
+            subject: leaf.describe_subject(),
+        }),
+        _ => Ok(chain),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct KeyExported {
+    #[serde(flatten)]
+    key: KeyFacts,
+    /// Of post-quantum keys.
+    form: Option<Form>,
+    name: Option<String>,
+    certificates: usize,
+    file: String,
+}
+
+impl Report for KeyExported {
+    const SCHEMA: &'static str = "key-export/1";
+}
+
+impl fmt::Display for KeyExported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.file, self.key.in_form(self.form))?;
+        writeln!(f, "with {}", certificates(self.certificates))?;
+        writeln!(f, "fingerprint {}", self.key.fingerprint)
+    }
+}
+
+/// For sentences.
+pub(super) fn certificates(count: usize) -> String {
+    match count {
+        0 => "no certificate".into(),
+        1 => "one certificate".into(),
+        more => format!("{more} certificates"),
+    }
+}

@@ -1,0 +1,141 @@
+use core::fmt;
+
+use pq_x509::{Certificate, Pkcs12, Pkcs12Key};
+use serde::Serialize;
+
+use super::encode::{self, Encoding, Form};
+use super::export::certificates;
+use super::facts::KeyFacts;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Destination, Output, Source};
+use crate::keys::PrivateKey;
+use crate::passphrases::PassphraseOptions;
+use crate::report::Report;
+
+/// Write the private key in a PKCS#12 file, and its certificates, as PEM
+///
+/// The key is under no passphrase then: see "pqtls key encrypt". Files with a MAC by SHA-1 or with ciphers
+/// of its time are refused.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A PKCS#12 file; "-" is standard input
+    file: Source,
+
+    /// The name of the key, where FILE has several
+    #[arg(long)]
+    name: Option<String>,
+
+    /// Where to write the certificates, the key's first
+    #[arg(long, value_name = "FILE")]
+    certificates: Option<Destination>,
+
+    #[command(flatten)]
+    output: OutputOptions,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls key import me.p12 --passphrase-file pw.txt --out me.key --certificates me.chain.pem";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let destinations: Vec<&Destination> =
+        [out].into_iter().chain(&arguments.certificates).collect();
+    let delivery = Delivery::to(&destinations, *force, json)?;
+    let store = documents::pkcs12(&arguments.file, &arguments.passphrase)?;
+    let entry = entry(&store, arguments)?;
+    let key = PrivateKey::from_der(entry.pkcs8_der())?;
+    let form = match &key {
+        PrivateKey::PostQuantum(key) if key.seed().is_none() => Some(Form::Expanded),
+        _ => None,
+    };
+    let (private, form) = encode::private_key(&key, form, Encoding::Pem)?;
+    let chain = chain_of(&store, entry);
+    let pem = Certificate::chain_to_pem(&chain);
+    let mut outputs = vec![Output {
+        to: out,
+        content: &private,
+        access: Access::Private,
+        is_binary: false,
+    }];
+    outputs.extend(arguments.certificates.iter().map(|to| Output {
+        to,
+        content: pem.as_bytes(),
+        access: Access::Public,
+        is_binary: false,
+    }));
+    let report = KeyImported {
+        key: KeyFacts::of(&key.public_half()?),
+        form,
+        name: entry.name().map(str::to_owned),
+        certificates: chain.len(),
+        file: out.to_string(),
+        certificates_file: arguments.certificates.as_ref().map(Destination::to_string),
+    };
+    delivery.deliver(&outputs, &report)
+}
+
+/// The key that is asked for.
+fn entry<'s>(store: &'s Pkcs12, arguments: &Arguments) -> Result<&'s Pkcs12Key, Failure> {
+    let name = arguments.name.as_deref();
+    let is_wanted = |key: &&Pkcs12Key| name.is_none() || key.name() == name;
+    let found: Vec<&Pkcs12Key> = store.keys().iter().filter(is_wanted).collect();
+    match *found {
+        [entry] => Ok(entry),
+        _ => Err(Failure::WhichKey {
+            file: arguments.file.to_string(),
+            found: found.len(),
+            names: store.keys().iter().flat_map(Pkcs12Key::name).fold(
+                String::new(),
+                |names, name| match names.is_empty() {
+                    true => format!("{name:?}"),
+                    false => format!("{names}, {name:?}"),
+                },
+            ),
+        }),
+    }
+}
+
+/// The key's certificate and then those of no key, which are CAs.
+fn chain_of(store: &Pkcs12, entry: &Pkcs12Key) -> Vec<Certificate> {
+    let own = store.certificate_of(entry);
+    let others = store.certificates().iter();
+    let others = others.filter(|other| other.local_key_id().is_none());
+    own.into_iter()
+        .chain(others.map(|other| other.certificate()))
+        .cloned()
+        .collect()
+}
+
+#[derive(Debug, Serialize)]
+struct KeyImported {
+    #[serde(flatten)]
+    key: KeyFacts,
+    /// Of post-quantum keys.
+    form: Option<Form>,
+    name: Option<String>,
+    certificates: usize,
+    file: String,
+    certificates_file: Option<String>,
+}
+
+impl Report for KeyImported {
+    const SCHEMA: &'static str = "key-import/1";
+}
+
+impl fmt::Display for KeyImported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.file, self.key.in_form(self.form))?;
+        if let Some(file) = &self.certificates_file {
+            writeln!(f, "{file}: {}", certificates(self.certificates))?;
+        }
+        writeln!(f, "fingerprint {}", self.key.fingerprint)
+    }
+}

@@ -1,0 +1,25 @@
+use pq_x509::Pkcs12;
+
+use super::contents::Contents;
+use super::error::DocumentError;
+use super::kind::Kind;
+use crate::files::Source;
+use crate::passphrases::{PassphraseOptions, text};
+
+/// More than some hundreds of keys have, with their certificates.
+const LIMIT: usize = 16 * 1024 * 1024;
+
+/// What is in a PKCS#12 file.
+pub(crate) fn pkcs12(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<Pkcs12, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    let block = contents.only(&[Kind::Pkcs12])?;
+    let file = contents.file();
+    let passphrase = passphrase.of(file)?;
+    Pkcs12::from_der(&block.der, text(&passphrase)?).map_err(|error| DocumentError::Pkcs12 {
+        file: file.into(),
+        error,
+    })
+}
