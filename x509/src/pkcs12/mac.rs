@@ -7,7 +7,7 @@ use hmac::digest::block_api::BlockSizeUser;
 use hmac::{EagerHash, Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use spki::AlgorithmIdentifierRef;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::asn1::{DigestInfo, MacData, PBMAC1, Pbmac1Params};
 use super::attributes::bmp;
@@ -273,5 +273,7 @@ fn derive_by<D: Digest + BlockSizeUser>(
     for _ in 1..iterations {
         digest = D::digest(&digest);
     }
-    Zeroizing::new(digest.to_vec())
+    let key = Zeroizing::new(digest.to_vec());
+    digest.as_mut_slice().zeroize();
+    key
 }

@@ -1,6 +1,5 @@
 use core::fmt;
 
-use pq_x509::PrivateKeyForm;
 use serde::Serialize;
 
 use super::encode::{self, Encoding, Form};
@@ -10,7 +9,6 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output, Source};
-use crate::keys::PrivateKey;
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 
@@ -43,18 +41,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
     let key = documents::private_key(&arguments.file, &arguments.passphrase)?.key;
-    // Without a seed there is one thing to write.
-    let form = match &key {
-        PrivateKey::PostQuantum(key) if key.seed().is_none() => {
-            Some(PrivateKeyForm::Expanded.into())
-        }
-        _ => None,
-    };
     let encoding = match arguments.der {
         true => Encoding::Der,
         false => Encoding::Pem,
     };
-    let (content, form) = encode::private_key(&key, form, encoding)?;
+    let (content, form) = encode::private_key(&key, None, encoding)?;
     let output = Output {
         to: out,
         content: &content,

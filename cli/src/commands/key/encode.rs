@@ -66,7 +66,8 @@ impl Form {
 }
 
 /// A private key as a file is to have it, and the form that it has then. Without a form it is the one
-/// that most programs read. Classical and composite keys have none.
+/// that most programs read, and of a key whose seed is lost the expanded one. Classical and composite keys
+/// have none.
 pub(crate) fn private_key(
     key: &PrivateKey,
     form: Option<Form>,
@@ -74,7 +75,10 @@ pub(crate) fn private_key(
 ) -> Result<(Zeroizing<Vec<u8>>, Option<Form>), Failure> {
     match (key, form) {
         (PrivateKey::PostQuantum(key), form) => {
-            let form = form.unwrap_or_else(|| key.algorithm().preferred_form().into());
+            let form = form.unwrap_or_else(|| match key.seed() {
+                Some(_) => key.algorithm().preferred_form().into(),
+                None => Form::Expanded,
+            });
             Ok((post_quantum(key, form, encoding)?, Some(form)))
         }
         (PrivateKey::Classical(key), None) => Ok((classical(key, encoding)?, None)),

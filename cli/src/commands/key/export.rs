@@ -70,12 +70,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         Some(file) => chain_of(&key, &arguments.file, file)?,
     };
     let passphrase = arguments.passphrase.of_new()?;
-    // The MAC says what a form with two halves would.
-    let form = match &key {
-        PrivateKey::PostQuantum(key) if key.seed().is_none() => Some(Form::Expanded),
-        _ => None,
-    };
-    let (pkcs8, form) = encode::private_key(&key, form, Encoding::Der)?;
+    // The MAC notices changes, so the seed needs nothing beside it.
+    let (pkcs8, form) = encode::private_key(&key, None, Encoding::Der)?;
     let store = Pkcs12::new().with_key(&pkcs8, arguments.name.as_deref(), &chain)?;
     let mac = match arguments.mac {
         Mac::Pbmac1 => Pkcs12Mac::default(),

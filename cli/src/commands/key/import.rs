@@ -52,11 +52,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let store = documents::pkcs12(&arguments.file, &arguments.passphrase)?;
     let entry = entry(&store, arguments)?;
     let key = PrivateKey::from_der(entry.pkcs8_der())?;
-    let form = match &key {
-        PrivateKey::PostQuantum(key) if key.seed().is_none() => Some(Form::Expanded),
-        _ => None,
-    };
-    let (private, form) = encode::private_key(&key, form, Encoding::Pem)?;
+    let (private, form) = encode::private_key(&key, None, Encoding::Pem)?;
     let chain = chain_of(&store, entry);
     let pem = Certificate::chain_to_pem(&chain);
     let mut outputs = vec![Output {

@@ -67,9 +67,10 @@ pub(super) fn encrypted(
     is_der: bool,
 ) -> Result<(Vec<u8>, Option<Form>), Failure> {
     let form: Option<Form> = match key {
-        PrivateKey::Classical(_) | PrivateKey::Composite(_) => None,
-        PrivateKey::PostQuantum(key) if key.seed().is_none() => Some(Form::Expanded),
-        PrivateKey::PostQuantum(key) => Some(protection.preferred_form(key.algorithm()).into()),
+        PrivateKey::PostQuantum(key) if key.seed().is_some() => {
+            Some(protection.preferred_form(key.algorithm()).into())
+        }
+        _ => None,
     };
     let (pkcs8, form) = encode::private_key(key, form, Encoding::Der)?;
     let encrypted = EncryptedPrivateKey::encrypt(&pkcs8, passphrase, protection)?;
