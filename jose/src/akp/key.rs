@@ -1,0 +1,77 @@
+use pq_x509::{KeyError, SigningKey, VerifyingKey};
+
+use super::algorithm::Algorithm;
+use super::error::AkpError;
+
+/// A public key and its algorithm, which is that of every signature that it verifies.
+#[derive(Clone, Debug)]
+pub(crate) struct PublicKey {
+    algorithm: Algorithm,
+    key: VerifyingKey,
+}
+
+impl PublicKey {
+    pub(crate) fn new(key: VerifyingKey) -> Result<Self, AkpError> {
+        let algorithm = key.algorithm().try_into()?;
+        Ok(Self { algorithm, key })
+    }
+
+    pub(crate) fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, AkpError> {
+        let key = VerifyingKey::from_bytes(algorithm.into(), bytes)?;
+        Ok(Self { algorithm, key })
+    }
+
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    pub(crate) fn key(&self) -> &VerifyingKey {
+        &self.key
+    }
+}
+
+/// A private key that has a seed, and its algorithm.
+#[derive(Clone, Debug)]
+pub(crate) struct PrivateKey {
+    key: SigningKey,
+    public: PublicKey,
+}
+
+impl PrivateKey {
+    pub(crate) fn new(key: SigningKey) -> Result<Self, AkpError> {
+        let public = PublicKey::new(key.verifying_key().clone())?;
+        let private = Self { key, public };
+        private.seed()?;
+        Ok(private)
+    }
+
+    /// That of a document with both halves in it.
+    pub(crate) fn from_parts(public: PublicKey, seed: &[u8]) -> Result<Self, AkpError> {
+        let algorithm = public.algorithm.into();
+        if seed.len() != SEED_LEN {
+            let len = seed.len();
+            return Err(AkpError::SeedLen { algorithm, len });
+        }
+        let key = SigningKey::from_seed(algorithm, seed)?;
+        match *key.verifying_key() == public.key {
+            true => Ok(Self { key, public }),
+            false => Err(AkpError::PublicKeyMismatch(algorithm)),
+        }
+    }
+
+    pub(crate) fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    pub(crate) fn key(&self) -> &SigningKey {
+        &self.key
+    }
+
+    pub(crate) fn seed(&self) -> Result<&[u8], AkpError> {
+        let no_seed = || KeyError::NoSeed(self.key.algorithm().into());
+        Ok(self.key.seed().ok_or_else(no_seed)?)
+    }
+}
+
+/// FIPS 204, algorithm 1.
+const SEED_LEN: usize = 32;

@@ -1,0 +1,16 @@
+//! Algorithm Key Pairs (RFC 9964): keys that say their algorithm, before they are written down in one way
+//! or the other, and their thumbprints.
+//!
+//! It uses [`encoding`](crate::encoding).
+
+mod algorithm;
+mod error;
+mod key;
+mod selection;
+mod thumbprint;
+
+pub use algorithm::Algorithm;
+pub use error::AkpError;
+pub(crate) use key::{PrivateKey, PublicKey};
+pub(crate) use selection::{Identified, NoKey, verify};
+pub use thumbprint::Thumbprint;

@@ -1,0 +1,32 @@
+use core::fmt;
+
+use pq_x509::PreHash;
+
+use crate::encoding::base64url;
+
+/// The SHA-256 of a key as its thumbprint has it: of a [`Jwk`](crate::jwk::Jwk) by RFC 7638, of a
+/// [`CoseKey`](crate::cose::CoseKey) by RFC 9679. These differ. Written, it is in base64url, as key
+/// identifiers of JOSE are.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Thumbprint([u8; 32]);
+
+impl Thumbprint {
+    pub(crate) fn of(canonical: &[u8]) -> Self {
+        let mut hasher = PreHash::Sha256.hasher();
+        hasher.update(canonical);
+        let mut hash = [0; 32];
+        hash.copy_from_slice(hasher.finish().as_bytes());
+        Self(hash)
+    }
+
+    /// The hash.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Thumbprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&base64url::encode(&self.0))
+    }
+}

@@ -1,0 +1,277 @@
+//! JSON (RFC 8259) as RFC 7515 section 4 lets readers have it: a member that is there twice is refused
+//! wherever it is, and so is what is too deep.
+
+use alloc::collections::BTreeSet;
+use core::cell::RefCell;
+use core::fmt;
+
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use thiserror::Error;
+
+use super::shown;
+
+/// Why a text was not read as JSON.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// It is no JSON, or not that of what was to be read.
+    #[error("malformed JSON: {0}")]
+    Malformed(String),
+    /// Readers differ about which of the two counts.
+    #[error(
+        "the JSON has the member \"{0}\" twice in one object, which RFC 7515 section 4 forbids; don't trust \
+         it, and ask its sender for another"
+    )]
+    Duplicate(String),
+    /// Objects and arrays are in each other too deeply.
+    #[error(
+        "the JSON is deeper than {MAX_DEPTH} objects and arrays in each other; make it flatter"
+    )]
+    TooDeep,
+    /// It is longer than such a text may be.
+    #[error("the JSON has {len} bytes, and here it may have {limit}; make it shorter")]
+    TooLong {
+        /// How many bytes it has.
+        len: usize,
+        /// How many it may have.
+        limit: usize,
+    },
+}
+
+/// How many objects and arrays may be in each other.
+pub(crate) const MAX_DEPTH: usize = 32;
+
+/// Reads a text of at most `limit` bytes.
+pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a [u8], limit: usize) -> Result<T, JsonError> {
+    if text.len() > limit {
+        let len = text.len();
+        return Err(JsonError::TooLong { len, limit });
+    }
+    check(text)?;
+    read_checked(text)
+}
+
+/// Reads what is part of a text that was read, and so has no member twice.
+pub(crate) fn read_checked<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, JsonError> {
+    serde_json::from_slice(text).map_err(malformed)
+}
+
+fn malformed(error: serde_json::Error) -> JsonError {
+    JsonError::Malformed(shown(&error.to_string()))
+}
+
+/// What a member has that is there: `null` is a value of no member here.
+pub(crate) fn present<'a, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'a>,
+    T: Deserialize<'a>,
+{
+    T::deserialize(deserializer).map(Some)
+}
+
+/// A string without escapes, which is read where it stands: of a secret there is no copy then. What is
+/// base64url needs none.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain<'a>(pub(crate) &'a str);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Plain<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfPlain;
+
+        impl<'de> Visitor<'de> for OfPlain {
+            type Value = Plain<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string of base64url")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Plain(text))
+            }
+
+            /// Without the string, which may be a secret.
+            fn visit_str<E: de::Error>(self, _: &str) -> Result<Self::Value, E> {
+                Err(E::custom("a string of base64url has no escapes"))
+            }
+        }
+
+        deserializer.deserialize_str(OfPlain)
+    }
+}
+
+/// Whether all of the text is JSON in which no member is there twice.
+fn check(text: &[u8]) -> Result<(), JsonError> {
+    let reason = RefCell::new(None);
+    let checker = Checker {
+        reason: &reason,
+        depth: 0,
+    };
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let checked = checker
+        .deserialize(&mut deserializer)
+        .and_then(|()| deserializer.end());
+    match (checked, reason.into_inner()) {
+        (Ok(()), _) => Ok(()),
+        (Err(_), Some(reason)) => Err(reason),
+        (Err(error), None) => Err(malformed(error)),
+    }
+}
+
+/// Goes through a value and keeps nothing of it.
+#[derive(Clone, Copy)]
+struct Checker<'a> {
+    /// Why it was refused, which serde's errors can't carry.
+    reason: &'a RefCell<Option<JsonError>>,
+    depth: usize,
+}
+
+impl Checker<'_> {
+    fn deeper<E: de::Error>(self) -> Result<Self, E> {
+        match self.depth {
+            MAX_DEPTH => Err(self.refuse(JsonError::TooDeep)),
+            depth => Ok(Self {
+                depth: depth + 1,
+                ..self
+            }),
+        }
+    }
+
+    fn refuse<E: de::Error>(self, reason: JsonError) -> E {
+        self.reason.replace(Some(reason));
+        E::custom("refused")
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Checker<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Checker<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let inner = self.deeper()?;
+        while elements.next_element_seed(inner)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let inner = self.deeper()?;
+        let mut names = BTreeSet::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if names.contains(&name) {
+                return Err(self.refuse(JsonError::Duplicate(shown(&name))));
+            }
+            names.insert(name);
+            members.next_value_seed(inner)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn value(text: &str) -> Result<Value, JsonError> {
+        read(text.as_bytes(), 1 << 20)
+    }
+
+    #[test]
+    fn members_are_there_once_however_they_are_written() {
+        for twice in [
+            r#"{"a":1,"a":1}"#,
+            r#"{"a":1,"\u0061":2}"#,
+            r#"[0,{"b":{"a":1,"c":0,"a":2}}]"#,
+        ] {
+            assert_eq!(value(twice), Err(JsonError::Duplicate("a".into())));
+        }
+        assert!(value(r#"{"a":{"a":1},"b":{"a":1}}"#).is_ok());
+        let name = "\\u001b[2J".repeat(1000);
+        let message = value(&format!(r#"{{"{name}":1,"{name}":1}}"#)).unwrap_err();
+        assert!(message.to_string().len() < 1000 && !message.to_string().contains('\u{1b}'));
+    }
+
+    #[test]
+    fn depth_and_length_have_limits() {
+        let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(value(&nested(MAX_DEPTH)).is_ok());
+        for depth in [MAX_DEPTH + 1, 10_000] {
+            assert_eq!(value(&nested(depth)), Err(JsonError::TooDeep));
+            assert_eq!(value(&"{\"a\":".repeat(depth)), Err(JsonError::TooDeep));
+        }
+        assert!(read::<Value>(b"[1]", 3).is_ok());
+        let too_long = JsonError::TooLong { len: 3, limit: 2 };
+        assert_eq!(read::<Value>(b"[1]", 2), Err(too_long));
+    }
+
+    #[test]
+    fn nothing_else_is_json() {
+        for bad in [
+            "",
+            " ",
+            "{",
+            "{}{}",
+            "{} x",
+            "NaN",
+            "[1,]",
+            "{\"a\":1,}",
+            "'a'",
+            "{a:1}",
+            "\u{feff}{}",
+            "1e999",
+            "\"\\ud800\"",
+            "-Infinity",
+            "/**/1",
+        ] {
+            assert!(
+                matches!(value(bad), Err(JsonError::Malformed(_))),
+                "{bad:?}"
+            );
+        }
+        let not_utf8 = read::<Value>(b"\"\xff\"", 10);
+        assert!(matches!(not_utf8, Err(JsonError::Malformed(_))));
+    }
+
+    #[test]
+    fn what_is_to_be_plain_is_and_errors_dont_show_it() {
+        let plain = read::<Plain<'_>>(b"\"secret\"", 10).map(|plain| plain.0);
+        assert_eq!(plain, Ok("secret"));
+        let escaped = read::<Plain<'_>>(br#""s\u0065cret""#, 20).map(|_| ());
+        assert!(!escaped.unwrap_err().to_string().contains("ecret"));
+    }
+}

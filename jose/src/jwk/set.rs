@@ -1,0 +1,81 @@
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::JwkError;
+use super::key::Jwk;
+use super::members::Kind;
+use crate::akp::AkpError;
+use crate::encoding::json;
+
+/// A set of public keys (RFC 7517, section 5), such as an issuer of tokens publishes.
+#[derive(Clone, Debug, Default)]
+pub struct JwkSet {
+    keys: Vec<Jwk>,
+}
+
+impl JwkSet {
+    /// Reads a set of at most 1 MiB.
+    ///
+    /// Keys of other types and algorithms, and those that say that they verify nothing, are left out, as
+    /// RFC 7517 section 5 asks. A set in which a key of ours is damaged, or private, is refused.
+    ///
+    /// # Errors
+    ///
+    /// A [`JwkError`] that says what is wrong with it.
+    pub fn from_json(text: &str) -> Result<Self, JwkError> {
+        let members: Members<'_> = json::read(text.as_bytes(), LIMIT)?;
+        let mut keys = Vec::new();
+        for member in members.keys {
+            match read(member) {
+                Ok(key) => keys.push(key),
+                Err(
+                    JwkError::KeyType(_)
+                    | JwkError::Key(AkpError::Algorithm(_))
+                    | JwkError::NotForThis(_),
+                ) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self { keys })
+    }
+
+    /// The set as one line of JSON without a line feed.
+    pub fn to_json(&self) -> String {
+        let keys: Vec<String> = self.keys.iter().map(Jwk::to_json).collect();
+        format!(r#"{{"keys":[{}]}}"#, keys.join(","))
+    }
+
+    /// The keys, in their order.
+    pub fn keys(&self) -> &[Jwk] {
+        &self.keys
+    }
+}
+
+impl AsRef<[Jwk]> for JwkSet {
+    fn as_ref(&self) -> &[Jwk] {
+        &self.keys
+    }
+}
+
+impl FromIterator<Jwk> for JwkSet {
+    fn from_iter<I: IntoIterator<Item = Jwk>>(keys: I) -> Self {
+        Self {
+            keys: keys.into_iter().collect(),
+        }
+    }
+}
+
+/// Some hundreds of keys.
+const LIMIT: usize = 1024 * 1024;
+
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow)]
+    keys: Vec<&'a RawValue>,
+}
+
+fn read(member: &RawValue) -> Result<Jwk, JwkError> {
+    let text = member.get().as_bytes();
+    let algorithm = json::read_checked::<Kind>(text)?.algorithm()?;
+    Jwk::from_members(algorithm, json::read_checked(text)?)
+}

@@ -1,0 +1,151 @@
+use serde_json::{Map, Value};
+
+use super::error::JwsError;
+use crate::akp::Algorithm;
+use crate::encoding::{base64url, json, shown};
+
+/// What is signed beside the content (RFC 7515, section 4). The algorithm is the key's, and not for a
+/// caller to choose.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    members: Map<String, Value>,
+}
+
+impl Header {
+    /// A header with nothing in it but the algorithm, once there is a key.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With the identifier of the key (`kid`), by which those who verify find it.
+    #[must_use]
+    pub fn with_kid(self, kid: impl Into<String>) -> Self {
+        self.with("kid", kid.into())
+    }
+
+    /// With the media type of the whole, signature and all (`typ`), such as `at+jwt`.
+    #[must_use]
+    pub fn with_type(self, type_: impl Into<String>) -> Self {
+        self.with("typ", type_.into())
+    }
+
+    /// With the media type of the content (`cty`).
+    #[must_use]
+    pub fn with_content_type(self, type_: impl Into<String>) -> Self {
+        self.with("cty", type_.into())
+    }
+
+    fn with(mut self, name: &str, value: String) -> Self {
+        self.members.insert(name.into(), value.into());
+        self
+    }
+
+    /// The identifier of the key, if there is one.
+    pub fn kid(&self) -> Option<&str> {
+        self.text("kid")
+    }
+
+    /// The media type of the whole (`typ`), if there is one.
+    pub fn media_type(&self) -> Option<&str> {
+        self.text("typ")
+    }
+
+    /// The media type of the content (`cty`), if there is one.
+    pub fn content_type(&self) -> Option<&str> {
+        self.text("cty")
+    }
+
+    /// Any member of a header that was read, `alg` among them.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.members.get(name)
+    }
+
+    /// The name of the algorithm in a header that was read, which says nothing before the key agrees.
+    pub(super) fn algorithm(&self) -> Option<&str> {
+        self.text("alg")
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.members.get(name)?.as_str()
+    }
+
+    /// Reads the protected header of a signature.
+    pub(super) fn read(encoded: &str) -> Result<Self, JwsError> {
+        let part = HEADER;
+        let json_error = |error| JwsError::Json { part, error };
+        if encoded.len() > base64url::encoded_len(LIMIT) {
+            let (len, limit) = (encoded.len() / 4 * 3, LIMIT);
+            return Err(json_error(json::JsonError::TooLong { len, limit }));
+        }
+        let text = base64url::decode(encoded).map_err(|error| JwsError::Base64 { part, error })?;
+        let header = Self {
+            members: json::read(&text, LIMIT).map_err(json_error)?,
+        };
+        if let Some(critical) = header.members.get("crit") {
+            return Err(JwsError::Critical(shown(&critical.to_string())));
+        }
+        if header.members.contains_key("b64") {
+            let problem = "is for unencoded payloads (RFC 7797), which are not supported";
+            return Err(JwsError::Member {
+                member: "b64",
+                problem,
+            });
+        }
+        if header.algorithm().is_none() {
+            let problem = "is missing, or no string";
+            return Err(JwsError::Member {
+                member: "alg",
+                problem,
+            });
+        }
+        header.check_texts()?;
+        Ok(header)
+    }
+
+    /// Takes what stands beside a protected header, for what it may say: which key to look for. Nobody
+    /// signed it.
+    pub(super) fn check_unprotected(&self, unprotected: &Self) -> Result<(), JwsError> {
+        for member in ["alg", "crit", "b64"] {
+            if unprotected.members.contains_key(member) {
+                let problem = "is where nobody signed it";
+                return Err(JwsError::Member { member, problem });
+            }
+        }
+        let mut names = unprotected.members.keys();
+        match names.find(|name| self.members.contains_key(*name)) {
+            Some(name) => Err(JwsError::InBothHeaders(shown(name))),
+            None => unprotected.check_texts(),
+        }
+    }
+
+    pub(super) fn of_members(members: Map<String, Value>) -> Self {
+        Self { members }
+    }
+
+    fn check_texts(&self) -> Result<(), JwsError> {
+        for member in ["kid", "typ", "cty"] {
+            if self
+                .members
+                .get(member)
+                .is_some_and(|value| !value.is_string())
+            {
+                let problem = "is no string";
+                return Err(JwsError::Member { member, problem });
+            }
+        }
+        Ok(())
+    }
+
+    /// The header as it is signed, of a key of this algorithm.
+    pub(super) fn encode(&self, algorithm: Algorithm) -> String {
+        let mut members = Map::new();
+        members.insert("alg".into(), algorithm.name().into());
+        members.extend(self.members.clone());
+        base64url::encode(Value::Object(members).to_string().as_bytes())
+    }
+}
+
+pub(super) const HEADER: &str = "header";
+
+/// A header with a chain of post-quantum certificates in it has some tens of kilobytes.
+const LIMIT: usize = 64 * 1024;

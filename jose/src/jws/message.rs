@@ -1,0 +1,125 @@
+use pq_x509::Signer;
+
+use super::error::{JwsError, MAX_SIGNATURES};
+use super::header::Header;
+use crate::akp::Algorithm;
+use crate::encoding::base64url;
+
+/// A content to sign.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    payload: &'a [u8],
+    is_detached: bool,
+}
+
+impl<'a> Message<'a> {
+    /// A content that goes into the signature.
+    pub fn new(payload: &'a [u8]) -> Self {
+        Self {
+            payload,
+            is_detached: false,
+        }
+    }
+
+    /// A content that the verifier has from elsewhere (RFC 7515, appendix F).
+    pub fn detached(payload: &'a [u8]) -> Self {
+        Self {
+            payload,
+            is_detached: true,
+        }
+    }
+
+    /// Signs it in the compact form (RFC 7515, section 7.1).
+    ///
+    /// # Errors
+    ///
+    /// [`JwsError::Key`], if the key's algorithm has no name in JOSE; [`JwsError::Sign`], if it did not
+    /// sign.
+    pub fn to_compact<S: Signer + ?Sized>(
+        &self,
+        header: &Header,
+        key: &S,
+    ) -> Result<String, JwsError> {
+        let (mut text, signature) = self.signed(header, key)?;
+        if self.is_detached {
+            text.truncate(text.len() - base64url::encoded_len(self.payload.len()));
+        }
+        text.push('.');
+        base64url::encode_to(&signature, &mut text);
+        Ok(text)
+    }
+
+    /// Signs it as JSON of one signature (RFC 7515, section 7.2.2).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`to_compact`](Self::to_compact).
+    pub fn to_flattened<S: Signer + ?Sized>(
+        &self,
+        header: &Header,
+        key: &S,
+    ) -> Result<String, JwsError> {
+        Ok(format!(
+            "{{{}{}}}",
+            self.payload_member(),
+            self.members(header, key)?
+        ))
+    }
+
+    /// Signs it as JSON by each of these keys (RFC 7515, section 7.2.1).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`to_compact`](Self::to_compact); [`JwsError::NoKeys`], if there is no key, and
+    /// [`JwsError::TooMany`], if there are more than 16.
+    pub fn to_general(&self, signers: &[(Header, &dyn Signer)]) -> Result<String, JwsError> {
+        match signers.len() {
+            0 => return Err(JwsError::NoKeys),
+            1..=MAX_SIGNATURES => {}
+            more => return Err(JwsError::TooMany(more)),
+        }
+        let sign = |(header, key): &(Header, &dyn Signer)| {
+            let members = self.members(header, *key)?;
+            Ok(format!("{{{members}}}"))
+        };
+        let signatures = signers
+            .iter()
+            .map(sign)
+            .collect::<Result<Vec<_>, JwsError>>()?;
+        let payload = self.payload_member();
+        Ok(format!(
+            "{{{payload}\"signatures\":[{}]}}",
+            signatures.join(",")
+        ))
+    }
+
+    fn payload_member(&self) -> String {
+        match self.is_detached {
+            true => String::new(),
+            false => format!("\"payload\":\"{}\",", base64url::encode(self.payload)),
+        }
+    }
+
+    /// The members of one signature. None has a character that JSON escapes.
+    fn members<S: Signer + ?Sized>(&self, header: &Header, key: &S) -> Result<String, JwsError> {
+        let (text, signature) = self.signed(header, key)?;
+        let header = text.split('.').next().unwrap_or_default();
+        let signature = base64url::encode(&signature);
+        Ok(format!(
+            "\"protected\":\"{header}\",\"signature\":\"{signature}\""
+        ))
+    }
+
+    /// What was signed, and the signature.
+    fn signed<S: Signer + ?Sized>(
+        &self,
+        header: &Header,
+        key: &S,
+    ) -> Result<(String, Vec<u8>), JwsError> {
+        let mut text = header.encode(Algorithm::of_signer(key)?);
+        text.push('.');
+        base64url::encode_to(self.payload, &mut text);
+        let signature = key.sign(text.as_bytes())?;
+        Ok((text, signature))
+    }
+}

@@ -1,0 +1,160 @@
+use super::error::JwsError;
+use super::header::Header;
+use super::parse::{Jws, Signature};
+use crate::akp::{self, Algorithm, NoKey};
+use crate::encoding::{base64url, shown};
+use crate::jwk::Jwk;
+
+/// A content whose signature is valid, or whose signatures are.
+#[derive(Clone, Debug)]
+pub struct Verified<'k> {
+    payload: Vec<u8>,
+    signatures: Vec<VerifiedSignature<'k>>,
+}
+
+/// A valid signature: what its header says, and the key.
+#[derive(Clone, Debug)]
+pub struct VerifiedSignature<'k> {
+    header: Header,
+    key: &'k Jwk,
+}
+
+impl<'k> Verified<'k> {
+    /// The content.
+    pub fn payload(&self) -> &[u8] {
+        &self.payload
+    }
+
+    /// The content, to keep.
+    pub fn into_payload(self) -> Vec<u8> {
+        self.payload
+    }
+
+    /// The valid signatures, of which there is at least one.
+    pub fn signatures(&self) -> &[VerifiedSignature<'k>] {
+        &self.signatures
+    }
+}
+
+impl<'k> VerifiedSignature<'k> {
+    /// What was signed with the content.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The key that verified it.
+    pub fn key(&self) -> &'k Jwk {
+        self.key
+    }
+}
+
+impl Jws<'_> {
+    /// Verifies every signature, each by one of these keys: a [`Jwk`], a [`JwkSet`](crate::jwk::JwkSet),
+    /// or several.
+    ///
+    /// Where the header names a key (`kid`), it has to be that, or one without an identifier; else every
+    /// key of the algorithm is tried.
+    ///
+    /// # Errors
+    ///
+    /// A [`JwsError`] that says why one of the signatures is refused; [`JwsError::Detached`], if the
+    /// content is not there (a detached signature in the compact form looks like one of nothing, and so is
+    /// [`JwsError::Invalid`]).
+    pub fn verify<'k>(
+        &self,
+        keys: &'k (impl AsRef<[Jwk]> + ?Sized),
+    ) -> Result<Verified<'k>, JwsError> {
+        let payload = self.payload.ok_or(JwsError::Detached)?;
+        let signatures = self.each(payload, keys.as_ref());
+        self.verified(payload, signatures.collect::<Result<_, _>>()?)
+    }
+
+    /// Verifies the signatures, of which one has to be valid; what comes of it has the valid ones alone.
+    ///
+    /// # Errors
+    ///
+    /// Why the first signature is refused, if none is valid.
+    pub fn verify_any<'k>(
+        &self,
+        keys: &'k (impl AsRef<[Jwk]> + ?Sized),
+    ) -> Result<Verified<'k>, JwsError> {
+        let payload = self.payload.ok_or(JwsError::Detached)?;
+        let mut refused = None;
+        let mut valid = Vec::new();
+        for signature in self.each(payload, keys.as_ref()) {
+            match signature {
+                Ok(signature) => valid.push(signature),
+                Err(error) => {
+                    refused.get_or_insert(error);
+                }
+            }
+        }
+        match refused {
+            Some(error) if valid.is_empty() => Err(error),
+            _ => self.verified(payload, valid),
+        }
+    }
+
+    /// Verifies every signature of a content that is not in it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`verify`](Self::verify); [`JwsError::NotDetached`], if a content is in it after all.
+    pub fn verify_detached<'k>(
+        &self,
+        payload: &[u8],
+        keys: &'k (impl AsRef<[Jwk]> + ?Sized),
+    ) -> Result<Vec<VerifiedSignature<'k>>, JwsError> {
+        if self.payload.is_some_and(|payload| !payload.is_empty()) {
+            return Err(JwsError::NotDetached);
+        }
+        let payload = base64url::encode(payload);
+        self.each(&payload, keys.as_ref()).collect()
+    }
+
+    fn verified<'k>(
+        &self,
+        payload: &str,
+        signatures: Vec<VerifiedSignature<'k>>,
+    ) -> Result<Verified<'k>, JwsError> {
+        let part = "content";
+        let payload = base64url::decode(payload);
+        Ok(Verified {
+            payload: payload.map_err(|error| JwsError::Base64 { part, error })?,
+            signatures,
+        })
+    }
+
+    fn each<'k>(
+        &self,
+        payload: &str,
+        keys: &'k [Jwk],
+    ) -> impl Iterator<Item = Result<VerifiedSignature<'k>, JwsError>> {
+        self.signatures.iter().map(move |signature| {
+            Ok(VerifiedSignature {
+                key: signature.verify(payload, keys)?,
+                header: signature.header.clone(),
+            })
+        })
+    }
+}
+
+impl Signature<'_> {
+    /// The key by which it is valid.
+    fn verify<'k>(&self, payload: &str, keys: &'k [Jwk]) -> Result<&'k Jwk, JwsError> {
+        let claimed = self.header.algorithm().unwrap_or_default();
+        let algorithm = Algorithm::of_name(claimed);
+        let kid = self.kid.as_deref();
+        let signed = [self.encoded_header, payload].join(".");
+        let found = akp::verify(keys, kid, algorithm, signed.as_bytes(), &self.signature);
+        found.map_err(|why| match why {
+            NoKey::None => JwsError::NoKeys,
+            NoKey::OtherKid => JwsError::NoSuchKey(shown(kid.unwrap_or_default())),
+            NoKey::OtherAlgorithm(keys) => JwsError::OtherAlgorithm {
+                found: shown(claimed),
+                keys,
+            },
+            NoKey::Invalid => JwsError::Invalid,
+        })
+    }
+}

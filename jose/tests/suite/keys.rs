@@ -1,0 +1,58 @@
+//! Keys for tests, of fixed seeds.
+
+use pq_jose::Algorithm;
+use pq_jose::jwk::{Jwk, PrivateJwk};
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
+use pq_x509::{
+    PreHash, SignError, SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey,
+};
+
+pub(crate) fn signing_key(algorithm: Algorithm, seed: u8) -> SigningKey {
+    SigningKey::from_seed(algorithm.into(), &[seed; 32]).unwrap()
+}
+
+pub(crate) fn private(seed: u8) -> PrivateJwk {
+    PrivateJwk::new(signing_key(Algorithm::MlDsa44, seed)).unwrap()
+}
+
+pub(crate) fn public(seed: u8) -> Jwk {
+    private(seed).public().clone()
+}
+
+/// Signs without randomness, as the examples of RFC 9964 were made; and is a signer that is none of this
+/// project's types.
+pub(crate) struct Deterministic(pub(crate) SigningKey);
+
+impl SubjectKey for Deterministic {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.0.spki()
+    }
+}
+
+impl Signer for Deterministic {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        self.0.signature_algorithm()
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        let options = SignatureOptions::new();
+        let signature = self
+            .0
+            .sign_with(message, &options, SigningVariant::Deterministic);
+        signature.map_err(SignError::new)
+    }
+}
+
+pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    let mut hasher = PreHash::Sha256.hasher();
+    hasher.update(bytes.as_ref());
+    hex::encode(hasher.finish().as_bytes())
+}
+
+/// As many changes to each byte as tell one check from another: every one of them would take minutes.
+pub(crate) fn changes(byte: u8) -> impl Iterator<Item = u8> {
+    [byte ^ 1, byte ^ 0x80, byte.wrapping_add(1), b'A', b'.', 0]
+        .into_iter()
+        .filter(move |other| *other != byte)
+}
