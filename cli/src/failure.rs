@@ -7,6 +7,9 @@
 use std::io;
 
 use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, SerialNumber};
+use pq_jose::cose::CoseError;
+use pq_jose::jwk::JwkError;
+use pq_jose::jwt::JwtError;
 use pq_x509::{
     Algorithm, IssueError, Pkcs12Error, ProtectionError, RequestError, SignatureAlgorithm,
     ValidationError,
@@ -21,8 +24,8 @@ use crate::files::{InputError, OutputError};
 use crate::keys::{self, KeyError};
 use crate::passphrases::PassphraseError;
 use crate::words::{
-    of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_pkcs12_error,
-    of_protection_error, of_request_error, of_validation_error,
+    of_any_key_error, of_authority_error, of_folder_error, of_issue_error, of_jwt_error,
+    of_pkcs12_error, of_protection_error, of_request_error, of_validation_error,
 };
 
 /// Why a command did not do what it was asked for.
@@ -101,6 +104,12 @@ pub(crate) enum Failure {
         key: String,
         advice: &'static str,
     },
+    #[error("{0}")]
+    Jwk(JwkError),
+    #[error("{0}")]
+    Cose(Box<CoseError>),
+    #[error("{}", of_jwt_error(.0))]
+    Token(Box<JwtError>),
     #[error(
         "{file} has more than {mebibytes} MiB, and {algorithm} needs the whole message in memory; a \
          signature of a hash can be of a file of any size: sign and verify with --pre-hash {}",
@@ -190,6 +199,10 @@ pub(crate) enum Failure {
     NoForms(keys::Algorithm),
     #[error("raw bytes are a seed or an expanded key, not both; choose with --form")]
     BothAsRaw,
+    #[error(
+        "a JSON Web Key and a COSE_Key have the seed and nothing else (RFC 9964); leave --form out"
+    )]
+    SeedOnly,
     #[error("{0} is not supported by this command; choose another algorithm")]
     Unsupported(Algorithm),
 
@@ -264,6 +277,9 @@ impl Failure {
             | Self::UnsoundKey { .. }
             | Self::OtherKey { .. }
             | Self::InvalidSignature { .. }
+            | Self::Jwk(_)
+            | Self::Cose(_)
+            | Self::Token(_)
             | Self::NotOfThisCa { .. }
             | Self::RootExpired(_) => ExitStatus::Refused,
             Self::TooLargeForMemory { .. }
@@ -278,6 +294,7 @@ impl Failure {
             | Self::NamelessServer
             | Self::NoForms(_)
             | Self::BothAsRaw
+            | Self::SeedOnly
             | Self::Unsupported(_)
             | Self::NothingToMeasure(_)
             | Self::NoBackend { .. } => ExitStatus::Usage,
@@ -341,6 +358,7 @@ macro_rules! from_causes {
 }
 
 from_causes!(
+    Jwk(JwkError),
     Key(KeyError),
     Protection(ProtectionError),
     Pkcs12(Pkcs12Error),
@@ -352,6 +370,18 @@ from_causes!(
     Signing(pq_cms::SigningError),
     Enveloping(pq_cms::EnvelopingError)
 );
+
+impl From<CoseError> for Failure {
+    fn from(error: CoseError) -> Self {
+        Self::Cose(Box::new(error))
+    }
+}
+
+impl From<JwtError> for Failure {
+    fn from(error: JwtError) -> Self {
+        Self::Token(Box::new(error))
+    }
+}
 
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {

@@ -6,6 +6,7 @@
 use const_oid::ObjectIdentifier;
 use const_oid::db::DB;
 use pq_ca::{AuthorityError, FolderError};
+use pq_jose::jwt::JwtError;
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::{
     Algorithm, Cipher, CompositeIdentifier, IssueError, KeyDerivation, KeyError, NameError,
@@ -126,6 +127,23 @@ fn unsupported_key(oid: ObjectIdentifier) -> String {
          P-256 and P-384, Ed25519 and RSA, and composites of ML-DSA and these",
         algorithm_name(oid)
     )
+}
+
+/// Why a token can't be made, or is refused.
+pub(crate) fn of_jwt_error(error: &JwtError) -> String {
+    match error {
+        JwtError::Reserved(name) => format!(
+            "\"{name}\" is a claim that an option is for; take it out of the claims, and see \"pqtls jwt sign \
+             --help\""
+        ),
+        JwtError::Issuer { .. } => format!("{error}; see --issuer and --any-issuer"),
+        JwtError::Audience { .. } => format!("{error}; see --audience and --any-audience"),
+        JwtError::Missing(name) if name == "exp" => {
+            format!("{error}, or take tokens that are valid for ever with --no-expiry")
+        }
+        JwtError::Type { .. } => format!("{error} See --type"),
+        other => other.to_string(),
+    }
 }
 
 /// Why a certificate can't be made.

@@ -15,6 +15,7 @@ mod cms;
 mod completion;
 mod delivery;
 mod dev;
+mod jwt;
 mod key;
 mod man;
 mod raw;
@@ -29,7 +30,7 @@ use crate::failure::Failure;
 ///
 /// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, and classical ones of ECDSA, Ed25519 and
 /// RSA; requests and certificates for them; and CAs that issue certificates. Signs files and verifies
-/// their signatures; signs and encrypts messages (CMS).
+/// their signatures, and those of tokens; signs and encrypts messages (CMS).
 /// In place of a file, "-" is standard input or standard output. Files that exist are left alone
 /// unless --force is given.
 #[derive(Debug, Parser)]
@@ -65,6 +66,8 @@ enum Command {
     Decaps(raw::decaps::Arguments),
     #[command(subcommand)]
     Cms(cms::Command),
+    #[command(subcommand)]
+    Jwt(jwt::Command),
     Bench(bench::Arguments),
     Completion(completion::Arguments),
     Man(man::Arguments),
@@ -85,6 +88,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Command::Encaps(arguments) => raw::encaps::run(&arguments, json),
         Command::Decaps(arguments) => raw::decaps::run(&arguments, json),
         Command::Cms(command) => cms::run(command, json),
+        Command::Jwt(command) => jwt::run(command, json),
         Command::Bench(arguments) => bench::run(&arguments, json),
         Command::Completion(arguments) => completion::run(&arguments, json),
         Command::Man(arguments) => man::run(&arguments, json),

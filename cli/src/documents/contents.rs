@@ -5,6 +5,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::error::DocumentError;
+use super::jose::{self, KeyDer};
 use super::kind::Kind;
 use crate::files::Source;
 
@@ -15,6 +16,8 @@ pub(crate) enum Encoding {
     Pem,
     Der,
     Raw,
+    Jwk,
+    Cose,
 }
 
 /// A file taken apart: its PEM blocks in order, or its DER as the only one.
@@ -41,8 +44,11 @@ impl Contents {
 
     /// Takes apart what a file of this name has.
     pub(super) fn of(bytes: &[u8], file: &str) -> Result<Self, DocumentError> {
+        let of_key = |(kind, der): KeyDer| vec![Block { kind, der }];
         let (encoding, blocks) = match core::str::from_utf8(bytes) {
             Ok(text) if text.contains(BEGIN) => (Encoding::Pem, pem_blocks(text, file)?),
+            Ok(text) if jose::is_object(text) => (Encoding::Jwk, of_key(jose::of_jwk(text, file)?)),
+            _ if jose::is_map(bytes) => (Encoding::Cose, of_key(jose::of_cose(bytes, file)?)),
             _ => {
                 let kind = kind_of(bytes, file)?;
                 let der = Zeroizing::new(bytes.to_vec());

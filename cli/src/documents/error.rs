@@ -1,3 +1,5 @@
+use pq_jose::cose::CoseError;
+use pq_jose::jwk::JwkError;
 use pq_x509::{CertificateError, Pkcs12Error, ProtectionError, RequestError, RevocationListError};
 
 use crate::files::InputError;
@@ -31,7 +33,8 @@ pub(crate) enum DocumentError {
         found: usize,
     },
     #[error(
-        "{file} is neither PEM nor the DER of a key, a certificate, a request or a revocation list; \
+        "{file} is neither PEM nor the DER of a key, a certificate, a request or a revocation list, nor a JSON Web Key \
+         or a COSE_Key; \
          name another file"
     )]
     Unknown { file: String },
@@ -59,6 +62,15 @@ pub(crate) enum DocumentError {
     Pkcs12 { file: String, error: Pkcs12Error },
     #[error(transparent)]
     Passphrase(#[from] PassphraseError),
+    #[error("{file}: {error}")]
+    Jwk { file: String, error: JwkError },
+    #[error("{file}: {error}")]
+    Cose { file: String, error: CoseError },
+    #[error("{file} is no object of JSON: {error}; write the claims as {{\"name\": value}}")]
+    Claims {
+        file: String,
+        error: serde_json::Error,
+    },
     #[error("{file}: {error}")]
     Certificate {
         file: String,
@@ -116,6 +128,15 @@ impl DocumentError {
         matches!(
             self,
             Self::Key { error, .. } if error.is_refusal()
+        ) || matches!(
+            self,
+            Self::Jwk {
+                error: JwkError::Key(_) | JwkError::Private | JwkError::NotForThis(_),
+                ..
+            } | Self::Cose {
+                error: CoseError::Key(_) | CoseError::NotForThis,
+                ..
+            }
         ) || matches!(
             self,
             Self::Request {

@@ -1,3 +1,4 @@
+use pq_jose::jwk::{Jwk, JwkSet};
 use pq_x509::x509_cert::der::asn1::{AnyRef, OctetStringRef};
 use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader};
 use pq_x509::{
@@ -9,6 +10,7 @@ use super::certificates::certificate_of;
 use super::contents::{Block, Contents, Encoding};
 use super::encrypted::decrypt;
 use super::error::DocumentError;
+use super::jose;
 use super::kind::Kind;
 use crate::files::Source;
 use crate::keys::{KeyError, PrivateKey, PublicKey, SigningKey};
@@ -98,6 +100,28 @@ pub(crate) fn encapsulation_key(
     narrow(source, any_public_key(source, passphrase)?)
 }
 
+/// The keys that tokens are verified by: a set of JSON Web Keys, or whatever else has a public key.
+pub(crate) fn token_keys(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<JwkSet, DocumentError> {
+    let jwk_error = |error| DocumentError::Jwk {
+        file: source.to_string(),
+        error,
+    };
+    let bytes = source.read(LIMIT)?;
+    if let Ok(text) = core::str::from_utf8(&bytes)
+        && jose::is_set(text)
+    {
+        return JwkSet::from_json(text).map_err(jwk_error);
+    }
+    let contents = Contents::of(&bytes, &source.to_string())?;
+    let block = contents.only(&KEYS_AND_CERTIFICATES)?;
+    let key = narrow(source, public_key_of(&contents, block, passphrase)?)?;
+    let key = Jwk::new(key).map_err(jwk_error)?;
+    Ok(JwkSet::from_iter([key]))
+}
+
 fn narrow<K, N: TryFrom<K, Error = KeyError>>(source: &Source, key: K) -> Result<N, DocumentError> {
     N::try_from(key).map_err(|error| DocumentError::Key {
         file: source.to_string(),
@@ -165,7 +189,7 @@ pub(crate) fn key_or_certificate(
     let contents = Contents::read(source, LIMIT)?;
     let block = match contents.first(&[Kind::Certificate]) {
         Ok(block) => block,
-        Err(_) => contents.only(&[Kind::PrivateKey, Kind::PublicKey])?,
+        Err(_) => contents.only(&KEYS)?,
     };
     match block.kind {
         Kind::Certificate => {

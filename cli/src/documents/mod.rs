@@ -1,4 +1,5 @@
-//! What is in a file: keys, certificates and revocation lists, in PEM or DER, or raw bytes.
+//! What is in a file: keys, certificates and revocation lists, in PEM or DER, keys as JOSE and COSE have
+//! them, or raw bytes.
 //! Each function reads one file and says what is wrong with it by its name.
 //!
 //! This room uses [`passphrases`](crate::passphrases), [`files`](crate::files), [`keys`](crate::keys) and
@@ -8,6 +9,7 @@ mod certificates;
 mod contents;
 mod encrypted;
 mod error;
+mod jose;
 mod keys;
 mod kind;
 mod pkcs12;
@@ -20,10 +22,11 @@ pub(crate) use certificates::{
 };
 pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
+pub(crate) use jose::{claims, token};
 pub(crate) use keys::{
     Key, KeyOrCertificate, any_key, any_public_key, decapsulation_key, encapsulation_key,
     key_or_certificate, post_quantum_signing_key, private_key, private_key_to_encrypt,
-    public_key_to_certify, signing_key, verifying_key,
+    public_key_to_certify, signing_key, token_keys, verifying_key,
 };
 pub(crate) use pkcs12::pkcs12;
 pub(crate) use raw::{raw_bytes, raw_private_key};

@@ -12,6 +12,7 @@ mod dev;
 mod encrypted;
 mod examples;
 mod folder;
+mod jose;
 mod json;
 mod keys;
 #[cfg(target_os = "linux")]

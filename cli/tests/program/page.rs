@@ -136,6 +136,6 @@ fn is_of_chance(word: &str) -> bool {
     let is_key = word.len() >= 40
         && word
             .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte));
     is_date || is_key || word.contains("pqtls-dev-")
 }

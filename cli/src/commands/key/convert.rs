@@ -57,7 +57,8 @@ const EXAMPLES: &str = "\
 Examples:
   $ pqtls key convert kem.key --form seed --out kem.seed.key
   $ pqtls key convert server.key --to hex --out server.seed
-  $ pqtls key convert server.seed --algorithm ML-DSA-65 --to der --out server.der";
+  $ pqtls key convert server.seed --algorithm ML-DSA-65 --to der --out server.der
+  $ pqtls key convert server.key --to jwk --out server.private.jwk";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         to: out,
         content: &content,
         access: Access::Private,
-        is_binary: encoding == Encoding::Der,
+        is_binary: encoding.is_binary(),
     };
     let report = KeyConverted {
         key: KeyFacts::of(&file.key.public_half()?),
@@ -101,6 +102,8 @@ fn default_form(found: PrivateKeyForm, preferred: PrivateKeyForm, encoding: Enco
     let is_raw = matches!(encoding, Encoding::Hex | Encoding::Base64);
     match (found, preferred) {
         (PrivateKeyForm::Both, _) if is_raw => Form::Seed,
+        // What can't be had is said where it is written.
+        _ if encoding.is_of_seeds() => Form::Seed,
         // A raw seed of SLH-DSA, which has no PKCS#8.
         (PrivateKeyForm::Seed, PrivateKeyForm::Expanded) if !is_raw => Form::Expanded,
         (found, _) => found.into(),

@@ -1,5 +1,8 @@
 use clap::ValueEnum;
-use pq_x509::{KeyError, PrivateKeyForm};
+use pq_jose::Algorithm;
+use pq_jose::cose::{CoseKey, CosePrivateKey};
+use pq_jose::jwk::{Jwk, JwkError, PrivateJwk};
+use pq_x509::{KeyError, PrivateKeyForm, SigningKey};
 use rustls_pq::classical::ClassicalKey;
 use rustls_pq::composite::CompositeKey;
 use serde::Serialize;
@@ -21,6 +24,22 @@ pub(crate) enum Encoding {
     Hex,
     /// The raw key in base64
     Base64,
+    /// A JSON Web Key of ML-DSA (RFC 9964)
+    Jwk,
+    /// A COSE_Key of ML-DSA (RFC 9964), in bytes
+    Cose,
+}
+
+impl Encoding {
+    /// Whether it is not for terminals.
+    pub(crate) fn is_binary(self) -> bool {
+        matches!(self, Self::Der | Self::Cose)
+    }
+
+    /// Whether of a private key it has but the seed.
+    pub(crate) fn is_of_seeds(self) -> bool {
+        matches!(self, Self::Jwk | Self::Cose)
+    }
 }
 
 /// The form of a private key on the command line.
@@ -93,6 +112,9 @@ fn classical(key: &ClassicalKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Der => key.to_pkcs8_der(),
         Encoding::Hex => line(&key.to_raw()?, TextEncoding::Hex),
         Encoding::Base64 => line(&key.to_raw()?, TextEncoding::Base64),
+        Encoding::Jwk | Encoding::Cose => {
+            return Err(keys::KeyError::NotPostQuantum(key.algorithm()).into());
+        }
     })
 }
 
@@ -101,6 +123,9 @@ fn composite(key: &CompositeKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Pem => Ok(bytes_of(key.to_pkcs8_pem())),
         Encoding::Der => Ok(key.to_pkcs8_der()),
         Encoding::Hex | Encoding::Base64 => Err(keys::KeyError::NoRawBytes(key.algorithm()).into()),
+        Encoding::Jwk | Encoding::Cose => {
+            Err(keys::KeyError::NotOfOneAlgorithm(key.algorithm()).into())
+        }
     }
 }
 
@@ -114,7 +139,33 @@ fn post_quantum(
         Encoding::Der => Ok(key.to_pkcs8_der_as(form.into())?),
         Encoding::Hex => raw_private_key(key, form, TextEncoding::Hex),
         Encoding::Base64 => raw_private_key(key, form, TextEncoding::Base64),
+        Encoding::Jwk | Encoding::Cose if form != Form::Seed => Err(Failure::SeedOnly),
+        Encoding::Jwk => {
+            let key = PrivateJwk::new(seeded(key)?)?.with_thumbprint_as_kid();
+            Ok(line_of(&key.to_json()?))
+        }
+        Encoding::Cose => {
+            let key = CosePrivateKey::new(seeded(key)?)?.with_thumbprint_as_kid();
+            Ok(key.to_cbor()?)
+        }
     }
+}
+
+/// A key of ML-DSA that has a seed.
+fn seeded(key: &pq_x509::PrivateKey) -> Result<SigningKey, Failure> {
+    let signing: SigningKey = key.clone().try_into()?;
+    Algorithm::try_from(signing.algorithm()).map_err(JwkError::from)?;
+    match key.seed() {
+        Some(_) => Ok(signing),
+        None => Err(KeyError::NoSeed(key.algorithm()).into()),
+    }
+}
+
+/// A line of text in one buffer, since what grows leaves copies behind.
+fn line_of(text: &str) -> Zeroizing<Vec<u8>> {
+    let mut line = Zeroizing::new(vec![b'\n'; text.len() + 1]);
+    line[..text.len()].copy_from_slice(text.as_bytes());
+    line
 }
 
 fn raw_private_key(
@@ -135,13 +186,24 @@ fn raw_private_key(
 }
 
 /// A public key as a file is to have it.
-pub(crate) fn public_key(key: &PublicKey, encoding: Encoding) -> Zeroizing<Vec<u8>> {
-    match encoding {
+pub(crate) fn public_key(
+    key: &PublicKey,
+    encoding: Encoding,
+) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    Ok(match encoding {
         Encoding::Pem => Zeroizing::new(key.to_spki_pem().into_bytes()),
         Encoding::Der => Zeroizing::new(key.to_spki_der().to_vec()),
         Encoding::Hex => line(key.as_bytes(), TextEncoding::Hex),
         Encoding::Base64 => line(key.as_bytes(), TextEncoding::Base64),
-    }
+        Encoding::Jwk => {
+            let key = Jwk::new(key.clone().try_into()?)?.with_thumbprint_as_kid();
+            line_of(&key.to_json())
+        }
+        Encoding::Cose => {
+            let key = CoseKey::new(key.clone().try_into()?)?.with_thumbprint_as_kid();
+            Zeroizing::new(key.to_cbor())
+        }
+    })
 }
 
 /// The text itself, and no copy of it.

@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
     };
     let public_key = key.public_half()?;
-    let public = encode::public_key(&public_key, encoding);
+    let public = encode::public_key(&public_key, encoding)?;
     let mut outputs = vec![Output {
         to: out,
         content: &private,

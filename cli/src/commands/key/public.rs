@@ -35,7 +35,8 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls key public server.key --out server.pub
-  $ pqtls key public root.pub --to base64";
+  $ pqtls key public root.pub --to base64
+  $ pqtls key public server.pub --to jwk --out server.jwk";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
@@ -43,9 +44,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let key = documents::any_public_key(&arguments.file, &arguments.passphrase)?;
     let output = Output {
         to: out,
-        content: &encode::public_key(&key, arguments.to),
+        content: &encode::public_key(&key, arguments.to)?,
         access: Access::Public,
-        is_binary: arguments.to == Encoding::Der,
+        is_binary: arguments.to.is_binary(),
     };
     let report = PublicKeyWritten {
         key: KeyFacts::of(&key),

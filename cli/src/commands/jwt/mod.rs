@@ -1,0 +1,23 @@
+//! Commands on tokens.
+//!
+//! It uses what else is in the [room](super), and what that may use.
+
+mod sign;
+mod verify;
+
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+
+/// Sign and verify JSON Web Tokens (RFC 7519) with ML-DSA
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Sign(sign::Arguments),
+    Verify(verify::Arguments),
+}
+
+pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
+    match command {
+        Command::Sign(arguments) => sign::run(&arguments, json),
+        Command::Verify(arguments) => verify::run(&arguments, json),
+    }
+}

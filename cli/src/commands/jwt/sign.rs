@@ -1,0 +1,163 @@
+use core::fmt;
+use core::time::Duration;
+
+use pq_ca::parse_duration;
+use pq_jose::jwk::Jwk;
+use pq_jose::jws::Header;
+use pq_jose::jwt::Claims;
+use pq_x509::pki_types::UnixTime;
+use serde::Serialize;
+
+use crate::arguments::time;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::key::KeyFacts;
+use crate::documents;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Output, Source};
+use crate::passphrases::PassphraseOptions;
+use crate::report::{Report, rfc3339};
+
+/// Sign a token
+///
+/// It says when it was issued and until when it is valid, and what the options and the file of claims say
+/// besides. Whoever has it can use it, so it is written to a file that nobody else can read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A private key of ML-DSA in PEM or DER, as a JSON Web Key or as a COSE_Key; "-" is standard input
+    key: Source,
+
+    /// Further claims: a file with an object of JSON; "-" is standard input
+    #[arg(long, value_name = "FILE")]
+    claims: Option<Source>,
+
+    /// Who issues the token (iss)
+    #[arg(long, value_name = "NAME")]
+    issuer: Option<String>,
+
+    /// Whom the token is about (sub)
+    #[arg(long, value_name = "NAME")]
+    subject: Option<String>,
+
+    /// For whom the token is (aud); can be given several times
+    #[arg(long, value_name = "NAME")]
+    audience: Vec<String>,
+
+    /// How long the token is valid, such as 15min, 12h or 30d
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
+    valid_for: Duration,
+
+    /// Make a token that is valid for ever
+    #[arg(long, conflicts_with = "valid_for")]
+    no_expiry: bool,
+
+    /// When it begins to be valid (nbf), such as 2027-01-31 or 2027-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    not_before: Option<UnixTime>,
+
+    /// An identifier of the token (jti)
+    #[arg(long, value_name = "TEXT")]
+    id: Option<String>,
+
+    /// The type of the token (typ) [default: JWT]
+    #[arg(long = "type", value_name = "TYPE")]
+    type_: Option<String>,
+
+    /// The identifier of the key (kid) [default: the thumbprint of RFC 7638]
+    #[arg(long, value_name = "TEXT")]
+    kid: Option<String>,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls jwt sign server.key --issuer id.example.org --subject alice --out alice.jwt
+  $ echo '{\"role\": \"admin\"}' | pqtls jwt sign server.key --claims - --out admin.jwt";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    let key = documents::post_quantum_signing_key(&arguments.key, &arguments.passphrase)?;
+    let public = Jwk::new(key.verifying_key().clone())?;
+    let kid = arguments.kid.clone();
+    let kid = kid.unwrap_or_else(|| public.thumbprint().to_string());
+    let more = match &arguments.claims {
+        Some(file) => documents::claims(file)?,
+        None => serde_json::Map::new(),
+    };
+    let claims = arguments.claims(UnixTime::now()).with_more(more);
+    let mut header = Header::new().with_kid(&kid);
+    if let Some(type_) = &arguments.type_ {
+        header = header.with_type(type_);
+    }
+    let token = claims.sign(&header, &key)? + "\n";
+    let report = TokenSigned {
+        key: KeyFacts::of(&public.verifying_key().clone().into()),
+        kid,
+        expires: claims.expiry().map(rfc3339),
+        file: out.to_string(),
+    };
+    let output = Output {
+        to: out,
+        content: token.as_bytes(),
+        access: Access::Private,
+        is_binary: false,
+    };
+    delivery.deliver(&[output], &report)
+}
+
+impl Arguments {
+    fn claims(&self, now: UnixTime) -> Claims {
+        let mut claims = match self.no_expiry {
+            true => Claims::new().with_issued_at(now),
+            false => Claims::new().with_lifetime(now, self.valid_for),
+        };
+        if let Some(issuer) = &self.issuer {
+            claims = claims.with_issuer(issuer);
+        }
+        if let Some(subject) = &self.subject {
+            claims = claims.with_subject(subject);
+        }
+        for audience in &self.audience {
+            claims = claims.with_audience(audience);
+        }
+        if let Some(time) = self.not_before {
+            claims = claims.with_not_before(time);
+        }
+        if let Some(id) = &self.id {
+            claims = claims.with_id(id);
+        }
+        claims
+    }
+}
+
+/// A token that was made.
+#[derive(Debug, Serialize)]
+struct TokenSigned {
+    #[serde(flatten)]
+    key: KeyFacts,
+    kid: String,
+    expires: Option<String>,
+    file: String,
+}
+
+impl Report for TokenSigned {
+    const SCHEMA: &'static str = "jwt-sign/1";
+}
+
+impl fmt::Display for TokenSigned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: token signed by {}", self.file, self.key.algorithm)?;
+        match &self.expires {
+            Some(time) => writeln!(f, "  expires      {time}")?,
+            None => writeln!(f, "  expires      never")?,
+        }
+        writeln!(f, "  key          {}", self.kid)
+    }
+}

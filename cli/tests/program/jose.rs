@@ -1,0 +1,198 @@
+//! `pqtls jwt`, and keys as JOSE and COSE have them.
+
+use crate::folder::Folder;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder
+        .pqtls("key new ML-DSA-44 --out a.key --public a.pub")
+        .ok();
+    folder
+}
+
+#[test]
+fn keys_are_converted_there_and_back() {
+    let folder = folder();
+    for to in ["jwk", "cose"] {
+        folder
+            .pqtls(&format!("key convert a.key --to {to} --out {to}.key"))
+            .ok();
+        folder
+            .pqtls(&format!("key public {to}.key --to {to} --out {to}.pub"))
+            .ok();
+        let shown = |file: &str| folder.pqtls(&format!("key show {file}")).ok().to_owned();
+        assert_eq!(shown(&format!("{to}.key")), shown("a.key"));
+        assert_eq!(shown(&format!("{to}.pub")), shown("a.pub"));
+        for (from, back) in [("key convert", "key"), ("key public", "pub")] {
+            let written = folder.pqtls(&format!("{from} {to}.{back}"));
+            assert_eq!(written.ok().as_bytes(), folder.bytes(&format!("a.{back}")));
+        }
+        folder.pqtls(&format!("key check {to}.key")).ok();
+        // They are keys wherever keys are.
+        folder
+            .pqtls(&format!("sign {to}.key a.pub --out {to}.sig"))
+            .ok();
+        folder
+            .pqtls(&format!("verify {to}.pub {to}.sig a.pub"))
+            .ok();
+    }
+}
+
+#[test]
+fn keys_that_have_no_such_form_are_told() {
+    let folder = folder();
+    folder.pqtls("key new ML-KEM-512 --out kem.key").ok();
+    folder
+        .pqtls("key new SLH-DSA-SHAKE-128f --out slh.key")
+        .ok();
+    folder.pqtls("key new Ed25519 --out ed.key").ok();
+    folder
+        .pqtls("key new MLDSA44-Ed25519-SHA512 --out both.key")
+        .ok();
+    folder
+        .pqtls("key convert a.key --form expanded --out expanded.key")
+        .ok();
+    for to in ["jwk", "cose"] {
+        for (file, status, words) in [
+            ("kem.key", 1, "a key that signs is needed"),
+            ("slh.key", 1, "not for SLH-DSA-SHAKE-128f"),
+            ("ed.key", 1, "for post-quantum ones"),
+            ("both.key", 1, "for keys of one algorithm"),
+            ("expanded.key", 1, "has no seed"),
+            ("a.key --form both", 2, "leave --form out"),
+        ] {
+            folder
+                .pqtls(&format!("key convert {file} --to {to} --out out"))
+                .fails(status, words);
+        }
+        for (file, words) in [
+            ("kem.key", "a key that signs is needed"),
+            ("slh.key", "not for SLH-DSA-SHAKE-128f"),
+            ("ed.key", "for post-quantum ones"),
+            ("both.key", "for keys of one algorithm"),
+        ] {
+            folder
+                .pqtls(&format!("key public {file} --to {to} --out out"))
+                .fails(1, words);
+        }
+    }
+}
+
+#[test]
+fn damaged_keys_are_told() {
+    let folder = folder();
+    folder.pqtls("key convert a.key --to jwk --out jwk").ok();
+    folder.pqtls("key convert a.key --to cose --out cose").ok();
+    let jwk = folder.read("jwk");
+    for (from, to, status, words) in [
+        ("AKP", "OKP", 3, "type \"OKP\""),
+        ("ML-DSA-44", "ML-DSA-65", 1, "malformed ML-DSA-65 key"),
+        ("\"priv\":\"", "\"priv\":\"AAAA", 1, "35 bytes"),
+        ("{", "{\"kty\":\"AKP\",", 3, "\"kty\" twice"),
+        ("\"}", "\"", 3, "malformed JSON"),
+    ] {
+        folder.write("bad", jwk.replacen(from, to, 1));
+        folder.pqtls("key show bad").fails(status, words);
+    }
+    let cose = folder.bytes("cose");
+    folder.write("bad", &cose[..cose.len() - 1]);
+    folder.pqtls("key show bad").fails(3, "cut short");
+    let mut other = cose;
+    *other.last_mut().unwrap() ^= 1;
+    folder.write("bad", other);
+    folder
+        .pqtls("key show bad")
+        .fails(1, "belongs to another key");
+}
+
+#[test]
+fn tokens_are_verified_by_whatever_has_the_key() {
+    let folder = folder();
+    folder
+        .pqtls("jwt sign a.key --issuer i --audience x --audience y --id 7 --out token")
+        .ok();
+    folder.pqtls("key public a.pub --to jwk --out a.jwk").ok();
+    folder.pqtls("key public a.pub --to cose --out a.cose").ok();
+    folder
+        .pqtls("cert self-sign a.key --name a.example --out a.pem")
+        .ok();
+    let jwk = folder.read("a.jwk");
+    folder.write("set", format!("{{\"keys\": [{{\"kty\": \"EC\"}}, {jwk}]}}"));
+    for key in ["a.pub", "a.key", "a.jwk", "a.cose", "a.pem", "set"] {
+        let verified = folder.pqtls(&format!("jwt verify {key} token --issuer i --audience y"));
+        let said = verified.ok();
+        assert!(
+            said.starts_with("token: valid token, signed by ML-DSA-44\n"),
+            "{said}"
+        );
+        assert!(said.contains("jti          7\n"), "{said}");
+    }
+    let token = folder.read("token");
+    let read = folder.pqtls_reading(
+        token,
+        "jwt verify set --any-issuer --any-audience --require jti",
+    );
+    read.ok();
+    folder.pqtls("key new ML-DSA-44 --out other.key").ok();
+    folder.pqtls("key new ML-DSA-65 --out large.key").ok();
+    folder
+        .pqtls("jwt verify other.key token --issuer i --audience x")
+        .fails(1, "is not valid for this content and key");
+    folder
+        .pqtls("jwt verify large.key token --issuer i --audience x")
+        .fails(1, "the key is one of ML-DSA-65; the key decides");
+}
+
+#[test]
+fn tokens_that_were_not_asked_for_are_refused() {
+    let folder = folder();
+    folder.write("claims", r#"{"role": "admin", "level": 7}"#);
+    folder
+        .pqtls("jwt sign a.key --issuer i --claims claims --type at+jwt --not-before 2001-01-01 --out token")
+        .ok();
+    let verify = |options: &str| folder.pqtls(&format!("jwt verify a.pub token {options}"));
+    verify("--issuer i --type at+jwt --require role --max-age 1h --leeway 5s").ok();
+    for (options, words) in [
+        ("--type at+jwt", "see --issuer and --any-issuer"),
+        ("--type at+jwt --issuer j", "the policy takes \"j\""),
+        ("--issuer i", "See --type"),
+        ("--type at+jwt --issuer i --audience x", "see --audience"),
+        ("--type at+jwt --issuer i --subject x", "its subject"),
+        ("--type at+jwt --issuer i --require jti", "no claim \"jti\""),
+        ("--type at+jwt --issuer i --at 2100-01-01", "it expired"),
+        ("--type at+jwt --issuer i --at 2000-01-01", "it is valid in"),
+    ] {
+        verify(options).fails(1, words);
+    }
+    folder
+        .pqtls("jwt sign a.key --no-expiry --out forever")
+        .ok();
+    let verify = |options: &str| folder.pqtls(&format!("jwt verify a.pub forever {options}"));
+    verify("").fails(1, "with --no-expiry");
+    verify("--no-expiry").ok();
+    folder.write("bad", "a.b");
+    folder
+        .pqtls("jwt verify a.pub bad")
+        .fails(1, "and this has 2");
+    folder.write("bad", [0xff, b'.', b'.']);
+    folder.pqtls("jwt verify a.pub bad").fails(1, "base64url");
+    folder.write("bad", r#"{"iss": "x"}"#);
+    folder
+        .pqtls("jwt sign a.key --claims bad --out new")
+        .fails(1, "an option is for");
+    folder.write("bad", "[]");
+    folder
+        .pqtls("jwt sign a.key --claims bad --out new")
+        .fails(3, "is no object of JSON");
+}
+
+#[cfg(unix)]
+#[test]
+fn tokens_are_for_their_owner() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = folder();
+    folder.pqtls("jwt sign a.key --out token").ok();
+    let metadata = std::fs::metadata(folder.path().join("token")).unwrap();
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+}
