@@ -1,0 +1,16 @@
+// This room uses `encoding`.
+
+//! Public keys: their bytes, their names, and the lines in which they stand.
+
+mod authorized;
+mod error;
+mod name;
+mod options;
+mod public_key;
+
+pub use authorized::AuthorizedKey;
+pub use error::KeyError;
+pub use name::KeyName;
+pub(crate) use options::{Options, begins_with_key, split_options, unquoted};
+pub(crate) use public_key::ALGORITHM;
+pub use public_key::PublicKey;

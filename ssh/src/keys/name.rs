@@ -1,0 +1,39 @@
+use core::fmt;
+
+use super::error::KeyError;
+use crate::encoding::shown;
+
+/// What a file calls the algorithm.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum KeyName {
+    /// `ssh-mldsa44-ed25519`, as the draft has it and OpenSSH from 10.6 on.
+    #[default]
+    Standard,
+    /// `ssh-mldsa44-ed25519@openssh.com`, as OpenSSH up to 10.5 has it.
+    OpenSsh,
+}
+
+impl KeyName {
+    /// Both.
+    pub const ALL: &'static [Self] = &[Self::Standard, Self::OpenSsh];
+
+    /// The name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "ssh-mldsa44-ed25519",
+            Self::OpenSsh => "ssh-mldsa44-ed25519@openssh.com",
+        }
+    }
+
+    pub(crate) fn read(name: &[u8]) -> Result<Self, KeyError> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|known| known.as_str().as_bytes() == name)
+            .ok_or_else(|| KeyError::OtherAlgorithm(shown(name)))
+    }
+}
+
+impl fmt::Display for KeyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,173 @@
+use base64ct::{Base64, Base64Unpadded, Encoding};
+use pq_x509::PreHash;
+use rustls_pq::composite::{CompositeAlgorithm, CompositePublicKey};
+
+use super::error::KeyError;
+use super::name::KeyName;
+use crate::encoding::{Reader, check_text, put_string, word};
+
+/// A public key with its comment: what is in a `.pub` file.
+///
+/// ```
+/// use pq_ssh::{PrivateKey, PublicKey};
+///
+/// let key = PrivateKey::generate()?.with_comment("me@example.org")?;
+/// let line = key.public_key().to_line();
+/// assert!(line.starts_with("ssh-mldsa44-ed25519 AAAA") && line.ends_with(" me@example.org"));
+/// assert_eq!(&PublicKey::from_line(&line)?, key.public_key());
+/// # Ok::<_, Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PublicKey {
+    name: KeyName,
+    key: CompositePublicKey,
+    comment: String,
+}
+
+impl PublicKey {
+    /// A key without a comment, under the name that has no suffix.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::OtherCombination`] if it is not of
+    /// [`MlDsa44Ed25519Sha512`](CompositeAlgorithm::MlDsa44Ed25519Sha512), the one that SSH has.
+    pub fn new(key: CompositePublicKey) -> Result<Self, KeyError> {
+        match key.algorithm() {
+            ALGORITHM => Ok(Self {
+                name: KeyName::default(),
+                key,
+                comment: String::new(),
+            }),
+            other => Err(KeyError::OtherCombination(other)),
+        }
+    }
+
+    /// Reads the bytes that SSH sends (draft-ietf-sshm-composite-sigs): a `string` of the name and one of the
+    /// key. Nothing may follow. There is no comment in them.
+    ///
+    /// # Errors
+    ///
+    /// A [`KeyError`] that says what is wrong with it.
+    pub fn from_blob(blob: &[u8]) -> Result<Self, KeyError> {
+        let mut reader = Reader::new("the public key", blob);
+        let name = KeyName::read(reader.string()?)?;
+        let key = CompositePublicKey::from_bytes(ALGORITHM, reader.string()?)?;
+        reader.finish()?;
+        Ok(Self::new(key)?.with_name(name))
+    }
+
+    /// What [`from_blob`](Self::from_blob) reads.
+    pub fn to_blob(&self) -> Vec<u8> {
+        let mut blob = Vec::new();
+        put_string(&mut blob, self.name.as_str().as_bytes());
+        put_string(&mut blob, self.key.as_bytes());
+        blob
+    }
+
+    /// Reads a line of a `.pub` file: the name, base64, and perhaps a comment. The line may end in a line
+    /// break.
+    ///
+    /// That one byte of a key was changed can't be seen as long as it is a key: compare
+    /// [fingerprints](Self::fingerprint).
+    ///
+    /// # Errors
+    ///
+    /// A [`KeyError`] that says what is wrong with it. One with options in front, as in `authorized_keys`, is
+    /// for [`AuthorizedKey`](super::AuthorizedKey).
+    pub fn from_line(line: &str) -> Result<Self, KeyError> {
+        let line = one_line(line)?;
+        let (name, rest) = word(line);
+        if name.is_empty() {
+            return Err(KeyError::NoKey);
+        }
+        let name = KeyName::read(name.as_bytes())?;
+        let (characters, comment) = word(rest);
+        if characters.is_empty() {
+            return Err(KeyError::NoKey);
+        }
+        let blob = Base64::decode_vec(characters).map_err(|_| KeyError::Base64)?;
+        let key = Self::from_blob(&blob)?;
+        if key.name != name {
+            return Err(KeyError::OtherName {
+                line: name,
+                key: key.name,
+            });
+        }
+        key.with_comment(comment.trim_end_matches([' ', '\t']))
+    }
+
+    /// The line, without a line break.
+    pub fn to_line(&self) -> String {
+        let mut line = format!("{} {}", self.name, Base64::encode_string(&self.to_blob()));
+        if !self.comment.is_empty() {
+            line.push(' ');
+            line.push_str(&self.comment);
+        }
+        line
+    }
+
+    /// The fingerprint as `ssh-keygen -l` writes it: `SHA256:` and 43 characters of base64.
+    ///
+    /// The name is hashed as well, so it is another one under the other name.
+    pub fn fingerprint(&self) -> String {
+        let mut hasher = PreHash::Sha256.hasher();
+        hasher.update(&self.to_blob());
+        let digest = Base64Unpadded::encode_string(hasher.finish().as_bytes());
+        format!("SHA256:{digest}")
+    }
+
+    /// What the file called the algorithm, or is going to.
+    pub fn name(&self) -> KeyName {
+        self.name
+    }
+
+    /// The same key under this name.
+    #[must_use]
+    pub fn with_name(self, name: KeyName) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The comment, which nothing protects: anybody may have changed it.
+    pub fn comment(&self) -> &str {
+        &self.comment
+    }
+
+    /// The same key with this comment. One that begins with a blank loses that when it is read again.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Comment`] if it has a control character or more than 1024 bytes.
+    pub fn with_comment(self, comment: &str) -> Result<Self, KeyError> {
+        let comment = check_text("the comment", comment.as_bytes())?.to_owned();
+        Ok(Self { comment, ..self })
+    }
+
+    /// The key itself, for certificates and other documents. A key of SSH should not be used in them
+    /// as well.
+    pub fn key(&self) -> &CompositePublicKey {
+        &self.key
+    }
+
+    /// Whether both are the same key, whatever they are called and whatever the comments say.
+    pub fn is_same_key(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+/// The line without its end and the blanks in front.
+pub(super) fn one_line(line: &str) -> Result<&str, KeyError> {
+    if line.len() > MAX_LINE {
+        return Err(KeyError::LineTooLong(line.len()));
+    }
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    match line.contains(['\n', '\r']) {
+        true => Err(KeyError::SeveralLines),
+        false => Ok(line.trim_start_matches([' ', '\t'])),
+    }
+}
+
+/// What `ssh-mldsa44-ed25519` is.
+pub(crate) const ALGORITHM: CompositeAlgorithm = CompositeAlgorithm::MlDsa44Ed25519Sha512;
+
+const MAX_LINE: usize = 32 * 1024;

@@ -1,0 +1,129 @@
+use core::fmt;
+
+use rustls_pq::composite::CompositeKey;
+use zeroize::Zeroizing;
+
+use super::error::PrivateKeyError;
+use super::file;
+use super::passphrase::Passphrase;
+use crate::encoding::{decode, encode};
+use crate::keys::{ALGORITHM, KeyName, PublicKey};
+
+/// A private key with its comment: what is in a file such as `~/.ssh/id_mldsa44_ed25519`.
+///
+/// ```
+/// use pq_ssh::{Passphrase, PrivateKey};
+///
+/// let key = PrivateKey::generate()?;
+/// let passphrase = Passphrase::new(b"correct horse battery staple");
+/// let file = key.to_openssh(Some(&passphrase))?;
+/// let read = PrivateKey::from_openssh(&file, Some(&passphrase))?;
+/// assert_eq!(read.public_key(), key.public_key());
+/// # Ok::<_, pq_ssh::PrivateKeyError>(())
+/// ```
+///
+/// # What a file protects
+///
+/// That it was changed is found wherever it matters: the public keys in it, there are two, are held against the
+/// private one. The comment has no such protection, in an encrypted file neither, nor has the choice of
+/// line breaks.
+#[derive(Clone)]
+pub struct PrivateKey {
+    key: CompositeKey,
+    public_key: PublicKey,
+}
+
+impl PrivateKey {
+    /// Makes a key from the operating system's randomness, without a comment.
+    ///
+    /// # Errors
+    ///
+    /// [`PrivateKeyError::Randomness`] if there is none; [`PrivateKeyError::Key`] where the classical half
+    /// can't be computed on this machine.
+    pub fn generate() -> Result<Self, PrivateKeyError> {
+        Self::new(CompositeKey::generate(ALGORITHM)?)
+    }
+
+    /// The key for SSH, without a comment, under the name that has no suffix.
+    ///
+    /// # Errors
+    ///
+    /// [`PrivateKeyError::PublicKey`] if it is not of
+    /// [`MlDsa44Ed25519Sha512`](rustls_pq::composite::CompositeAlgorithm::MlDsa44Ed25519Sha512).
+    pub fn new(key: CompositeKey) -> Result<Self, PrivateKeyError> {
+        let public_key = PublicKey::new(key.public_key().clone())?;
+        Ok(Self { key, public_key })
+    }
+
+    /// Reads a file, whose lines `BEGIN` and `END` are its first and its last. One that is not encrypted is read
+    /// with a passphrase, too.
+    ///
+    /// # Errors
+    ///
+    /// A [`PrivateKeyError`] that says what is wrong with it: [`PrivateKeyError::PassphraseNeeded`] if it
+    /// is encrypted and there is no passphrase, [`PrivateKeyError::TooManyRounds`] before anything is
+    /// computed.
+    pub fn from_openssh(
+        text: &str,
+        passphrase: Option<&Passphrase<'_>>,
+    ) -> Result<Self, PrivateKeyError> {
+        let (key, public_key) = file::read(&decode(text, LABEL)?, passphrase)?;
+        Ok(Self { key, public_key })
+    }
+
+    /// What [`from_openssh`](Self::from_openssh) reads, encrypted if there is a passphrase. Of one key there
+    /// are many such files: each has check words, and a salt, of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`PrivateKeyError::Randomness`] if there is none, and [`PrivateKeyError::EmptyPassphrase`].
+    pub fn to_openssh(
+        &self,
+        passphrase: Option<&Passphrase<'_>>,
+    ) -> Result<Zeroizing<String>, PrivateKeyError> {
+        let bytes = file::write(&self.key, &self.public_key, passphrase)?;
+        Ok(encode(LABEL, &bytes))
+    }
+
+    /// The public key, with name and comment.
+    pub fn public_key(&self) -> &PublicKey {
+        &self.public_key
+    }
+
+    /// The same key under this name.
+    #[must_use]
+    pub fn with_name(self, name: KeyName) -> Self {
+        Self {
+            public_key: self.public_key.with_name(name),
+            ..self
+        }
+    }
+
+    /// The same key with this comment.
+    ///
+    /// # Errors
+    ///
+    /// [`PrivateKeyError::PublicKey`] if it has a control character or more than 1024 bytes.
+    pub fn with_comment(self, comment: &str) -> Result<Self, PrivateKeyError> {
+        Ok(Self {
+            public_key: self.public_key.with_comment(comment)?,
+            ..self
+        })
+    }
+
+    /// The key itself, for certificates and other documents. A key of SSH should not be used in them as
+    /// well.
+    pub fn key(&self) -> &CompositeKey {
+        &self.key
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrivateKey")
+            .field("public_key", &self.public_key)
+            .finish_non_exhaustive()
+    }
+}
+
+const LABEL: &str = "OPENSSH PRIVATE KEY";

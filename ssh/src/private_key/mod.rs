@@ -1,0 +1,12 @@
+// This room uses `encoding` and `keys`.
+
+//! Private keys in files, with a passphrase or without (OpenSSH's PROTOCOL.key).
+
+mod error;
+mod file;
+mod key;
+mod passphrase;
+
+pub use error::PrivateKeyError;
+pub use key::PrivateKey;
+pub use passphrase::Passphrase;

@@ -1,0 +1,98 @@
+use core::fmt;
+
+use aes::Aes256;
+use bcrypt_pbkdf::bcrypt_pbkdf_with_memory;
+use ctr::Ctr128BE;
+use ctr::cipher::{KeyIvInit, StreamCipher};
+use zeroize::Zeroizing;
+
+use super::error::PrivateKeyError;
+
+/// A passphrase, and how much work it may make.
+///
+/// OpenSSH derives keys by bcrypt (`bcrypt_pbkdf`) and encrypts by AES-256 in counter mode. Each round takes some
+/// milliseconds.
+pub struct Passphrase<'p> {
+    bytes: &'p [u8],
+    rounds: u32,
+    accepted_rounds: u32,
+}
+
+impl<'p> Passphrase<'p> {
+    /// As many rounds as OpenSSH writes unless it is told otherwise.
+    pub const DEFAULT_ROUNDS: u32 = 24;
+
+    /// As many rounds as are accepted in a file unless it is told otherwise: some seconds.
+    pub const DEFAULT_ACCEPTED_ROUNDS: u32 = 512;
+
+    /// A passphrase, which is any bytes: OpenSSH hashes them as they come from the terminal.
+    pub fn new(bytes: &'p [u8]) -> Self {
+        Self {
+            bytes,
+            rounds: Self::DEFAULT_ROUNDS,
+            accepted_rounds: Self::DEFAULT_ACCEPTED_ROUNDS,
+        }
+    }
+
+    /// Writes files with this many rounds, as `ssh-keygen -a` does.
+    #[must_use]
+    pub fn rounds(self, rounds: u32) -> Self {
+        Self { rounds, ..self }
+    }
+
+    /// Reads files that have up to this many rounds.
+    #[must_use]
+    pub fn accept_rounds(self, accepted_rounds: u32) -> Self {
+        Self {
+            accepted_rounds,
+            ..self
+        }
+    }
+
+    pub(super) fn rounds_to_write(&self) -> u32 {
+        self.rounds
+    }
+
+    pub(super) fn check_rounds(&self, rounds: u32) -> Result<(), PrivateKeyError> {
+        match rounds > self.accepted_rounds {
+            true => Err(PrivateKeyError::TooManyRounds {
+                rounds,
+                limit: self.accepted_rounds,
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// Encrypts or decrypts, which is the same.
+    pub(super) fn apply(
+        &self,
+        salt: &[u8],
+        rounds: u32,
+        section: &mut [u8],
+    ) -> Result<(), PrivateKeyError> {
+        let mut derived = Zeroizing::new([0; KEY_LEN + IV_LEN]);
+        let mut memory = Zeroizing::new([0; 2 * HASH_LEN]);
+        // It refuses nothing but what is empty.
+        bcrypt_pbkdf_with_memory(self.bytes, salt, rounds, &mut *derived, &mut *memory)
+            .map_err(|_| PrivateKeyError::EmptyPassphrase)?;
+        let (key, iv) = derived.split_at(KEY_LEN);
+        let mut cipher =
+            Ctr128BE::<Aes256>::new_from_slices(key, iv).expect("both have the lengths of AES-256");
+        cipher.apply_keystream(section);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Passphrase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Passphrase")
+            .field("rounds", &self.rounds)
+            .field("accepted_rounds", &self.accepted_rounds)
+            .finish_non_exhaustive()
+    }
+}
+
+const KEY_LEN: usize = 32;
+const IV_LEN: usize = 16;
+/// What bcrypt gives at a time. Key and IV are of two of them.
+const HASH_LEN: usize = 32;

@@ -1,0 +1,15 @@
+// This room uses `encoding`, `keys` and `private_key`.
+
+//! Signatures of files (OpenSSH's PROTOCOL.sshsig), and who may make them.
+
+mod allowed;
+mod error;
+mod message;
+mod pattern;
+mod signature;
+mod time;
+
+pub use allowed::AllowedSigners;
+pub use error::{AllowedSignersError, LineError, NotAllowed, SignatureError};
+pub use message::{HashAlgorithm, HashedMessage, MessageHasher};
+pub use signature::Signature;

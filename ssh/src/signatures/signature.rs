@@ -1,0 +1,193 @@
+use super::error::SignatureError;
+use super::message::{HashAlgorithm, HashedMessage};
+use crate::encoding::{Reader, check_text, decode, encode, put_string};
+use crate::keys::{KeyError, KeyName, PublicKey};
+use crate::private_key::PrivateKey;
+
+/// A signature of a file, with the key that it is by: what `ssh-keygen -Y sign` writes.
+///
+/// That a signature is valid says nothing as long as its key is unknown. So [`verify`](Self::verify) takes the
+/// key, and [`AllowedSigners`](super::AllowedSigners) have theirs.
+///
+/// ```
+/// use pq_ssh::{HashAlgorithm, HashedMessage, PrivateKey, Signature};
+///
+/// let key = PrivateKey::generate()?;
+/// let message = HashedMessage::read(HashAlgorithm::Sha512, &b"message"[..])?;
+/// let text = key.sign("file", &message)?.to_armored();
+/// let signature = Signature::from_armored(&text)?;
+/// signature.verify(key.public_key(), "file", &message)?;
+/// # Ok::<_, Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Signature {
+    key: PublicKey,
+    namespace: String,
+    /// Signed like the rest, so it is kept, whatever it will mean one day.
+    reserved: Vec<u8>,
+    hash: HashAlgorithm,
+    signature: Vec<u8>,
+}
+
+impl Signature {
+    /// Reads the text of a file, whose lines `BEGIN` and `END` are its first and its last.
+    ///
+    /// # Errors
+    ///
+    /// A [`SignatureError`] that says what is wrong with it.
+    pub fn from_armored(text: &str) -> Result<Self, SignatureError> {
+        Self::from_bytes(&decode(text, LABEL)?)
+    }
+
+    /// What [`from_armored`](Self::from_armored) reads.
+    pub fn to_armored(&self) -> String {
+        core::mem::take(&mut *encode(LABEL, &self.to_bytes()))
+    }
+
+    /// Reads the signature without its armor. Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// A [`SignatureError`] that says what is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SignatureError> {
+        let bytes = bytes
+            .strip_prefix(MAGIC)
+            .ok_or(SignatureError::NotASignature)?;
+        let mut reader = Reader::new("the signature", bytes);
+        let version = reader.uint32()?;
+        if version != VERSION {
+            return Err(SignatureError::Version(version));
+        }
+        let key = PublicKey::from_blob(reader.string()?)?;
+        let namespace = checked_namespace(reader.string()?)?.to_owned();
+        let reserved = reader.string()?.to_vec();
+        let hash = HashAlgorithm::read(reader.string()?)?;
+        let mut blob = Reader::new("the signature's innermost part", reader.string()?);
+        reader.finish()?;
+        let name = KeyName::read(blob.string()?)?;
+        if name != key.name() {
+            return Err(SignatureError::Key(KeyError::OtherName {
+                line: name,
+                key: key.name(),
+            }));
+        }
+        let signature = blob.string()?.to_vec();
+        blob.finish()?;
+        Ok(Self {
+            key,
+            namespace,
+            reserved,
+            hash,
+            signature,
+        })
+    }
+
+    /// What [`from_bytes`](Self::from_bytes) reads.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut blob = Vec::new();
+        put_string(&mut blob, self.key.name().as_str().as_bytes());
+        put_string(&mut blob, &self.signature);
+
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&VERSION.to_be_bytes());
+        put_string(&mut bytes, &self.key.to_blob());
+        put_string(&mut bytes, self.namespace.as_bytes());
+        put_string(&mut bytes, &self.reserved);
+        put_string(&mut bytes, self.hash.as_str().as_bytes());
+        put_string(&mut bytes, &blob);
+        bytes
+    }
+
+    /// The key that the signature says it is by. It has no comment.
+    pub fn public_key(&self) -> &PublicKey {
+        &self.key
+    }
+
+    /// What it says it is for.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// How the message has to be hashed.
+    pub fn hash_algorithm(&self) -> HashAlgorithm {
+        self.hash
+    }
+
+    /// Verifies that the signature is by this key, for this purpose, and of this message. The key's name and
+    /// its comment make no difference.
+    ///
+    /// # Errors
+    ///
+    /// A [`SignatureError`] that says which of them it is not.
+    pub fn verify(
+        &self,
+        key: &PublicKey,
+        namespace: &str,
+        message: &HashedMessage,
+    ) -> Result<(), SignatureError> {
+        if !self.key.is_same_key(key) {
+            return Err(SignatureError::OtherKey(self.key.fingerprint()));
+        }
+        if self.namespace != namespace {
+            return Err(SignatureError::OtherNamespace {
+                signed: self.namespace.clone(),
+                wanted: namespace.to_owned(),
+            });
+        }
+        if self.hash != message.algorithm() {
+            return Err(SignatureError::OtherHash {
+                signed: self.hash,
+                hashed: message.algorithm(),
+            });
+        }
+        let signed = signed_data(namespace, &self.reserved, message);
+        self.key.key().verify(&signed, &self.signature)?;
+        Ok(())
+    }
+}
+
+impl PrivateKey {
+    /// Signs a message for a purpose, as `ssh-keygen -Y sign` does. The purpose is a name such as `file`, `git` or
+    /// `releases@example.org`.
+    ///
+    /// # Errors
+    ///
+    /// [`SignatureError::EmptyNamespace`] and [`SignatureError::Namespace`] for a purpose that is none, and
+    /// [`SignatureError::Signature`] if there is no randomness.
+    pub fn sign(
+        &self,
+        namespace: &str,
+        message: &HashedMessage,
+    ) -> Result<Signature, SignatureError> {
+        let namespace = checked_namespace(namespace.as_bytes())?;
+        let signed = signed_data(namespace, &[], message);
+        Ok(Signature {
+            key: self.public_key().clone().with_comment("")?,
+            namespace: namespace.to_owned(),
+            reserved: Vec::new(),
+            hash: message.algorithm(),
+            signature: self.key().sign(&signed)?,
+        })
+    }
+}
+
+fn checked_namespace(namespace: &[u8]) -> Result<&str, SignatureError> {
+    match check_text("the namespace", namespace)? {
+        "" => Err(SignatureError::EmptyNamespace),
+        namespace => Ok(namespace),
+    }
+}
+
+/// What the key signs: no message of SSH itself, since none begins so.
+fn signed_data(namespace: &str, reserved: &[u8], message: &HashedMessage) -> Vec<u8> {
+    let mut data = MAGIC.to_vec();
+    put_string(&mut data, namespace.as_bytes());
+    put_string(&mut data, reserved);
+    put_string(&mut data, message.algorithm().as_str().as_bytes());
+    put_string(&mut data, message.digest());
+    data
+}
+
+const MAGIC: &[u8] = b"SSHSIG";
+const VERSION: u32 = 1;
+const LABEL: &str = "SSH SIGNATURE";

@@ -1,0 +1,51 @@
+//! Times in options.
+
+use pq_x509::x509_cert::der::DateTime;
+
+/// Seconds since 1970 of YYYYMMDDZ, YYYYMMDDHHMMZ or YYYYMMDDHHMMSSZ. Without the Z it would be a time in some zone,
+/// and which one that is the file doesn't say.
+pub(super) fn read(text: &str) -> Option<u64> {
+    let digits = text.strip_suffix('Z')?;
+    if !digits.bytes().all(|c| c.is_ascii_digit()) || ![8, 12, 14].contains(&digits.len()) {
+        return None;
+    }
+    let (year, rest) = digits.split_at(4);
+    let mut pairs = (0..5).map(|pair| match rest.get(2 * pair..2 * pair + 2) {
+        Some(digits) => digits.parse::<u8>().ok(),
+        None => Some(0),
+    });
+    let mut pair = || pairs.next().flatten();
+    let time = DateTime::new(
+        year.parse().ok()?,
+        pair()?,
+        pair()?,
+        pair()?,
+        pair()?,
+        pair()?,
+    );
+    Some(time.ok()?.unix_duration().as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_times_of_utc_alone() {
+        for (text, seconds) in [
+            ("19700102Z", Some(86_400)),
+            ("197001020001Z", Some(86_460)),
+            ("19700102000102Z", Some(86_462)),
+            ("20240229Z", Some(1_709_164_800)),
+            ("20230229Z", None),
+            ("20231301Z", None),
+            ("20230101", None),
+            ("2023010112Z", None),
+            ("+0230101Z", None),
+            ("Z", None),
+            ("", None),
+        ] {
+            assert_eq!(read(text), seconds, "{text}");
+        }
+    }
+}

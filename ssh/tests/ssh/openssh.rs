@@ -1,0 +1,227 @@
+//! Against `ssh-keygen` of OpenSSH 10.6 or later, both ways. `SSH_KEYGEN` names the program; without it, the
+//! one on `PATH` is asked. Where it doesn't know the algorithm, these tests say that they are skipped; one that is
+//! named has to know it.
+
+use core::time::Duration;
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use pq_ssh::{
+    AllowedSigners, HashAlgorithm, HashedMessage, KeyName, Passphrase, PrivateKey, PublicKey,
+    Signature,
+};
+use pq_x509::pki_types::UnixTime;
+use tempfile::TempDir;
+
+use crate::KEY;
+
+const MESSAGE: &[u8] = b"a message\n";
+
+/// A folder in which the program runs.
+struct OpenSsh(TempDir);
+
+impl OpenSsh {
+    fn new() -> Option<Self> {
+        let this = Self(TempDir::new().expect("a folder"));
+        let (works, said) =
+            this.try_run(&["-q", "-t", "mldsa44-ed25519", "-N", "", "-f", "key"], b"");
+        if works {
+            return Some(this);
+        }
+        let named = std::env::var_os("SSH_KEYGEN");
+        assert!(
+            named.is_none(),
+            "what SSH_KEYGEN names makes no key: {said}"
+        );
+        eprintln!("skipped: there is no ssh-keygen that knows mldsa44-ed25519: {said}");
+        None
+    }
+
+    fn try_run(&self, arguments: &[&str], input: &[u8]) -> (bool, String) {
+        let program = std::env::var_os("SSH_KEYGEN").unwrap_or_else(|| "ssh-keygen".into());
+        let child = Command::new(program)
+            .args(arguments)
+            .current_dir(self.0.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = match child {
+            Ok(child) => child,
+            Err(error) => return (false, error.to_string()),
+        };
+        let mut stdin = child.stdin.take().expect("it was asked for");
+        // A program that has ended already says why.
+        let _ = stdin.write_all(input);
+        drop(stdin);
+        let output = child.wait_with_output().expect("it ends");
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        (output.status.success(), said)
+    }
+
+    #[track_caller]
+    fn run(&self, arguments: &[&str], input: &[u8]) -> String {
+        let (works, said) = self.try_run(arguments, input);
+        assert!(works, "{arguments:?}: {said}");
+        said
+    }
+
+    /// What others may read is refused by the program.
+    fn write(&self, name: &str, contents: &str) {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        let path = self.0.path().join(name);
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&path);
+        let mut file = file.expect("the folder is ours");
+        file.set_permissions(fs::Permissions::from_mode(0o600))
+            .expect("the file is ours");
+        file.write_all(contents.as_bytes()).expect("there is room");
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).expect("the program wrote it")
+    }
+}
+
+fn hashed(hash: HashAlgorithm) -> HashedMessage {
+    HashedMessage::read(hash, MESSAGE).expect("a slice")
+}
+
+#[test]
+fn we_read_keys_of_openssh() {
+    let Some(openssh) = OpenSsh::new() else {
+        return;
+    };
+    for (passphrase, rounds) in [("", "16"), ("a pass phrase", "3"), ("\u{e9}", "24")] {
+        let _ = fs::remove_file(openssh.0.path().join("theirs"));
+        let arguments = [
+            "-q",
+            "-t",
+            "mldsa44-ed25519",
+            "-C",
+            "a comment",
+            "-a",
+            rounds,
+            "-f",
+            "theirs",
+        ];
+        openssh.run(&[&arguments[..], &["-N", passphrase]].concat(), b"");
+        let passphrase = Passphrase::new(passphrase.as_bytes());
+        let key = PrivateKey::from_openssh(&openssh.read("theirs"), Some(&passphrase))
+            .expect("a key of OpenSSH");
+        let public = PublicKey::from_line(&openssh.read("theirs.pub")).expect("a line of OpenSSH");
+        assert_eq!(key.public_key(), &public);
+        assert_eq!(
+            (public.name(), public.comment()),
+            (KeyName::Standard, "a comment")
+        );
+        assert_eq!(public.to_line() + "\n", openssh.read("theirs.pub"));
+        let shown = openssh.run(&["-l", "-f", "theirs.pub"], b"");
+        assert!(shown.contains(&public.fingerprint()), "{shown}");
+    }
+}
+
+#[test]
+fn openssh_reads_our_keys() {
+    let Some(openssh) = OpenSsh::new() else {
+        return;
+    };
+    let public = KEY.public_key();
+    openssh.write("ours.pub", &(public.to_line() + "\n"));
+    let shown = openssh.run(&["-l", "-f", "ours.pub"], b"");
+    assert!(shown.contains(&public.fingerprint()), "{shown}");
+    for passphrase in ["", "a pass phrase"] {
+        let own = Passphrase::new(passphrase.as_bytes()).rounds(4);
+        let own = (!passphrase.is_empty()).then_some(&own);
+        openssh.write("ours", &KEY.to_openssh(own).expect("randomness"));
+        let derived = openssh.run(&["-y", "-P", passphrase, "-f", "ours"], b"");
+        assert_eq!(PublicKey::from_line(&derived).as_ref(), Ok(public));
+    }
+}
+
+#[test]
+fn we_verify_signatures_of_openssh() {
+    let Some(openssh) = OpenSsh::new() else {
+        return;
+    };
+    let line = openssh.read("key.pub");
+    let key = PublicKey::from_line(&line).expect("a line of OpenSSH");
+    for &hash in HashAlgorithm::ALL {
+        let option = format!("hashalg={hash}");
+        let text = openssh.run(
+            &["-Y", "sign", "-f", "key", "-n", "file", "-O", &option],
+            MESSAGE,
+        );
+        let end = "-----END SSH SIGNATURE-----\n";
+        let start = text.find("-----BEGIN").expect("it signs");
+        let stop = text.find(end).expect("all of it") + end.len();
+        let text = &text[start..stop];
+        let signature = Signature::from_armored(text).expect("a signature of OpenSSH");
+        assert_eq!(
+            (signature.hash_algorithm(), signature.namespace()),
+            (hash, "file")
+        );
+        assert_eq!(signature.verify(&key, "file", &hashed(hash)), Ok(()));
+        assert_eq!(signature.to_armored(), text);
+    }
+}
+
+#[test]
+fn openssh_verifies_our_signatures_and_lists_mean_the_same_to_both() {
+    let Some(openssh) = OpenSsh::new() else {
+        return;
+    };
+    let line = KEY.public_key().to_line();
+    for &hash in HashAlgorithm::ALL {
+        let signature = KEY.sign("file", &hashed(hash)).expect("randomness");
+        openssh.write("sig", &signature.to_armored());
+        for (signers, is_permitted) in [
+            (format!("me@x {line}"), true),
+            (format!("*@x,!you@x namespaces=\"git,fi*\" {line}"), true),
+            (format!("\"you@x,me@?\" NameSpaces=\"file\" {line}"), true),
+            (
+                format!("me@x valid-after=\"20260101Z\",valid-before=\"20260103Z\" {line}"),
+                true,
+            ),
+            (format!("me@x valid-before=\"20260102Z\" {line}"), true),
+            (
+                format!("me@x valid-before=\"20260101235959Z\" {line}"),
+                false,
+            ),
+            (format!("me@x valid-after=\"202601020000Z\" {line}"), true),
+            (format!("me@x valid-after=\"202601020001Z\" {line}"), false),
+            (format!("you@x {line}"), false),
+            (format!("*,!me@x {line}"), false),
+            (format!("me@x namespaces=\"git\" {line}"), false),
+            (format!("me@x namespaces=\"*,!file\" {line}"), false),
+            (format!("me@x cert-authority {line}"), false),
+            (format!("me@x {}", openssh.read("key.pub")), false),
+        ] {
+            openssh.write("signers", &(signers.clone() + "\n"));
+            let time = "verify-time=20260102Z";
+            let arguments = [
+                "-Y", "verify", "-f", "signers", "-I", "me@x", "-n", "file", "-s", "sig", "-O",
+                time,
+            ];
+            let (theirs, said) = openssh.try_run(&arguments, MESSAGE);
+            let list = AllowedSigners::parse(&signers).expect("a list");
+            // the same time
+            let time = UnixTime::since_unix_epoch(Duration::from_secs(1_767_312_000));
+            let ours = list.verify("me@x", "file", time, &signature, &hashed(hash));
+            assert_eq!(
+                (theirs, ours.is_ok()),
+                (is_permitted, is_permitted),
+                "{signers}: {said}"
+            );
+        }
+        let other = ["-Y", "check-novalidate", "-n", "file", "-s", "sig"];
+        assert!(openssh.try_run(&other, MESSAGE).0);
+        assert!(!openssh.try_run(&other, b"another message").0);
+    }
+}

@@ -1,0 +1,375 @@
+use std::time::{Duration, Instant};
+
+use pq_ssh::{KeyError, KeyName, Passphrase, PrivateKey, PrivateKeyError, TextError};
+
+use crate::{COMMENT, KEY, armored, bytes_of, other_key, string};
+
+const LABEL: &str = "OPENSSH PRIVATE KEY";
+const PASSPHRASE: &[u8] = b"a passphrase, in which may be \0 and \xff";
+
+/// As quick as it gets: these tests read many files.
+fn passphrase() -> Passphrase<'static> {
+    Passphrase::new(PASSPHRASE).rounds(1).accept_rounds(16)
+}
+
+/// A file in the parts that one may want to be otherwise.
+struct File {
+    cipher: &'static [u8],
+    kdf: &'static [u8],
+    options: Vec<u8>,
+    count: u32,
+    public: Vec<u8>,
+    section: Section,
+    trailing: &'static [u8],
+}
+
+struct Section {
+    checks: [u32; 2],
+    name: &'static [u8],
+    public: Vec<u8>,
+    seeds: Vec<u8>,
+    comment: Vec<u8>,
+    padding: Option<Vec<u8>>,
+}
+
+impl File {
+    fn new() -> Self {
+        let key = KEY.public_key();
+        Self {
+            cipher: b"none",
+            kdf: b"none",
+            options: Vec::new(),
+            count: 1,
+            public: key.to_blob(),
+            section: Section {
+                checks: [0x0123_4567; 2],
+                name: b"ssh-mldsa44-ed25519",
+                public: key.key().as_bytes().to_vec(),
+                seeds: KEY.key().to_bytes().to_vec(),
+                comment: COMMENT.as_bytes().to_vec(),
+                padding: None,
+            },
+            trailing: b"",
+        }
+    }
+
+    fn read(edit: impl FnOnce(&mut Self)) -> Result<PrivateKey, PrivateKeyError> {
+        let mut file = Self::new();
+        edit(&mut file);
+        let bytes = [
+            &b"openssh-key-v1\0"[..],
+            &string(file.cipher),
+            &string(file.kdf),
+            &string(&file.options),
+            &file.count.to_be_bytes(),
+            &string(&file.public),
+            &string(&file.section.to_bytes()),
+            file.trailing,
+        ];
+        PrivateKey::from_openssh(&armored(LABEL, &bytes.concat()), Some(&passphrase()))
+    }
+}
+
+impl Section {
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = [
+            &self.checks[0].to_be_bytes(),
+            &self.checks[1].to_be_bytes(),
+            &*string(self.name),
+            &string(&self.public),
+            &string(&self.seeds),
+            &string(&self.comment),
+        ]
+        .concat();
+        match &self.padding {
+            Some(padding) => bytes.extend_from_slice(padding),
+            None => bytes.extend((1..8).take(bytes.len().next_multiple_of(8) - bytes.len())),
+        }
+        bytes
+    }
+}
+
+#[test]
+fn files_are_read_as_they_were_written() {
+    for &name in KeyName::ALL {
+        // of every length of padding
+        for len in 0..20 {
+            let key = KEY.clone().with_name(name);
+            let key = key.with_comment(&"c".repeat(len)).expect("a comment");
+            for passphrase in [None, Some(&passphrase())] {
+                let text = key.to_openssh(passphrase).expect("randomness");
+                let read = PrivateKey::from_openssh(&text, passphrase).expect("its own file");
+                assert_eq!(read.public_key(), key.public_key());
+                assert_eq!(read.key().to_bytes(), key.key().to_bytes());
+                assert!(text.lines().all(|line| line.len() <= 70));
+            }
+        }
+    }
+    assert!(File::read(|_| {}).is_ok());
+}
+
+#[test]
+fn a_passphrase_is_asked_for_and_checked() {
+    let text = KEY.to_openssh(Some(&passphrase())).expect("randomness");
+    let read = |passphrase: Option<&Passphrase<'_>>| {
+        PrivateKey::from_openssh(&text, passphrase).map(|_| ())
+    };
+    assert_eq!(read(None), Err(PrivateKeyError::PassphraseNeeded));
+    assert_eq!(
+        read(Some(&Passphrase::new(b"another"))),
+        Err(PrivateKeyError::WrongPassphrase)
+    );
+    let empty = Passphrase::new(b"");
+    assert_eq!(read(Some(&empty)), Err(PrivateKeyError::EmptyPassphrase));
+    for nothing in [empty, passphrase().rounds(0)] {
+        assert_eq!(
+            KEY.to_openssh(Some(&nothing)).map(|_| ()),
+            Err(PrivateKeyError::EmptyPassphrase)
+        );
+    }
+    // Each file has a salt of its own.
+    assert_ne!(
+        text,
+        KEY.to_openssh(Some(&passphrase())).expect("randomness")
+    );
+}
+
+/// A hostile count ends in an error, not in an hour.
+#[test]
+fn too_many_rounds_are_refused_at_once() {
+    let options = |rounds: u32| [string(&[9; 16]), rounds.to_be_bytes().to_vec()].concat();
+    let begun = Instant::now();
+    for rounds in [17, 1 << 20, u32::MAX] {
+        let read = File::read(|file| {
+            (file.cipher, file.kdf, file.options) = (b"aes256-ctr", b"bcrypt", options(rounds));
+        });
+        assert_eq!(
+            read.map(|_| ()),
+            Err(PrivateKeyError::TooManyRounds { rounds, limit: 16 })
+        );
+    }
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn malformed_encryption_is_refused() {
+    let with = |cipher, kdf, options: &[u8]| {
+        File::read(|file| {
+            (file.cipher, file.kdf, file.options) = (cipher, kdf, options.to_vec());
+        })
+        .expect_err("it is malformed")
+    };
+    let one = 1_u32.to_be_bytes();
+    let malformed = [
+        with(b"none", b"none", b"\0"),
+        with(b"aes256-ctr", b"bcrypt", &[&*string(b""), &one].concat()),
+        with(
+            b"aes256-ctr",
+            b"bcrypt",
+            &[&*string(&[1; 65]), &one].concat(),
+        ),
+        with(
+            b"aes256-ctr",
+            b"bcrypt",
+            &[&*string(&[1; 16]), &[0; 4]].concat(),
+        ),
+    ];
+    for error in malformed {
+        assert!(matches!(error, PrivateKeyError::Malformed(_)), "{error}");
+    }
+    for options in [
+        &b""[..],
+        &string(&[1; 16]),
+        &[&*string(&[1; 16]), &one, b"\0"].concat(),
+    ] {
+        let error = with(b"aes256-ctr", b"bcrypt", options);
+        assert!(matches!(error, PrivateKeyError::Wire(_)), "{error}");
+    }
+    for (cipher, kdf) in [
+        (&b"none"[..], &b"bcrypt"[..]),
+        (b"aes256-ctr", b"none"),
+        (b"aes256-gcm@openssh.com", b"bcrypt"),
+        (b"\x1b[2J\xff", b""),
+    ] {
+        let error = with(cipher, kdf, b"");
+        assert!(
+            matches!(error, PrivateKeyError::Encryption { .. }),
+            "{error}"
+        );
+        assert!(
+            error
+                .to_string()
+                .bytes()
+                .all(|c| (b' '..=b'~').contains(&c))
+        );
+    }
+}
+
+#[test]
+fn each_rule_has_its_error() {
+    fn refused(edit: impl FnOnce(&mut File)) -> PrivateKeyError {
+        File::read(edit).expect_err("it is wrong")
+    }
+    assert_eq!(refused(|f| f.count = 0), PrivateKeyError::KeyCount(0));
+    assert_eq!(
+        refused(|f| f.count = u32::MAX),
+        PrivateKeyError::KeyCount(u32::MAX)
+    );
+    assert_eq!(
+        refused(|f| f.section.checks[1] ^= 1),
+        PrivateKeyError::WrongPassphrase
+    );
+    assert!(matches!(
+        refused(|f| f.trailing = b"\0"),
+        PrivateKeyError::Wire(_)
+    ));
+
+    // All three of the public key, the copy beside the private one, and the private one have to agree.
+    let other = other_key();
+    let mismatches = [
+        refused(|f| f.public = other.public_key().to_blob()),
+        refused(|f| f.section.public = other.public_key().key().as_bytes().to_vec()),
+        refused(|f| f.section.seeds = other.key().to_bytes().to_vec()),
+        refused(|f| f.section.seeds[..32].copy_from_slice(&[7; 32])),
+        refused(|f| f.section.seeds[32..].copy_from_slice(&[7; 32])),
+        refused(|f| f.section.name = b"ssh-mldsa44-ed25519@openssh.com"),
+    ];
+    for error in mismatches {
+        assert_eq!(error, PrivateKeyError::PublicKeyMismatch);
+    }
+    for len in [0, 32, 63, 65, 96] {
+        let error = refused(|f| f.section.seeds.resize(len, 0));
+        assert!(matches!(error, PrivateKeyError::Key(_)), "{len}: {error}");
+    }
+    let error = refused(|f| f.section.name = b"ssh-ed25519");
+    let other = KeyError::OtherAlgorithm("ssh-ed25519".to_owned());
+    assert_eq!(error, PrivateKeyError::PublicKey(other));
+
+    let comments = [
+        (b"\n".to_vec(), TextError::ControlCharacter("the comment")),
+        (b"\xff".to_vec(), TextError::NotUtf8("the comment")),
+        (
+            vec![b'c'; 1025],
+            TextError::TooLong {
+                what: "the comment",
+                len: 1025,
+            },
+        ),
+    ];
+    for (comment, error) in comments {
+        let refused = refused(|f| f.section.comment = comment);
+        assert_eq!(
+            refused,
+            PrivateKeyError::PublicKey(KeyError::Comment(error))
+        );
+    }
+
+    // The comment of 20 bytes leaves room for some.
+    let right = File::new().section.to_bytes();
+    let end = right
+        .windows(COMMENT.len())
+        .position(|w| w == COMMENT.as_bytes());
+    let right = right[end.expect("it is there") + COMMENT.len()..].to_vec();
+    let len = u8::try_from(right.len()).expect("it is short");
+    assert_eq!(right, (1..=len).collect::<Vec<_>>());
+    for padding in [
+        Vec::new(),
+        (1..len).collect(),
+        (1..=len + 1).collect(),
+        (1..=len + 8).collect(),
+        vec![0; right.len()],
+    ] {
+        let error = refused(|f| f.section.padding = Some(padding.clone()));
+        assert!(
+            matches!(error, PrivateKeyError::Malformed(_)),
+            "{padding:?}: {error}"
+        );
+    }
+}
+
+/// Where in the file, without armor, the comment is: nothing protects that.
+fn comment_in(bytes: &[u8]) -> core::ops::Range<usize> {
+    let comment = COMMENT.as_bytes();
+    let start = bytes
+        .windows(comment.len())
+        .position(|window| window == comment);
+    let start = start.expect("it is there");
+    start..start + comment.len()
+}
+
+#[test]
+fn no_byte_of_a_plain_file_can_be_changed_but_the_comment() {
+    let text = KEY.to_openssh(None).expect("randomness");
+    let bytes = bytes_of(&text);
+    let comment = comment_in(&bytes);
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        let read = PrivateKey::from_openssh(&armored(LABEL, &changed), None);
+        match read {
+            Ok(read) if comment.contains(&at) => {
+                assert!(read.public_key().is_same_key(KEY.public_key()));
+                assert_ne!(read.public_key().comment(), COMMENT);
+            }
+            Ok(_) => panic!("a change of byte {at} was not seen"),
+            Err(_) => {}
+        }
+    }
+    for len in 0..bytes.len() {
+        let cut = PrivateKey::from_openssh(&armored(LABEL, &bytes[..len]), None);
+        assert!(cut.is_err(), "{len}");
+    }
+}
+
+/// The cipher is a stream, so a byte of the comment can be changed here, too.
+#[test]
+fn no_byte_of_an_encrypted_file_can_be_changed_but_the_comment() {
+    let plain = bytes_of(&KEY.to_openssh(None).expect("randomness"));
+    let bytes = bytes_of(&KEY.to_openssh(Some(&passphrase())).expect("randomness"));
+    // The longer names, the salt and the rounds come before the section.
+    let more = (10 - 4) + (6 - 4) + (4 + 16 + 4);
+    let comment = comment_in(&plain);
+    let comment = comment.start + more..comment.end + more;
+    let section = bytes.len() - 1500;
+    // Each takes a round of bcrypt: of what is encrypted, some.
+    for at in (0..120)
+        .chain((120..section).step_by(61))
+        .chain((section..bytes.len()).step_by(23))
+    {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        let read = PrivateKey::from_openssh(&armored(LABEL, &changed), Some(&passphrase()));
+        let is_comment = comment.contains(&at);
+        assert!(
+            read.is_err() || is_comment,
+            "a change of byte {at} was not seen"
+        );
+    }
+}
+
+/// What a change to the text can do is to another line break, and no more.
+#[test]
+fn no_character_of_the_armor_can_be_changed_but_line_breaks() {
+    let text = KEY.to_openssh(None).expect("randomness");
+    let comment = comment_in(&bytes_of(&text));
+    let mut characters = 0;
+    for (at, c) in text.char_indices() {
+        let in_body = at > 35 && at < text.len() - 34;
+        let may_be_comment = in_body && {
+            let byte = characters * 3 / 4;
+            byte + 2 > comment.start && byte < comment.end
+        };
+        characters += usize::from(in_body && c != '\n');
+        for other in ["A", "=", " ", "\n", "\r", "\0", "-", "\u{e9}"] {
+            if other.starts_with(c) || c == '\n' && other == "\r" {
+                continue;
+            }
+            let changed = format!("{}{other}{}", &text[..at], &text[at + 1..]);
+            let read = PrivateKey::from_openssh(&changed, None);
+            assert!(
+                read.is_err() || may_be_comment,
+                "{other:?} for {c:?} at {at}"
+            );
+        }
+    }
+}

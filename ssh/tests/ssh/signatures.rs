@@ -1,0 +1,328 @@
+use core::time::Duration;
+use std::io::{self, Read};
+
+use pq_ssh::{
+    AllowedSigners, HashAlgorithm, HashedMessage, KeyError, KeyName, LineError, MessageHasher,
+    NotAllowed, PublicKey, Signature, SignatureError,
+};
+use pq_x509::pki_types::UnixTime;
+
+use crate::{KEY, armored, bytes_of, other_key, string};
+
+const LABEL: &str = "SSH SIGNATURE";
+const MESSAGE: &[u8] = b"a message";
+
+fn hashed(message: &[u8]) -> HashedMessage {
+    HashedMessage::read(HashAlgorithm::Sha512, message).expect("a slice can be read")
+}
+
+fn signature() -> Signature {
+    KEY.sign("file", &hashed(MESSAGE)).expect("randomness")
+}
+
+#[test]
+fn signatures_are_read_as_they_were_written() {
+    for &hash in HashAlgorithm::ALL {
+        for &name in KeyName::ALL {
+            let message = HashedMessage::read(hash, MESSAGE).expect("a slice");
+            let key = KEY.clone().with_name(name);
+            let signature = key.sign("git", &message).expect("randomness");
+            let text = signature.to_armored();
+            let read = Signature::from_armored(&text).expect("its own text");
+            assert_eq!(read, signature);
+            assert_eq!(bytes_of(&text), signature.to_bytes());
+            assert_eq!(
+                (
+                    read.namespace(),
+                    read.hash_algorithm(),
+                    read.public_key().name()
+                ),
+                ("git", hash, name)
+            );
+            // whatever the file of the key calls it
+            assert_eq!(read.verify(KEY.public_key(), "git", &message), Ok(()));
+        }
+    }
+}
+
+/// What is signed is what PROTOCOL.sshsig says, by the composite key itself.
+#[test]
+fn the_signature_is_the_composites_of_the_documented_bytes() {
+    let mut hasher = pq_core::ml_dsa::PreHash::Sha512.hasher();
+    hasher.update(MESSAGE);
+    let digest = hasher.finish();
+    let signed = [
+        b"SSHSIG".to_vec(),
+        string(b"file"),
+        string(b""),
+        string(b"sha512"),
+        string(digest.as_bytes()),
+    ]
+    .concat();
+    let bytes = signature().to_bytes();
+    let composite = &bytes[bytes.len() - 2484..];
+    assert_eq!(KEY.key().public_key().verify(&signed, composite), Ok(()));
+}
+
+#[test]
+fn a_signature_is_for_one_key_purpose_and_message() {
+    let (signature, message) = (signature(), hashed(MESSAGE));
+    let verify = |key: &PublicKey, namespace: &str, message: &HashedMessage| {
+        signature
+            .verify(key, namespace, message)
+            .expect_err("it is for another")
+    };
+    let key = KEY.public_key();
+    assert_eq!(
+        verify(other_key().public_key(), "file", &message),
+        SignatureError::OtherKey(key.fingerprint())
+    );
+    for wanted in ["", "fil", "file ", "File", "git"] {
+        assert_eq!(
+            verify(key, wanted, &message),
+            SignatureError::OtherNamespace {
+                signed: "file".to_owned(),
+                wanted: wanted.to_owned()
+            }
+        );
+    }
+    let sha256 = HashedMessage::read(HashAlgorithm::Sha256, MESSAGE).expect("a slice");
+    assert_eq!(
+        verify(key, "file", &sha256),
+        SignatureError::OtherHash {
+            signed: HashAlgorithm::Sha512,
+            hashed: HashAlgorithm::Sha256
+        }
+    );
+    for other in [&b""[..], b"a messagf", b"a message\0"] {
+        let refused = verify(key, "file", &hashed(other));
+        assert!(matches!(refused, SignatureError::Signature(_)), "{refused}");
+    }
+}
+
+#[test]
+fn no_byte_of_a_signature_can_be_changed() {
+    let bytes = signature().to_bytes();
+    let message = hashed(MESSAGE);
+    let is_valid = |bytes: &[u8]| {
+        Signature::from_armored(&armored(LABEL, bytes))
+            .and_then(|signature| signature.verify(KEY.public_key(), "file", &message))
+            .is_ok()
+    };
+    assert!(is_valid(&bytes));
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        assert!(!is_valid(&changed), "{at}");
+        assert!(!is_valid(&bytes[..at]), "{at}");
+    }
+    assert!(!is_valid(&[&*bytes, b"\0"].concat()));
+}
+
+/// A signature in its parts.
+fn parts(namespace: &[u8], reserved: &[u8], hash: &[u8], name: &[u8], more: &[u8]) -> Vec<u8> {
+    let inner = [string(name), string(&[0; 2484]), more.to_vec()].concat();
+    [
+        b"SSHSIG\0\0\0\x01".to_vec(),
+        string(&KEY.public_key().to_blob()),
+        string(namespace),
+        string(reserved),
+        string(hash),
+        string(&inner),
+    ]
+    .concat()
+}
+
+#[test]
+fn each_rule_has_its_error() {
+    const NAME: &[u8] = b"ssh-mldsa44-ed25519";
+    let refused = |bytes: &[u8]| Signature::from_bytes(bytes).expect_err("it is wrong");
+    let right = parts(b"file", b"later", b"sha512", NAME, b"");
+    let read = Signature::from_bytes(&right).expect("it is only not valid");
+    assert_eq!(read.to_bytes(), right);
+
+    assert_eq!(refused(b""), SignatureError::NotASignature);
+    assert_eq!(refused(b"SSHSIG\0\0\0\x02"), SignatureError::Version(2));
+    assert_eq!(
+        refused(&parts(b"", b"", b"sha512", NAME, b"")),
+        SignatureError::EmptyNamespace
+    );
+    for namespace in [&b"a\nb"[..], b"\xff", &[b'n'; 1025]] {
+        let error = refused(&parts(namespace, b"", b"sha512", NAME, b""));
+        assert!(matches!(error, SignatureError::Namespace(_)), "{error}");
+    }
+    for hash in [&b"sha1"[..], b"", b"SHA512", b"sha384"] {
+        let error = refused(&parts(b"file", b"", hash, NAME, b""));
+        assert!(matches!(error, SignatureError::UnknownHash(_)), "{error}");
+    }
+    let error = refused(&parts(b"file", b"", b"sha512", b"ssh-ed25519", b""));
+    assert!(matches!(
+        error,
+        SignatureError::Key(KeyError::OtherAlgorithm(_))
+    ));
+    let old = KeyName::OpenSsh.as_str().as_bytes();
+    let error = refused(&parts(b"file", b"", b"sha512", old, b""));
+    assert!(matches!(
+        error,
+        SignatureError::Key(KeyError::OtherName { .. })
+    ));
+    let error = refused(&parts(b"file", b"", b"sha512", NAME, b"\0"));
+    assert!(matches!(error, SignatureError::Wire(_)));
+    for namespace in ["", "a\nb"] {
+        assert!(KEY.sign(namespace, &hashed(MESSAGE)).is_err());
+    }
+}
+
+/// What gives a message in pieces of all lengths, and is interrupted meanwhile.
+struct Pieces<'m>(&'m [u8], usize);
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.1 += 1;
+        if self.1.is_multiple_of(3) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let len = self.1.min(self.0.len()).min(to.len());
+        to[..len].copy_from_slice(&self.0[..len]);
+        self.0 = &self.0[len..];
+        Ok(len)
+    }
+}
+
+#[test]
+fn a_message_may_come_in_pieces() {
+    let message = vec![0xa5; 100_000];
+    let whole = hashed(&message);
+    assert_eq!(
+        HashedMessage::read(HashAlgorithm::Sha512, Pieces(&message, 0))
+            .expect("only interruptions"),
+        whole
+    );
+    let mut hasher = MessageHasher::new(HashAlgorithm::Sha512);
+    for piece in message.chunks(997) {
+        hasher.update(piece);
+    }
+    assert_eq!(hasher.finish(), whole);
+    assert_ne!(hashed(&message[1..]), whole);
+}
+
+fn at(seconds: u64) -> UnixTime {
+    UnixTime::since_unix_epoch(Duration::from_secs(seconds))
+}
+
+#[test]
+fn a_list_says_who_may_sign_what_and_when() {
+    let (signature, message) = (signature(), hashed(MESSAGE));
+    let line = KEY.public_key().to_line();
+    let other = other_key().public_key().to_line();
+    let verify = |list: String, time| {
+        let signers = AllowedSigners::parse(&list).expect("a list");
+        signers.verify("me@example.org", "file", at(time), &signature, &message)
+    };
+    let key = KEY.public_key().fingerprint();
+    let unknown = Err(NotAllowed::UnknownKey {
+        key: key.clone(),
+        principal: "me@example.org".to_owned(),
+    });
+    let too_early_or_late = Err(NotAllowed::Time { key: key.clone() });
+    let other_purpose = Err(NotAllowed::Namespace {
+        key,
+        namespace: "file".to_owned(),
+    });
+
+    let permitted = [
+        format!("me@example.org {line}"),
+        format!("# comment\n\n \"me@example.org\" {line}\r\n"),
+        format!("*@example.org,you namespaces=\"git,fi?e\" {line}"),
+        format!("ssh-user,me@* NAMESPACES=\"file\",valid-before=\"19700103Z\" {line}"),
+        format!("me@example.org {other}\nme@example.org ssh-ed25519 AAAA\nme@example.org {line}"),
+        format!("me@example.org namespaces=\"git\" {line}\nme@example.org {line}"),
+    ];
+    for list in permitted {
+        assert_eq!(verify(list.clone(), 86_400), Ok(()), "{list}");
+    }
+    for list in [
+        String::new(),
+        format!("you@example.org {line}"),
+        format!("*,!me@* {line}"),
+        format!("me@example.org {other}"),
+        format!("me@example.org cert-authority {line}"),
+        format!("#me@example.org {line}"),
+    ] {
+        assert_eq!(verify(list.clone(), 86_400), unknown, "{list}");
+    }
+    for namespaces in ["git", "", "*,!file", "File"] {
+        let list = format!("me@example.org namespaces=\"{namespaces}\" {line}");
+        assert_eq!(verify(list, 86_400), other_purpose, "{namespaces}");
+    }
+    let times = "valid-after=\"19700102Z\",valid-before=\"197001030000Z\"";
+    let list = format!("me@example.org {times} {line}");
+    for (time, is_valid) in [
+        (86_399, false),
+        (86_400, true),
+        (172_800, true),
+        (172_801, false),
+    ] {
+        let expected = if is_valid {
+            Ok(())
+        } else {
+            too_early_or_late.clone()
+        };
+        assert_eq!(verify(list.clone(), time), expected, "{time}");
+    }
+
+    let signers = AllowedSigners::parse(&format!("me@example.org {line}")).expect("a list");
+    let refused = signers.verify("me@example.org", "file", at(0), &signature, &hashed(b""));
+    assert!(matches!(refused, Err(NotAllowed::Signature(_))));
+    let refused = signers.verify("me@example.org", "git", at(0), &signature, &message);
+    assert!(matches!(
+        refused,
+        Err(NotAllowed::Signature(SignatureError::OtherNamespace { .. }))
+    ));
+}
+
+/// Nothing of a list counts that has a line which is not understood: it could be the one that forbids.
+#[test]
+fn a_list_with_one_wrong_line_is_refused() {
+    let line = KEY.public_key().to_line();
+    let refused = |wrong: &str| {
+        let list = format!("me {line}\n{}\n", wrong.replace("KEY", &line));
+        let error = AllowedSigners::parse(&list).expect_err("it is wrong");
+        assert_eq!(error.line, 2);
+        error.error
+    };
+    for (wrong, error) in [
+        ("me", LineError::Key(KeyError::NoKey)),
+        ("me cert-authority", LineError::Key(KeyError::NoKey)),
+        ("\"me KEY", LineError::Key(KeyError::UnclosedQuote)),
+        (
+            "me namespaces=\"a KEY",
+            LineError::Key(KeyError::UnclosedQuote),
+        ),
+        ("me touch KEY", LineError::UnknownOption("touch".to_owned())),
+        ("me namespaces KEY", LineError::Option("namespaces")),
+        ("me namespaces=file KEY", LineError::Option("namespaces")),
+        (
+            "me namespaces=\"a\",namespaces=\"b\" KEY",
+            LineError::Option("namespaces"),
+        ),
+        (
+            "me valid-after=\"20260101\" KEY",
+            LineError::Time("valid-after"),
+        ),
+        (
+            "me valid-before=\"later\" KEY",
+            LineError::Time("valid-before"),
+        ),
+        (
+            "me valid-after=\"20260102Z\",valid-before=\"20260101Z\" KEY",
+            LineError::EmptyValidity,
+        ),
+    ] {
+        assert_eq!(refused(wrong), error, "{wrong}");
+    }
+    assert!(matches!(
+        refused("me cert-authority=\"a\" KEY"),
+        LineError::UnknownOption(_)
+    ));
+}
