@@ -12,5 +12,5 @@ pub use authorized::AuthorizedKey;
 pub use error::KeyError;
 pub use name::KeyName;
 pub(crate) use options::{Options, begins_with_key, split_options, unquoted};
-pub(crate) use public_key::ALGORITHM;
 pub use public_key::PublicKey;
+pub(crate) use public_key::{ALGORITHM, read_name};

@@ -4,7 +4,7 @@ use rustls_pq::composite::{CompositeAlgorithm, CompositePublicKey};
 
 use super::error::KeyError;
 use super::name::KeyName;
-use crate::encoding::{Reader, check_text, put_string, word};
+use crate::encoding::{Reader, check_text, put_string, shown, word};
 
 /// A public key with its comment: what is in a `.pub` file.
 ///
@@ -50,7 +50,7 @@ impl PublicKey {
     /// A [`KeyError`] that says what is wrong with it.
     pub fn from_blob(blob: &[u8]) -> Result<Self, KeyError> {
         let mut reader = Reader::new("the public key", blob);
-        let name = KeyName::read(reader.string()?)?;
+        let name = read_name(reader.string()?)?;
         let key = CompositePublicKey::from_bytes(ALGORITHM, reader.string()?)?;
         reader.finish()?;
         Ok(Self::new(key)?.with_name(name))
@@ -80,7 +80,7 @@ impl PublicKey {
         if name.is_empty() {
             return Err(KeyError::NoKey);
         }
-        let name = KeyName::read(name.as_bytes())?;
+        let name = read_name(name.as_bytes())?;
         let (characters, comment) = word(rest);
         if characters.is_empty() {
             return Err(KeyError::NoKey);
@@ -152,6 +152,11 @@ impl PublicKey {
     pub fn is_same_key(&self, other: &Self) -> bool {
         self.key == other.key
     }
+}
+
+/// One of the names, or an error that has the other one in it.
+pub(crate) fn read_name(name: &[u8]) -> Result<KeyName, KeyError> {
+    KeyName::read(name).ok_or_else(|| KeyError::OtherAlgorithm(shown(name)))
 }
 
 /// The line without its end and the blanks in front.

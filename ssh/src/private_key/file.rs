@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::error::PrivateKeyError;
 use super::passphrase::Passphrase;
 use crate::encoding::{Reader, check_text, put_string, shown};
-use crate::keys::{ALGORITHM, KeyName, PublicKey};
+use crate::keys::{ALGORITHM, PublicKey, read_name};
 
 /// Reads a file without its armor.
 pub(super) fn read(
@@ -115,7 +115,7 @@ fn of_section(
     if !bool::from(check.ct_eq(reader.bytes(4)?)) {
         return Err(PrivateKeyError::WrongPassphrase);
     }
-    let name = KeyName::read(reader.string()?)?;
+    let name = read_name(reader.string()?)?;
     let public = reader.string()?;
     let seeds = reader.string()?;
     let comment = reader.string()?;

@@ -1,7 +1,7 @@
 use super::error::SignatureError;
 use super::message::{HashAlgorithm, HashedMessage};
-use crate::encoding::{Reader, check_text, decode, encode, put_string};
-use crate::keys::{KeyError, KeyName, PublicKey};
+use crate::encoding::{Reader, check_text, decode, encode, put_string, shown};
+use crate::keys::{KeyError, PublicKey, read_name};
 use crate::private_key::PrivateKey;
 
 /// A signature of a file, with the key that it is by: what `ssh-keygen -Y sign` writes.
@@ -61,10 +61,12 @@ impl Signature {
         let key = PublicKey::from_blob(reader.string()?)?;
         let namespace = checked_namespace(reader.string()?)?.to_owned();
         let reserved = reader.string()?.to_vec();
-        let hash = HashAlgorithm::read(reader.string()?)?;
+        let hash = reader.string()?;
+        let hash =
+            HashAlgorithm::read(hash).ok_or_else(|| SignatureError::UnknownHash(shown(hash)))?;
         let mut blob = Reader::new("the signature's innermost part", reader.string()?);
         reader.finish()?;
-        let name = KeyName::read(blob.string()?)?;
+        let name = read_name(blob.string()?)?;
         if name != key.name() {
             return Err(SignatureError::Key(KeyError::OtherName {
                 line: name,

@@ -1,4 +1,5 @@
-use std::time::{Duration, Instant};
+use core::time::Duration;
+use std::time::Instant;
 
 use pq_ssh::{KeyError, KeyName, Passphrase, PrivateKey, PrivateKeyError, TextError};
 
