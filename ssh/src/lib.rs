@@ -3,7 +3,7 @@
 //! The algorithm is ML-DSA-44 and Ed25519 at once, composite ML-DSA by
 //! [draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/),
 //! whose `MLDSA44-Ed25519-SHA512` it is, bit by bit. The draft for SSH is draft-ietf-sshm-composite-sigs. Until
-//! both have a number, what is here may change with them. OpenSSH has it from 10.3 on, by default from 10.6 on.
+//! both have a number, what is here may change with them.
 //!
 //! * [`PublicKey`] is a line of a `.pub` file, [`AuthorizedKey`] one of `authorized_keys`.
 //! * [`PrivateKey`] is a file such as `~/.ssh/id_mldsa44_ed25519`, with a passphrase or without.
@@ -30,7 +30,7 @@
 //! # Two names
 //!
 //! OpenSSH 10.3 to 10.5 call the algorithm `ssh-mldsa44-ed25519@openssh.com`, later ones
-//! `ssh-mldsa44-ed25519`. Both are read, and what was read keeps its [`KeyName`] when it is written. The name is
+//! `ssh-mldsa44-ed25519`; 10.6 refuses the former name. Both are read here, and what was read keeps its [`KeyName`] when it is written. The name is
 //! in the bytes that are hashed for a [fingerprint](PublicKey::fingerprint), so one key has two of them.
 //!
 //! # What is not here
