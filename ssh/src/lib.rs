@@ -30,8 +30,9 @@
 //! # Two names
 //!
 //! OpenSSH 10.3 to 10.5 call the algorithm `ssh-mldsa44-ed25519@openssh.com`, later ones
-//! `ssh-mldsa44-ed25519`; 10.6 refuses the former name. Both are read here, and what was read keeps its [`KeyName`] when it is written. The name is
-//! in the bytes that are hashed for a [fingerprint](PublicKey::fingerprint), so one key has two of them.
+//! `ssh-mldsa44-ed25519`; 10.6 refuses the former name. Both are read here, and what was read keeps its
+//! [`KeyName`] when it is written. The name is in the bytes that are hashed for a
+//! [fingerprint](PublicKey::fingerprint), so one key has two of them.
 //!
 //! # What is not here
 //!

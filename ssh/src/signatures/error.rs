@@ -134,7 +134,7 @@ impl From<KeyError> for LineError {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotAllowed {
-    /// No line permits it. It is the reason of the line that comes closest.
+    /// No line has this key for this principal, or only as a certificate authority's.
     #[error("no line has the key {key} for \"{principal}\"")]
     UnknownKey {
         /// The fingerprint.
@@ -142,7 +142,7 @@ pub enum NotAllowed {
         /// Who was to have signed.
         principal: String,
     },
-    /// The signer's lines are for other purposes.
+    /// The signer's line, or the last of several, is for other purposes.
     #[error("the key {key} may not sign for the namespace \"{namespace}\"")]
     Namespace {
         /// The fingerprint.
@@ -150,7 +150,7 @@ pub enum NotAllowed {
         /// What the signature was to be for.
         namespace: String,
     },
-    /// The signer's lines are for other times.
+    /// The signer's line, or the last of several, is for other times.
     #[error("the key {key} may not sign at this time: the line is for another")]
     Time {
         /// The fingerprint.
