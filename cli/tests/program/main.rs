@@ -9,6 +9,7 @@ mod classical;
 mod cms;
 mod composite;
 mod dev;
+mod documents;
 mod encrypted;
 mod examples;
 mod folder;
