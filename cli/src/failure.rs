@@ -82,6 +82,32 @@ pub(crate) enum Failure {
         file: String,
         error: pq_cms::OpeningError,
     },
+    #[error("{file}: {error}")]
+    SshKey {
+        file: String,
+        error: pq_ssh::PrivateKeyError,
+    },
+    #[error("no key was made: {0}")]
+    NewSshKey(pq_ssh::PrivateKeyError),
+    #[error("{file}: {error}")]
+    SshSigners {
+        file: String,
+        error: pq_ssh::AllowedSignersError,
+    },
+    #[error("{file}: {error}")]
+    SshSignature {
+        file: String,
+        error: pq_ssh::SignatureError,
+    },
+    #[error("nothing was signed: {0}")]
+    SshSigning(pq_ssh::SignatureError),
+    #[error("{file} was refused: {error}")]
+    SshNotAllowed {
+        file: String,
+        error: Box<pq_ssh::NotAllowed>,
+    },
+    #[error("{0} is not text, as SSH's files are; name another file")]
+    NotText(String),
     #[error(
         "{keys} keys and {certificates} certificates don't belong together; give with each --key the --cert \
          of its certificate, in the same order"
@@ -263,6 +289,17 @@ impl Failure {
                 error: pq_cms::OpeningError::Encoding(_),
                 ..
             } => ExitStatus::InputOutput,
+            Self::SshKey {
+                error: pq_ssh::PrivateKeyError::WrongPassphrase,
+                ..
+            }
+            | Self::SshNotAllowed { .. } => ExitStatus::Refused,
+            Self::SshKey { .. }
+            | Self::SshSigners { .. }
+            | Self::SshSignature { .. }
+            | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)
+            | Self::NotText(_) => ExitStatus::InputOutput,
+            Self::NewSshKey(_) | Self::SshSigning(_) => ExitStatus::Usage,
             Self::Signing(_) | Self::Enveloping(_) | Self::EncryptedMessage { .. } => {
                 ExitStatus::Refused
             }
@@ -368,7 +405,8 @@ from_causes!(
     Folder(FolderError),
     Authority(AuthorityError),
     Signing(pq_cms::SigningError),
-    Enveloping(pq_cms::EnvelopingError)
+    Enveloping(pq_cms::EnvelopingError),
+    NewSshKey(pq_ssh::PrivateKeyError)
 );
 
 impl From<CoseError> for Failure {

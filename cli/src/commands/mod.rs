@@ -19,6 +19,7 @@ mod jwt;
 mod key;
 mod man;
 mod raw;
+mod ssh;
 mod text;
 
 use clap::{Parser, Subcommand};
@@ -30,7 +31,7 @@ use crate::failure::Failure;
 ///
 /// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, and classical ones of ECDSA, Ed25519 and
 /// RSA; requests and certificates for them; and CAs that issue certificates. Signs files and verifies
-/// their signatures, and those of tokens; signs and encrypts messages (CMS).
+/// their signatures, those of tokens, and those of keys of SSH; signs and encrypts messages (CMS).
 /// In place of a file, "-" is standard input or standard output. Files that exist are left alone
 /// unless --force is given.
 #[derive(Debug, Parser)]
@@ -68,6 +69,8 @@ enum Command {
     Cms(cms::Command),
     #[command(subcommand)]
     Jwt(jwt::Command),
+    #[command(subcommand)]
+    Ssh(ssh::Command),
     Bench(bench::Arguments),
     Completion(completion::Arguments),
     Man(man::Arguments),
@@ -89,6 +92,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Command::Decaps(arguments) => raw::decaps::run(&arguments, json),
         Command::Cms(command) => cms::run(command, json),
         Command::Jwt(command) => jwt::run(command, json),
+        Command::Ssh(command) => ssh::run(command, json),
         Command::Bench(arguments) => bench::run(&arguments, json),
         Command::Completion(arguments) => completion::run(&arguments, json),
         Command::Man(arguments) => man::run(&arguments, json),

@@ -84,6 +84,16 @@ fn every_report_is_as_its_schema_says() {
         ("cms verify a.p7s --content a.key --signer ed.pem", 1),
         ("cms encrypt a.pub --to kem.key --out a.enc", 0),
         ("cms decrypt a.enc --key kem.key --out a.dec", 0),
+        ("ssh new --out id", 0),
+        ("ssh sign a.pub --key id --out a.pub.sig", 0),
+        (
+            "ssh verify a.pub a.pub.sig --signers signers --identity a",
+            0,
+        ),
+        (
+            "ssh verify a.pub a.pub.sig --signers signers --identity b",
+            1,
+        ),
         ("key convert a.key --to jwk --out a.jwk", 0),
         ("key convert a.key --to cose --out a.cose", 0),
         ("key show a.jwk", 0),
@@ -121,6 +131,9 @@ fn every_report_is_as_its_schema_says() {
     ] {
         let outcome = folder.pqtls(&format!("{command} --json"));
         assert_eq!(outcome.status(), status, "{command}: {}", outcome.stderr());
+        if command == "ssh new --out id" {
+            folder.write("signers", format!("a {}", folder.read("id.pub")));
+        }
         let report: Value = serde_json::from_str(outcome.stdout()).unwrap();
         let name = report["schema"].as_str().unwrap();
         let file = name.strip_prefix("pqtls/").unwrap().replace('/', ".") + ".json";

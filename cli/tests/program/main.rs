@@ -22,3 +22,4 @@ mod lint;
 mod manners;
 mod page;
 mod raw;
+mod ssh;

@@ -129,7 +129,10 @@ fn is_of_chance(word: &str) -> bool {
     let word = word
         .trim_start_matches("(")
         .trim_end_matches([')', ',', '"']);
-    let word = word.trim_start_matches('"').trim_start_matches("sha256:");
+    let word = word
+        .trim_start_matches('"')
+        .trim_start_matches("sha256:")
+        .trim_start_matches("SHA256:");
     let is_date = word.len() == "2027-01-31T12:00:00Z".len()
         && word.ends_with('Z')
         && word.starts_with(|character: char| character.is_ascii_digit());

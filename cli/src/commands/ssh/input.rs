@@ -1,0 +1,49 @@
+use pq_ssh::{
+    HashAlgorithm, HashedMessage, MessageHasher, Passphrase, PrivateKey, PrivateKeyError,
+};
+use zeroize::Zeroizing;
+
+use crate::failure::Failure;
+use crate::files::Source;
+use crate::passphrases::PassphraseOptions;
+use crate::progress::Progress;
+
+/// The longest line of `allowed_signers` has less, and a private key much less.
+const LIMIT: usize = 16 * 1024 * 1024;
+
+/// A text file of SSH's.
+pub(super) fn text(source: &Source) -> Result<Zeroizing<String>, Failure> {
+    let bytes = source.read(LIMIT)?;
+    let text = core::str::from_utf8(&bytes).map_err(|_| Failure::NotText(source.to_string()))?;
+    Ok(Zeroizing::new(text.into()))
+}
+
+/// The private key of a file, encrypted or not.
+pub(super) fn private_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<PrivateKey, Failure> {
+    let text = text(source)?;
+    let key = match PrivateKey::from_openssh(&text, None) {
+        Err(PrivateKeyError::PassphraseNeeded) => {
+            let passphrase = passphrase.of(&source.to_string())?;
+            PrivateKey::from_openssh(&text, Some(&Passphrase::new(&passphrase)))
+        }
+        other => other,
+    };
+    key.map_err(|error| Failure::SshKey {
+        file: source.to_string(),
+        error,
+    })
+}
+
+/// A file of any size, hashed.
+pub(super) fn hashed(file: &Source, algorithm: HashAlgorithm) -> Result<HashedMessage, Failure> {
+    let mut hasher = MessageHasher::new(algorithm);
+    let mut progress = Progress::of(file.len());
+    file.stream(|piece| {
+        hasher.update(piece);
+        progress.add(piece.len());
+    })?;
+    Ok(hasher.finish())
+}

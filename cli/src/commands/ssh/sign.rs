@@ -1,0 +1,91 @@
+use core::fmt;
+
+use pq_ssh::HashAlgorithm;
+use serde::Serialize;
+
+use super::input;
+use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::{Access, Output, Source};
+use crate::passphrases::PassphraseOptions;
+use crate::report::Report;
+
+/// Sign a file with a key of SSH
+///
+/// The file may be of any size. "ssh-keygen -Y verify" verifies the signature, and "pqtls ssh verify".
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What to sign; "-" is standard input
+    #[arg(default_value = "-")]
+    file: Source,
+
+    /// The private key
+    #[arg(long, value_name = "FILE")]
+    key: Source,
+
+    /// What the signature is for; it is valid for nothing else
+    #[arg(long, value_name = "NAME", default_value = "file")]
+    namespace: String,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls ssh sign release.txt --key id_alice --out release.txt.sig
+  $ pqtls ssh sign release.txt --key id_bob --passphrase-file ssh.txt > release.bob.sig";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let OutputOptions { out, force } = &arguments.output;
+    let delivery = Delivery::to(&[out], *force, json)?;
+    let key = input::private_key(&arguments.key, &arguments.passphrase)?;
+    let message = input::hashed(&arguments.file, HashAlgorithm::Sha512)?;
+    let signature = key.sign(&arguments.namespace, &message);
+    let signature = signature.map_err(Failure::SshSigning)?.to_armored();
+    let output = Output {
+        to: out,
+        content: signature.as_bytes(),
+        access: Access::Public,
+        is_binary: false,
+    };
+    let report = SshSigned {
+        message: arguments.file.to_string(),
+        namespace: arguments.namespace.clone(),
+        fingerprint: key.public_key().fingerprint(),
+        file: out.to_string(),
+    };
+    delivery.deliver(&[output], &report)
+}
+
+/// A file that was signed.
+#[derive(Debug, Serialize)]
+struct SshSigned {
+    message: String,
+    namespace: String,
+    /// Of the key.
+    fingerprint: String,
+    file: String,
+}
+
+impl Report for SshSigned {
+    const SCHEMA: &'static str = "ssh-sign/1";
+}
+
+impl fmt::Display for SshSigned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            message,
+            namespace,
+            fingerprint,
+            file,
+        } = self;
+        writeln!(f, "{file}: signature of {message}, for \"{namespace}\"")?;
+        writeln!(f, "fingerprint {fingerprint}")
+    }
+}

@@ -1,0 +1,123 @@
+use core::fmt;
+
+use pq_ssh::{AllowedSigners, Signature};
+use pq_x509::pki_types::UnixTime;
+use serde::Serialize;
+
+use super::input;
+use crate::arguments::time;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::files::Source;
+use crate::report::{self, Report};
+
+/// Verify a signature of a file by a key of SSH
+///
+/// Who may sign is said by a file as "ssh-keygen -Y verify" takes it: a line has a name, options perhaps, and a
+/// public key.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What was signed; "-" is standard input
+    file: Source,
+
+    /// The signature
+    signature: Source,
+
+    /// Who may sign, a line each
+    #[arg(long, value_name = "FILE")]
+    signers: Source,
+
+    /// Who is to have signed, as the lines have it
+    #[arg(long, value_name = "NAME")]
+    identity: String,
+
+    /// What the signature is to be for
+    #[arg(long, value_name = "NAME", default_value = "file")]
+    namespace: String,
+
+    /// When it was signed, for keys that may sign at some times only [default: now]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    at: Option<UnixTime>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ echo \"alice@example.org $(cat id_alice.pub)\" > signers.txt
+  $ pqtls ssh verify release.txt release.txt.sig --signers signers.txt --identity alice@example.org";
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let signers = AllowedSigners::parse(&input::text(&arguments.signers)?);
+    let signers = signers.map_err(|error| Failure::SshSigners {
+        file: arguments.signers.to_string(),
+        error,
+    })?;
+    let signature = Signature::from_armored(&input::text(&arguments.signature)?);
+    let signature = signature.map_err(|error| Failure::SshSignature {
+        file: arguments.signature.to_string(),
+        error,
+    })?;
+    let message = input::hashed(&arguments.file, signature.hash_algorithm())?;
+    let at = arguments.at.unwrap_or_else(UnixTime::now);
+    let verified = signers.verify(
+        &arguments.identity,
+        &arguments.namespace,
+        at,
+        &signature,
+        &message,
+    );
+    let failure = verified.err().map(|error| Failure::SshNotAllowed {
+        file: arguments.signature.to_string(),
+        error: Box::new(error),
+    });
+    let verdict = SshVerdict {
+        valid: failure.is_none(),
+        message: arguments.file.to_string(),
+        signature: arguments.signature.to_string(),
+        identity: arguments.identity.clone(),
+        namespace: arguments.namespace.clone(),
+        fingerprint: signature.public_key().fingerprint(),
+        reason: failure.as_ref().map(Failure::to_string),
+    };
+    match failure {
+        None => report::print(&verdict, json)?,
+        Some(failure) => {
+            if json {
+                report::print(&verdict, json)?;
+            }
+            return Err(failure);
+        }
+    }
+    Ok(ExitStatus::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct SshVerdict {
+    valid: bool,
+    message: String,
+    signature: String,
+    identity: String,
+    namespace: String,
+    /// Of the key that the signature names.
+    fingerprint: String,
+    /// Why it was refused.
+    reason: Option<String>,
+}
+
+impl Report for SshVerdict {
+    const SCHEMA: &'static str = "ssh-verify/1";
+}
+
+impl fmt::Display for SshVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            message,
+            identity,
+            namespace,
+            fingerprint,
+            ..
+        } = self;
+        writeln!(f, "{message}: signed by {identity}, for \"{namespace}\"")?;
+        writeln!(f, "fingerprint {fingerprint}")
+    }
+}
