@@ -35,7 +35,7 @@ pub(crate) fn noise(seed: &[u8; 32], n: u8, eta: usize) -> Sought {
     let polynomial: Vec<u8> = coefficients.flat_map(i16::to_le_bytes).collect();
     Sought::default()
         .secret("the hash output that noise is sampled from", &bytes)
-        .secret("noise", &polynomial)
+        .secret_short_numbers("noise", &polynomial)
 }
 
 /// An entry of **Â** of ML-KEM (SampleNTT, FIPS 203, algorithm 7), with 16 bits for each coefficient.

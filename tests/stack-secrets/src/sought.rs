@@ -40,6 +40,10 @@ const PIECE: usize = 16;
 /// stack by chance; eight are not.
 const PIECE_OF_NUMBERS: usize = 32;
 
+/// Bytes of a piece of small numbers in places of 16 bits. Eight numbers from -3 to 3 were on a stack by chance
+/// once in many runs; twelve are so five hundred times as seldom.
+const PIECE_OF_SHORT_NUMBERS: usize = 24;
+
 /// Pieces overlap, so that of whatever has a piece and so many bytes more of a secret in a row one is
 /// found, as long as it begins at a multiple of this in either.
 const STEP: usize = 8;
@@ -59,6 +63,12 @@ impl Sought {
     #[must_use]
     pub fn secret_numbers(self, what: &'static str, bytes: &[u8]) -> Self {
         self.cut(what, bytes, PIECE_OF_NUMBERS)
+    }
+
+    /// Adds a secret that consists of small numbers in places of 16 bits.
+    #[must_use]
+    pub fn secret_short_numbers(self, what: &'static str, bytes: &[u8]) -> Self {
+        self.cut(what, bytes, PIECE_OF_SHORT_NUMBERS)
     }
 
     fn cut(mut self, what: &'static str, bytes: &[u8], piece: usize) -> Self {
