@@ -15,6 +15,7 @@ use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
 
 use super::{name_constraints, signed};
+use crate::encoding::whole_octets;
 
 /// What is shown of a certificate that can't be read as it is.
 #[derive(Debug)]
@@ -55,6 +56,9 @@ type Edit = fn(&mut Extension) -> bool;
 
 fn stand_in(der: &[u8], edits: &[Edit]) -> Option<Readable> {
     let parts = Parts::from_der(der).ok()?;
+    // Else one could be sent with a signature that has the same bytes and other bits, and what is made of
+    // it would pass for nothing that was sent.
+    let signature = whole_octets(parts.signature).ok()?;
     let original = signed::body(der).ok()?;
     let mut body: Body<'_> = Body::from_der(original).ok()?;
     let validity = &mut body.validity;
@@ -78,7 +82,7 @@ fn stand_in(der: &[u8], edits: &[Edit]) -> Option<Readable> {
     Some(Readable {
         der: stand_in.to_der().ok()?,
         ends_before_1970: ends,
-        signature: parts.signature.raw_bytes().to_vec(),
+        signature: signature.to_vec(),
         bodies: [body.clone(), original.to_vec()],
     })
 }

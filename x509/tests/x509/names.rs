@@ -4,8 +4,8 @@
 use core::time::Duration;
 use std::time::SystemTime;
 
-use der::asn1::{Any, Ia5String, OctetString};
-use der::{Encode, Tag};
+use der::asn1::{Any, BitString, Ia5String, OctetString};
+use der::{Decode, Encode, Tag};
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use pq_x509::x509_cert::ext::pkix::name::{GeneralName, OtherName};
@@ -540,6 +540,41 @@ fn stand_ins_hide_no_change() {
             validator.validate_client(&chain, UnixTime::now()).is_err(),
             "{index}"
         );
+    }
+}
+
+/// Somebody sends what webpki would be shown of a CA, as a CA of its own, and beside it the true one with
+/// other unused bits around the signature, so that what webpki is shown of that is something else.
+#[test]
+fn what_was_sent_passes_for_no_stand_in() {
+    let pki = Pki::with_ca(CertificateBuilder::ca("CA").permit_email("example.org"));
+    let bad = pki.issue(client().email_address("someone@example.com"));
+    let ca = pki.ca.certificate();
+    let whole = ca.parsed().to_der().unwrap();
+    let signature = ca.parsed().signature().raw_bytes();
+    let body = ca.parsed().tbs_certificate().to_der().unwrap();
+    let algorithm = ca.parsed().signature_algorithm().to_der().unwrap();
+    let mut bare = TbsCertificate::from_der(&body).unwrap();
+    let none = NameConstraints {
+        permitted_subtrees: None,
+        excluded_subtrees: None,
+    };
+    bare.set_extension(true, &none).unwrap();
+    let envelope = |body: &[u8], unused_bits| {
+        let signature = BitString::new(unused_bits, signature).unwrap();
+        let parts = [body, &algorithm, &signature.to_der().unwrap()].concat();
+        Any::new(Tag::Sequence, parts).unwrap().to_der().unwrap()
+    };
+    assert_eq!(envelope(&body, 0), whole);
+    let bare = envelope(&bare.to_der().unwrap(), 0);
+    for unused_bits in 0..8 {
+        let chain = [
+            bad.der().to_vec(),
+            bare.clone(),
+            envelope(&body, unused_bits),
+        ];
+        let valid = pki.validator().validate_client(&chain, UnixTime::now());
+        assert!(valid.is_err(), "{unused_bits}");
     }
 }
 
