@@ -347,16 +347,21 @@ fn of_relative_name(name: &RelativeDistinguishedName, base: &RelativeDistinguish
     if name.len() != base.len() {
         return Place::Outside;
     }
-    let of_base = |attribute: &AttributeTypeAndValue| {
-        let mut same_type = base.iter().filter(|other| other.oid == attribute.oid);
-        match (same_type.next(), same_type.next()) {
-            (None, _) => Place::Outside,
-            (Some(only), None) => of_attribute(attribute, only),
-            // Of which it is the counterpart is not worth finding out.
-            (Some(_), Some(_)) => Place::Unknown,
-        }
-    };
-    all_inside(name.iter().map(of_base))
+    // Each has to have its counterpart: of two in the name, both may have the same one in the base.
+    let of_base = name.iter().map(|attribute| of_counterpart(attribute, base));
+    let of_name = base.iter().map(|attribute| of_counterpart(attribute, name));
+    all_inside(of_base.chain(of_name))
+}
+
+/// Inside, if the name has an attribute that is equal.
+fn of_counterpart(attribute: &AttributeTypeAndValue, name: &RelativeDistinguishedName) -> Place {
+    let mut same_type = name.iter().filter(|other| other.oid == attribute.oid);
+    match (same_type.next(), same_type.next()) {
+        (None, _) => Place::Outside,
+        (Some(only), None) => of_attribute(attribute, only),
+        // Of which it is the counterpart is not worth finding out.
+        (Some(_), Some(_)) => Place::Unknown,
+    }
 }
 
 /// Inside is what is equal by RFC 5280 section 7.1, as far as that is about ASCII.
@@ -540,6 +545,8 @@ mod tests {
             ("CN=a,O=x+OU=y", "OU=y", Outside),
             ("CN=a,O=x+OU=y", "OU=y+L=x", Outside),
             ("CN=a,OU=x+OU=y", "OU=x+OU=Y", Unknown),
+            ("CN=a,OU=x+OU=X", "O=y+OU=x", Outside),
+            ("CN=a,O=y+OU=x", "OU=x+OU=X", Outside),
             ("CN=a", "", Inside),
         ] {
             assert_eq!(directory(name, base), expected, "{name} in {base:?}");
