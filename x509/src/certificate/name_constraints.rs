@@ -262,9 +262,20 @@ impl Place {
 fn of_dns(name: &str, base: &str) -> Place {
     // The dot that some write in front means nothing in these constraints.
     let domain = base.strip_prefix('.').unwrap_or(base);
+    if is_among(domain, name) {
+        return Place::Unknown;
+    }
     Place::inside_if(
         domain.is_empty() || name.eq_ignore_ascii_case(domain) || is_below(name, domain),
     )
+}
+
+/// Whether a domain is among the names that a wildcard stands for, which then are on both sides of it.
+fn is_among(domain: &str, name: &str) -> bool {
+    let parent = domain.find('.').map(|dot| &domain[dot..]);
+    name.strip_prefix('*')
+        .zip(parent)
+        .is_some_and(|(rest, parent)| rest.eq_ignore_ascii_case(parent))
 }
 
 /// Whether a name has more labels in front of those of a domain, in letters of any case.
@@ -576,6 +587,10 @@ mod tests {
             ("www.example.org", "example.org", Inside),
             ("WWW.Example.ORG", "example.org", Inside),
             ("*.example.org", "example.org", Inside),
+            ("*.example.org", "WWW.example.org", Unknown),
+            ("*.example.org", ".www.example.org", Unknown),
+            ("*.example.org", "a.www.example.org", Outside),
+            ("*.example.org", "www.example.com", Outside),
             ("www.example.org", ".example.org", Inside),
             ("www.example.org", "", Inside),
             ("badexample.org", "example.org", Outside),
