@@ -29,7 +29,8 @@ pub(crate) fn split_options(line: &str) -> Result<(&str, &str), KeyError> {
             '"' if !escaped => quoted = !quoted,
             _ => {}
         }
-        escaped = c == '\\' && !escaped;
+        // One that follows another one escapes as well, as in OpenSSH.
+        escaped = c == '\\';
     }
     match quoted {
         true => Err(KeyError::UnclosedQuote),
@@ -52,7 +53,7 @@ impl<'l> Iterator for Options<'l> {
         let end = self.0.char_indices().find(|&(_, c)| {
             let ends = c == ',' && !quoted;
             quoted ^= c == '"' && !escaped;
-            escaped = c == '\\' && !escaped;
+            escaped = c == '\\';
             ends
         });
         let (option, rest) = match end {
@@ -99,6 +100,13 @@ mod tests {
         );
         assert_eq!(unquoted(command).as_deref(), Some(r#"say "x, y" z"#));
         assert_eq!(split_options("a=\"b c"), Err(KeyError::UnclosedQuote));
+        let line = r#"a="b\\" c",d=e rest"#;
+        let (options, rest) = split_options(line).expect("its quotes are closed");
+        assert_eq!(rest, "rest");
+        let value = r#""b\\" c""#;
+        let options: Vec<_> = Options(options).collect();
+        assert_eq!(options, [("a", Some(value)), ("d", Some("e"))]);
+        assert_eq!(unquoted(value).as_deref(), Some(r#"b\" c"#));
         for value in ["", "\"", "a", "\"a", "\"a\"b\""] {
             assert_eq!(unquoted(value), None, "{value}");
         }
