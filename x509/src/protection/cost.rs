@@ -5,7 +5,7 @@ use super::error::ProtectionError;
 /// anybody.
 ///
 /// The limits are for a file as a whole, and are checked before any work is done. By default a file
-/// has you compute for some seconds at most, in at most 256 MiB.
+/// has you compute for some seconds at most, in at most 257 MiB.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CostLimits {
     iterations: u64,
@@ -18,7 +18,8 @@ impl Default for CostLimits {
         Self {
             // what RFC 8018 section 4.2 names for especially critical keys
             iterations: 10_000_000,
-            scrypt_memory: 256 << 20,
+            // N = 2¹⁸ with r = 8, and what is beside that
+            scrypt_memory: 257 << 20,
             // N = 2¹⁷ with r = 8, sixteen times
             scrypt_work: 1 << 24,
         }
@@ -33,7 +34,8 @@ impl CostLimits {
         Self { iterations, ..self }
     }
 
-    /// How many bytes of memory (128·N·r) scrypt may take: by default 256 MiB.
+    /// How many bytes of memory (128·r·(N + p + 1)) scrypt may take: by default 257 MiB, in which is room for
+    /// N = 2¹⁸ with r = 8.
     pub fn with_scrypt_memory(self, scrypt_memory: u64) -> Self {
         Self {
             scrypt_memory,
@@ -103,8 +105,9 @@ impl Budget {
 
     /// The same of scrypt.
     pub(crate) fn spend_scrypt(&mut self, n: u64, r: u64, p: u64) -> Result<(), ProtectionError> {
-        // Its two buffers have N and p blocks of 128·r bytes.
-        let memory = n.max(p).saturating_mul(r).saturating_mul(128);
+        // Its buffers have N, p and one blocks of 128·r bytes, all at the same time.
+        let blocks = n.saturating_add(p).saturating_add(1);
+        let memory = blocks.saturating_mul(r).saturating_mul(128);
         let limit = self.limits.scrypt_memory;
         if memory > limit {
             return Err(ProtectionError::TooMuchMemory {

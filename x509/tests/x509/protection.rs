@@ -366,23 +366,22 @@ fn hostile_costs_are_refused_before_any_work() {
     for (n, r, p) in [
         (&[0x20, 0, 0][..], &[8][..], &[1][..]),
         (&[2], &[0x3f, 0xff, 0xff, 0xff], &[1]),
+        // 256 MiB for what has N blocks, and as much for what has p
+        (&[8], &[4, 0, 0], &[8]),
         (&[2], &[1], &[0x3f, 0xff, 0xff, 0xff]),
         (&[0x80, 0, 0, 0, 0, 0, 0, 0], &[0xff], &[0xff]),
     ] {
         let error = refusal(&scrypt(n, r, p, None));
         assert!(
-            matches!(error, ProtectionError::TooMuchMemory { limit, .. } if limit == 256 << 20)
+            matches!(error, ProtectionError::TooMuchMemory { limit, .. } if limit == 257 << 20)
         );
     }
-    // 128 MiB, but for too long
-    let error = refusal(&scrypt(&[2, 0, 0], &[8], &[17], None));
-    assert_eq!(
-        error,
-        ProtectionError::TooMuchWork {
-            found: 17 << 20,
-            limit: 16 << 20
-        }
-    );
+    // 128 and 256 MiB, but for too long
+    for (n, p, found) in [(&[2, 0, 0], 17, 17 << 20), (&[4, 0, 0], 9, 18 << 20)] {
+        let error = refusal(&scrypt(n, &[8], &[p], None));
+        let limit = 16 << 20;
+        assert_eq!(error, ProtectionError::TooMuchWork { found, limit });
+    }
     // What N, r and p can't be, two of which others panic at.
     for (n, r, p) in [
         (&[0][..], &[8][..], &[1][..]),
@@ -443,8 +442,8 @@ fn limits_can_be_set() {
     let limits = CostLimits::default();
     assert_eq!(within(&pbkdf2, limits.with_iterations(2)), Ok(()));
     assert!(within(&pbkdf2, limits.with_iterations(1)).is_err());
-    assert_eq!(within(&scrypt, limits.with_scrypt_memory(16384)), Ok(()));
-    assert!(within(&scrypt, limits.with_scrypt_memory(16383)).is_err());
+    assert_eq!(within(&scrypt, limits.with_scrypt_memory(19456)), Ok(()));
+    assert!(within(&scrypt, limits.with_scrypt_memory(19455)).is_err());
     assert_eq!(within(&scrypt, limits.with_scrypt_work(256)), Ok(()));
     assert!(within(&scrypt, limits.with_scrypt_work(255)).is_err());
 }
