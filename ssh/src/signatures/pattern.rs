@@ -7,6 +7,8 @@ pub(super) fn list_permits(list: &str, text: &str) -> bool {
         match pattern.strip_prefix('!') {
             Some(pattern) if matches(pattern, text) => return false,
             Some(_) => {}
+            // as in OpenSSH, where an empty list permits nobody, not even one without a name
+            None if pattern.is_empty() => {}
             None => permitted |= matches(pattern, text),
         }
     }
@@ -49,7 +51,8 @@ mod tests {
         for (list, text, permits) in [
             ("a", "a", true),
             ("a", "ab", false),
-            ("", "", true),
+            ("", "", false),
+            ("a,", "", false),
             ("", "a", false),
             ("*", "", true),
             ("*", "anything", true),
