@@ -99,6 +99,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Plain<'a> {
     }
 }
 
+/// How the names begin by which serde_json tells raw values and exact numbers from maps. What is in a string
+/// beside the name of a raw value, it would read unchecked.
+const OF_SERDE_JSON: &str = "$serde_json::private::";
+
 /// Whether all of the text is JSON in which no member is there twice.
 fn check(text: &[u8]) -> Result<(), JsonError> {
     let reason = RefCell::new(None);
@@ -194,6 +198,10 @@ impl<'de> Visitor<'de> for Checker<'_> {
             if names.contains(&name) {
                 return Err(self.refuse(JsonError::Duplicate(shown(&name))));
             }
+            if name.starts_with(OF_SERDE_JSON) {
+                let reason = format!("\"{}\" is the name of no member", shown(&name));
+                return Err(self.refuse(JsonError::Malformed(reason)));
+            }
             names.insert(name);
             members.next_value_seed(inner)?;
         }
@@ -224,6 +232,21 @@ mod tests {
         let name = "\\u001b[2J".repeat(1000);
         let message = value(&format!(r#"{{"{name}":1,"{name}":1}}"#)).unwrap_err();
         assert!(message.to_string().len() < 1000 && !message.to_string().contains('\u{1b}'));
+    }
+
+    #[test]
+    fn names_that_mean_something_to_serde_json_are_refused() {
+        for name in [
+            "$serde_json::private::RawValue",
+            "\\u0024serde_json::private::RawValue",
+            "$serde_json::private::Number",
+        ] {
+            let found = value(&format!(r#"{{"a":{{"{name}":"{{\"b\":1,\"b\":2}}"}}}}"#));
+            assert!(matches!(found, Err(JsonError::Malformed(_))), "{found:?}");
+        }
+        let deep = Value::from("[".repeat(100) + &"]".repeat(100));
+        let deep = value(&format!(r#"{{"$serde_json::private::RawValue":{deep}}}"#));
+        assert!(matches!(deep, Err(JsonError::Malformed(_))), "{deep:?}");
     }
 
     #[test]
