@@ -4,7 +4,9 @@
 use alloc::collections::BTreeSet;
 use core::cell::RefCell;
 use core::fmt;
+use core::marker::PhantomData;
 
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use thiserror::Error;
 
@@ -67,6 +69,29 @@ where
     T: Deserialize<'a>,
 {
     T::deserialize(deserializer).map(Some)
+}
+
+/// What is an object: of an array serde would take the values for those of the members, in their order.
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfObject<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for OfObject<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(members)).map(Object)
+            }
+        }
+
+        deserializer.deserialize_map(OfObject(PhantomData))
+    }
 }
 
 /// A string without escapes, which is read where it stands: of a secret there is no copy then. What is

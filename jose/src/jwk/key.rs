@@ -8,7 +8,8 @@ use zeroize::Zeroizing;
 use super::error::JwkError;
 use super::members::{Kind, Members, base64_error, canonical, write};
 use crate::akp::{Algorithm, Identified, PrivateKey, PublicKey, Thumbprint};
-use crate::encoding::{base64url, json};
+use crate::encoding::base64url;
+use crate::encoding::json::{self, Object};
 
 /// A JSON Web Key that verifies signatures, of the algorithm that it says.
 #[derive(Clone, Debug)]
@@ -238,7 +239,7 @@ impl Signer for PrivateJwk {
 const LIMIT: usize = 64 * 1024;
 
 fn read(text: &str) -> Result<(Algorithm, Members<'_>), JwkError> {
-    let kind: Kind = json::read(text.as_bytes(), LIMIT)?;
+    let Object(kind) = json::read::<Object<Kind>>(text.as_bytes(), LIMIT)?;
     let algorithm = kind.algorithm()?;
     Ok((algorithm, json::read_checked(text.as_bytes())?))
 }

@@ -5,7 +5,7 @@ use super::error::JwkError;
 use super::key::Jwk;
 use super::members::Kind;
 use crate::akp::AkpError;
-use crate::encoding::json;
+use crate::encoding::json::{self, Object};
 
 /// A set of public keys (RFC 7517, section 5), such as an issuer of tokens publishes.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ impl JwkSet {
     ///
     /// A [`JwkError`] that says what is wrong with it.
     pub fn from_json(text: &str) -> Result<Self, JwkError> {
-        let members: Members<'_> = json::read(text.as_bytes(), LIMIT)?;
+        let Object(members) = json::read::<Object<Members<'_>>>(text.as_bytes(), LIMIT)?;
         let mut keys = Vec::new();
         for member in members.keys {
             match read(member) {
@@ -76,6 +76,7 @@ struct Members<'a> {
 
 fn read(member: &RawValue) -> Result<Jwk, JwkError> {
     let text = member.get().as_bytes();
-    let algorithm = json::read_checked::<Kind>(text)?.algorithm()?;
+    let Object(kind) = json::read_checked::<Object<Kind>>(text)?;
+    let algorithm = kind.algorithm()?;
     Jwk::from_members(algorithm, json::read_checked(text)?)
 }

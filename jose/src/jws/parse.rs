@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use super::error::{JwsError, MAX_SIGNATURES};
 use super::header::Header;
 use crate::encoding::base64url;
-use crate::encoding::json::{self, Plain, present};
+use crate::encoding::json::{self, Object, Plain, present};
 
 /// A signature, or several of one content, that nobody has verified.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl<'a> Jws<'a> {
     /// A [`JwsError`] that says what is wrong with it.
     pub fn from_json(text: &'a str) -> Result<Self, JwsError> {
         let read = json::read(text.as_bytes(), LIMIT);
-        let members: Members<'_> = read.map_err(|error| JwsError::Json {
+        let Object(members): Object<Members<'_>> = read.map_err(|error| JwsError::Json {
             part: "JSON",
             error,
         })?;
@@ -68,7 +68,7 @@ impl<'a> Jws<'a> {
             signature,
         };
         let signatures = match signatures {
-            None => vec![one],
+            None => vec![Object(one)],
             Some(_) if !one.is_empty() => {
                 return Err(JwsError::Form(
                     "members of one signature beside \"signatures\"",
@@ -81,7 +81,7 @@ impl<'a> Jws<'a> {
             1..=MAX_SIGNATURES => {}
             more => return Err(JwsError::TooMany(more)),
         }
-        let signatures = signatures.into_iter().map(SignatureMembers::read);
+        let signatures = signatures.into_iter().map(|Object(members)| members.read());
         Ok(Self {
             payload: payload.map(|payload| payload.0),
             signatures: signatures.collect::<Result<_, _>>()?,
@@ -125,7 +125,7 @@ struct Members<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     payload: Option<Plain<'a>>,
     #[serde(borrow, default, deserialize_with = "present")]
-    signatures: Option<Vec<SignatureMembers<'a>>>,
+    signatures: Option<Vec<Object<SignatureMembers<'a>>>>,
     #[serde(borrow, default, deserialize_with = "present")]
     protected: Option<Plain<'a>>,
     #[serde(default, deserialize_with = "present")]

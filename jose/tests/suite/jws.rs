@@ -1,7 +1,7 @@
 //! JSON Web Signatures.
 
 use pq_jose::Algorithm;
-use pq_jose::jwk::{Jwk, JwkSet, PrivateJwk};
+use pq_jose::jwk::{Jwk, JwkError, JwkSet, PrivateJwk};
 use pq_jose::jws::{Header, Jws, JwsError, Message};
 use pq_x509::{SignatureAlgorithm, Signer, SigningKey};
 
@@ -49,6 +49,38 @@ pub(crate) fn base64url(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Serde takes arrays for objects.
+#[test]
+fn arrays_are_no_objects() {
+    let key = private(1);
+    let text = Message::new(b"content")
+        .to_compact(&Header::new(), &key)
+        .unwrap();
+    let parts: Vec<&str> = text.split('.').collect();
+    let [protected, payload, signature] = parts[..] else {
+        panic!("{text}");
+    };
+    let one = format!(r#"{{"protected":"{protected}","signature":"{signature}"}}"#);
+    let as_array = format!(r#"["{protected}",{{}},"{signature}"]"#);
+    let general = |one: &str| format!(r#"{{"payload":"{payload}","signatures":[{one}]}}"#);
+    let read = |text: String| Jws::from_json(&text).map(|jws| jws.verify(key.public()).is_ok());
+    assert!(matches!(read(general(&one)), Ok(true)));
+    for bad in [
+        general(&as_array),
+        format!(r#"["{payload}",[{one}]]"#),
+        format!(r#"["{payload}",[{as_array}]]"#),
+    ] {
+        assert!(matches!(read(bad), Err(JwsError::Json { .. })));
+    }
+    let jwk = key.public().to_json();
+    assert!(JwkSet::from_json(&format!(r#"{{"keys":[{jwk}]}}"#)).is_ok());
+    assert!(JwkSet::from_json(&format!("[[{jwk}]]")).is_err());
+    assert!(matches!(
+        Jwk::from_json(r#"["AKP","ML-DSA-44"]"#),
+        Err(JwkError::Json(_))
+    ));
 }
 
 #[test]
