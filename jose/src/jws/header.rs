@@ -140,7 +140,9 @@ impl Header {
     pub(super) fn encode(&self, algorithm: Algorithm) -> String {
         let mut members = Map::new();
         members.insert("alg".into(), algorithm.name().into());
-        members.extend(self.members.clone());
+        // A header that was read names the algorithm of another key.
+        let others = self.members.iter().filter(|(name, _)| *name != "alg");
+        members.extend(others.map(|(name, value)| (name.clone(), value.clone())));
         base64url::encode(Value::Object(members).to_string().as_bytes())
     }
 }

@@ -83,6 +83,23 @@ fn arrays_are_no_objects() {
     ));
 }
 
+/// A header that was read can be signed again, by a key of another algorithm.
+#[test]
+fn a_header_names_the_algorithm_of_its_key() {
+    let small = PrivateJwk::new(signing_key(Algorithm::MlDsa44, 1)).unwrap();
+    let text = Message::new(b"1").to_compact(&Header::new().with_kid("k"), &small);
+    let text = text.unwrap();
+    let jws = Jws::from_compact(&text).unwrap();
+    let header = jws.unverified_headers().next().unwrap();
+    let large = PrivateJwk::new(signing_key(Algorithm::MlDsa87, 1)).unwrap();
+    let text = Message::new(b"1").to_compact(header, &large).unwrap();
+    let verified = Jws::from_compact(&text)
+        .unwrap()
+        .verify(large.public())
+        .unwrap();
+    assert_eq!(verified.signatures()[0].header().kid(), Some("k"));
+}
+
 #[test]
 fn every_algorithm_and_form() {
     for algorithm in Algorithm::ALL {
