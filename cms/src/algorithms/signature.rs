@@ -2,7 +2,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::{rfc5912, rfc8410};
 use der::asn1::AnyRef;
 use pq_x509::verification::{Mode, parameter_set};
-use pq_x509::{PreHash, SignatureAlgorithm};
+use pq_x509::{CompositeIdentifier, PreHash, SignatureAlgorithm};
 use spki::AlgorithmIdentifierRef;
 
 use super::digest::digest_identifier;
@@ -67,15 +67,19 @@ const OTHERS: [(ObjectIdentifier, PreHash); 4] = [
     (rfc8410::ID_ED_25519, PreHash::Sha512),
 ];
 
-/// The hash function that belongs to a classical algorithm.
+/// The hash function that belongs to a classical or a composite algorithm. That of a composite is the one
+/// of its message (draft-ietf-lamps-cms-composite-sigs).
 fn own_digest(signature: ObjectIdentifier) -> Option<PreHash> {
+    if let Some(composite) = CompositeIdentifier::from_oid(signature) {
+        return Some(composite.pre_hash());
+    }
     let mut known = RSA.iter().chain(&OTHERS);
     let (_, digest) = known.find(|(oid, _)| *oid == signature)?;
     Some(*digest)
 }
 
 /// The digest that every verifier knows for an algorithm's signatures: for SLH-DSA that of RFC 9814, for
-/// ML-DSA and Ed25519 SHA-512 (RFC 9882, RFC 8419), and for ECDSA and RSA their own.
+/// ML-DSA and Ed25519 SHA-512 (RFC 9882, RFC 8419), and for ECDSA, RSA and composites their own.
 pub(crate) fn usual_digest(signature: ObjectIdentifier) -> PreHash {
     match parameter_set(signature) {
         Some((algorithm, _)) => algorithm.usual_pre_hash(),

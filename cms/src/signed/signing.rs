@@ -51,8 +51,8 @@ impl<'k> DocumentSigner<'k> {
     /// Signs with a key of any other kind, such as a classical or a composite one, or one in a hardware
     /// module.
     ///
-    /// The hash function for the content is SHA-512, and for ECDSA and RSA that of their signatures. A
-    /// composite key asks for [its own](Self::digest).
+    /// The hash function for the content is SHA-512, and for ECDSA, RSA and composites that of their
+    /// signatures.
     pub fn with_signer(certificate: &'k Certificate, key: &'k dyn Signer) -> Self {
         Self::of(certificate, Key::Other(key))
     }

@@ -105,3 +105,81 @@ impl SignatureVerificationAlgorithm for EcdsaP256 {
         alg_id::ECDSA_SHA256
     }
 }
+
+/// A key of ECDSA whose signatures go by the identifier of another algorithm, below 1.3.6.1.5.5.7.6. What
+/// it signs has this one, too, wherever `unknown` stands in it.
+pub(crate) struct Renamed {
+    pub(crate) key: P256Key,
+    pub(crate) unknown: Option<u8>,
+    pub(crate) arc: u8,
+}
+
+impl Renamed {
+    pub(crate) const fn identifier(arc: u8) -> [u8; 10] {
+        [6, 8, 0x2b, 6, 1, 5, 5, 7, 6, arc]
+    }
+
+    /// The same with the one identifier in place of the other.
+    pub(crate) fn rename(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        let Some(unknown) = self.unknown else {
+            return bytes;
+        };
+        let unknown = Self::identifier(unknown);
+        for at in 0..bytes.len().saturating_sub(unknown.len()) {
+            let end = at + unknown.len();
+            if bytes[at..end] == unknown {
+                bytes[at..end].copy_from_slice(&Self::identifier(self.arc));
+            }
+        }
+        bytes
+    }
+}
+
+impl SubjectKey for Renamed {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.key.spki()
+    }
+}
+
+impl Signer for Renamed {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        let arc = self.unknown.unwrap_or(self.arc);
+        AlgorithmIdentifierOwned {
+            oid: ObjectIdentifier::from_bytes(&Self::identifier(arc)[2..]).unwrap(),
+            parameters: None,
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        self.key.sign(&self.rename(message))
+    }
+}
+
+/// What verifies the signatures of MLDSA65-ECDSA-P256-SHA512, as far as messages are concerned.
+#[derive(Debug)]
+pub(crate) struct Composite;
+
+impl Composite {
+    pub(crate) const ARC: u8 = 45;
+}
+
+impl SignatureVerificationAlgorithm for Composite {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        EcdsaP256.verify_signature(public_key, message, signature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        alg_id::ECDSA_P256
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        const IDENTIFIER: [u8; 10] = Renamed::identifier(Composite::ARC);
+        AlgorithmIdentifier::from_slice(&IDENTIFIER)
+    }
+}

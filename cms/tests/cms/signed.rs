@@ -12,7 +12,7 @@ use pq_x509::x509_cert::spki::ObjectIdentifier;
 use pq_x509::{PreHash, SignatureAlgorithm, SigningKey, ValidationError};
 
 use crate::bytes::{OneByOne, indefinite, parts, tlv, value};
-use crate::people::{EcdsaP256, P256Key, Person, certificate, validator};
+use crate::people::{Composite, EcdsaP256, P256Key, Person, Renamed, certificate, validator};
 
 pub(crate) const CONTENT: &[u8] = b"Version 1.0";
 
@@ -126,6 +126,51 @@ fn digests_fit_their_algorithms() {
             signed,
             Err(SigningError::Weakness(Weakness::NotForMessages(_)))
         ));
+    }
+}
+
+/// Composites have the content hashed by the hash function in their name, and no other.
+#[test]
+fn the_digest_of_a_composite_is_its_own() {
+    let mut key = Renamed {
+        key: P256Key::new(9),
+        unknown: None,
+        arc: Composite::ARC,
+    };
+    let certificate = certificate("composite", &key.key);
+    let verifier = Verifier::with_signers([certificate.clone()]).unwrap();
+    let verifier = verifier.algorithms(&[&Composite]);
+    let sign = |key: &Renamed, digest: Option<PreHash>| {
+        let signer = DocumentSigner::with_signer(&certificate, key);
+        let signer = match digest {
+            Some(digest) => signer.digest(digest),
+            None => signer,
+        };
+        SignedDataBuilder::new()
+            .signer(signer)
+            .sign_detached(CONTENT)
+    };
+    let signed = sign(&key, None).unwrap();
+    let verified = verifier.verify_detached(&signed[..], CONTENT).unwrap();
+    assert_eq!(verified.signers[0].digest, Some(PreHash::Sha512));
+    for digest in digests().filter(|digest| *digest != PreHash::Sha512) {
+        assert!(matches!(
+            sign(&key, Some(digest)),
+            Err(SigningError::OtherDigest(_))
+        ));
+    }
+    // Another signer, who does it nevertheless.
+    key.unknown = Some(36);
+    for digest in digests() {
+        let signed = key.rename(&sign(&key, Some(digest)).unwrap());
+        let verified = verifier.verify_detached(&signed[..], CONTENT);
+        match digest {
+            PreHash::Sha512 => assert!(verified.is_ok()),
+            _ => assert!(matches!(
+                refusal(verified),
+                SignatureRefusal::OtherDigest(_)
+            )),
+        }
     }
 }
 

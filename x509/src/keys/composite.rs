@@ -1,6 +1,7 @@
 use core::fmt;
 
 use const_oid::ObjectIdentifier;
+use pq_core::slh_dsa::PreHash;
 
 /// An identifier of Composite ML-DSA
 /// ([draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/)),
@@ -67,6 +68,16 @@ impl CompositeIdentifier {
         self.name
     }
 
+    /// The hash function of the message, which both halves sign (PH of the draft) and the name ends with.
+    /// CMS has the content hashed by the same (draft-ietf-lamps-cms-composite-sigs).
+    pub const fn pre_hash(self) -> PreHash {
+        match self.arc {
+            37 | 38 | 40 => PreHash::Sha256,
+            51 => PreHash::Shake256,
+            _ => PreHash::Sha512,
+        }
+    }
+
     /// The arc below PKIX's `alg`, 1.3.6.1.5.5.7.6.
     pub const fn arc(self) -> u8 {
         self.arc
@@ -97,6 +108,8 @@ mod tests {
             assert_eq!(identifier.oid(), parent.push_arc(arc.into()).unwrap());
             let found = CompositeIdentifier::from_oid(identifier.oid());
             assert_eq!(found, Some(*identifier));
+            let hash = identifier.name().rsplit('-').next().unwrap();
+            assert_eq!(identifier.pre_hash().name().replace('-', ""), hash);
         }
         assert_eq!(CompositeIdentifier::ALL.len(), 18);
         for other in [
