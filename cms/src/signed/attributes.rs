@@ -124,6 +124,22 @@ impl SignedAttributes {
     }
 }
 
+/// Whether these bytes may be signed attributes to anybody, who may be less strict about them.
+pub(super) fn may_be(set: &[u8]) -> bool {
+    let read = || -> der::Result<bool> {
+        let mut attributes = Fields::of(tag::SET, set)?;
+        let is_empty = attributes.is_empty();
+        while !attributes.is_empty() {
+            let mut fields = Fields::of(tag::SEQUENCE, attributes.element()?)?;
+            fields.read::<Oid>()?;
+            Fields::of(tag::SET, fields.element()?)?;
+            fields.end()?;
+        }
+        Ok(!is_empty)
+    };
+    read().unwrap_or(false)
+}
+
 /// Others write some six. Each type is looked for among those before it.
 const MAX_ATTRIBUTES: usize = 64;
 

@@ -4,7 +4,8 @@ use pq_x509::{
 };
 use zeroize::Zeroizing;
 
-use super::attributes::SignedAttributes;
+use super::attributes;
+use crate::encoding::tag;
 
 /// What signatures need of content that goes by in pieces.
 pub(super) struct Content {
@@ -14,6 +15,7 @@ pub(super) struct Content {
     /// All of it, for signatures that need it so, unless it is longer than the limit.
     whole: Option<Zeroizing<Vec<u8>>>,
     limit: usize,
+    outline: Outline,
 }
 
 impl Content {
@@ -23,6 +25,7 @@ impl Content {
             messages: Vec::new(),
             whole: None,
             limit: 0,
+            outline: Outline::default(),
         }
     }
 
@@ -48,6 +51,7 @@ impl Content {
     }
 
     pub(super) fn take(&mut self, piece: &[u8]) {
+        self.outline.take(piece);
         for (_, hasher) in &mut self.digests {
             hasher.update(piece);
         }
@@ -73,7 +77,44 @@ impl Content {
                 .map(|(certificate, hasher)| (certificate, hasher.finish()))
                 .collect(),
             whole: self.whole,
+            outline: self.outline,
         }
+    }
+}
+
+/// How content begins and how long it is, which is known of any.
+#[derive(Default)]
+struct Outline {
+    start: [u8; Self::START],
+    len: u64,
+}
+
+impl Outline {
+    /// A tag and the longest length.
+    const START: usize = 10;
+
+    fn take(&mut self, piece: &[u8]) {
+        let missing = self
+            .start
+            .iter_mut()
+            .skip(self.len.min(Self::START as u64) as usize);
+        for (start, byte) in missing.zip(piece) {
+            *start = *byte;
+        }
+        self.len = self.len.saturating_add(piece.len() as u64);
+    }
+
+    /// Whether all of it is one SET in DER, of more than 127 bytes.
+    fn is_set(&self) -> bool {
+        let [tag::SET, count @ 0x81..=0xff, rest @ ..] = &self.start else {
+            return false;
+        };
+        let count = usize::from(count & 0x7f);
+        let Some(len) = rest.get(..count) else {
+            return false;
+        };
+        let len = len.iter().fold(0, |len, byte| len << 8 | u64::from(*byte));
+        len.saturating_add(2 + count as u64) == self.len
     }
 }
 
@@ -85,6 +126,7 @@ pub(super) struct HashedContent {
     digests: Vec<(PreHash, Digest)>,
     messages: Vec<(Certificate, HashedMessage)>,
     whole: Option<Zeroizing<Vec<u8>>>,
+    outline: Outline,
 }
 
 impl HashedContent {
@@ -102,11 +144,14 @@ impl HashedContent {
         Some(message)
     }
 
-    /// Whether the content itself is a set of signed attributes. A signature over it would be one over
-    /// other content, which has these attributes, as well (RFC 9882, section 6).
+    /// Whether the content itself may be a set of signed attributes. A signature over it would be one over
+    /// other content, which has these attributes, as well (RFC 9882, section 6). Of content that was not
+    /// kept every SET may be one.
     pub(super) fn is_attributes(&self) -> bool {
-        self.whole()
-            .is_some_and(|whole| SignedAttributes::from_der(whole).is_ok())
+        match self.whole() {
+            Some(whole) => attributes::may_be(whole),
+            None => self.outline.is_set(),
+        }
     }
 
     /// All of it, if it was kept.

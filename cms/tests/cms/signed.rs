@@ -364,14 +364,11 @@ fn without_attributes() {
     assert!(matches!(other, Err(SigningError::AttributesRequired(_))));
 }
 
-/// Attributes that become content: what was signed with them is no message without.
-#[test]
-fn attributes_are_no_content() {
-    let person = Person::new(SignatureAlgorithm::MlDsa65);
-    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
-    let message = by(&person).sign_detached(CONTENT).unwrap();
-    let signed = parts(parts(parts(&message)[1])[0]);
-    let signer = parts(parts(signed[4])[0]);
+/// The same signature without its attributes, and they for its content.
+fn attributes_as_content(message: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let signed = parts(parts(parts(message)[1])[0]);
+    let signers = signed.last().unwrap();
+    let signer = parts(parts(signers)[0]);
     let content = tlv(0x31, &[value(signer[3])]);
     let without = tlv(
         0x30,
@@ -387,17 +384,50 @@ fn attributes_are_no_content() {
             &tlv(0x31, &[&without]),
         ],
     );
-    let forged = tlv(0x30, &[parts(&message)[0], &tlv(0xa0, &[&forged])]);
-    assert!(matches!(
-        refusal(verifier.verify_detached(&forged[..], &content[..])),
-        SignatureRefusal::ContentIsAttributes
-    ));
-    // Nor are they signed as content, for somebody to make a message of.
-    let signer = DocumentSigner::new(&person.certificate, &person.key).without_attributes();
-    let signed = SignedDataBuilder::new()
-        .signer(signer)
-        .sign_detached(&content[..]);
-    assert!(matches!(signed, Err(SigningError::ContentIsAttributes)));
+    let forged = tlv(0x30, &[parts(message)[0], &tlv(0xa0, &[&forged])]);
+    (forged, content)
+}
+
+/// Attributes that become content: what was signed with them is no message without.
+#[test]
+fn attributes_are_no_content() {
+    let person = Person::new(SignatureAlgorithm::MlDsa65);
+    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let by_hand = |attribute: Vec<u8>| {
+        signed_by_hand(&person, SHA_512, PreHash::Sha512, |attributes| {
+            attributes.push(attribute);
+        })
+    };
+    let oid = [6, 3, 42, 3, 4];
+    let large = tlv(0x31, &[&tlv(4, &[&vec![0; 2 << 20]])]);
+    for message in [
+        by(&person).sign_detached(CONTENT).unwrap(),
+        // attributes that are not taken here, and by others are
+        by_hand(tlv(0x30, &[&oid, &tlv(0x31, &[])]).repeat(2)),
+        // more than is kept in memory
+        by_hand(tlv(0x30, &[&oid, &large])),
+    ] {
+        let (forged, content) = attributes_as_content(&message);
+        assert!(matches!(
+            refusal(verifier.verify_detached(&forged[..], &content[..])),
+            SignatureRefusal::ContentIsAttributes
+        ));
+        // Nor are they signed as content, for somebody to make a message of.
+        let signer = DocumentSigner::new(&person.certificate, &person.key).without_attributes();
+        let signed = SignedDataBuilder::new()
+            .signer(signer)
+            .sign_detached(&content[..]);
+        assert!(matches!(signed, Err(SigningError::ContentIsAttributes)));
+    }
+    // Other content that begins so is content.
+    for content in [&b"1"[..], b"1\x03abc", b"1\x84\0\0\0\x01x", &large[1..]] {
+        let signer = DocumentSigner::new(&person.certificate, &person.key).without_attributes();
+        let signed = SignedDataBuilder::new()
+            .signer(signer)
+            .sign_detached(content);
+        let verified = verifier.verify_detached(&signed.unwrap()[..], content);
+        assert!(verified.is_ok());
+    }
 }
 
 #[test]
