@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::cipher::{ContentCipher, Parameters, decode};
 use super::error::OpeningError;
-use super::recipient::{Outcome, RecipientKey};
+use super::recipient::{Outcome, RecipientKey, Tries};
 use super::recipient_info::{KEK, OTHER};
 use crate::encoding::{BerReader, tag};
 
@@ -16,9 +16,6 @@ const MAX_RECIPIENT: usize = 64 * 1024;
 
 /// An AlgorithmIdentifier, a content type or a version.
 const MAX_IDENTIFIER: usize = 256;
-
-/// For how many recipients a key is tried. Each that is meant costs a decapsulation.
-const MAX_TRIED: usize = 16;
 
 /// What of an EnvelopedData or AuthEnvelopedData stands before the content.
 pub(super) struct Head {
@@ -79,22 +76,21 @@ fn recipients(
     key: &RecipientKey<'_>,
 ) -> Result<(Zeroizing<Vec<u8>>, u64), OpeningError> {
     let mut outcome: Option<Outcome> = None;
-    let (mut count, mut tried) = (0, 0);
+    let (mut count, mut tries) = (0, Tries::new());
     reader.enter(tag::SET, "the recipients")?;
     while let Some(found) = reader.peek()? {
         count += 1;
-        let is_wanted = tried < MAX_TRIED && !matches!(outcome, Some(Ok(_)));
+        let is_wanted = !matches!(outcome, Some(Ok(_)));
         let this = match found {
-            OTHER if is_wanted => key.open_other(&element(reader, found)?)?,
-            KEK if is_wanted => key.open_kek(&element(reader, found)?)?,
+            OTHER if is_wanted => key.open_other(&element(reader, found)?, &mut tries)?,
+            KEK if is_wanted => key.open_kek(&element(reader, found)?, &mut tries)?,
             _ => {
                 reader.skip()?;
                 None
             }
         };
-        if let Some(this) = this {
-            tried += 1;
-            outcome = Some(this);
+        if this.is_some() {
+            outcome = this;
         }
     }
     reader.leave()?;

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::error::{EnvelopingError, OpeningError};
 use super::key_encryption::{Kdf, Wrap};
 use super::recipient_info::{KekRecipientInfo, KemRecipientInfo, encode_kek, encode_kem};
-use crate::identifier::{KeyIdentifier, NamedCertificate};
+use crate::identifier::{KeyIdentifier, NamedCertificate, key_identifier};
 
 /// Somebody to encrypt for.
 #[derive(Clone)]
@@ -165,13 +165,14 @@ enum OwnKey<'k> {
 }
 
 impl<'k> RecipientKey<'k> {
-    /// An ML-KEM key, whose certificate is not at hand: it is tried for every recipient with a key of its
-    /// algorithm, the first 16 of them.
+    /// An ML-KEM key, whose certificate is not at hand: it is tried for the recipients that are named by its
+    /// [`key_identifier`], and for every other with a key of its algorithm; for the first 16 of each.
     pub fn new(key: &'k DecapsulationKey) -> Self {
         Self(OwnKey::Kem(key, None))
     }
 
-    /// An ML-KEM key with its certificate, which messages name.
+    /// An ML-KEM key with its certificate, which messages name, if they don't name it by its
+    /// [`key_identifier`].
     ///
     /// # Errors
     ///
@@ -197,18 +198,26 @@ impl<'k> RecipientKey<'k> {
     }
 
     /// The content's key, if this `ori` is for this one; `None` if it is not.
-    pub(super) fn open_other(&self, der: &[u8]) -> der::Result<Option<Outcome>> {
+    pub(super) fn open_other(&self, der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
         let OwnKey::Kem(key, certificate) = &self.0 else {
             return Ok(None);
         };
         let Some(info) = KemRecipientInfo::from_der(der)? else {
             return Ok(None);
         };
-        let is_meant = certificate
-            .as_ref()
-            .is_none_or(|certificate| certificate.is_named_by(&info.recipient));
-        if !is_meant || info.kem != key.algorithm().identifier() {
+        if info.kem != key.algorithm().identifier() {
             return Ok(None);
+        }
+        let identifier = key_identifier(key.encapsulation_key()).to_vec();
+        let left = match certificate {
+            _ if info.recipient == KeyIdentifier::SubjectKeyId(identifier) => &mut tries.named,
+            Some(certificate) if certificate.is_named_by(&info.recipient) => &mut tries.named,
+            Some(_) => return Ok(None),
+            None => &mut tries.others,
+        };
+        match left.checked_sub(1) {
+            Some(less) => *left = less,
+            None => return Ok(None),
         }
         let Some(kdf) = Kdf::named(&info.kdf) else {
             return Ok(Some(Err(OpeningError::UnknownAlgorithm(info.kdf.oid))));
@@ -229,14 +238,15 @@ impl<'k> RecipientKey<'k> {
     }
 
     /// The content's key, if this `kekri` is for this one; `None` if it is not.
-    pub(super) fn open_kek(&self, der: &[u8]) -> der::Result<Option<Outcome>> {
+    pub(super) fn open_kek(&self, der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
         let OwnKey::SharedKey(id, key) = self.0 else {
             return Ok(None);
         };
         let info = KekRecipientInfo::from_der(der)?;
-        if info.id != id {
+        let Some(left) = tries.named.checked_sub(1).filter(|_| info.id == id) else {
             return Ok(None);
-        }
+        };
+        tries.named = left;
         Ok(Some(match Wrap::named(&info.wrap) {
             None => Err(OpeningError::UnknownAlgorithm(info.wrap.oid)),
             Some(wrap) => {
@@ -246,6 +256,25 @@ impl<'k> RecipientKey<'k> {
         }))
     }
 }
+
+/// For how many recipients more a key is tried. Each costs a decapsulation.
+pub(super) struct Tries {
+    /// Who are named as the key is.
+    named: u8,
+    /// Who may be meant.
+    others: u8,
+}
+
+impl Tries {
+    pub(super) fn new() -> Self {
+        Self {
+            named: MAX_TRIED,
+            others: MAX_TRIED,
+        }
+    }
+}
+
+const MAX_TRIED: u8 = 16;
 
 /// The content's key, or why a recipient who is meant does not get it.
 pub(super) type Outcome = Result<Zeroizing<Vec<u8>>, OpeningError>;

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use pq_cms::{
     ContentCipher, EnvelopeBuilder, EnvelopingError, Kdf, ObjectIdentifier, Opener, OpeningError,
-    Recipient, RecipientKey,
+    Recipient, RecipientKey, key_identifier,
 };
 use pq_x509::{
     CertificateBuilder, DecapsulationKey, Issuer, KemAlgorithm, KeyUsages, SignatureAlgorithm,
@@ -136,6 +136,34 @@ fn a_recipient_is_found_by_name() {
         RecipientKey::with_certificate(&others_key, &certificate),
         Err(OpeningError::OtherKey(_))
     ));
+}
+
+/// Everybody can name a key by its bits: however many recipients stand before it, and whatever its
+/// certificate says.
+#[test]
+fn a_key_is_found_by_what_it_is() {
+    let key = key(KemAlgorithm::MlKem512);
+    let id = key_identifier(key.encapsulation_key());
+    let own = Recipient::key(key.encapsulation_key().clone(), &id);
+    let mut builder = EnvelopeBuilder::new().recipient(own);
+    // They are sorted, and those with the shorter names come first.
+    for id in 0..40 {
+        let stranger = self::key(KemAlgorithm::MlKem512);
+        let recipient = Recipient::key(stranger.encapsulation_key().clone(), &[id]);
+        builder = builder.recipient(recipient);
+    }
+    let message = encrypt(&builder, SECRET);
+    let root = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+    let certificate = CertificateBuilder::end_entity().common_name("x");
+    let certificate = root.issue(certificate, &key).unwrap();
+    for own in [
+        RecipientKey::new(&key),
+        RecipientKey::with_certificate(&key, &certificate).unwrap(),
+    ] {
+        let opened = Opener::new(own).open_to_vec(&message[..], 100);
+        assert_eq!(opened.unwrap().0.as_slice(), SECRET);
+    }
 }
 
 #[test]
