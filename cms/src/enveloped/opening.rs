@@ -47,7 +47,9 @@ impl<'k> Opener<'k> {
 
     /// Takes messages of AES-CBC as well, with which **nothing tells whether the content was changed on
     /// the way**. A program that answers differently to what it decrypts, even by an error, gives the
-    /// content away to who asks often enough.
+    /// content away to who asks often enough. That goes for the content of messages of AES-GCM as well,
+    /// of which anybody makes messages of AES-CBC with the same key (RFC 9709, section 1): have a key of
+    /// its own for these.
     #[must_use]
     pub fn take_unauthenticated(mut self) -> Self {
         self.takes_unauthenticated = true;
