@@ -247,21 +247,25 @@ impl<'v> Verifier<'v> {
         for (number, signer) in message.signers.iter().enumerate() {
             match self.check(message, content, signer) {
                 Ok(signer) => verified.signers.push(signer),
-                Err(refusal) => verified.refused.push(VerificationError::Signature {
-                    number,
-                    signer: signer.signer.describe(),
-                    refusal: Box::new(refusal),
-                }),
+                Err(refusal) => {
+                    let refused = VerificationError::Signature {
+                        number,
+                        signer: signer.signer.describe(),
+                        refusal: Box::new(refusal),
+                    };
+                    // Those that follow would change nothing, and looking for paths takes time.
+                    if !self.takes_any_signer {
+                        return Err(refused);
+                    }
+                    verified.refused.push(refused);
+                }
             }
         }
-        let is_valid = !verified.signers.is_empty();
-        if verified.refused.is_empty() || (is_valid && self.takes_any_signer) {
-            return match is_valid {
-                true => Ok(verified),
-                false => Err(VerificationError::NoSigner),
-            };
+        match (&*verified.signers, &*verified.refused) {
+            ([_, ..], _) => Ok(verified),
+            ([], [_, ..]) => Err(verified.refused.swap_remove(0)),
+            ([], []) => Err(VerificationError::NoSigner),
         }
-        Err(verified.refused.swap_remove(0))
     }
 
     fn check(

@@ -1,10 +1,12 @@
 //! Messages that were altered, or made to do harm: refused in little time and memory, without a panic.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
 use std::time::Instant;
 
 use pq_cms::{DocumentSigner, EncodingError, SignedDataBuilder, VerificationError, Verifier};
-use pq_x509::SignatureAlgorithm;
+use pq_x509::pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
+use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
 
 use crate::bytes::{OneByOne, Repeated, changed, indefinite, parts, tlv};
 use crate::people::{EcdsaP256, P256Key, Person, certificate};
@@ -105,6 +107,63 @@ fn many_signers() {
         verifier.verify(with(0), io::sink()),
         Err(VerificationError::NoSigner)
     ));
+}
+
+/// Signers whom nobody trusts: the first one will do to refuse the message, before a path is looked for from
+/// the others.
+#[test]
+fn many_strangers() {
+    let key = P256Key::new(3);
+    let certificate = certificate("stranger", &key);
+    let signer = DocumentSigner::with_signer(&certificate, &key);
+    let message = attached(SignedDataBuilder::new().signer(signer), CONTENT);
+    let signed = parts(parts(parts(&message)[1])[0]);
+    let signer = parts(signed[4])[0].to_vec();
+    let (start, end) = around_signers(&message);
+    let root = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let counted = Counted::default();
+    let verifier = Verifier::with_chains(&validator).algorithms(&[&counted]);
+    let verify = |verifier: &Verifier<'_>| {
+        let message = Repeated::new(start.clone(), signer.clone(), 100, end.clone());
+        verifier.verify(message, io::sink()).map(|_| ())
+    };
+    assert!(matches!(
+        verify(&verifier),
+        Err(VerificationError::Signature { number: 0, .. })
+    ));
+    assert_eq!(counted.0.load(Ordering::Relaxed), 1);
+    // unless one of the others may be trusted
+    assert!(matches!(
+        verify(&verifier.clone().any_signer()),
+        Err(VerificationError::Signature { number: 0, .. })
+    ));
+    assert_eq!(counted.0.load(Ordering::Relaxed), 101);
+}
+
+/// How many signatures of ECDSA were looked at.
+#[derive(Debug, Default)]
+struct Counted(AtomicUsize);
+
+impl SignatureVerificationAlgorithm for Counted {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        EcdsaP256.verify_signature(public_key, message, signature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        EcdsaP256.public_key_alg_id()
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        EcdsaP256.signature_alg_id()
+    }
 }
 
 #[test]
