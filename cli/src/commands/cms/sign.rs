@@ -85,9 +85,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         };
         builder = builder.certificates(cas).signer(match key {
             SigningKey::PostQuantum(key) => DocumentSigner::new(certificate, key),
-            SigningKey::Composite(key) => {
-                DocumentSigner::with_signer(certificate, key).digest(key.algorithm().pre_hash())
-            }
+            SigningKey::Composite(key) => DocumentSigner::with_signer(certificate, key),
             SigningKey::Classical(key) => DocumentSigner::with_signer(certificate, key),
         });
     }
