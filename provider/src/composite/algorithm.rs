@@ -6,12 +6,12 @@ use pq_x509::{CompositeIdentifier, PreHash, SignatureAlgorithm};
 
 use crate::classical::{ClassicalAlgorithm, RsaScheme};
 
-/// The combinations, each with the last arc of its identifier in PKIX's `alg`, 1.3.6.1.5.5.7.6, the hash
-/// of the message and its halves. A further one is a further line here.
+/// The combinations, each with the last arc of its identifier in PKIX's `alg`, 1.3.6.1.5.5.7.6, and its
+/// halves. A further one is a further line here.
 macro_rules! combinations {
     ($(
         $(#[$attribute:meta])*
-        $algorithm:ident = $arc:literal $pre_hash:ident: $ml_dsa:ident, $classical:ident $($rsa:ident)?;
+        $algorithm:ident = $arc:literal: $ml_dsa:ident, $classical:ident $($rsa:ident)?;
     )+) => {
         /// A combination of ML-DSA and a classical algorithm.
         ///
@@ -39,7 +39,6 @@ macro_rules! combinations {
                             composite: CompositeIdentifier::from_arc($arc)
                                 .expect("it is one of the draft's"),
                             identifier: [0x06, 0x08, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06, $arc],
-                            pre_hash: PreHash::$pre_hash,
                             ml_dsa: SignatureAlgorithm::$ml_dsa,
                             classical: ClassicalAlgorithm::$classical,
                             rsa: scheme!($($rsa)?),
@@ -64,33 +63,33 @@ macro_rules! scheme {
 
 combinations! {
     /// ML-DSA-44 with RSA of 2048 bits, PSS.
-    MlDsa44Rsa2048PssSha256 = 37 Sha256: MlDsa44, Rsa2048 PssSha256;
+    MlDsa44Rsa2048PssSha256 = 37: MlDsa44, Rsa2048 PssSha256;
     /// ML-DSA-44 with RSA of 2048 bits, PKCS#1 v1.5.
-    MlDsa44Rsa2048Pkcs15Sha256 = 38 Sha256: MlDsa44, Rsa2048 Pkcs1Sha256;
+    MlDsa44Rsa2048Pkcs15Sha256 = 38: MlDsa44, Rsa2048 Pkcs1Sha256;
     /// ML-DSA-44 with Ed25519.
-    MlDsa44Ed25519Sha512 = 39 Sha512: MlDsa44, Ed25519;
+    MlDsa44Ed25519Sha512 = 39: MlDsa44, Ed25519;
     /// ML-DSA-44 with ECDSA on P-256.
-    MlDsa44EcdsaP256Sha256 = 40 Sha256: MlDsa44, EcdsaP256;
+    MlDsa44EcdsaP256Sha256 = 40: MlDsa44, EcdsaP256;
     /// ML-DSA-65 with RSA of 3072 bits, PSS.
-    MlDsa65Rsa3072PssSha512 = 41 Sha512: MlDsa65, Rsa3072 PssSha256;
+    MlDsa65Rsa3072PssSha512 = 41: MlDsa65, Rsa3072 PssSha256;
     /// ML-DSA-65 with RSA of 3072 bits, PKCS#1 v1.5.
-    MlDsa65Rsa3072Pkcs15Sha512 = 42 Sha512: MlDsa65, Rsa3072 Pkcs1Sha256;
+    MlDsa65Rsa3072Pkcs15Sha512 = 42: MlDsa65, Rsa3072 Pkcs1Sha256;
     /// ML-DSA-65 with RSA of 4096 bits, PSS.
-    MlDsa65Rsa4096PssSha512 = 43 Sha512: MlDsa65, Rsa4096 PssSha384;
+    MlDsa65Rsa4096PssSha512 = 43: MlDsa65, Rsa4096 PssSha384;
     /// ML-DSA-65 with RSA of 4096 bits, PKCS#1 v1.5.
-    MlDsa65Rsa4096Pkcs15Sha512 = 44 Sha512: MlDsa65, Rsa4096 Pkcs1Sha384;
+    MlDsa65Rsa4096Pkcs15Sha512 = 44: MlDsa65, Rsa4096 Pkcs1Sha384;
     /// ML-DSA-65 with ECDSA on P-256.
-    MlDsa65EcdsaP256Sha512 = 45 Sha512: MlDsa65, EcdsaP256;
+    MlDsa65EcdsaP256Sha512 = 45: MlDsa65, EcdsaP256;
     /// ML-DSA-65 with ECDSA on P-384.
-    MlDsa65EcdsaP384Sha512 = 46 Sha512: MlDsa65, EcdsaP384;
+    MlDsa65EcdsaP384Sha512 = 46: MlDsa65, EcdsaP384;
     /// ML-DSA-65 with Ed25519.
-    MlDsa65Ed25519Sha512 = 48 Sha512: MlDsa65, Ed25519;
+    MlDsa65Ed25519Sha512 = 48: MlDsa65, Ed25519;
     /// ML-DSA-87 with ECDSA on P-384.
-    MlDsa87EcdsaP384Sha512 = 49 Sha512: MlDsa87, EcdsaP384;
+    MlDsa87EcdsaP384Sha512 = 49: MlDsa87, EcdsaP384;
     /// ML-DSA-87 with RSA of 3072 bits, PSS.
-    MlDsa87Rsa3072PssSha512 = 52 Sha512: MlDsa87, Rsa3072 PssSha256;
+    MlDsa87Rsa3072PssSha512 = 52: MlDsa87, Rsa3072 PssSha256;
     /// ML-DSA-87 with RSA of 4096 bits, PSS.
-    MlDsa87Rsa4096PssSha512 = 53 Sha512: MlDsa87, Rsa4096 PssSha384;
+    MlDsa87Rsa4096PssSha512 = 53: MlDsa87, Rsa4096 PssSha384;
 }
 
 /// What is missing for the draft's other combinations, by their last arc.
@@ -106,7 +105,6 @@ pub(super) struct Row {
     composite: CompositeIdentifier,
     /// What is in the SEQUENCE of the AlgorithmIdentifier.
     pub(super) identifier: [u8; 10],
-    pub(super) pre_hash: PreHash,
     pub(super) ml_dsa: SignatureAlgorithm,
     pub(super) classical: ClassicalAlgorithm,
     pub(super) rsa: RsaScheme,
@@ -160,7 +158,7 @@ impl CompositeAlgorithm {
 
     /// The hash function of the message, which both halves sign (PH of the draft). CMS needs its digest.
     pub fn pre_hash(self) -> PreHash {
-        self.row().pre_hash
+        self.row().composite.pre_hash()
     }
 
     /// The length of the longest signature, in bytes. ECDSA's vary.
