@@ -75,3 +75,26 @@ impl PrivateKey {
 
 /// FIPS 204, algorithm 1.
 const SEED_LEN: usize = 32;
+
+/// Whoever has a private key of a document signs as that key does.
+macro_rules! signs_by_its_key {
+    ($document:ty) => {
+        impl pq_x509::SubjectKey for $document {
+            fn spki(&self) -> pq_x509::pki_types::SubjectPublicKeyInfoDer<'_> {
+                self.signing_key().spki()
+            }
+        }
+
+        impl pq_x509::Signer for $document {
+            fn signature_algorithm(&self) -> pq_x509::x509_cert::spki::AlgorithmIdentifierOwned {
+                self.signing_key().signature_algorithm()
+            }
+
+            fn sign(&self, message: &[u8]) -> Result<Vec<u8>, pq_x509::SignError> {
+                pq_x509::Signer::sign(self.signing_key(), message)
+            }
+        }
+    };
+}
+
+pub(crate) use signs_by_its_key;

@@ -11,6 +11,6 @@ mod thumbprint;
 
 pub use algorithm::Algorithm;
 pub use error::AkpError;
-pub(crate) use key::{PrivateKey, PublicKey};
+pub(crate) use key::{PrivateKey, PublicKey, signs_by_its_key};
 pub(crate) use selection::{Identified, NoKey, verify};
 pub use thumbprint::Thumbprint;

@@ -1,12 +1,12 @@
 use core::slice;
 
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::{SignError, Signer, SigningKey, SubjectKey, VerifyingKey};
+use pq_x509::{SigningKey, VerifyingKey};
 use zeroize::Zeroizing;
 
 use super::error::CoseError;
-use crate::akp::{AkpError, Algorithm, Identified, PrivateKey, PublicKey, Thumbprint};
+use crate::akp::{
+    AkpError, Algorithm, Identified, PrivateKey, PublicKey, Thumbprint, signs_by_its_key,
+};
 use crate::encoding::cbor::{self, Label, Reader, Writer};
 use crate::encoding::shown;
 
@@ -185,21 +185,7 @@ impl CosePrivateKey {
     }
 }
 
-impl SubjectKey for CosePrivateKey {
-    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
-        self.signing_key().spki()
-    }
-}
-
-impl Signer for CosePrivateKey {
-    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-        self.signing_key().signature_algorithm()
-    }
-
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        Signer::sign(self.signing_key(), message)
-    }
-}
+signs_by_its_key!(CosePrivateKey);
 
 /// The labels of RFC 9052 section 7.1 and RFC 9964 section 3.
 const TYPE: i64 = 1;

@@ -1,13 +1,11 @@
 use core::slice;
 
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
-use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
-use pq_x509::{SignError, Signer, SigningKey, SubjectKey, VerifyingKey};
+use pq_x509::{SigningKey, VerifyingKey};
 use zeroize::Zeroizing;
 
 use super::error::JwkError;
 use super::members::{Kind, Members, base64_error, canonical, write};
-use crate::akp::{Algorithm, Identified, PrivateKey, PublicKey, Thumbprint};
+use crate::akp::{Algorithm, Identified, PrivateKey, PublicKey, Thumbprint, signs_by_its_key};
 use crate::encoding::base64url;
 use crate::encoding::json::{self, Object};
 
@@ -219,21 +217,7 @@ impl TryFrom<SigningKey> for PrivateJwk {
     }
 }
 
-impl SubjectKey for PrivateJwk {
-    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
-        self.signing_key().spki()
-    }
-}
-
-impl Signer for PrivateJwk {
-    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-        self.signing_key().signature_algorithm()
-    }
-
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        Signer::sign(self.signing_key(), message)
-    }
-}
+signs_by_its_key!(PrivateJwk);
 
 /// A key has some kilobytes; whoever adds certificates to it has room for many.
 const LIMIT: usize = 64 * 1024;
