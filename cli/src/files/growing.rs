@@ -49,19 +49,26 @@ impl<'d> Growing<'d> {
 
     /// Gives it its name, or passes it on.
     pub(crate) fn commit(self) -> Result<(), OutputError> {
-        self.staged.sync()?;
-        self.commit_copy()
+        self.pass_on(Staged::sync)
     }
 
     /// The same for a copy of what is safe elsewhere: as [`write_copies`](super::write_copies) does, it waits
     /// for the disk only where it replaces something.
     pub(crate) fn commit_copy(self) -> Result<(), OutputError> {
+        self.pass_on(|staged| match staged.is_new() {
+            true => Ok(()),
+            false => staged.sync(),
+        })
+    }
+
+    /// Does it, with `sync` before a file gets its name.
+    fn pass_on(
+        self,
+        sync: impl FnOnce(&Staged<'d>) -> Result<(), OutputError>,
+    ) -> Result<(), OutputError> {
         let Some(mut waiting) = self.waiting else {
-            if !self.staged.is_new() {
-                self.staged.sync()?;
-            }
-            self.staged.commit(self.force)?;
-            return Ok(());
+            sync(&self.staged)?;
+            return self.staged.commit(self.force).map(drop);
         };
         waiting.rewind().map_err(at_temporary_file)?;
         match self.staged {
