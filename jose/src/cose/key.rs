@@ -108,7 +108,7 @@ impl AsRef<[Self]> for CoseKey {
 
 /// A COSE_Key that signs: a seed.
 ///
-/// It is a [`Signer`] as its [`signing_key`](Self::signing_key) is.
+/// It is a [`Signer`](pq_x509::Signer) as its [`signing_key`](Self::signing_key) is.
 #[derive(Clone, Debug)]
 pub struct CosePrivateKey {
     key: PrivateKey,

@@ -126,7 +126,7 @@ impl TryFrom<VerifyingKey> for Jwk {
 
 /// A JSON Web Key that signs: a seed.
 ///
-/// It is a [`Signer`] as its [`signing_key`](Self::signing_key) is.
+/// It is a [`Signer`](pq_x509::Signer) as its [`signing_key`](Self::signing_key) is.
 #[derive(Clone, Debug)]
 pub struct PrivateJwk {
     key: PrivateKey,
