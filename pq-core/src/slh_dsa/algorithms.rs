@@ -1,7 +1,7 @@
 //! The internal algorithms (FIPS 205, section 9).
 
 use super::address::Fors;
-use super::fors::{self, CALLS_PER_LEAF, Indices, Secrets};
+use super::fors::{self, Indices, Secrets};
 use super::hash::Hash;
 use super::hypertree::{self, Position};
 use super::parallel::{Meter, ProgressHook};
@@ -10,7 +10,6 @@ use super::sha2::Sha2;
 use super::shake::Shake;
 use super::signing_key::SigningKey;
 use super::verifying_key::VerifyingKey;
-use super::wots::calls_per_key_pair;
 use crate::Error;
 use crate::arch::{Backend, declassify};
 
@@ -38,7 +37,7 @@ pub(super) fn public_root<P: ParameterSet, B: Backend>(
     progress: ProgressHook<'_>,
     root: &mut [u8],
 ) {
-    let meter = Meter::new(progress, calls_per_tree(&P::SHAPE, sk_seed.len()));
+    let meter = Meter::new(progress, P::SHAPE.calls_per_tree(sk_seed.len()));
     with_hash!(P, b, pk_seed, hash => {
         hypertree::root(&hash, sk_seed, &P::SHAPE, &meter, root);
     });
@@ -98,9 +97,7 @@ impl Signer<'_> {
     ) -> [u8; MAX_N] {
         let Self { shape, sk_seed, .. } = *self;
         let n = H::N;
-        let leaves = (shape.k << shape.a) as u32;
-        let trees = shape.d as u32 * calls_per_tree(shape, n);
-        let meter = &Meter::new(progress, leaves * CALLS_PER_LEAF + trees);
+        let meter = &Meter::new(progress, shape.calls_per_signature(n));
         let (r, rest) = signature.split_at_mut(n);
         let (fors_signature, hypertree_signature) = rest.split_at_mut(fors_len(shape, n));
         // 3: R ← PRF_msg(SK.prf, opt_rand, M)
@@ -201,8 +198,8 @@ impl Digest {
         let (md, rest) = digest.split_at(md_len);
         let (tree, leaf) = rest.split_at(tree_len);
         let position = Position {
-            tree: number(tree, shape.tree_height * (shape.d - 1)),
-            key_pair: number(leaf, shape.tree_height) as u32,
+            tree: number(tree, (shape.tree_height * (shape.d - 1)) as u32),
+            key_pair: number(leaf, shape.tree_height as u32) as u32,
         };
         Self {
             indices: Indices::of(shape, md),
@@ -216,11 +213,12 @@ impl Digest {
 }
 
 /// The low bits of a big-endian number, at most 64.
-fn number(bytes: &[u8], bits: usize) -> u64 {
+fn number(bytes: &[u8], bits: u32) -> u64 {
     let number = bytes
         .iter()
         .fold(0, |number, byte| number << 8 | u64::from(*byte));
-    number & (u64::MAX >> (64 - bits))
+    // no bits for the tree's index where there is one tree
+    number & u64::MAX.checked_shr(64 - bits).unwrap_or(0)
 }
 
 /// Length of the signature of FORS.
@@ -228,6 +226,201 @@ fn fors_len(shape: &Shape, n: usize) -> usize {
     shape.k * (1 + shape.a) * n
 }
 
-fn calls_per_tree(shape: &Shape, n: usize) -> u32 {
-    calls_per_key_pair(n) << shape.tree_height
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::{Signer, root_by_signature};
+    use crate::arch::on_each_backend;
+    use crate::dimension::Dim;
+    use crate::slh_dsa::hash::Hash;
+    use crate::slh_dsa::hypertree;
+    use crate::slh_dsa::parallel::Meter;
+    use crate::slh_dsa::params::{HashFamily, Shape};
+    use crate::slh_dsa::sha2::Sha2;
+    use crate::slh_dsa::shake::Shake;
+    use crate::slh_dsa::textbook::Textbook;
+    use crate::test_random::Random;
+
+    const FAMILIES: [HashFamily; 2] = [HashFamily::Shake, HashFamily::Sha2];
+
+    /// n and shape of the sets of SP 800-230.
+    const LIMITED: [(usize, Shape); 3] = [
+        (16, shape(1, 22, 24, 6, 2)),
+        (24, shape(1, 21, 25, 9, 3)),
+        (32, shape(1, 21, 25, 12, 2)),
+    ];
+
+    const fn shape(d: usize, tree_height: usize, a: usize, k: usize, lg_w: usize) -> Shape {
+        Shape {
+            d,
+            tree_height,
+            a,
+            k,
+            lg_w,
+        }
+    }
+
+    /// Calls `$check` with the functions of a family on each backend.
+    macro_rules! on_each_hash {
+        ($family:expr, $n:expr, $pk_seed:expr, $check:expr) => {
+            match $n {
+                16 => on_each_hash!(@n Dim<16>, $family, $pk_seed, $check),
+                24 => on_each_hash!(@n Dim<24>, $family, $pk_seed, $check),
+                _ => on_each_hash!(@n Dim<32>, $family, $pk_seed, $check),
+            }
+        };
+        (@n $n:ty, $family:expr, $pk_seed:expr, $check:expr) => {
+            on_each_backend!(b => match $family {
+                HashFamily::Shake => $check.run(&Shake::<_, $n>::new(b, $pk_seed)),
+                HashFamily::Sha2 => $check.run(&Sha2::<_, $n>::new(b, $pk_seed)),
+            })
+        };
+    }
+
+    /// A key and what it signs.
+    struct Key {
+        parts: [u8; 4 * 32],
+        message: Vec<u8>,
+    }
+
+    impl Key {
+        fn new(seed: u64) -> Self {
+            let mut random = Random::new(seed);
+            Self {
+                parts: random.bytes(),
+                message: random.bytes::<77>().to_vec(),
+            }
+        }
+
+        /// SK.seed, SK.prf, PK.seed, and fresh randomness, of n bytes.
+        fn parts(&self, n: usize) -> [&[u8]; 4] {
+            let part = |i: usize| &self.parts[32 * i..][..n];
+            [part(0), part(1), part(2), part(3)]
+        }
+    }
+
+    /// Keys and signatures of sets that are small enough for the textbook, with the chains of
+    /// each standard, and trees below and above what is computed in one piece.
+    #[test]
+    fn small_trees_match_textbook() {
+        struct Check<'a> {
+            key: &'a Key,
+            shape: &'a Shape,
+            root: &'a [u8],
+            signature: &'a [u8],
+        }
+
+        impl Check<'_> {
+            fn run<H: Hash>(&self, hash: &H) {
+                let Self { key, shape, .. } = *self;
+                let [sk_seed, sk_prf, _, randomness] = key.parts(H::N);
+                let mut root = vec![0; H::N];
+                let meter = Meter::new(&|_| (), shape.calls_per_tree(H::N));
+                hypertree::root(hash, sk_seed, shape, &meter, &mut root);
+                assert_eq!(root, self.root, "{shape:?}");
+
+                let signer = Signer {
+                    shape,
+                    sk_seed,
+                    sk_prf,
+                    pk_root: self.root,
+                    randomness,
+                };
+                let (message, hook) = (&[&key.message[..5], &key.message[5..]], &|_| ());
+                let mut signature = vec![0; shape.signature_len(H::N)];
+                let root = signer.sign(hash, message, hook, &mut signature);
+                assert_eq!(root[..H::N], *self.root);
+                assert!(signature == self.signature, "{shape:?}");
+                let root = root_by_signature(hash, shape, self.root, message, &signature);
+                assert_eq!(root[..H::N], *self.root);
+            }
+        }
+
+        for (i, (n, shape)) in [
+            (16, shape(1, 5, 7, 6, 2)),
+            (24, shape(1, 5, 7, 9, 3)),
+            (32, shape(1, 5, 7, 12, 2)),
+            (16, shape(2, 3, 3, 6, 2)),
+            (24, shape(2, 3, 5, 3, 3)),
+            (32, shape(2, 3, 3, 2, 4)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let key = Key::new(i as u64);
+            let [sk_seed, sk_prf, pk_seed, randomness] = key.parts(n);
+            for family in FAMILIES {
+                let textbook = Textbook {
+                    family,
+                    n,
+                    shape,
+                    pk_seed,
+                };
+                let root = &textbook.root(sk_seed);
+                let secrets = [sk_seed, sk_prf, root];
+                let signature = &textbook.sign(&key.message, secrets, randomness);
+                let by_signature = textbook.root_by_signature(&key.message, signature, root);
+                assert_eq!(by_signature, *root);
+                let check = Check {
+                    key: &key,
+                    shape: &shape,
+                    root,
+                    signature,
+                };
+                on_each_hash!(family, n, pk_seed, check);
+            }
+        }
+    }
+
+    /// With all numbers of SP 800-230: no key is made, and the root is that of arbitrary bytes.
+    #[test]
+    fn limited_sets_verify_as_textbook() {
+        struct Check<'a> {
+            key: &'a Key,
+            shape: &'a Shape,
+            signature: &'a [u8],
+            root: &'a [u8],
+        }
+
+        impl Check<'_> {
+            fn run<H: Hash>(&self, hash: &H) {
+                let Self { key, shape, .. } = *self;
+                let pk_root = key.parts(H::N)[3];
+                let message = &[&key.message[..]];
+                let root = root_by_signature(hash, shape, pk_root, message, self.signature);
+                assert_eq!(root[..H::N], *self.root, "{shape:?}");
+            }
+        }
+
+        for (n, shape) in LIMITED {
+            let mut random = Random::new(n as u64);
+            let signature: Vec<u8> = (0..shape.signature_len(n))
+                .map(|_| random.bits() as u8)
+                .collect();
+            for seed in 0..4 {
+                let key = Key::new(seed);
+                let [_, _, pk_seed, pk_root] = key.parts(n);
+                for family in FAMILIES {
+                    let textbook = Textbook {
+                        family,
+                        n,
+                        shape,
+                        pk_seed,
+                    };
+                    let root = &textbook.root_by_signature(&key.message, &signature, pk_root);
+                    let check = Check {
+                        key: &key,
+                        shape: &shape,
+                        signature: &signature,
+                        root,
+                    };
+                    on_each_hash!(family, n, pk_seed, check);
+                }
+            }
+        }
+    }
 }

@@ -4,18 +4,22 @@ use super::address::{Address, Fors};
 use super::hash::{Hash, Lanes};
 use super::merkle::{self, Leaves, MAX_BLOCK_HEIGHT, Opening};
 use super::parallel::{Meter, join};
-use super::params::{MAX_K, MAX_N, Shape};
+use super::params::{CALLS_PER_LEAF, MAX_A, MAX_K, MAX_N, Shape};
 
 /// For each tree the leaf that a message opens (base_2ᵇ, algorithm 4).
 ///
 /// They are bits of the message digest, and public as that is.
-pub(super) struct Indices([u16; MAX_K]);
+pub(super) struct Indices([u32; MAX_K]);
 
 impl Indices {
     /// Of the first part of a message digest.
     pub(super) fn of(shape: &Shape, md: &[u8]) -> Self {
         let mut indices = [0; MAX_K];
         let mut bytes = md.iter();
+        // what is left of a byte, and as many more as an index takes
+        const {
+            assert!(7 + MAX_A <= u32::BITS as usize);
+        }
         let (mut bits, mut total) = (0, 0_u32);
         for index in &mut indices[..shape.k] {
             while bits < shape.a {
@@ -23,14 +27,14 @@ impl Indices {
                 bits += 8;
             }
             bits -= shape.a;
-            *index = (total >> bits) as u16 & ((1 << shape.a) - 1);
+            *index = total >> bits & ((1 << shape.a) - 1);
         }
         Self(indices)
     }
 
     /// The leaf of tree `i`, counted through all trees.
     fn leaf(&self, shape: &Shape, i: usize) -> u32 {
-        (i << shape.a) as u32 | u32::from(self.0[i])
+        (i << shape.a) as u32 | self.0[i]
     }
 }
 
@@ -83,9 +87,6 @@ impl<H: Hash> Leaves for Secrets<'_, H> {
         self.key.node(height, index)
     }
 }
-
-/// Calls of PRF, F and H that make a leaf and its share of the tree.
-pub(super) const CALLS_PER_LEAF: u32 = 3;
 
 /// Signs (fors_sign, algorithm 16), and computes the key (as algorithm 17 does, but from
 /// the roots that signing has).
@@ -185,14 +186,20 @@ mod tests {
     /// Bits in the order of the bytes, the most significant first.
     #[test]
     fn indices_are_the_bits_of_the_digest() {
-        let shape = Shape {
+        let shape = |a| Shape {
             d: 1,
             tree_height: 8,
-            a: 12,
+            a,
             k: 3,
+            lg_w: 4,
         };
-        let indices = Indices::of(&shape, &[0x12, 0x34, 0x56, 0x78, 0x9f]);
+        let indices = Indices::of(&shape(12), &[0x12, 0x34, 0x56, 0x78, 0x9f]);
         assert_eq!(indices.0[..3], [0x123, 0x456, 0x789]);
-        assert_eq!(indices.leaf(&shape, 2), 0x2789);
+        assert_eq!(indices.leaf(&shape(12), 2), 0x2789);
+
+        let md = [0xff, 0xff, 0xff, 0x80, 0, 0, 0x3f, 0xff, 0xff, 0xe0];
+        let indices = Indices::of(&shape(25), &md);
+        assert_eq!(indices.0[..3], [0x1ff_ffff, 0, 0x1ff_ffff]);
+        assert_eq!(indices.leaf(&shape(25), 2), 0x5ff_ffff);
     }
 }

@@ -49,9 +49,8 @@ pub(super) trait Lanes {
     /// Copies the value of a lane.
     fn value(&self, lane: usize, output: &mut [u8]);
 
-    /// Replaces every value by F(PK.seed, ADRS, value), `steps` times, at most
-    /// [`CHAIN_LEN`](super::params::CHAIN_LEN), and counts up the last field of every
-    /// address each time.
+    /// Replaces every value by F(PK.seed, ADRS, value), `steps` times, at most as many as a chain
+    /// has, and counts up the last field of every address each time.
     fn advance(&mut self, steps: usize);
 }
 
@@ -114,7 +113,7 @@ mod tests {
         let mut random =
             |len: usize| -> Vec<u8> { (0..len).map(|_| random.bits() as u8).collect() };
 
-        for steps in [0, 1, 2, 15] {
+        for steps in [0, 1, 2, 3, 7, 15] {
             let values = random(H::LANES * H::N);
             let mut lanes = hash.lanes();
             for (lane, value) in values.chunks(H::N).enumerate() {
@@ -146,7 +145,7 @@ mod tests {
                 let expected = (textbook.t)(seed, &address(i), &nodes[2 * i * H::N..][..2 * H::N]);
                 assert_eq!(parents[i * H::N..][..H::N], expected, "pair {i} of {count}");
             }
-            for blocks in [14, 35, 51, 67] {
+            for blocks in [6, 9, 14, 35, 51, 67, 68, 133] {
                 let messages = random(count * blocks * H::N);
                 let mut nodes = vec![0; count * H::N];
                 hash.compress(&messages, &mut nodes, address);

@@ -5,7 +5,7 @@ use super::address::Tree;
 use super::hash::Hash;
 use super::merkle::{self, Opening};
 use super::parallel::Meter;
-use super::params::{MAX_N, Shape, chains};
+use super::params::{MAX_N, Shape};
 use super::wots::{self, Digits, KeyPairs};
 use crate::arch::declassify;
 
@@ -37,11 +37,12 @@ pub(super) fn root<H: Hash>(
     let key_pairs = KeyPairs {
         hash,
         sk_seed,
+        shape,
         tree: Tree {
             layer: shape.d as u32 - 1,
             index: 0,
         },
-        digits: Digits::of(root),
+        digits: Digits::of(shape, root),
         meter,
     };
     merkle::root(&key_pairs, shape.tree_height, 0, None, root);
@@ -65,14 +66,15 @@ pub(super) fn sign<H: Hash>(
         let key_pairs = KeyPairs {
             hash,
             sk_seed,
+            shape,
             tree: Tree {
                 layer,
                 index: position.tree,
             },
-            digits: Digits::of(message),
+            digits: Digits::of(shape, message),
             meter,
         };
-        let (revealed, path) = signature.split_at_mut(chains(n) * n);
+        let (revealed, path) = signature.split_at_mut(shape.chains(n) * n);
         let opening = Opening {
             leaf: position.key_pair,
             revealed,
@@ -103,8 +105,16 @@ pub(super) fn root_by_signature<H: Hash>(
             layer,
             index: position.tree,
         };
-        let (revealed, path) = signature.split_at(chains(n) * n);
-        wots::public_key(hash, tree, position.key_pair, message, revealed, leaf);
+        let (revealed, path) = signature.split_at(shape.chains(n) * n);
+        wots::public_key(
+            hash,
+            shape,
+            tree,
+            position.key_pair,
+            message,
+            revealed,
+            leaf,
+        );
         merkle::root_by_path(
             hash,
             position.key_pair,
@@ -119,5 +129,5 @@ pub(super) fn root_by_signature<H: Hash>(
 
 /// Length of a layer's part of a signature: of WOTS⁺, and the authentication path.
 fn xmss_len(shape: &Shape, n: usize) -> usize {
-    (chains(n) + shape.tree_height) * n
+    (shape.chains(n) + shape.tree_height) * n
 }

@@ -66,6 +66,8 @@ mod sha2;
 mod shake;
 mod signature;
 mod signing_key;
+#[cfg(test)]
+mod textbook;
 mod verifying_key;
 mod wots;
 

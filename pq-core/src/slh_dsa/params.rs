@@ -46,7 +46,7 @@ pub enum HashFamily {
     Sha2,
 }
 
-/// The numbers of a parameter set that say what its trees look like (FIPS 205, table 2).
+/// The numbers of a parameter set that say what its trees and chains look like (FIPS 205, table 2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Shape {
@@ -58,6 +58,8 @@ pub struct Shape {
     pub a: usize,
     /// k, the number of trees of FORS.
     pub k: usize,
+    /// lg w, the bits of a message that a chain of WOTS⁺ signs; 4 in FIPS 205. It divides n.
+    pub lg_w: usize,
 }
 
 impl Shape {
@@ -77,45 +79,87 @@ impl Shape {
         ]
     }
 
+    /// w − 1, the length of a chain of WOTS⁺.
+    pub(super) const fn chain_len(&self) -> usize {
+        (1 << self.lg_w) - 1
+    }
+
+    /// len₁, the number of chains for a message (FIPS 205, section 5).
+    pub(super) const fn message_chains(&self, n: usize) -> usize {
+        8 * n / self.lg_w
+    }
+
+    /// len₂, the number of chains for the checksum: its largest value has as many digits.
+    pub(super) const fn checksum_chains(&self, n: usize) -> usize {
+        let largest = self.message_chains(n) * self.chain_len();
+        largest.ilog2() as usize / self.lg_w + 1
+    }
+
+    /// len, the number of chains.
+    pub(super) const fn chains(&self, n: usize) -> usize {
+        self.message_chains(n) + self.checksum_chains(n)
+    }
+
     /// Length of a signature in bytes.
-    const fn signature_len(&self, n: usize) -> usize {
-        n * (1 + self.k * (1 + self.a) + self.d * (self.tree_height + chains(n)))
+    pub(super) const fn signature_len(&self, n: usize) -> usize {
+        n * (1 + self.k * (1 + self.a) + self.d * (self.tree_height + self.chains(n)))
+    }
+
+    /// Calls of PRF and F that make a key pair of WOTS⁺.
+    pub(super) const fn calls_per_key_pair(&self, n: usize) -> u32 {
+        (self.chains(n) * (1 + self.chain_len())) as u32
+    }
+
+    /// Calls of PRF and F that make a tree of such key pairs.
+    pub(super) const fn calls_per_tree(&self, n: usize) -> u32 {
+        self.calls_per_key_pair(n) * (1 << self.tree_height)
+    }
+
+    /// Calls of hash functions that make a signature, but for those of whole messages.
+    pub(super) const fn calls_per_signature(&self, n: usize) -> u32 {
+        let leaves = (self.k * (1 << self.a)) as u32;
+        leaves * CALLS_PER_LEAF + self.d as u32 * self.calls_per_tree(n)
     }
 }
 
-/// lg w: the bits of a message that a chain of WOTS⁺ signs.
-pub(super) const LG_W: usize = 4;
-
-/// w − 1, the length of a chain.
-pub(super) const CHAIN_LEN: usize = (1 << LG_W) - 1;
-
-/// len, the number of chains of WOTS⁺: len₁ for the message and len₂ = 3 for its
-/// checksum (FIPS 205, section 5).
-pub(super) const fn chains(n: usize) -> usize {
-    8 * n / LG_W + 3
-}
+/// Calls of PRF, F and H that make a leaf of FORS and its share of the tree.
+pub(super) const CALLS_PER_LEAF: u32 = 3;
 
 /// The largest n.
 pub(super) const MAX_N: usize = 32;
-/// The largest len.
-pub(super) const MAX_CHAINS: usize = chains(MAX_N);
+/// The largest len. Room for it is on the stack.
+pub(super) const MAX_CHAINS: usize = if cfg!(test) {
+    133
+} else {
+    67
+};
 /// The largest k.
 pub(super) const MAX_K: usize = 35;
+/// The largest a.
+pub(super) const MAX_A: usize = 25;
 /// The largest m.
 pub(super) const MAX_DIGEST_LEN: usize = 49;
 
 macro_rules! parameter_sets {
-    ($(
-        $shake:ident, $sha2:ident, $suffix:literal, $category:literal,
-        n: $n:literal, d: $d:literal, tree_height: $tree_height:literal, a: $a:literal,
-        k: $k:literal;
-    )*) => {$(
-        parameter_sets!(@set $shake, Shake, "SHAKE", $suffix, $category, $n, $d, $tree_height, $a, $k);
-        parameter_sets!(@set $sha2, Sha2, "SHA2", $suffix, $category, $n, $d, $tree_height, $a, $k);
+    (
+        $(
+            $shake:ident, $sha2:ident, $suffix:literal, $category:literal,
+            n: $n:literal, d: $d:literal, tree_height: $tree_height:literal, a: $a:literal,
+            k: $k:literal, lg_w: $lg_w:literal;
+        )*
+    ) => {$(
+        parameter_sets!(
+            @set $shake, Shake, "SHAKE", $suffix, $category,
+            $n, $d, $tree_height, $a, $k, $lg_w
+        );
+        parameter_sets!(
+            @set $sha2, Sha2, "SHA2", $suffix, $category,
+            $n, $d, $tree_height, $a, $k, $lg_w
+        );
     )*};
     (
         @set $set:ident, $family:ident, $family_name:literal, $suffix:literal, $category:literal,
-        $n:literal, $d:literal, $tree_height:literal, $a:literal, $k:literal
+        $n:literal, $d:literal, $tree_height:literal, $a:literal, $k:literal, $lg_w:literal
     ) => {
         #[doc = concat!("SLH-DSA-", $family_name, "-", $suffix, ", security category ", $category, ".")]
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -131,6 +175,7 @@ macro_rules! parameter_sets {
                 tree_height: $tree_height,
                 a: $a,
                 k: $k,
+                lg_w: $lg_w,
             };
 
             type N = Dim<$n>;
@@ -141,19 +186,28 @@ macro_rules! parameter_sets {
         }
 
         const _: () = {
-            assert!($k <= MAX_K && $n <= MAX_N);
+            assert!($k <= MAX_K && $a <= MAX_A && $n <= MAX_N);
             assert!($set::SHAPE.digest_len() <= MAX_DIGEST_LEN);
+            assert!($n % $lg_w == 0 && $set::SHAPE.chains($n) <= MAX_CHAINS);
+            // refused by the compiler if it overflows
+            assert!($set::SHAPE.calls_per_signature($n) > 0);
         };
     };
 }
 
 parameter_sets! {
-    SlhDsaShake128s, SlhDsaSha2_128s, "128s", "1", n: 16, d: 7, tree_height: 9, a: 12, k: 14;
-    SlhDsaShake128f, SlhDsaSha2_128f, "128f", "1", n: 16, d: 22, tree_height: 3, a: 6, k: 33;
-    SlhDsaShake192s, SlhDsaSha2_192s, "192s", "3", n: 24, d: 7, tree_height: 9, a: 14, k: 17;
-    SlhDsaShake192f, SlhDsaSha2_192f, "192f", "3", n: 24, d: 22, tree_height: 3, a: 8, k: 33;
-    SlhDsaShake256s, SlhDsaSha2_256s, "256s", "5", n: 32, d: 8, tree_height: 8, a: 14, k: 22;
-    SlhDsaShake256f, SlhDsaSha2_256f, "256f", "5", n: 32, d: 17, tree_height: 4, a: 9, k: 35;
+    SlhDsaShake128s, SlhDsaSha2_128s, "128s", "1",
+        n: 16, d: 7, tree_height: 9, a: 12, k: 14, lg_w: 4;
+    SlhDsaShake128f, SlhDsaSha2_128f, "128f", "1",
+        n: 16, d: 22, tree_height: 3, a: 6, k: 33, lg_w: 4;
+    SlhDsaShake192s, SlhDsaSha2_192s, "192s", "3",
+        n: 24, d: 7, tree_height: 9, a: 14, k: 17, lg_w: 4;
+    SlhDsaShake192f, SlhDsaSha2_192f, "192f", "3",
+        n: 24, d: 22, tree_height: 3, a: 8, k: 33, lg_w: 4;
+    SlhDsaShake256s, SlhDsaSha2_256s, "256s", "5",
+        n: 32, d: 8, tree_height: 8, a: 14, k: 22, lg_w: 4;
+    SlhDsaShake256f, SlhDsaSha2_256f, "256f", "5",
+        n: 32, d: 17, tree_height: 4, a: 9, k: 35, lg_w: 4;
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::address::{Address, Tree};
 use super::hash::{Hash, Lanes};
 use super::merkle::Leaves;
 use super::parallel::Meter;
-use super::params::{CHAIN_LEN, LG_W, MAX_CHAINS, MAX_N, chains};
+use super::params::{MAX_CHAINS, MAX_N, Shape};
 
 /// For each chain, how many steps into it a signature of some message is: the message in
 /// base w, and its checksum.
@@ -15,17 +15,26 @@ pub(super) struct Digits([u8; MAX_CHAINS]);
 
 impl Digits {
     /// Of a message of n bytes (algorithm 7, steps 2 to 7).
-    pub(super) fn of(message: &[u8]) -> Self {
+    pub(super) fn of(shape: &Shape, message: &[u8]) -> Self {
+        let (n, lg_w, longest) = (message.len(), shape.lg_w, shape.chain_len() as u8);
         let mut digits = [0; MAX_CHAINS];
-        let (pairs, checksum) = digits.split_at_mut(2 * message.len());
+        let (base_w, checksum) = digits.split_at_mut(shape.message_chains(n));
         let mut sum = 0;
-        for (pair, byte) in pairs.as_chunks_mut().0.iter_mut().zip(message) {
-            *pair = [byte >> LG_W, byte & CHAIN_LEN as u8];
-            sum += 2 * CHAIN_LEN as u16 - u16::from(pair[0]) - u16::from(pair[1]);
+        // Eight digits of lg w bits are lg w bytes.
+        let eights = base_w.as_chunks_mut::<8>().0.iter_mut();
+        for (digits, bytes) in eights.zip(message.chunks_exact(lg_w)) {
+            let bits = bytes
+                .iter()
+                .fold(0, |bits, byte| bits << 8 | u32::from(*byte));
+            for (i, digit) in digits.iter_mut().rev().enumerate() {
+                *digit = (bits >> (i * lg_w)) as u8 & longest;
+                sum += u16::from(longest - *digit);
+            }
         }
-        // The standard shifts three digits to the upper end of two bytes to read them there.
-        for (digit, shift) in checksum.iter_mut().zip([2 * LG_W, LG_W, 0]) {
-            *digit = (sum >> shift) as u8 & CHAIN_LEN as u8;
+        // The standard shifts the digits to the upper end of two bytes to read them there.
+        let checksum = &mut checksum[..shape.checksum_chains(n)];
+        for (i, digit) in checksum.iter_mut().rev().enumerate() {
+            *digit = (sum >> (i * lg_w)) as u8 & longest;
         }
         Self(digits)
     }
@@ -39,6 +48,7 @@ impl Digits {
 pub(super) struct KeyPairs<'a, H> {
     pub(super) hash: &'a H,
     pub(super) sk_seed: &'a [u8],
+    pub(super) shape: &'a Shape,
     pub(super) tree: Tree,
     /// What the key pair signs that is opened.
     pub(super) digits: Digits,
@@ -61,7 +71,8 @@ impl<H: Hash> Leaves for KeyPairs<'_, H> {
     /// wots_pkGen (algorithm 6), and wots_sign (algorithm 7) on the way.
     fn compute(&self, first: u32, leaves: &mut [u8], mut revealed: Option<(u32, &mut [u8])>) {
         let mut ends = [0; GROUP * MAX_CHAINS * MAX_N];
-        let ends = &mut ends[..GROUP * chains(H::N) * H::N];
+        let ends = &mut ends[..GROUP * self.shape.chains(H::N) * H::N];
+        let calls = GROUP as u32 * self.shape.calls_per_key_pair(H::N);
         for (i, leaves) in leaves.chunks_exact_mut(GROUP * H::N).enumerate() {
             let first = first + (i * GROUP) as u32;
             let revealed = revealed.as_mut().and_then(|(key_pair, signature)| {
@@ -71,7 +82,7 @@ impl<H: Hash> Leaves for KeyPairs<'_, H> {
             self.ends(first, ends, revealed);
             self.hash
                 .compress(ends, leaves, |i| self.tree.wots_pk(first + i as u32));
-            self.meter.advance(GROUP as u32 * calls_per_key_pair(H::N));
+            self.meter.advance(calls);
         }
     }
 
@@ -84,7 +95,7 @@ impl<H: Hash> KeyPairs<'_, H> {
     /// The ends of all chains of [`GROUP`] key pairs; `revealed` is that which signs.
     fn ends(&self, first: u32, ends: &mut [u8], mut revealed: Option<(usize, &mut [u8])>) {
         let n = H::N;
-        let chains = chains(n);
+        let (chains, chain_len) = (self.shape.chains(n), self.shape.chain_len());
         let mut lanes = self.hash.lanes();
         for start in (0..GROUP * chains).step_by(H::LANES) {
             // Lane by lane the key pair and the chain.
@@ -102,7 +113,7 @@ impl<H: Hash> KeyPairs<'_, H> {
             }
             let mut position = 0;
             loop {
-                let mut next = CHAIN_LEN;
+                let mut next = chain_len;
                 if let Some((key_pair, signature)) = &mut revealed {
                     for lane in (0..count).filter(|lane| at(*lane).0 == *key_pair) {
                         let (_, chain) = at(lane);
@@ -114,7 +125,7 @@ impl<H: Hash> KeyPairs<'_, H> {
                         }
                     }
                 }
-                if position == CHAIN_LEN {
+                if position == chain_len {
                     break;
                 }
                 lanes.advance(next - position);
@@ -128,15 +139,11 @@ impl<H: Hash> KeyPairs<'_, H> {
     }
 }
 
-/// Calls of PRF and F that make a public key.
-pub(super) fn calls_per_key_pair(n: usize) -> u32 {
-    (chains(n) * (1 + CHAIN_LEN)) as u32
-}
-
 /// The compressed public key that a signature of `message` belongs to (wots_pkFromSig,
 /// algorithm 8).
 pub(super) fn public_key<H: Hash>(
     hash: &H,
+    shape: &Shape,
     tree: Tree,
     key_pair: u32,
     message: &[u8],
@@ -144,12 +151,13 @@ pub(super) fn public_key<H: Hash>(
     public_key: &mut [u8],
 ) {
     let n = H::N;
-    let digits = Digits::of(message);
+    let (chains, chain_len) = (shape.chains(n), shape.chain_len());
+    let digits = Digits::of(shape, message);
     let mut ends = [0; MAX_CHAINS * MAX_N];
-    let ends = &mut ends[..chains(n) * n];
+    let ends = &mut ends[..chains * n];
     // The longest first, so that the lanes are done at about the same time.
     let mut order: [u8; MAX_CHAINS] = core::array::from_fn(|chain| chain as u8);
-    let order = &mut order[..chains(n)];
+    let order = &mut order[..chains];
     order.sort_unstable_by_key(|chain| digits.0[usize::from(*chain)]);
     let mut waiting = order.iter().map(|chain| usize::from(*chain));
 
@@ -176,7 +184,7 @@ pub(super) fn public_key<H: Hash>(
                     lanes.set_value(lane, &signature[chain * n..][..n]);
                     Running {
                         chain,
-                        steps: CHAIN_LEN - usize::from(digit),
+                        steps: chain_len - usize::from(digit),
                     }
                 });
                 if slot.is_none() {
@@ -200,23 +208,93 @@ const MAX_LANES: usize = 16;
 
 #[cfg(test)]
 mod tests {
+    extern crate alloc;
+
+    use alloc::vec::Vec;
+
     use super::Digits;
+    use crate::slh_dsa::params::{HashFamily, Shape};
+    use crate::slh_dsa::textbook::Textbook;
+    use crate::test_random::Random;
+
+    fn shape(lg_w: usize) -> Shape {
+        Shape {
+            d: 1,
+            tree_height: 3,
+            a: 3,
+            k: 8,
+            lg_w,
+        }
+    }
+
+    fn digits(lg_w: usize, message: &[u8]) -> Vec<u8> {
+        let shape = shape(lg_w);
+        Digits::of(&shape, message).0[..shape.chains(message.len())].to_vec()
+    }
 
     /// The checksum of all zeros and all ones, and digits in between.
     #[test]
     fn digits_are_those_of_the_standard() {
         // 32 chains of 15 steps: 480 = 0x1e0
-        let digits = Digits::of(&[0; 16]);
-        assert_eq!(digits.0[..32], [0; 32]);
-        assert_eq!(digits.0[32..35], [0x1, 0xe, 0x0]);
-        let digits = Digits::of(&[0xff; 32]);
-        assert_eq!(digits.0[..64], [15; 64]);
-        assert_eq!(digits.0[64..], [0; 3]);
+        let all = digits(4, &[0; 16]);
+        assert_eq!(all[..32], [0; 32]);
+        assert_eq!(all[32..], [0x1, 0xe, 0x0]);
+        let all = digits(4, &[0xff; 32]);
+        assert_eq!(all[..64], [15; 64]);
+        assert_eq!(all[64..], [0; 3]);
         let mut message = [0xff; 24];
         message[0] = 0x3c;
-        let digits = Digits::of(&message);
-        assert_eq!(digits.0[..3], [3, 12, 15]);
+        let all = digits(4, &message);
+        assert_eq!(all[..3], [3, 12, 15]);
         // 12 + 3
-        assert_eq!(digits.0[48..51], [0, 0, 15]);
+        assert_eq!(all[48..], [0, 0, 15]);
+    }
+
+    /// Chains of three and of seven steps have checksums of their own lengths, which fill no byte or
+    /// exactly one. Code that knows w = 16 alone signs a checksum of zeros with them, or digits
+    /// across the wrong bits: then whoever has a signature can make others of it.
+    #[test]
+    fn checksums_of_shorter_chains() {
+        // 64 chains of 3 steps: 192 = 0b11_00_00_00
+        assert_eq!(digits(2, &[0; 16])[64..], [3, 0, 0, 0]);
+        // 128 of them: 384 = 0b01_10_00_00_00
+        assert_eq!(digits(2, &[0; 32])[128..], [1, 2, 0, 0, 0]);
+        // 64 chains of 7 steps: 448 = 0b111_000_000
+        assert_eq!(digits(3, &[0; 24])[64..], [7, 0, 0]);
+        for (lg_w, n) in [(2, 16), (3, 24), (2, 32)] {
+            let all = digits(lg_w, &[0xff; 32][..n]);
+            let (message, checksum) = all.split_at(shape(lg_w).message_chains(n));
+            assert!(message.iter().all(|digit| *digit == (1 << lg_w) - 1));
+            assert!(checksum.iter().all(|digit| *digit == 0));
+        }
+        // across bytes: 0b000_110_11 0b1_000_001_0 0b10_001_111
+        let mut message = [0xff; 24];
+        message[..3].copy_from_slice(&[0b0001_1011, 0b1000_0010, 0b1000_1111]);
+        let all = digits(3, &message);
+        assert_eq!(all[..8], [0, 6, 7, 0, 1, 2, 1, 7]);
+        // 7 + 1 + 0 + 7 + 6 + 5 + 6 + 0 = 0b000_100_000
+        assert_eq!(all[64..], [0, 4, 0]);
+    }
+
+    #[test]
+    fn digits_match_textbook() {
+        let mut random = Random::new(11);
+        for (lg_w, n) in [(4, 16), (4, 24), (4, 32), (2, 16), (3, 24), (2, 32)] {
+            let textbook = Textbook {
+                family: HashFamily::Shake,
+                n,
+                shape: shape(lg_w),
+                pk_seed: &[],
+            };
+            for _ in 0..100 {
+                let message = &random.bytes::<32>()[..n];
+                let digits: Vec<u32> = digits(lg_w, message).into_iter().map(u32::from).collect();
+                assert_eq!(
+                    digits,
+                    textbook.wots_digits(message),
+                    "lg w = {lg_w}, n = {n}"
+                );
+            }
+        }
     }
 }

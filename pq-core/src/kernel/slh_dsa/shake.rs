@@ -62,7 +62,7 @@ impl<B: Backend, V: U64s, N: Dimension> Permuting<B> for Chain<'_, V, N> {
             let state = permute::<B, V, PAIRS>(token, state);
             value[..words].copy_from_slice(&state[0][..words]);
             // The field is big-endian, so its last byte is the most significant here. It
-            // counts steps of a chain, of which there are 15, or is not used again.
+            // counts steps of a chain, of which there are at most 15, or is not used again.
             for word in addresses[3].as_mut() {
                 *word = word.wrapping_add(1 << 56);
             }
