@@ -27,6 +27,9 @@ pub enum Error {
     ContextTooLong,
     /// The signature is not valid for this key, message and context.
     InvalidSignature,
+    /// The key has made as many signatures as its parameter set allows (SP 800-230, draft).
+    #[cfg(feature = "slh-dsa-sp800-230-draft")]
+    SignatureLimit,
 }
 
 impl Error {
@@ -61,6 +64,10 @@ impl fmt::Display for Error {
             }
             Self::ContextTooLong => f.write_str("context string is longer than 255 bytes"),
             Self::InvalidSignature => f.write_str("invalid signature"),
+            #[cfg(feature = "slh-dsa-sp800-230-draft")]
+            Self::SignatureLimit => f.write_str(
+                "signing key has made as many signatures as its parameter set allows: make a new key",
+            ),
         }
     }
 }

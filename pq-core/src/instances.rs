@@ -14,16 +14,16 @@
 /// Each function takes a [`Choice`](crate::arch::Choice) of a backend first, which keeps it to
 /// this crate, and what it is set to is called with that backend and the other arguments. The
 /// attribute before `impl` is that of each function: one that is `inline` is compiled where it is
-/// used.
+/// used. One before a set is that of its implementation, for sets that a feature brings.
 macro_rules! instances {
     (
         $(#[$doc:meta])*
         pub trait $Instances:ident $functions:tt
         #[$inline:meta]
-        impl for $($Set:ident),+ $(,)?
+        impl for $($(#[$when:meta])? $Set:ident),+ $(,)?
     ) => {
         instances!(@trait [$(#[$doc])*] $Instances $functions);
-        $(instances!(@impl #[$inline] $Instances for $Set $functions);)+
+        $(instances!(@impl #[$inline] $(#[$when])? $Instances for $Set $functions);)+
     };
     (@trait [$($doc:tt)*] $Instances:ident {
         $(
@@ -41,12 +41,13 @@ macro_rules! instances {
             )+
         }
     };
-    (@impl #[$inline:meta] $Instances:ident for $Set:ident {
+    (@impl #[$inline:meta] $(#[$when:meta])? $Instances:ident for $Set:ident {
         $(
             fn $name:ident($($argument:ident: $type:ty),*)
                 $(-> $output:ty)? = $operation:expr;
         )+
     }) => {
+        $(#[$when])?
         impl $Instances for $Set {
             $(
                 #[$inline]

@@ -7,7 +7,8 @@
 //!   [`MlDsa65`](ml_dsa::MlDsa65) and [`MlDsa87`](ml_dsa::MlDsa87);
 //! * [`slh_dsa`]: signatures that rest on hash functions alone, from
 //!   [`SlhDsaShake128f`](slh_dsa::SlhDsaShake128f) to
-//!   [`SlhDsaSha2_256s`](slh_dsa::SlhDsaSha2_256s).
+//!   [`SlhDsaSha2_256s`](slh_dsa::SlhDsaSha2_256s), and with the feature `slh-dsa-sp800-230-draft`
+//!   smaller ones of a draft, whose keys may make 2²⁴ signatures.
 //!
 //! The crate is `no_std`, allocates nothing, panics on no input, and takes its
 //! randomness by argument: fill it from the operating system's generator, for

@@ -423,4 +423,87 @@ mod tests {
             }
         }
     }
+
+    /// Keys and signatures of the sets of SP 800-230, a test each, since they take a minute and more
+    /// without optimisation: `cargo test --release -p pq-core --features
+    /// rayon,slh-dsa-sp800-230-draft --lib -- --ignored --nocapture whole`.
+    #[cfg(feature = "slh-dsa-sp800-230-draft")]
+    mod whole {
+        extern crate std;
+
+        use alloc::vec;
+        use std::eprintln;
+        use std::time::Instant;
+
+        use super::{LIMITED, Random, Textbook, alloc};
+        use crate::dimension::Dimension;
+        use crate::slh_dsa::{
+            Message, ParameterSet, SigningKey, SlhDsaSha2_128_24, SlhDsaSha2_192_24,
+            SlhDsaSha2_256_24, SlhDsaShake128_24, SlhDsaShake192_24, SlhDsaShake256_24,
+        };
+
+        fn check<P: ParameterSet>() {
+            let n = P::N::N;
+            assert!(LIMITED.contains(&(n, P::SHAPE)));
+            let mut random = Random::new(24);
+            let seed = P::SeedLen::from_fn(|_| random.bits() as u8);
+            let randomness = P::N::from_fn(|_| random.bits() as u8);
+            let start = Instant::now();
+            let key = SigningKey::<P>::from_seed(&seed);
+            eprintln!("{}: key in {:?}", P::NAME, start.elapsed());
+
+            let (message, context) = (b"message", b"context");
+            let mut signature = vec![0; P::SIGNATURE_LEN];
+            let start = Instant::now();
+            let signed = key.sign_into(
+                Message::Pure(message),
+                context,
+                Some(&randomness),
+                &|progress| assert!(progress.done <= progress.total),
+                &mut signature,
+            );
+            eprintln!("{}: signature in {:?}", P::NAME, start.elapsed());
+            assert_eq!(signed, Ok(()));
+
+            let verifying_key = key.verifying_key();
+            let verify = |signature: &[u8]| {
+                verifying_key.verify_bytes(Message::Pure(message), context, signature)
+            };
+            assert_eq!(verify(&signature), Ok(()));
+            let textbook = Textbook {
+                family: P::HASH,
+                n,
+                shape: P::SHAPE,
+                pk_seed: verifying_key.pk_seed(),
+            };
+            let formatted = [&[0, 7][..], context, message].concat();
+            let pk_root = verifying_key.pk_root();
+            let root = textbook.root_by_signature(&formatted, &signature, pk_root);
+            assert_eq!(root, pk_root);
+            for at in (0..signature.len()).step_by(97) {
+                signature[at] ^= 0x10;
+                assert!(verify(&signature).is_err(), "byte {at}");
+                signature[at] ^= 0x10;
+            }
+        }
+
+        macro_rules! whole_sets {
+            ($($name:ident $set:ident;)*) => {$(
+                #[test]
+                #[ignore = "takes a minute and more"]
+                fn $name() {
+                    check::<$set>();
+                }
+            )*};
+        }
+
+        whole_sets! {
+            shake_128_24 SlhDsaShake128_24;
+            shake_192_24 SlhDsaShake192_24;
+            shake_256_24 SlhDsaShake256_24;
+            sha2_128_24 SlhDsaSha2_128_24;
+            sha2_192_24 SlhDsaSha2_192_24;
+            sha2_256_24 SlhDsaSha2_256_24;
+        }
+    }
 }

@@ -8,6 +8,11 @@ use super::params::{
     SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f,
     SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
 };
+#[cfg(feature = "slh-dsa-sp800-230-draft")]
+use super::params::{
+    SlhDsaSha2_128_24, SlhDsaSha2_192_24, SlhDsaSha2_256_24, SlhDsaShake128_24, SlhDsaShake192_24,
+    SlhDsaShake256_24,
+};
 use super::signing_key::SigningKey;
 use super::verifying_key::VerifyingKey;
 use crate::Error;
@@ -37,5 +42,17 @@ instances! {
     impl for
         SlhDsaShake128s, SlhDsaShake128f, SlhDsaShake192s, SlhDsaShake192f,
         SlhDsaShake256s, SlhDsaShake256f, SlhDsaSha2_128s, SlhDsaSha2_128f,
-        SlhDsaSha2_192s, SlhDsaSha2_192f, SlhDsaSha2_256s, SlhDsaSha2_256f
+        SlhDsaSha2_192s, SlhDsaSha2_192f, SlhDsaSha2_256s, SlhDsaSha2_256f,
+        #[cfg(feature = "slh-dsa-sp800-230-draft")]
+        SlhDsaShake128_24,
+        #[cfg(feature = "slh-dsa-sp800-230-draft")]
+        SlhDsaShake192_24,
+        #[cfg(feature = "slh-dsa-sp800-230-draft")]
+        SlhDsaShake256_24,
+        #[cfg(feature = "slh-dsa-sp800-230-draft")]
+        SlhDsaSha2_128_24,
+        #[cfg(feature = "slh-dsa-sp800-230-draft")]
+        SlhDsaSha2_192_24,
+        #[cfg(feature = "slh-dsa-sp800-230-draft")]
+        SlhDsaSha2_256_24,
 }

@@ -44,6 +44,25 @@
 //! | 256s | 6.6 / 25 | 96 / 307 | 0.17 / 0.45 | 2.6 / 7.5 | 46 / 158 | 0.10 / 0.21 |
 //! | 256f | 0.41 / 1.5 | 9.0 / 32 | 0.32 / 0.87 | 0.16 / 0.45 | 3.9 / 12 | 0.17 / 0.34 |
 //!
+//! With the feature `slh-dsa-sp800-230-draft` there are six sets more, for what is signed seldom and
+//! verified often, such as software: those of the draft of SP 800-230. **They are of a draft**, the
+//! initial public one of 2026-04-13: the final sets may be others under the same names, and nothing has an
+//! object identifier yet. **Whoever has a key must count its signatures**, for example by
+//! `LimitedSigningKey`: beyond 2²⁴ ([`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES)) each one makes
+//! forgeries easier.
+//!
+//! | SHAKE256 | SHA-2 | n | verifying key | signing key | signature |
+//! |---|---|---|---|---|---|
+//! | `SlhDsaShake128_24` | `SlhDsaSha2_128_24` | 16 | 32 bytes | 64 bytes | 3856 bytes |
+//! | `SlhDsaShake192_24` | `SlhDsaSha2_192_24` | 24 | 48 bytes | 96 bytes | 7752 bytes |
+//! | `SlhDsaShake256_24` | `SlhDsaSha2_256_24` | 32 | 64 bytes | 128 bytes | 14944 bytes |
+//!
+//! A key of these is one tree of two or four million key pairs, and each signature computes all of it
+//! again, for little memory: it takes 500 to 700 times as long as with the set with an s of the same n, and making a
+//! key 2,700 to 4,100 times. On the core of the table above with AVX-512 that is about half a minute for a key
+//! with SHAKE256 and ten seconds with SHA-2, and for a signature one minute and half of one at most. Verification is
+//! as quick as with the others. The feature `rayon` divides the work among all cores.
+//!
 //! A context keeps apart signatures made for different purposes with one key. Most
 //! protocols, X.509 and TLS among them, use the empty one.
 //!
@@ -58,6 +77,8 @@ mod hash;
 mod hypertree;
 mod instances;
 pub mod internal;
+#[cfg(feature = "slh-dsa-sp800-230-draft")]
+mod limited;
 mod merkle;
 mod message;
 mod parallel;
@@ -71,12 +92,19 @@ mod textbook;
 mod verifying_key;
 mod wots;
 
+#[cfg(feature = "slh-dsa-sp800-230-draft")]
+pub use limited::LimitedSigningKey;
 pub use message::Message;
 pub use parallel::{Progress, ProgressHook};
 pub use params::{
     HashFamily, ParameterSet, Shape, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f,
     SlhDsaSha2_192s, SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s,
     SlhDsaShake192f, SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
+};
+#[cfg(feature = "slh-dsa-sp800-230-draft")]
+pub use params::{
+    SlhDsaSha2_128_24, SlhDsaSha2_192_24, SlhDsaSha2_256_24, SlhDsaShake128_24, SlhDsaShake192_24,
+    SlhDsaShake256_24,
 };
 pub use signature::Signature;
 pub use signing_key::SigningKey;

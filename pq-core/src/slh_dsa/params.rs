@@ -6,9 +6,9 @@ use super::instances::Instances;
 use crate::dimension::{Dim, Dimension};
 use crate::sealed::Sealed;
 
-/// A parameter set of FIPS 205, section 11.
+/// A parameter set of FIPS 205, section 11, or of SP 800-230.
 ///
-/// Sealed: the standard has twelve.
+/// Sealed: the standard has twelve, and the draft of SP 800-230 six.
 pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + 'static {
     /// The standard's name, such as `SLH-DSA-SHAKE-128f`.
     const NAME: &'static str;
@@ -22,6 +22,12 @@ pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + '
     const SIGNING_KEY_LEN: usize = Self::SigningKeyLen::N;
     /// Length of a signature in bytes, (1 + k(1 + a) + h + d · len) · n.
     const SIGNATURE_LEN: usize = Self::SignatureLen::N;
+    /// How many signatures a key may make at most: more make forgeries easier than the security
+    /// category says.
+    ///
+    /// That is 2²⁴ for the sets of SP 800-230, of which whoever has a key must keep count. It is 2⁶⁴ for
+    /// those of FIPS 205, which nobody reaches: [`u64::MAX`] stands for it.
+    const MAX_SIGNATURES: u64;
 
     /// n, the length in bytes of a hash, of each part of a key and of the randomness of
     /// hedged signing.
@@ -128,7 +134,7 @@ pub(super) const CALLS_PER_LEAF: u32 = 3;
 /// The largest n.
 pub(super) const MAX_N: usize = 32;
 /// The largest len. Room for it is on the stack.
-pub(super) const MAX_CHAINS: usize = if cfg!(test) {
+pub(super) const MAX_CHAINS: usize = if cfg!(any(test, feature = "slh-dsa-sp800-230-draft")) {
     133
 } else {
     67
@@ -142,6 +148,8 @@ pub(super) const MAX_DIGEST_LEN: usize = 49;
 
 macro_rules! parameter_sets {
     (
+        max_signatures: $max_signatures:expr,
+        about: $about:literal,
         $(
             $shake:ident, $sha2:ident, $suffix:literal, $category:literal,
             n: $n:literal, d: $d:literal, tree_height: $tree_height:literal, a: $a:literal,
@@ -149,19 +157,21 @@ macro_rules! parameter_sets {
         )*
     ) => {$(
         parameter_sets!(
-            @set $shake, Shake, "SHAKE", $suffix, $category,
+            @set $shake, Shake, "SHAKE", $suffix, $category, $about, $max_signatures,
             $n, $d, $tree_height, $a, $k, $lg_w
         );
         parameter_sets!(
-            @set $sha2, Sha2, "SHA2", $suffix, $category,
+            @set $sha2, Sha2, "SHA2", $suffix, $category, $about, $max_signatures,
             $n, $d, $tree_height, $a, $k, $lg_w
         );
     )*};
     (
         @set $set:ident, $family:ident, $family_name:literal, $suffix:literal, $category:literal,
+        $about:literal, $max_signatures:expr,
         $n:literal, $d:literal, $tree_height:literal, $a:literal, $k:literal, $lg_w:literal
     ) => {
         #[doc = concat!("SLH-DSA-", $family_name, "-", $suffix, ", security category ", $category, ".")]
+        #[doc = $about]
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub struct $set;
 
@@ -177,6 +187,7 @@ macro_rules! parameter_sets {
                 k: $k,
                 lg_w: $lg_w,
             };
+            const MAX_SIGNATURES: u64 = $max_signatures;
 
             type N = Dim<$n>;
             type SeedLen = Dim<{ 3 * $n }>;
@@ -196,6 +207,8 @@ macro_rules! parameter_sets {
 }
 
 parameter_sets! {
+    max_signatures: u64::MAX,
+    about: "",
     SlhDsaShake128s, SlhDsaSha2_128s, "128s", "1",
         n: 16, d: 7, tree_height: 9, a: 12, k: 14, lg_w: 4;
     SlhDsaShake128f, SlhDsaSha2_128f, "128f", "1",
@@ -208,6 +221,25 @@ parameter_sets! {
         n: 32, d: 8, tree_height: 8, a: 14, k: 22, lg_w: 4;
     SlhDsaShake256f, SlhDsaSha2_256f, "256f", "5",
         n: 32, d: 17, tree_height: 4, a: 9, k: 35, lg_w: 4;
+}
+
+#[cfg(feature = "slh-dsa-sp800-230-draft")]
+parameter_sets! {
+    max_signatures: 1 << 24,
+    about: "
+Of the initial public draft of SP 800-230, of 2026-04-13. The final set may be another under the same
+name, which would refuse this one's signatures: keep it to tests until then.
+
+A key may make 2²⁴ signatures at most
+([`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES)). Whoever has the key must keep count of them:
+[`LimitedSigningKey`](super::LimitedSigningKey) does for one program. Making a key and each signature
+take seconds to minutes.",
+    SlhDsaShake128_24, SlhDsaSha2_128_24, "128-24", "1",
+        n: 16, d: 1, tree_height: 22, a: 24, k: 6, lg_w: 2;
+    SlhDsaShake192_24, SlhDsaSha2_192_24, "192-24", "3",
+        n: 24, d: 1, tree_height: 21, a: 25, k: 9, lg_w: 3;
+    SlhDsaShake256_24, SlhDsaSha2_256_24, "256-24", "5",
+        n: 32, d: 1, tree_height: 21, a: 25, k: 12, lg_w: 2;
 }
 
 #[cfg(test)]
@@ -234,5 +266,12 @@ mod tests {
         check::<SlhDsaShake192f, SlhDsaSha2_192f>(66, 42, 35664);
         check::<SlhDsaShake256s, SlhDsaSha2_256s>(64, 47, 29792);
         check::<SlhDsaShake256f, SlhDsaSha2_256f>(68, 49, 49856);
+        // SP 800-230, table 1
+        #[cfg(feature = "slh-dsa-sp800-230-draft")]
+        {
+            check::<SlhDsaShake128_24, SlhDsaSha2_128_24>(22, 21, 3856);
+            check::<SlhDsaShake192_24, SlhDsaSha2_192_24>(21, 32, 7752);
+            check::<SlhDsaShake256_24, SlhDsaSha2_256_24>(21, 41, 14944);
+        }
     }
 }

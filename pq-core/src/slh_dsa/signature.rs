@@ -5,7 +5,7 @@ use crate::hex::public_bytes;
 
 /// A signature: any bytes of the right length.
 ///
-/// It has 7,856 to 49,856 bytes. Where that is too much for the stack, work on slices:
+/// It has 7,856 to 49,856 bytes, of the sets of FIPS 205. Where that is too much for the stack, work on slices:
 /// [`SigningKey::sign_into`](super::SigningKey::sign_into) and
 /// [`VerifyingKey::verify_bytes`](super::VerifyingKey::verify_bytes).
 #[derive(Clone)]

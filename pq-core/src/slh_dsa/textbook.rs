@@ -352,7 +352,7 @@ impl Textbook<'_> {
         for (k, sibling) in auth.chunks_exact(self.n).enumerate() {
             adrs.set_tree_height(k as u32 + 1);
             adrs.set_tree_index(index >> (k + 1));
-            let pair = if (index >> k) % 2 == 0 {
+            let pair = if (index >> k).is_multiple_of(2) {
                 [&node, sibling].concat()
             } else {
                 [sibling, &node].concat()

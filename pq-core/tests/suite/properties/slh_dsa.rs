@@ -264,3 +264,88 @@ fn key<P: ParameterSet>() -> SigningKey<P> {
     let mut random = Stream::new(P::NAME.as_bytes());
     SigningKey::from_seed(&array::<P::SeedLen>(&random.bytes(P::SeedLen::N)))
 }
+
+/// The sets of SP 800-230, and keys that count. Whole keys and signatures of these sets take too long
+/// here: those are tests of `algorithms.rs`.
+#[cfg(feature = "slh-dsa-sp800-230-draft")]
+mod limited {
+    use pq_core::slh_dsa::{
+        LimitedSigningKey, SlhDsaSha2_128_24, SlhDsaSha2_192_24, SlhDsaSha2_256_24,
+        SlhDsaShake128_24, SlhDsaShake192_24, SlhDsaShake256_24,
+    };
+
+    use super::*;
+
+    tests! {
+        sets_refuse:
+            shake_128_24 SlhDsaShake128_24, sha2_128_24 SlhDsaSha2_128_24,
+            shake_192_24 SlhDsaShake192_24, sha2_192_24 SlhDsaSha2_192_24,
+            shake_256_24 SlhDsaShake256_24, sha2_256_24 SlhDsaSha2_256_24;
+    }
+
+    /// Other lengths, arbitrary bytes of the right one, and to sign once more than may be.
+    fn sets_refuse<P: ParameterSet>() {
+        assert_eq!(P::MAX_SIGNATURES, 1 << 24);
+        assert_eq!(P::SIGNING_KEY_LEN, 2 * P::VERIFYING_KEY_LEN);
+        check_parser(P::VERIFYING_KEY_LEN, |bytes| {
+            VerifyingKey::<P>::from_bytes(bytes).map(|key| key.as_bytes().to_vec())
+        });
+        check_parser(P::SIGNING_KEY_LEN, |bytes| {
+            SigningKey::<P>::from_bytes(bytes).map(|key| key.as_bytes().to_vec())
+        });
+        check_parser(P::SIGNATURE_LEN, |bytes| {
+            Signature::<P>::from_bytes(bytes).map(|signature| signature.as_bytes().to_vec())
+        });
+
+        let mut random = Stream::new(P::NAME.as_bytes());
+        let key = SigningKey::<P>::from_bytes(&random.bytes(P::SIGNING_KEY_LEN));
+        let key = key.expect("of the right length");
+        let mut signature = random.bytes(P::SIGNATURE_LEN);
+        let verify = |signature: &[u8]| {
+            let key = key.verifying_key();
+            key.verify_bytes(MESSAGE, CONTEXT, signature)
+        };
+        assert_eq!(verify(&signature), INVALID);
+        assert_eq!(
+            verify(&signature[1..]),
+            Err(Error::WrongLength {
+                expected: P::SIGNATURE_LEN,
+                actual: P::SIGNATURE_LEN - 1,
+            })
+        );
+
+        for made in [P::MAX_SIGNATURES, u64::MAX] {
+            let mut key = LimitedSigningKey::new(&key, made);
+            let untouched = signature.clone();
+            let signed = key.sign_into(MESSAGE, CONTEXT, None, &|_| (), &mut signature);
+            assert_eq!(signed, Err(Error::SignatureLimit));
+            assert_eq!(signature, untouched);
+            assert_eq!((key.signatures(), key.remaining()), (made, 0));
+        }
+    }
+
+    /// On a set that is quick to sign with, whose limit is that of the counter.
+    #[test]
+    fn signatures_are_counted() {
+        type Set = SlhDsaSha2_128f;
+        assert_eq!(Set::MAX_SIGNATURES, u64::MAX);
+        let key = key::<Set>();
+        let mut limited = LimitedSigningKey::new(&key, u64::MAX - 2);
+        assert_eq!(limited.remaining(), 2);
+        let signed = limited.sign(b"message", CONTEXT, &[3; 16]);
+        let signed = signed.expect("two signatures are left");
+        assert_eq!(key.sign(b"message", CONTEXT, &[3; 16]), Ok(signed.clone()));
+        let verified = limited.verifying_key().verify(b"message", CONTEXT, &signed);
+        assert_eq!(verified, Ok(()));
+        assert_eq!(limited.signatures(), u64::MAX - 1);
+        assert_eq!(limited.remaining(), 1);
+
+        // One that fails is counted, too: something of it may have got out.
+        let signed = limited.sign(b"message", &[0; 256], &[3; 16]);
+        assert_eq!(signed, Err(Error::ContextTooLong));
+        assert_eq!((limited.signatures(), limited.remaining()), (u64::MAX, 0));
+        let signed = limited.sign(b"message", CONTEXT, &[3; 16]);
+        assert_eq!(signed, Err(Error::SignatureLimit));
+        assert_eq!(limited.signatures(), u64::MAX);
+    }
+}
