@@ -19,8 +19,8 @@ use crate::prehash::PreHash;
 ///
 /// # Time
 ///
-/// Making a key and signing take long, from a millisecond to seconds, and that depends on the
-/// parameter set more than on anything else. [`from_seed_with_progress`] and
+/// Making a key and signing take long, from a millisecond to seconds, or with the sets of SP 800-230 to
+/// minutes, and that depends on the parameter set more than on anything else. [`from_seed_with_progress`] and
 /// [`sign_into`](Self::sign_into) say how far they are, and with the feature `rayon` they
 /// use all cores.
 ///
@@ -33,8 +33,9 @@ use crate::prehash::PreHash;
 /// them, can leave a copy on the stack.
 ///
 /// Making one and signing take up to 35 KiB of stack whatever the size of the
-/// trees, as measured on x86-64 with optimisation, and verification 12 KiB. With the feature
-/// `rayon` each thread takes that, and more if, while it waits, it takes on other work of the same
+/// trees, as measured on x86-64 with optimisation, and verification 12 KiB. (With the feature
+/// `slh-dsa-sp800-230-draft` they take up to 55 KiB, and with its sets, whose trees are higher, 72 KiB.) With
+/// the feature `rayon` each thread takes that, and more if, while it waits, it takes on other work of the same
 /// pool, such as another signature: sign many at a time in a pool of their own. A [`Signature`]
 /// comes on top of it, and again wherever it is moved: [`sign_into`](Self::sign_into) writes to
 /// where it stays.
