@@ -1,0 +1,168 @@
+use core::fmt;
+
+use zeroize::Zeroizing;
+
+use super::error::HpkeError;
+use super::keyed::{Keyed, check_info};
+use crate::recipient::{RecipientKey, RecipientPublicKey};
+use crate::suite::{Suite, TAG_LEN};
+use crate::x_wing::SECRET_LEN;
+
+/// Who encrypts: a sender's context, which has no key and nonce twice. It can't be cloned, and counts its
+/// messages.
+///
+/// ```
+/// use pq_hpke::{Receiver, RecipientKey, RecipientPublicKey, Sender, Suite, XWingPrivateKey};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let key = XWingPrivateKey::generate()?;
+///
+/// let recipient = RecipientPublicKey::from(key.public_key().clone());
+/// let (enc, mut sender) = Sender::new(&recipient, Suite::default(), b"example")?;
+/// let first = sender.seal(b"", b"a secret")?;
+///
+/// let key = RecipientKey::from(key);
+/// let mut receiver = Receiver::new(&key, Suite::default(), &enc, b"example")?;
+/// assert_eq!(receiver.open(b"", &first)?.as_slice(), b"a secret");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Sender(Keyed);
+
+impl Sender {
+    /// SetupBaseS: the encapsulated secret, for the recipient, and the context. Both sides have to give the
+    /// same info, of 65,535 bytes at most.
+    ///
+    /// # Errors
+    ///
+    /// [`HpkeError::InfoTooLong`] and [`HpkeError::Kem`].
+    pub fn new(
+        recipient: &RecipientPublicKey,
+        suite: Suite,
+        info: &[u8],
+    ) -> Result<(Vec<u8>, Self), HpkeError> {
+        check_info(info)?;
+        let mut secret = Zeroizing::new([0; SECRET_LEN]);
+        let enc = recipient.encapsulate(&mut secret)?;
+        let keyed = Keyed::new(recipient.kem(), suite, &secret, info);
+        Ok((enc, Self(keyed)))
+    }
+
+    /// Encrypts the next message; it is longer by the 16 bytes of its tag then.
+    ///
+    /// # Errors
+    ///
+    /// [`HpkeError::MessageLimit`] and [`HpkeError::MessageTooLong`].
+    pub fn seal(&mut self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, HpkeError> {
+        // room for the tag, so that nothing is left behind by a move
+        let mut sealed = Vec::with_capacity(message.len() + TAG_LEN);
+        sealed.extend_from_slice(message);
+        let tag = self.seal_in_place(aad, &mut sealed)?;
+        sealed.extend_from_slice(&tag);
+        Ok(sealed)
+    }
+
+    /// Encrypts the next message where it is, and returns its tag, which follows the message for
+    /// [`Receiver::open`].
+    ///
+    /// # Errors
+    ///
+    /// [`HpkeError::MessageLimit`] and [`HpkeError::MessageTooLong`]. What was not encrypted is as it was.
+    pub fn seal_in_place(
+        &mut self,
+        aad: &[u8],
+        message: &mut [u8],
+    ) -> Result<[u8; TAG_LEN], HpkeError> {
+        let nonce = self.0.nonce()?;
+        let tag = self.0.cipher.seal(&nonce, aad, message);
+        // whatever comes of it
+        self.0.count();
+        tag.map_err(|_| HpkeError::MessageTooLong)
+    }
+
+    /// Derives a secret that the other side can derive, too.
+    ///
+    /// # Errors
+    ///
+    /// [`HpkeError::ExportTooLong`].
+    pub fn export(&self, context: &[u8], output: &mut [u8]) -> Result<(), HpkeError> {
+        self.0.export(context, output)
+    }
+}
+
+/// Who decrypts: a recipient's context, which takes messages in the order in which they were encrypted.
+pub struct Receiver(Keyed);
+
+impl Receiver {
+    /// SetupBaseR, of the encapsulated secret that the sender got.
+    ///
+    /// A secret that was made for another key, or another info, shows when a message is opened.
+    ///
+    /// # Errors
+    ///
+    /// [`HpkeError::InfoTooLong`] and [`HpkeError::Kem`].
+    pub fn new(
+        key: &RecipientKey,
+        suite: Suite,
+        enc: &[u8],
+        info: &[u8],
+    ) -> Result<Self, HpkeError> {
+        check_info(info)?;
+        let mut secret = Zeroizing::new([0; SECRET_LEN]);
+        key.decapsulate(enc, &mut secret)?;
+        Ok(Self(Keyed::new(key.kem(), suite, &secret, info)))
+    }
+
+    /// Decrypts the next message, which is wiped when dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`HpkeError::MessageLimit`], and [`HpkeError::NotAuthentic`]: then the next one is still this one.
+    pub fn open(&mut self, aad: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, HpkeError> {
+        let mut message = Zeroizing::new(sealed.to_vec());
+        let len = self.open_in_place(aad, &mut message)?.len();
+        message.truncate(len);
+        Ok(message)
+    }
+
+    /// Decrypts the next message, with its tag behind it, where it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open). What is there then is of no use.
+    pub fn open_in_place<'m>(
+        &mut self,
+        aad: &[u8],
+        sealed: &'m mut [u8],
+    ) -> Result<&'m mut [u8], HpkeError> {
+        let nonce = self.0.nonce()?;
+        let (message, tag) = sealed
+            .split_last_chunk_mut()
+            .ok_or(HpkeError::NotAuthentic)?;
+        let opened = self.0.cipher.open(&nonce, aad, message, tag);
+        opened.map_err(|_| HpkeError::NotAuthentic)?;
+        self.0.count();
+        Ok(message)
+    }
+
+    /// Derives a secret that the other side can derive, too.
+    ///
+    /// # Errors
+    ///
+    /// [`HpkeError::ExportTooLong`].
+    pub fn export(&self, context: &[u8], output: &mut [u8]) -> Result<(), HpkeError> {
+        self.0.export(context, output)
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sender")
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receiver")
+    }
+}

@@ -1,0 +1,87 @@
+use zeroize::Zeroizing;
+
+use super::error::HpkeError;
+use crate::recipient::Kem;
+use crate::suite::{Cipher, NONCE_LEN, Schedule, Suite, SuiteId};
+use crate::x_wing::SECRET_LEN;
+
+/// What both contexts are: keys, and the number of the next message.
+pub(super) struct Keyed {
+    suite: Suite,
+    id: SuiteId,
+    schedule: Schedule,
+    pub(super) cipher: Cipher,
+    sequence: u64,
+}
+
+impl Keyed {
+    pub(super) fn new(kem: Kem, suite: Suite, secret: &[u8; SECRET_LEN], info: &[u8]) -> Self {
+        let id = SuiteId::new(kem.id(), suite);
+        let schedule = Schedule::new(id, suite, secret, info);
+        let cipher = Cipher::new(suite.aead, &schedule.key);
+        Self {
+            suite,
+            id,
+            cipher: cipher.expect("the key was made as long as the cipher's"),
+            schedule,
+            sequence: 0,
+        }
+    }
+
+    /// The nonce of the next message (RFC 9180, section 5.2).
+    pub(super) fn nonce(&self) -> Result<Zeroizing<[u8; NONCE_LEN]>, HpkeError> {
+        if self.sequence == u64::MAX {
+            return Err(HpkeError::MessageLimit);
+        }
+        let mut nonce = self.schedule.base_nonce.clone();
+        for (byte, number) in nonce[4..].iter_mut().zip(self.sequence.to_be_bytes()) {
+            *byte ^= number;
+        }
+        Ok(nonce)
+    }
+
+    /// The nonce is used up.
+    pub(super) fn count(&mut self) {
+        self.sequence += 1;
+    }
+
+    pub(super) fn export(&self, context: &[u8], output: &mut [u8]) -> Result<(), HpkeError> {
+        let most = self.suite.kdf.max_export_len();
+        if output.len() > most {
+            return Err(HpkeError::ExportTooLong {
+                asked: output.len(),
+                most,
+            });
+        }
+        self.schedule
+            .export(self.id, self.suite.kdf, context, output);
+        Ok(())
+    }
+}
+
+/// Lengths in the derivation of keys have two bytes.
+pub(super) fn check_info(info: &[u8]) -> Result<(), HpkeError> {
+    match u16::try_from(info.len()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(HpkeError::InfoTooLong(info.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::{Aead, Kdf};
+
+    #[test]
+    fn the_last_nonce_is_not_used_again() {
+        let suite = Suite {
+            kdf: Kdf::Shake256,
+            aead: Aead::Aes128Gcm,
+        };
+        let mut keyed = Keyed::new(Kem::XWing, suite, &[7; 32], &[]);
+        keyed.sequence = u64::MAX - 1;
+        assert!(keyed.nonce().is_ok());
+        keyed.count();
+        assert!(matches!(keyed.nonce(), Err(HpkeError::MessageLimit)));
+    }
+}

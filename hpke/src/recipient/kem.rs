@@ -1,0 +1,78 @@
+use core::fmt;
+
+use pq_x509::KemAlgorithm;
+
+use crate::x_wing;
+
+/// A key-encapsulation mechanism of HPKE (draft-ietf-hpke-pq, section 3).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Kem {
+    /// ML-KEM-512.
+    MlKem512,
+    /// ML-KEM-768.
+    MlKem768,
+    /// ML-KEM-1024.
+    MlKem1024,
+    /// X-Wing: ML-KEM-768 and X25519, of which breaking one is not enough.
+    XWing,
+}
+
+impl Kem {
+    /// All there are.
+    pub const ALL: &'static [Self] =
+        &[Self::MlKem512, Self::MlKem768, Self::MlKem1024, Self::XWing];
+
+    /// Its number.
+    pub const fn id(self) -> u16 {
+        match self {
+            Self::MlKem512 => 0x40,
+            Self::MlKem768 => 0x41,
+            Self::MlKem1024 => 0x42,
+            Self::XWing => 0x647a,
+        }
+    }
+
+    /// The one with this number, if it is known here.
+    pub fn from_id(id: u16) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kem| kem.id() == id)
+    }
+
+    /// The usual name, such as `ML-KEM-768`.
+    pub fn name(self) -> &'static str {
+        match self.ml_kem() {
+            Some(algorithm) => algorithm.name(),
+            None => "X-Wing",
+        }
+    }
+
+    /// Nenc: length of an encapsulated secret, in bytes.
+    pub fn enc_len(self) -> usize {
+        match self.ml_kem() {
+            Some(algorithm) => algorithm.ciphertext_len(),
+            None => x_wing::CIPHERTEXT_LEN,
+        }
+    }
+
+    fn ml_kem(self) -> Option<KemAlgorithm> {
+        match self {
+            Self::MlKem512 => Some(KemAlgorithm::MlKem512),
+            Self::MlKem768 => Some(KemAlgorithm::MlKem768),
+            Self::MlKem1024 => Some(KemAlgorithm::MlKem1024),
+            Self::XWing => None,
+        }
+    }
+
+    pub(super) fn of_ml_kem(algorithm: KemAlgorithm) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|kem| kem.ml_kem() == Some(algorithm))
+    }
+}
+
+impl fmt::Display for Kem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,9 @@
+//! Keys of recipients, of each KEM.
+//!
+//! It uses [`x_wing`](crate::x_wing).
+
+mod kem;
+mod keys;
+
+pub use kem::Kem;
+pub use keys::{KemError, RecipientKey, RecipientPublicKey};

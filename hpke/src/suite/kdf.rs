@@ -1,0 +1,218 @@
+use hkdf::{GenericHkdf, GenericHkdfExtract, HmacImpl};
+use hmac::Hmac;
+use hmac::digest::Output;
+use sha2::{Sha256, Sha512};
+use shake::{ExtendableOutput, Shake256, Update, XofReader};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::Suite;
+use super::aead::NONCE_LEN;
+
+/// What derives keys.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Kdf {
+    /// HKDF with SHA-256 (RFC 9180, section 7.2).
+    #[default]
+    HkdfSha256,
+    /// HKDF with SHA-512 (RFC 9180, section 7.2).
+    HkdfSha512,
+    /// SHAKE256, in one stage (draft-ietf-hpke-pq, section 5).
+    Shake256,
+}
+
+impl Kdf {
+    /// All there are.
+    pub const ALL: &'static [Self] = &[Self::HkdfSha256, Self::HkdfSha512, Self::Shake256];
+
+    /// Its number.
+    pub const fn id(self) -> u16 {
+        match self {
+            Self::HkdfSha256 => 1,
+            Self::HkdfSha512 => 3,
+            Self::Shake256 => 0x11,
+        }
+    }
+
+    /// The one with this number, if it is known here.
+    pub fn from_id(id: u16) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kdf| kdf.id() == id)
+    }
+
+    /// The usual name, such as `HKDF-SHA256`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HkdfSha256 => "HKDF-SHA256",
+            Self::HkdfSha512 => "HKDF-SHA512",
+            Self::Shake256 => "SHAKE256",
+        }
+    }
+
+    /// Nh: length of a secret that others are derived of, in bytes.
+    const fn secret_len(self) -> usize {
+        match self {
+            Self::HkdfSha256 => 32,
+            Self::HkdfSha512 | Self::Shake256 => 64,
+        }
+    }
+
+    /// Length of the longest secret that is exported, in bytes (RFC 9180, section 5.3).
+    pub const fn max_export_len(self) -> usize {
+        match self {
+            Self::HkdfSha256 | Self::HkdfSha512 => 255 * self.secret_len(),
+            Self::Shake256 => u16::MAX as usize,
+        }
+    }
+}
+
+/// `HPKE` and the numbers of KEM, KDF and AEAD (RFC 9180, section 5.1).
+#[derive(Clone, Copy)]
+pub(crate) struct SuiteId([u8; 10]);
+
+impl SuiteId {
+    pub(crate) fn new(kem: u16, suite: Suite) -> Self {
+        let mut id = *b"HPKE______";
+        let numbers = [kem, suite.kdf.id(), suite.aead.id()];
+        for (place, number) in id[4..].chunks_exact_mut(2).zip(numbers) {
+            place.copy_from_slice(&number.to_be_bytes());
+        }
+        Self(id)
+    }
+}
+
+/// What a context has of the shared secret: all is wiped when dropped.
+pub(crate) struct Schedule {
+    pub(crate) key: Zeroizing<Vec<u8>>,
+    pub(crate) base_nonce: Zeroizing<[u8; NONCE_LEN]>,
+    pub(crate) exporter_secret: Zeroizing<Vec<u8>>,
+}
+
+/// mode_base
+const MODE: u8 = 0;
+
+impl Schedule {
+    /// KeySchedule of the base mode (RFC 9180, section 5.1; CombineSecrets of draft-ietf-hpke-hpke). The info
+    /// has less than 2¹⁶ bytes.
+    pub(crate) fn new(id: SuiteId, suite: Suite, secret: &[u8], info: &[u8]) -> Self {
+        let mut schedule = Self {
+            key: Zeroizing::new(vec![0; suite.aead.key_len()]),
+            base_nonce: Zeroizing::new([0; NONCE_LEN]),
+            exporter_secret: Zeroizing::new(vec![0; suite.kdf.secret_len()]),
+        };
+        match suite.kdf {
+            Kdf::HkdfSha256 => schedule.in_two_stages::<Hmac<Sha256>>(id, secret, info),
+            Kdf::HkdfSha512 => schedule.in_two_stages::<Hmac<Sha512>>(id, secret, info),
+            Kdf::Shake256 => schedule.in_one_stage(id, secret, info),
+        }
+        schedule
+    }
+
+    fn in_two_stages<H: HmacImpl>(&mut self, id: SuiteId, secret: &[u8], info: &[u8]) {
+        let (psk_id_hash, _) = labeled_extract::<H>(id, &[], b"psk_id_hash", &[]);
+        let (info_hash, _) = labeled_extract::<H>(id, &[], b"info_hash", info);
+        let context = [&[MODE][..], &psk_id_hash, &info_hash];
+        let (mut prk, secret) = labeled_extract::<H>(id, secret, b"secret", &[]);
+        prk[..].zeroize();
+        labeled_expand(&secret, id, b"key", &context, &mut self.key);
+        labeled_expand(&secret, id, b"base_nonce", &context, &mut *self.base_nonce);
+        labeled_expand(&secret, id, b"exp", &context, &mut self.exporter_secret);
+    }
+
+    fn in_one_stage(&mut self, id: SuiteId, secret: &[u8], info: &[u8]) {
+        // of an empty psk, and of the secret
+        let secrets = [&[0, 0][..], &length(secret.len()), secret];
+        // of an empty psk_id, and of the info
+        let context = [&[MODE, 0, 0][..], &length(info.len()), info];
+        let parts: [&mut [u8]; 3] = [
+            &mut self.key,
+            &mut *self.base_nonce,
+            &mut self.exporter_secret,
+        ];
+        labeled_derive(id, &secrets, b"secret", &context, parts);
+    }
+
+    /// Export (RFC 9180, section 5.3). The output has [`Kdf::max_export_len`] at most.
+    pub(crate) fn export(&self, id: SuiteId, kdf: Kdf, context: &[u8], output: &mut [u8]) {
+        match kdf {
+            Kdf::HkdfSha256 => self.export_by_hkdf::<Hmac<Sha256>>(id, context, output),
+            Kdf::HkdfSha512 => self.export_by_hkdf::<Hmac<Sha512>>(id, context, output),
+            Kdf::Shake256 => {
+                labeled_derive(id, &[&self.exporter_secret], b"sec", &[context], [output]);
+            }
+        }
+    }
+
+    fn export_by_hkdf<H: HmacImpl>(&self, id: SuiteId, context: &[u8], output: &mut [u8]) {
+        let secret = GenericHkdf::<H>::from_prk(&self.exporter_secret);
+        let secret = secret.expect("it has the length of a hash");
+        labeled_expand(&secret, id, b"sec", &[context], output);
+    }
+}
+
+const VERSION: &[u8] = b"HPKE-v1";
+
+fn labeled_extract<H: HmacImpl>(
+    id: SuiteId,
+    salt: &[u8],
+    label: &[u8],
+    ikm: &[u8],
+) -> (Output<H>, GenericHkdf<H>) {
+    let mut extract = GenericHkdfExtract::<H>::new(Some(salt));
+    for part in [VERSION, &id.0, label, ikm] {
+        extract.input_ikm(part);
+    }
+    extract.finalize()
+}
+
+fn labeled_expand<H: HmacImpl>(
+    secret: &GenericHkdf<H>,
+    id: SuiteId,
+    label: &[u8],
+    info: &[&[u8]],
+    output: &mut [u8],
+) {
+    let length = length(output.len());
+    let mut parts = vec![&length[..], VERSION, &id.0, label];
+    parts.extend(info);
+    secret
+        .expand_multi_info(&parts, output)
+        .expect("it is no longer than HKDF makes it");
+}
+
+/// LabeledDerive (draft-ietf-hpke-hpke, section 4) by SHAKE256, of an output in parts.
+fn labeled_derive<const N: usize>(
+    id: SuiteId,
+    ikm: &[&[u8]],
+    label: &[u8],
+    context: &[&[u8]],
+    output: [&mut [u8]; N],
+) {
+    let output_len = output.iter().map(|part| part.len()).sum();
+    let mut hash = Shake256::default();
+    for part in ikm {
+        hash.update(part);
+    }
+    for part in [
+        VERSION,
+        &id.0,
+        &length(label.len()),
+        label,
+        &length(output_len),
+    ] {
+        hash.update(part);
+    }
+    for part in context {
+        hash.update(part);
+    }
+    let mut reader = hash.finalize_xof();
+    for part in output {
+        reader.read(part);
+    }
+}
+
+/// In two bytes. What is longer is refused before it comes here.
+fn length(len: usize) -> [u8; 2] {
+    u16::try_from(len)
+        .expect("lengths have two bytes")
+        .to_be_bytes()
+}

@@ -1,0 +1,36 @@
+//! X-Wing (draft-connolly-cfrg-xwing-kem): ML-KEM-768 and X25519 at once, and its keys, raw and in their
+//! documents.
+//!
+//! This room uses nothing.
+
+mod error;
+mod mechanism;
+mod private_key;
+mod public_key;
+
+pub use error::XWingError;
+pub(crate) use mechanism::CIPHERTEXT_LEN;
+pub use private_key::XWingPrivateKey;
+pub use public_key::XWingPublicKey;
+
+use pkcs8::{AlgorithmIdentifierRef, ObjectIdentifier};
+
+/// Length of a shared secret, in bytes.
+pub(crate) const SECRET_LEN: usize = 32;
+
+/// That of keys (section 5.8 of the draft).
+pub const OID: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
+
+/// The AlgorithmIdentifier of both halves of a key, whose parameters are absent.
+const IDENTIFIER: AlgorithmIdentifierRef<'static> = AlgorithmIdentifierRef {
+    oid: OID,
+    parameters: None,
+};
+
+fn check_identifier(found: &AlgorithmIdentifierRef<'_>) -> Result<(), XWingError> {
+    match *found == IDENTIFIER {
+        true => Ok(()),
+        false if found.oid == OID => Err(XWingError::ParametersPresent),
+        false => Err(XWingError::OtherAlgorithm(found.oid)),
+    }
+}

@@ -1,0 +1,214 @@
+use core::fmt;
+
+use pkcs8::SubjectPublicKeyInfoRef;
+use pkcs8::der::asn1::BitStringRef;
+use pkcs8::der::{Decode, Encode};
+use pq_core::ml_kem::{EncapsulationKey, MlKem768, ParameterSet};
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::{SubjectKey, pem};
+use zeroize::Zeroizing;
+
+use super::error::XWingError;
+use super::mechanism::{CIPHERTEXT_LEN, POINT_LEN, agree, combine, point_of};
+use super::{IDENTIFIER, SECRET_LEN, check_identifier};
+
+/// A public key of X-Wing, to which others encapsulate.
+#[derive(Clone)]
+pub struct XWingPublicKey {
+    ml_kem: EncapsulationKey<MlKem768>,
+    x25519: [u8; POINT_LEN],
+    spki: Vec<u8>,
+}
+
+impl XWingPublicKey {
+    /// Length of a raw key, in bytes.
+    pub const LEN: usize = MlKem768::ENCAPSULATION_KEY_LEN + POINT_LEN;
+
+    /// Reads the raw key: that of ML-KEM-768, with the checks of FIPS 203, section 7.2, and that of X25519
+    /// behind it.
+    ///
+    /// # Errors
+    ///
+    /// [`XWingError::Length`] and [`XWingError::MlKem`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, XWingError> {
+        let length = || XWingError::length("a public key", Self::LEN, bytes);
+        let (ml_kem, x25519) = bytes
+            .split_at_checked(MlKem768::ENCAPSULATION_KEY_LEN)
+            .ok_or_else(length)?;
+        let x25519 = x25519.try_into().map_err(|_| length())?;
+        let ml_kem = EncapsulationKey::from_bytes(ml_kem).map_err(XWingError::MlKem)?;
+        let spki = SubjectPublicKeyInfoRef {
+            algorithm: IDENTIFIER,
+            subject_public_key: BitStringRef::from_bytes(bytes)?,
+        };
+        Ok(Self {
+            ml_kem,
+            x25519,
+            spki: spki.to_der()?,
+        })
+    }
+
+    /// Reads the DER of a SubjectPublicKeyInfo. Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// An [`XWingError`] that says what is wrong with it.
+    pub fn from_spki_der(der: &[u8]) -> Result<Self, XWingError> {
+        let spki = SubjectPublicKeyInfoRef::from_der(der)?;
+        check_identifier(&spki.algorithm)?;
+        let bytes = spki.subject_public_key.as_bytes();
+        Self::from_bytes(bytes.ok_or_else(|| XWingError::length("a public key", Self::LEN, &[]))?)
+    }
+
+    /// Reads the first `PUBLIC KEY` block of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// [`XWingError::Pem`] if there is none, and those of DER.
+    pub fn from_spki_pem(text: &str) -> Result<Self, XWingError> {
+        Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
+    }
+
+    /// The raw key.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.spki[self.spki.len() - Self::LEN..]
+    }
+
+    /// The DER of the SubjectPublicKeyInfo.
+    pub fn to_spki_der(&self) -> &[u8] {
+        &self.spki
+    }
+
+    /// The SubjectPublicKeyInfo as PEM.
+    pub fn to_spki_pem(&self) -> String {
+        pem::encode(PEM_LABEL, &self.spki)
+    }
+
+    /// Makes a shared secret, to where it stays, and returns the ciphertext that carries it to the key's
+    /// owner. Whoever passes the place wipes it.
+    ///
+    /// # Errors
+    ///
+    /// [`XWingError::Randomness`] if there is none, and [`XWingError::LowOrder`] for a key that nobody made
+    /// as the draft says; then nothing is written.
+    pub fn encapsulate_into(&self, secret: &mut [u8; SECRET_LEN]) -> Result<Vec<u8>, XWingError> {
+        let mut m = Zeroizing::new([0; 32]);
+        let mut scalar = Zeroizing::new([0; POINT_LEN]);
+        getrandom::fill(&mut *m).map_err(XWingError::Randomness)?;
+        getrandom::fill(&mut *scalar).map_err(XWingError::Randomness)?;
+        self.encapsulate_with(&m, &scalar, secret)
+    }
+
+    /// EncapsulateDerand
+    fn encapsulate_with(
+        &self,
+        m: &[u8; 32],
+        scalar: &[u8; POINT_LEN],
+        secret: &mut [u8; SECRET_LEN],
+    ) -> Result<Vec<u8>, XWingError> {
+        let agreed = agree(scalar, &self.x25519)?;
+        let x25519 = point_of(scalar);
+        let mut ciphertext = vec![0; CIPHERTEXT_LEN];
+        let (to_ml_kem, to_x25519) = ciphertext.split_at_mut(MlKem768::CIPHERTEXT_LEN);
+        let mut ml_kem = Zeroizing::new([0; SECRET_LEN]);
+        self.ml_kem
+            .encapsulate_into(m, to_ml_kem, &mut ml_kem)
+            .map_err(XWingError::MlKem)?;
+        to_x25519.copy_from_slice(&x25519);
+        combine(&ml_kem, &agreed, &x25519, &self.x25519, secret);
+        Ok(ciphertext)
+    }
+
+    pub(super) fn x25519(&self) -> &[u8; POINT_LEN] {
+        &self.x25519
+    }
+}
+
+impl SubjectKey for XWingPublicKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.spki.as_slice().into()
+    }
+}
+
+impl PartialEq for XWingPublicKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.spki == other.spki
+    }
+}
+
+impl Eq for XWingPublicKey {}
+
+impl fmt::Debug for XWingPublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("XWingPublicKey")
+    }
+}
+
+const PEM_LABEL: &str = "PUBLIC KEY";
+
+#[cfg(test)]
+mod tests {
+    use x_wing::{Decapsulate, DecapsulationKey, Decapsulator, KeyExport};
+
+    use super::*;
+    use crate::x_wing::XWingPrivateKey;
+
+    /// RustCrypto's X-Wing makes the same keys, ciphertexts and secrets; its tests have the draft's vectors.
+    #[test]
+    fn a_peer_makes_the_same() {
+        for case in 0..20 {
+            let bytes = |what: u8| core::array::from_fn(|i| what ^ case ^ (7 * i) as u8);
+            let seed: [u8; 32] = bytes(1);
+            let key = XWingPrivateKey::from_bytes(&seed).unwrap();
+            let peer = DecapsulationKey::from(seed);
+            let peers = peer.encapsulation_key();
+            assert_eq!(key.public_key().as_bytes(), peers.to_bytes().as_slice());
+
+            let (m, scalar): ([u8; 32], [u8; 32]) = (bytes(2), bytes(3));
+            let mut secret = [0; SECRET_LEN];
+            let public_key = key.public_key();
+            let ciphertext = public_key.encapsulate_with(&m, &scalar, &mut secret);
+            let ciphertext = ciphertext.unwrap();
+            let randomness: [u8; 64] = [m, scalar].concat().try_into().unwrap();
+            let (expected, shared) = peers.encapsulate_deterministic(&randomness.into());
+            assert_eq!(ciphertext, expected.as_slice());
+            assert_eq!(secret[..], shared[..]);
+
+            // what was changed gives the same secret of nobody
+            for at in [0, 1087, 1088, 1119] {
+                let mut changed = ciphertext.clone();
+                changed[at] ^= 1;
+                key.decapsulate_into(&changed, &mut secret).unwrap();
+                let theirs = peer.decapsulate(changed.as_slice().try_into().unwrap());
+                assert_eq!(secret[..], theirs[..], "{at}");
+                assert_ne!(secret[..], shared[..], "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn points_of_low_order_are_refused() {
+        let key = XWingPrivateKey::from_bytes(&[1; 32]).unwrap();
+        let mut secret = [0; SECRET_LEN];
+        let mut ciphertext = key.public_key().encapsulate_into(&mut secret).unwrap();
+        // the points 0, 1 and p - 1
+        let minus_one = core::array::from_fn(|i| match i {
+            0 => 0xec,
+            31 => 0x7f,
+            _ => 0xff,
+        });
+        let one = core::array::from_fn(|i| u8::from(i == 0));
+        for point in [[0; POINT_LEN], one, minus_one] {
+            ciphertext[MlKem768::CIPHERTEXT_LEN..].copy_from_slice(&point);
+            let refused = key.decapsulate_into(&ciphertext, &mut secret);
+            assert_eq!(refused, Err(XWingError::LowOrder));
+            let mut bytes = key.public_key().as_bytes().to_vec();
+            bytes[MlKem768::ENCAPSULATION_KEY_LEN..].copy_from_slice(&point);
+            let hostile = XWingPublicKey::from_bytes(&bytes).unwrap();
+            assert_eq!(
+                hostile.encapsulate_into(&mut secret),
+                Err(XWingError::LowOrder)
+            );
+        }
+    }
+}

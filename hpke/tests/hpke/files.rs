@@ -1,0 +1,289 @@
+//! Files: whole, altered, and cut short.
+
+use std::io::{self, Read, Write};
+
+use pq_hpke::{Aead, DecryptionError, Decryptor, EncryptionError, Encryptor, Kdf, Kem, Suite};
+
+use crate::recipients::pair;
+
+const CHUNK: usize = 65_536;
+
+const TAG: usize = 16;
+
+/// What comes before the chunks: of a key of ML-KEM-512.
+const HEAD: usize = 14 + 768;
+
+pub(crate) fn content(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i / 251) as u8 ^ i as u8).collect()
+}
+
+fn encrypted(kem: Kem, content: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let len = Encryptor::new(pair(kem, 1).1).encrypt(content, &mut file);
+    assert_eq!(len.unwrap(), content.len() as u64);
+    file
+}
+
+/// What is written, be it all or not.
+fn decrypted(kem: Kem, file: &[u8]) -> (Result<u64, DecryptionError>, Vec<u8>) {
+    let mut content = Vec::new();
+    let decrypted = Decryptor::new(pair(kem, 1).0).decrypt(file, &mut content);
+    (decrypted.map(|decrypted| decrypted.len), content)
+}
+
+/// Gives one byte at a time, as a socket may, and is interrupted in between.
+struct OneByOne<'b>(&'b [u8], bool);
+
+impl Read for OneByOne<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let len = buffer.len().min(1);
+        self.0.read(&mut buffer[..len])
+    }
+}
+
+#[test]
+fn every_suite_and_length() {
+    for kem in Kem::ALL {
+        let (key, public) = pair(*kem, 1);
+        for kdf in Kdf::ALL {
+            for aead in Aead::ALL {
+                let suite = Suite {
+                    kdf: *kdf,
+                    aead: *aead,
+                };
+                let mut file = Vec::new();
+                let encryptor = Encryptor::new(public.clone()).suite(suite);
+                encryptor.encrypt(&b"content"[..], &mut file).unwrap();
+                assert_eq!(file.len(), 14 + kem.enc_len() + 7 + TAG);
+                let mut found = Vec::new();
+                let decryptor = Decryptor::new(key.clone());
+                let decrypted = decryptor.decrypt(&file[..], &mut found).unwrap();
+                assert_eq!(found, b"content");
+                assert_eq!((decrypted.kem, decrypted.suite), (*kem, suite));
+            }
+        }
+    }
+    for len in [
+        0,
+        1,
+        CHUNK - 1,
+        CHUNK,
+        CHUNK + 1,
+        2 * CHUNK,
+        3 * CHUNK + 100,
+    ] {
+        let content = content(len);
+        let file = encrypted(Kem::MlKem512, &content);
+        let chunks = len.div_ceil(CHUNK).max(1);
+        assert_eq!(file.len(), HEAD + len + TAG * chunks);
+        let (found, written) = decrypted(Kem::MlKem512, &file);
+        assert_eq!(found.unwrap(), len as u64);
+        assert!(written == content, "{len}");
+    }
+    let content = content(CHUNK + 5);
+    let (key, public) = pair(Kem::MlKem512, 1);
+    let mut file = Vec::new();
+    let from = OneByOne(&content, false);
+    Encryptor::new(public).encrypt(from, &mut file).unwrap();
+    let mut found = Vec::new();
+    let from = OneByOne(&file, false);
+    Decryptor::new(key).decrypt(from, &mut found).unwrap();
+    assert!(found == content);
+}
+
+#[test]
+fn two_files_of_the_same_have_nothing_in_common() {
+    let one = encrypted(Kem::XWing, b"content");
+    let other = encrypted(Kem::XWing, b"content");
+    assert_ne!(one[14..46], other[14..46]);
+    assert_ne!(one[14 + 1120..], other[14 + 1120..]);
+}
+
+#[test]
+fn every_byte_counts() {
+    for kem in [Kem::MlKem512, Kem::XWing] {
+        let file = encrypted(kem, b"content");
+        for at in 0..file.len() {
+            for mask in [1, 0x80] {
+                let mut changed = file.clone();
+                changed[at] ^= mask;
+                let (refused, written) = decrypted(kem, &changed);
+                refused.unwrap_err();
+                assert!(written.is_empty(), "{at}");
+            }
+        }
+        for cut in 0..file.len() {
+            let (refused, written) = decrypted(kem, &file[..cut]);
+            refused.unwrap_err();
+            assert!(written.is_empty(), "{cut}");
+        }
+        for more in [1, TAG, TAG + 1, 100_000] {
+            let (refused, written) = decrypted(kem, &[&file[..], &vec![0; more]].concat());
+            refused.unwrap_err();
+            assert!(written.is_empty(), "{more}");
+        }
+    }
+}
+
+/// What is written of a file of some chunks is authentic, and the error says how much it is.
+#[test]
+fn chunks_stay_in_their_places() {
+    let content = content(3 * CHUNK + 100);
+    let file = encrypted(Kem::MlKem512, &content);
+    let (head, rest) = file.split_at(HEAD);
+    let chunks: Vec<&[u8]> = rest.chunks(CHUNK + TAG).collect();
+    assert_eq!(chunks.len(), 4);
+    let check = |chunks: &[&[u8]], authentic: usize| {
+        let (refused, written) = decrypted(Kem::MlKem512, &[head, &chunks.concat()].concat());
+        match refused.unwrap_err() {
+            DecryptionError::NotForThisKey => assert_eq!(authentic, 0),
+            DecryptionError::Altered { written } => assert_eq!(written, authentic as u64),
+            other => panic!("{other}"),
+        }
+        assert!(written == content[..authentic], "{authentic}");
+    };
+    let [a, b, c, d] = chunks[..] else { panic!() };
+    check(&[b, a, c, d], 0);
+    check(&[a, c, b, d], CHUNK);
+    check(&[a, b, d, c], 2 * CHUNK);
+    check(&[a, a, b, c, d], CHUNK);
+    check(&[b, c, d], 0);
+    check(&[a, c, d], CHUNK);
+    check(&[a, b, d], 2 * CHUNK);
+    // a chunk that is not the last can't be it
+    check(&[a], 0);
+    check(&[a, b], CHUNK);
+    check(&[a, b, c], 2 * CHUNK);
+    check(&[a, b, c, d, d], 3 * CHUNK);
+    check(&[a, b, c, d, &[0]], 3 * CHUNK);
+    check(&[a, b, c, &d[..d.len() - 1]], 3 * CHUNK);
+    check(&[a, b, c, &d[..TAG]], 3 * CHUNK);
+    check(&[a, b, c, &d[..1]], 3 * CHUNK);
+    // one of another file, to the same key
+    let other = encrypted(Kem::MlKem512, &content);
+    check(
+        &[a, &other[HEAD..][CHUNK + TAG..][..CHUNK + TAG], c, d],
+        CHUNK,
+    );
+    for at in [0, CHUNK, CHUNK + TAG, 3 * (CHUNK + TAG), rest.len() - 1] {
+        let mut changed = rest.to_vec();
+        changed[at] ^= 1;
+        check(&[&changed], at / (CHUNK + TAG) * CHUNK);
+    }
+
+    // Of a file whose chunks are full the last one is no other.
+    let full = encrypted(Kem::MlKem512, &content[..2 * CHUNK]);
+    let (refused, written) = decrypted(Kem::MlKem512, &full[..full.len() - CHUNK - TAG]);
+    assert!(matches!(refused, Err(DecryptionError::NotForThisKey)));
+    assert!(written.is_empty());
+}
+
+#[test]
+fn other_keys_and_infos_are_refused() {
+    let (key, public) = pair(Kem::XWing, 1);
+    let mut file = Vec::new();
+    let encryptor = Encryptor::new(public).info(b"backup");
+    encryptor.encrypt(&b"content"[..], &mut file).unwrap();
+    let decrypt = |decryptor: Decryptor| decryptor.decrypt(&file[..], io::sink());
+    decrypt(Decryptor::new(key.clone()).info(b"backup")).unwrap();
+    for decryptor in [
+        Decryptor::new(key.clone()),
+        Decryptor::new(key).info(b"mail"),
+        Decryptor::new(pair(Kem::XWing, 2).0).info(b"backup"),
+    ] {
+        let refused = decrypt(decryptor);
+        assert!(matches!(refused, Err(DecryptionError::NotForThisKey)));
+    }
+    let refused = decrypt(Decryptor::new(pair(Kem::MlKem768, 1).0).info(b"backup"));
+    let text = refused.unwrap_err().to_string();
+    assert!(
+        text.contains("X-Wing") && text.contains("ML-KEM-768"),
+        "{text}"
+    );
+}
+
+#[test]
+fn other_files_are_called_by_their_names() {
+    let file = encrypted(Kem::MlKem512, b"content");
+    let check = |file: &[u8], text: &str| {
+        let error = decrypted(Kem::MlKem512, file).0.unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    };
+    check(b"", "no file that was encrypted");
+    check(b"age-encryption.org/v1", "no file that was encrypted");
+    check(b"pq-h", "cut short");
+    check(&file[..10], "cut short");
+    check(&file[..HEAD - 1], "cut short");
+    check(&file[..HEAD], "cut short");
+    let with = |at: usize, byte| {
+        let mut changed = file.clone();
+        changed[at] = byte;
+        changed
+    };
+    check(&with(7, 2), "version 2");
+    check(&with(8, 1), "KEM that is not known here, number 0x0140");
+    check(&with(11, 2), "KDF that is not known here, number 0x0002");
+    check(
+        &with(12, 0xff),
+        "AEAD that is not known here, number 0xff02",
+    );
+}
+
+/// Fails once it has so many bytes.
+struct Limited(usize);
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self
+            .0
+            .checked_sub(bytes.len())
+            .ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn errors_of_reading_and_writing() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    let content = content(CHUNK + 1);
+    let file = encrypted(Kem::MlKem512, &content);
+    let (key, public) = pair(Kem::MlKem512, 1);
+    let encryptor = Encryptor::new(public);
+    assert!(matches!(
+        encryptor.encrypt(Broken, io::sink()),
+        Err(EncryptionError::Read(_))
+    ));
+    for room in [0, 14, HEAD, HEAD + CHUNK + TAG] {
+        assert!(matches!(
+            encryptor.encrypt(&content[..], Limited(room)),
+            Err(EncryptionError::Write(_))
+        ));
+    }
+    let decryptor = Decryptor::new(key);
+    for len in [0, 14, HEAD, HEAD + CHUNK] {
+        assert!(matches!(
+            decryptor.decrypt((&file[..len]).chain(Broken), io::sink()),
+            Err(DecryptionError::Read(_))
+        ));
+    }
+    for room in [0, CHUNK] {
+        assert!(matches!(
+            decryptor.decrypt(&file[..], Limited(room)),
+            Err(DecryptionError::Write(_))
+        ));
+    }
+}

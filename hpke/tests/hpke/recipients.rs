@@ -1,0 +1,21 @@
+//! A key of each KEM.
+
+use pq_hpke::{Kem, RecipientKey, RecipientPublicKey, XWingPrivateKey};
+use pq_x509::{DecapsulationKey, KemAlgorithm};
+
+/// A key of this KEM, and the public half. Keys of one number are the same.
+pub(crate) fn pair(kem: Kem, number: u8) -> (RecipientKey, RecipientPublicKey) {
+    let algorithm = match kem {
+        Kem::MlKem512 => KemAlgorithm::MlKem512,
+        Kem::MlKem768 => KemAlgorithm::MlKem768,
+        Kem::MlKem1024 => KemAlgorithm::MlKem1024,
+        _ => {
+            let key = XWingPrivateKey::from_bytes(&[number; 32]).unwrap();
+            let public_key = key.public_key().clone();
+            return (key.into(), public_key.into());
+        }
+    };
+    let key = DecapsulationKey::from_seed(algorithm, &[number; 64]).unwrap();
+    let public_key = key.encapsulation_key().clone();
+    (key.try_into().unwrap(), public_key.try_into().unwrap())
+}
