@@ -159,3 +159,69 @@ impl fmt::Debug for XWingPrivateKey {
 }
 
 const PEM_LABEL: &str = "PRIVATE KEY";
+
+#[cfg(test)]
+mod tests {
+    use x_wing::{Decapsulate, DecapsulationKey, Decapsulator, KeyExport};
+
+    use super::*;
+
+    /// RustCrypto's X-Wing makes the same keys, ciphertexts and secrets; its tests have the draft's vectors.
+    #[test]
+    fn a_peer_makes_the_same() {
+        for case in 0..20 {
+            let bytes = |what: u8| core::array::from_fn(|i| what ^ case ^ (7 * i) as u8);
+            let seed: [u8; 32] = bytes(1);
+            let key = XWingPrivateKey::from_bytes(&seed).unwrap();
+            let peer = DecapsulationKey::from(seed);
+            let peers = peer.encapsulation_key();
+            assert_eq!(key.public_key().as_bytes(), peers.to_bytes().as_slice());
+
+            let (m, scalar): ([u8; 32], [u8; 32]) = (bytes(2), bytes(3));
+            let mut secret = [0; SECRET_LEN];
+            let public_key = key.public_key();
+            let ciphertext = public_key.encapsulate_with(&m, &scalar, &mut secret);
+            let ciphertext = ciphertext.unwrap();
+            let randomness: [u8; 64] = [m, scalar].concat().try_into().unwrap();
+            let (expected, shared) = peers.encapsulate_deterministic(&randomness.into());
+            assert_eq!(ciphertext, expected.as_slice());
+            assert_eq!(secret[..], shared[..]);
+
+            // what was changed gives the same secret of nobody
+            for at in [0, 1087, 1088, 1119] {
+                let mut changed = ciphertext.clone();
+                changed[at] ^= 1;
+                key.decapsulate_into(&changed, &mut secret).unwrap();
+                let theirs = peer.decapsulate(changed.as_slice().try_into().unwrap());
+                assert_eq!(secret[..], theirs[..], "{at}");
+                assert_ne!(secret[..], shared[..], "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn points_of_low_order_are_refused() {
+        let key = XWingPrivateKey::from_bytes(&[1; 32]).unwrap();
+        let mut secret = [0; SECRET_LEN];
+        let mut ciphertext = key.public_key().encapsulate_into(&mut secret).unwrap();
+        // the points 0, 1 and p - 1
+        let minus_one = core::array::from_fn(|i| match i {
+            0 => 0xec,
+            31 => 0x7f,
+            _ => 0xff,
+        });
+        let one = core::array::from_fn(|i| u8::from(i == 0));
+        for point in [[0; POINT_LEN], one, minus_one] {
+            ciphertext[MlKem768::CIPHERTEXT_LEN..].copy_from_slice(&point);
+            let refused = key.decapsulate_into(&ciphertext, &mut secret);
+            assert_eq!(refused, Err(XWingError::LowOrder));
+            let mut bytes = key.public_key().as_bytes().to_vec();
+            bytes[MlKem768::ENCAPSULATION_KEY_LEN..].copy_from_slice(&point);
+            let hostile = XWingPublicKey::from_bytes(&bytes).unwrap();
+            assert_eq!(
+                hostile.encapsulate_into(&mut secret),
+                Err(XWingError::LowOrder)
+            );
+        }
+    }
+}
