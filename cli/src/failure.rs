@@ -7,6 +7,7 @@
 use std::io;
 
 use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, SerialNumber};
+use pq_hpke::{DecryptionError, EncryptionError, HpkeError, KemError, XWingError};
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
 use pq_jose::jwt::JwtError;
@@ -82,6 +83,21 @@ pub(crate) enum Failure {
         file: String,
         error: pq_cms::OpeningError,
     },
+    #[error("{file} was not encrypted: {error}")]
+    Encryption {
+        file: String,
+        error: EncryptionError,
+    },
+    #[error("{file} was not decrypted: {error}")]
+    Decryption {
+        file: String,
+        error: DecryptionError,
+    },
+    #[error(
+        "the key usage of the certificate of {0} is not keyEncipherment; give one for encryption, or its owner's \
+         public key"
+    )]
+    NotForEncryption(String),
     #[error("{file}: {error}")]
     SshKey {
         file: String,
@@ -289,6 +305,8 @@ impl Failure {
                 error: pq_cms::OpeningError::Encoding(_),
                 ..
             } => ExitStatus::InputOutput,
+            Self::Encryption { error, .. } => of_encryption(error),
+            Self::Decryption { error, .. } => of_decryption(error),
             Self::SshKey {
                 error: pq_ssh::PrivateKeyError::WrongPassphrase,
                 ..
@@ -317,6 +335,7 @@ impl Failure {
             | Self::Jwk(_)
             | Self::Cose(_)
             | Self::Token(_)
+            | Self::NotForEncryption(_)
             | Self::NotOfThisCa { .. }
             | Self::RootExpired(_) => ExitStatus::Refused,
             Self::TooLargeForMemory { .. }
@@ -345,6 +364,28 @@ impl Failure {
             Self::Output(OutputError::StandardOutput { error })
                 if error.kind() == io::ErrorKind::BrokenPipe
         )
+    }
+}
+
+fn of_encryption(error: &EncryptionError) -> ExitStatus {
+    match error {
+        EncryptionError::Read(_)
+        | EncryptionError::Write(_)
+        | EncryptionError::Hpke(HpkeError::Kem(
+            KemError::XWing(XWingError::Randomness(_))
+            | KemError::MlKem(pq_x509::KeyError::Randomness(_)),
+        )) => ExitStatus::InputOutput,
+        _ => ExitStatus::Refused,
+    }
+}
+
+fn of_decryption(error: &DecryptionError) -> ExitStatus {
+    match error {
+        DecryptionError::Read(_)
+        | DecryptionError::Write(_)
+        | DecryptionError::NotEncrypted
+        | DecryptionError::NoChunk => ExitStatus::InputOutput,
+        _ => ExitStatus::Refused,
     }
 }
 

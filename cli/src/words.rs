@@ -28,7 +28,11 @@ pub(crate) fn of_any_key_error(error: &keys::KeyError) -> String {
         keys::KeyError::NotPostQuantum(_) | keys::KeyError::NotOfOneAlgorithm(_) => {
             format!("{error}; name one of those")
         }
-        keys::KeyError::Composite(_) | keys::KeyError::NoRawBytes(_) => error.to_string(),
+        keys::KeyError::Composite(_)
+        | keys::KeyError::XWing(_)
+        | keys::KeyError::Kem(_)
+        | keys::KeyError::OnlyForFiles
+        | keys::KeyError::NoRawBytes(_) => error.to_string(),
     }
 }
 
@@ -123,7 +127,7 @@ pub(crate) fn protection_name(protection: &Protection) -> String {
 
 fn unsupported_key(oid: ObjectIdentifier) -> String {
     format!(
-        "keys of {} are not supported here; pqtls takes those of ML-DSA, SLH-DSA, ML-KEM, ECDSA on \
+        "keys of {} are not supported here; pqtls takes those of ML-DSA, SLH-DSA, ML-KEM, X-Wing, ECDSA on \
          P-256 and P-384, Ed25519 and RSA, and composites of ML-DSA and these",
         algorithm_name(oid)
     )
@@ -288,6 +292,7 @@ pub(crate) fn algorithm_name(oid: ObjectIdentifier) -> String {
     match (Algorithm::from_oid(oid), parameter_set(oid)) {
         (Some(algorithm), _) => algorithm.to_string(),
         (None, Some((set, Mode::PreHash))) => format!("Hash{set}"),
+        _ if oid == pq_hpke::X_WING_OID => keys::Algorithm::XWing.name().into(),
         _ => match CompositeIdentifier::from_oid(oid) {
             Some(composite) => composite.to_string(),
             None => oid_name(oid),
@@ -327,6 +332,7 @@ mod tests {
         for (oid, name) in [
             ("2.16.840.1.101.3.4.3.18", "ML-DSA-65"),
             ("2.16.840.1.101.3.4.3.35", "HashSLH-DSA-SHA2-128s"),
+            ("1.3.6.1.4.1.62253.25722", "X-Wing"),
             ("1.3.6.1.5.5.7.6.45", "MLDSA65-ECDSA-P256-SHA512"),
             ("1.2.840.10045.4.3.2", "ecdsa-with-SHA256"),
         ] {

@@ -56,7 +56,7 @@ pub(crate) fn list_of_algorithms() -> String {
         some.map(Algorithm::name).collect::<Vec<_>>().join(", ")
     };
     format!(
-        "{}; or, composites of ML-DSA and a classical algorithm by a draft, {}; or, not safe against \
+        "{}; or, for files, X-Wing, which is ML-KEM-768 and X25519 by a draft; or, composites of ML-DSA and a classical algorithm by a draft, {}; or, not safe against \
          quantum computers, {}",
         list(|one| matches!(one, Algorithm::PostQuantum(_))),
         list(|one| matches!(one, Algorithm::Composite(_))),

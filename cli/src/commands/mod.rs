@@ -13,14 +13,17 @@ mod ca;
 mod cert;
 mod cms;
 mod completion;
+mod decrypt;
 mod delivery;
 mod dev;
+mod encrypt;
 mod jwt;
 mod key;
 mod man;
 mod raw;
 mod ssh;
 mod text;
+mod watched;
 
 use clap::{Parser, Subcommand};
 
@@ -31,7 +34,8 @@ use crate::failure::Failure;
 ///
 /// Makes, shows and checks keys of ML-DSA, SLH-DSA and ML-KEM, and classical ones of ECDSA, Ed25519 and
 /// RSA; requests and certificates for them; and CAs that issue certificates. Signs files and verifies
-/// their signatures, those of tokens, and those of keys of SSH; signs and encrypts messages (CMS).
+/// their signatures, those of tokens, and those of keys of SSH; signs and encrypts messages (CMS); encrypts
+/// files to a key (HPKE).
 /// In place of a file, "-" is standard input or standard output. Files that exist are left alone
 /// unless --force is given.
 #[derive(Debug, Parser)]
@@ -65,6 +69,8 @@ enum Command {
     Mu(raw::mu::Arguments),
     Encaps(raw::encaps::Arguments),
     Decaps(raw::decaps::Arguments),
+    Encrypt(encrypt::Arguments),
+    Decrypt(decrypt::Arguments),
     #[command(subcommand)]
     Cms(cms::Command),
     #[command(subcommand)]
@@ -90,6 +96,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Command::Mu(arguments) => raw::mu::run(&arguments, json),
         Command::Encaps(arguments) => raw::encaps::run(&arguments, json),
         Command::Decaps(arguments) => raw::decaps::run(&arguments, json),
+        Command::Encrypt(arguments) => encrypt::run(&arguments, json),
+        Command::Decrypt(arguments) => decrypt::run(&arguments, json),
         Command::Cms(command) => cms::run(command, json),
         Command::Jwt(command) => jwt::run(command, json),
         Command::Ssh(command) => ssh::run(command, json),

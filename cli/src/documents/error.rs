@@ -1,3 +1,4 @@
+use pq_hpke::XWingPrivateKey;
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
 use pq_x509::{CertificateError, Pkcs12Error, ProtectionError, RequestError, RevocationListError};
@@ -155,6 +156,7 @@ fn lengths_missed(algorithm: Algorithm) -> String {
             algorithm.seed_len(),
             algorithm.expanded_len()
         ),
+        Algorithm::XWing => format!("not {} bytes", XWingPrivateKey::LEN),
         Algorithm::Composite(_) => "such keys have no raw bytes".into(),
         Algorithm::Classical(algorithm) => match algorithm.raw_private_key_len() {
             Some(len) => format!("not {len} bytes"),

@@ -1,3 +1,4 @@
+use pq_hpke::RecipientKey;
 use pq_jose::jwk::{Jwk, JwkSet};
 use pq_x509::x509_cert::der::asn1::{AnyRef, OctetStringRef};
 use pq_x509::x509_cert::der::{self, Decode, Header, SliceReader};
@@ -84,6 +85,14 @@ pub(crate) fn decapsulation_key(
     narrow(source, private_key(source, passphrase)?.key)
 }
 
+/// The one private key of a file, which must be one that files are encrypted to.
+pub(crate) fn recipient_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<RecipientKey, DocumentError> {
+    narrow(source, private_key(source, passphrase)?.key)
+}
+
 /// The public key of whatever a file has, which must be a post-quantum one that verifies signatures.
 pub(crate) fn verifying_key(
     source: &Source,
@@ -122,7 +131,11 @@ pub(crate) fn token_keys(
     Ok(JwkSet::from_iter([key]))
 }
 
-fn narrow<K, N: TryFrom<K, Error = KeyError>>(source: &Source, key: K) -> Result<N, DocumentError> {
+/// The key of this file as one of the kind that is needed.
+pub(crate) fn narrow<K, N: TryFrom<K, Error = KeyError>>(
+    source: &Source,
+    key: K,
+) -> Result<N, DocumentError> {
     N::try_from(key).map_err(|error| DocumentError::Key {
         file: source.to_string(),
         error,
@@ -175,13 +188,13 @@ pub(crate) fn public_key_to_certify(
     public_key_of(&contents, block, passphrase)
 }
 
-/// A key that others encapsulate to, with or without a certificate.
+/// A public key, with or without a certificate.
 pub(crate) enum KeyOrCertificate {
-    Key(EncapsulationKey),
+    Key(PublicKey),
     Certificate(Box<Certificate>),
 }
 
-/// The first certificate of a file, or else its one key, which must be one that others encapsulate to.
+/// The first certificate of a file, or else its one key.
 pub(crate) fn key_or_certificate(
     source: &Source,
     passphrase: &PassphraseOptions,
@@ -196,9 +209,7 @@ pub(crate) fn key_or_certificate(
             let certificate = certificate_of(&contents, block)?;
             Ok(KeyOrCertificate::Certificate(Box::new(certificate)))
         }
-        _ => {
-            narrow(source, public_key_of(&contents, block, passphrase)?).map(KeyOrCertificate::Key)
-        }
+        _ => public_key_of(&contents, block, passphrase).map(KeyOrCertificate::Key),
     }
 }
 
@@ -247,7 +258,7 @@ fn private(
             let form = form_of(der, key).map_err(pq_x509::KeyError::from);
             Some(form.map_err(|e| key_error(contents, e.into()))?)
         }
-        PrivateKey::Composite(_) | PrivateKey::Classical(_) => None,
+        PrivateKey::XWing(_) | PrivateKey::Composite(_) | PrivateKey::Classical(_) => None,
     };
     Ok(PrivateKeyFile {
         key,

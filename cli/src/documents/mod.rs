@@ -25,8 +25,8 @@ pub(crate) use error::DocumentError;
 pub(crate) use jose::{claims, token};
 pub(crate) use keys::{
     Key, KeyOrCertificate, any_key, any_public_key, decapsulation_key, encapsulation_key,
-    key_or_certificate, post_quantum_signing_key, private_key, private_key_to_encrypt,
-    public_key_to_certify, signing_key, token_keys, verifying_key,
+    key_or_certificate, narrow, post_quantum_signing_key, private_key, private_key_to_encrypt,
+    public_key_to_certify, recipient_key, signing_key, token_keys, verifying_key,
 };
 pub(crate) use pkcs12::pkcs12;
 pub(crate) use raw::{raw_bytes, raw_private_key};

@@ -1,4 +1,5 @@
 use base64ct::{Base64, Encoding as _};
+use pq_hpke::XWingPrivateKey;
 use pq_x509::PrivateKeyForm;
 use pq_x509::x509_cert::der::asn1::OctetStringRef;
 use pq_x509::x509_cert::der::{self, Encode, Header, SliceWriter, Tag};
@@ -59,6 +60,9 @@ pub(crate) fn raw_private_key(
         Meaning::PostQuantum(algorithm, form) => parse(algorithm, form, &raw)
             .map(|key| file(PrivateKey::PostQuantum(key), Some(form)))
             .map_err(KeyError::from),
+        Meaning::XWing => XWingPrivateKey::from_bytes(&raw)
+            .map(|key| file(PrivateKey::XWing(key), None))
+            .map_err(KeyError::from),
         Meaning::Classical(algorithm) => ClassicalKey::from_raw(algorithm, &raw)
             .map(|key| file(PrivateKey::Classical(key), None))
             .map_err(KeyError::from),
@@ -73,6 +77,7 @@ pub(crate) fn raw_private_key(
 #[derive(Clone, Copy)]
 enum Meaning {
     PostQuantum(pq_x509::Algorithm, PrivateKeyForm),
+    XWing,
     Classical(ClassicalAlgorithm),
 }
 
@@ -85,6 +90,7 @@ impl Meaning {
             Algorithm::PostQuantum(algorithm) if len == algorithm.expanded_len() => {
                 Some(Self::PostQuantum(algorithm, PrivateKeyForm::Expanded))
             }
+            Algorithm::XWing if len == XWingPrivateKey::LEN => Some(Self::XWing),
             Algorithm::Classical(algorithm) if Some(len) == algorithm.raw_private_key_len() => {
                 Some(Self::Classical(algorithm))
             }

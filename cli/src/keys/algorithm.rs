@@ -7,6 +7,8 @@ use rustls_pq::composite::CompositeAlgorithm;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Algorithm {
     PostQuantum(pq_x509::Algorithm),
+    /// ML-KEM-768 and X25519 at once, for files.
+    XWing,
     /// Of ML-DSA and of a classical algorithm at once.
     Composite(CompositeAlgorithm),
     /// Not safe against quantum computers.
@@ -14,13 +16,14 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// The post-quantum ones first, then the composite ones.
+    /// The post-quantum ones first, then the hybrid and the composite ones.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let post_quantum = pq_x509::Algorithm::ALL.iter().copied();
         let classical = ClassicalAlgorithm::ALL.iter().copied();
         let composite = CompositeAlgorithm::ALL.iter().copied();
         post_quantum
             .map(Self::PostQuantum)
+            .chain([Self::XWing])
             .chain(composite.map(Self::Composite))
             .chain(classical.map(Self::Classical))
     }
@@ -33,6 +36,7 @@ impl Algorithm {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PostQuantum(algorithm) => algorithm.name(),
+            Self::XWing => pq_hpke::Kem::XWing.name(),
             Self::Composite(algorithm) => algorithm.name(),
             Self::Classical(algorithm) => algorithm.name(),
         }

@@ -1,3 +1,4 @@
+use pq_hpke::{KemError, XWingError};
 use pq_x509::CompositeIdentifier;
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKeyError};
 use rustls_pq::composite::{CompositeAlgorithm, CompositeKeyError};
@@ -8,6 +9,10 @@ pub(crate) enum KeyError {
     #[error("{0}")]
     PostQuantum(pq_x509::KeyError),
     #[error("{0}")]
+    XWing(XWingError),
+    #[error("{0}")]
+    Kem(KemError),
+    #[error("{0}")]
     Classical(ClassicalKeyError),
     #[error("{0}")]
     Composite(CompositeKeyError),
@@ -17,6 +22,11 @@ pub(crate) enum KeyError {
     NotOfOneAlgorithm(CompositeAlgorithm),
     #[error("a classical key, of {0}, and this command is for post-quantum ones")]
     NotPostQuantum(ClassicalAlgorithm),
+    #[error(
+        "a key of X-Wing, which is for files (\"pqtls encrypt\" and \"pqtls decrypt\"), and this command is for \
+         other keys"
+    )]
+    OnlyForFiles,
 }
 
 impl KeyError {
@@ -30,6 +40,10 @@ impl KeyError {
                 PostQuantum::Malformed { .. }
                     | PostQuantum::SeedMismatch(_)
                     | PostQuantum::PublicKeyMismatch(_)
+            ),
+            Self::XWing(error) => matches!(
+                error,
+                XWingError::Length { .. } | XWingError::MlKem(_) | XWingError::PublicKeyMismatch
             ),
             Self::Classical(error) => matches!(
                 error,
@@ -48,7 +62,11 @@ impl KeyError {
                         ..
                     }
             ),
-            Self::NoRawBytes(_) | Self::NotOfOneAlgorithm(_) | Self::NotPostQuantum(_) => false,
+            Self::Kem(_)
+            | Self::NoRawBytes(_)
+            | Self::NotOfOneAlgorithm(_)
+            | Self::NotPostQuantum(_)
+            | Self::OnlyForFiles => false,
         }
     }
 
@@ -57,6 +75,7 @@ impl KeyError {
         matches!(
             self,
             Self::PostQuantum(pq_x509::KeyError::Randomness(_))
+                | Self::XWing(XWingError::Randomness(_))
                 | Self::Classical(ClassicalKeyError::Randomness)
                 | Self::Composite(CompositeKeyError::Randomness)
         )
@@ -66,6 +85,18 @@ impl KeyError {
 impl From<pq_x509::KeyError> for KeyError {
     fn from(error: pq_x509::KeyError) -> Self {
         Self::PostQuantum(error)
+    }
+}
+
+impl From<XWingError> for KeyError {
+    fn from(error: XWingError) -> Self {
+        Self::XWing(error)
+    }
+}
+
+impl From<KemError> for KeyError {
+    fn from(error: KemError) -> Self {
+        Self::Kem(error)
     }
 }
 
@@ -87,4 +118,9 @@ pub(super) fn is_of_composite(error: &pq_x509::KeyError) -> bool {
         error,
         pq_x509::KeyError::UnsupportedAlgorithm(oid) if CompositeIdentifier::from_oid(*oid).is_some()
     )
+}
+
+/// The same for a key of X-Wing.
+pub(super) fn is_of_x_wing(error: &pq_x509::KeyError) -> bool {
+    matches!(error, pq_x509::KeyError::UnsupportedAlgorithm(oid) if *oid == pq_hpke::X_WING_OID)
 }

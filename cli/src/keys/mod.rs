@@ -1,4 +1,5 @@
-//! Keys of every kind: post-quantum ones of pq-x509, and classical and composite ones of rustls-pq.
+//! Keys of every kind: post-quantum ones of pq-x509, those of X-Wing of pq-hpke, and classical and composite
+//! ones of rustls-pq.
 //!
 //! This room uses nothing.
 

@@ -7,6 +7,7 @@ macro_rules! post_quantum_only {
             fn try_from(key: $from) -> Result<Self, KeyError> {
                 match key {
                     $from::PostQuantum(key) => Ok(key.try_into()?),
+                    $from::XWing(_) => Err(KeyError::OnlyForFiles),
                     $from::Composite(key) => Err(KeyError::NotOfOneAlgorithm(key.algorithm())),
                     $from::Classical(key) => Err(KeyError::NotPostQuantum(key.algorithm())),
                 }

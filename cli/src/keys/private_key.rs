@@ -1,4 +1,5 @@
 use pq_ca::StoredKey;
+use pq_hpke::{RecipientKey, XWingPrivateKey};
 use pq_x509::pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use pq_x509::{PemError, SignError, Signer, SubjectKey};
@@ -7,7 +8,7 @@ use rustls_pq::composite::CompositeKey;
 use zeroize::Zeroizing;
 
 use super::algorithm::Algorithm;
-use super::error::{KeyError, is_of_composite};
+use super::error::{KeyError, is_of_composite, is_of_x_wing};
 use super::narrow::post_quantum_only;
 use super::public_key::PublicKey;
 
@@ -15,6 +16,7 @@ use super::public_key::PublicKey;
 #[derive(Clone, Debug)]
 pub(crate) enum PrivateKey {
     PostQuantum(pq_x509::PrivateKey),
+    XWing(XWingPrivateKey),
     Composite(CompositeKey),
     Classical(ClassicalKey),
 }
@@ -26,6 +28,9 @@ impl PrivateKey {
             Ok(PrivateKeyDer::Sec1(_) | PrivateKeyDer::Pkcs1(_)) => Self::classical(der),
             _ => match pq_x509::PrivateKey::from_pkcs8_der(der) {
                 Ok(key) => Ok(Self::PostQuantum(key)),
+                Err(error) if is_of_x_wing(&error) => {
+                    Ok(Self::XWing(XWingPrivateKey::from_pkcs8_der(der)?))
+                }
                 Err(error) if is_of_composite(&error) => {
                     Ok(Self::Composite(CompositeKey::from_pkcs8_der(der)?))
                 }
@@ -42,6 +47,7 @@ impl PrivateKey {
     pub(crate) fn algorithm(&self) -> Algorithm {
         match self {
             Self::PostQuantum(key) => Algorithm::PostQuantum(key.algorithm()),
+            Self::XWing(_) => Algorithm::XWing,
             Self::Composite(key) => Algorithm::Composite(key.algorithm()),
             Self::Classical(key) => Algorithm::Classical(key.algorithm()),
         }
@@ -56,6 +62,7 @@ impl PrivateKey {
     pub(crate) fn to_pkcs8_pem(&self) -> Result<Zeroizing<String>, KeyError> {
         match self {
             Self::PostQuantum(key) => Ok(key.to_pkcs8_pem()?),
+            Self::XWing(key) => Ok(key.to_pkcs8_pem()),
             Self::Composite(key) => Ok(key.to_pkcs8_pem()),
             Self::Classical(key) => Ok(key.to_pkcs8_pem()),
         }
@@ -66,6 +73,7 @@ impl SubjectKey for PrivateKey {
     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
         match self {
             Self::PostQuantum(key) => key.spki(),
+            Self::XWing(key) => key.spki(),
             Self::Composite(key) => key.spki(),
             Self::Classical(key) => key.spki(),
         }
@@ -96,6 +104,7 @@ impl TryFrom<PrivateKey> for SigningKey {
     fn try_from(key: PrivateKey) -> Result<Self, KeyError> {
         match key {
             PrivateKey::PostQuantum(key) => Ok(Self::PostQuantum(key.try_into()?)),
+            PrivateKey::XWing(_) => Err(KeyError::OnlyForFiles),
             PrivateKey::Composite(key) => Ok(Self::Composite(key)),
             PrivateKey::Classical(key) => Ok(Self::Classical(key)),
         }
@@ -103,6 +112,17 @@ impl TryFrom<PrivateKey> for SigningKey {
 }
 
 post_quantum_only!(PrivateKey: SigningKey, DecapsulationKey);
+
+impl TryFrom<PrivateKey> for RecipientKey {
+    type Error = KeyError;
+
+    fn try_from(key: PrivateKey) -> Result<Self, KeyError> {
+        match key {
+            PrivateKey::XWing(key) => Ok(key.into()),
+            other => Ok(pq_x509::DecapsulationKey::try_from(other)?.try_into()?),
+        }
+    }
+}
 
 impl SubjectKey for SigningKey {
     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {

@@ -1,16 +1,18 @@
+use pq_hpke::{RecipientPublicKey, XWingPublicKey};
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::{EncapsulationKey, SubjectKey, VerifyingKey};
 use rustls_pq::classical::ClassicalPublicKey;
 use rustls_pq::composite::CompositePublicKey;
 
 use super::algorithm::Algorithm;
-use super::error::{KeyError, is_of_composite};
+use super::error::{KeyError, is_of_composite, is_of_x_wing};
 use super::narrow::post_quantum_only;
 
 /// A public key of any kind.
 #[derive(Clone, Debug)]
 pub(crate) enum PublicKey {
     PostQuantum(pq_x509::PublicKey),
+    XWing(Box<XWingPublicKey>),
     Composite(CompositePublicKey),
     Classical(ClassicalPublicKey),
 }
@@ -20,6 +22,9 @@ impl PublicKey {
     pub(crate) fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
         match pq_x509::PublicKey::from_spki_der(der) {
             Ok(key) => Ok(Self::PostQuantum(key)),
+            Err(error) if is_of_x_wing(&error) => {
+                Ok(Self::XWing(XWingPublicKey::from_spki_der(der)?.into()))
+            }
             Err(error) if is_of_composite(&error) => {
                 Ok(Self::Composite(CompositePublicKey::from_spki_der(der)?))
             }
@@ -33,6 +38,7 @@ impl PublicKey {
     pub(crate) fn algorithm(&self) -> Algorithm {
         match self {
             Self::PostQuantum(key) => Algorithm::PostQuantum(key.algorithm()),
+            Self::XWing(_) => Algorithm::XWing,
             Self::Composite(key) => Algorithm::Composite(key.algorithm()),
             Self::Classical(key) => Algorithm::Classical(key.algorithm()),
         }
@@ -41,6 +47,7 @@ impl PublicKey {
     pub(crate) fn to_spki_der(&self) -> &[u8] {
         match self {
             Self::PostQuantum(key) => key.to_spki_der(),
+            Self::XWing(key) => key.to_spki_der(),
             Self::Composite(key) => key.to_spki_der(),
             Self::Classical(key) => key.to_spki_der(),
         }
@@ -49,6 +56,7 @@ impl PublicKey {
     pub(crate) fn to_spki_pem(&self) -> String {
         match self {
             Self::PostQuantum(key) => key.to_spki_pem(),
+            Self::XWing(key) => key.to_spki_pem(),
             Self::Composite(key) => key.to_spki_pem(),
             Self::Classical(key) => key.to_spki_pem(),
         }
@@ -58,6 +66,7 @@ impl PublicKey {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::PostQuantum(key) => key.as_bytes(),
+            Self::XWing(key) => key.as_bytes(),
             Self::Composite(key) => key.as_bytes(),
             Self::Classical(key) => key.as_bytes(),
         }
@@ -77,6 +86,17 @@ impl From<EncapsulationKey> for PublicKey {
 }
 
 post_quantum_only!(PublicKey: VerifyingKey, EncapsulationKey);
+
+impl TryFrom<PublicKey> for RecipientPublicKey {
+    type Error = KeyError;
+
+    fn try_from(key: PublicKey) -> Result<Self, KeyError> {
+        match key {
+            PublicKey::XWing(key) => Ok((*key).into()),
+            other => Ok(EncapsulationKey::try_from(other)?.try_into()?),
+        }
+    }
+}
 
 impl SubjectKey for PublicKey {
     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {

@@ -84,6 +84,10 @@ fn every_report_is_as_its_schema_says() {
         ("cms verify a.p7s --content a.key --signer ed.pem", 1),
         ("cms encrypt a.pub --to kem.key --out a.enc", 0),
         ("cms decrypt a.enc --key kem.key --out a.dec", 0),
+        ("key new X-Wing --out xwing.key", 0),
+        ("key show xwing.key", 0),
+        ("encrypt a.pub --to xwing.key --out a.hpke", 0),
+        ("decrypt a.hpke --key xwing.key --out a.pub.2", 0),
         ("ssh new --out id", 0),
         ("ssh sign a.pub --key id --out a.pub.sig", 0),
         (

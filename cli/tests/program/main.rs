@@ -13,6 +13,7 @@ mod documents;
 mod encrypted;
 mod examples;
 mod folder;
+mod hpke;
 mod jose;
 mod json;
 mod keys;

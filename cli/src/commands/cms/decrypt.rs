@@ -1,10 +1,10 @@
 use core::fmt;
 
-use pq_cms::{Opened, Opener, RecipientKey};
+use pq_cms::{Opened, Opener, RecipientKey, decode_if_pem};
 use serde::Serialize;
 
-use super::input::Watched;
 use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::watched::Watched;
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             RecipientKey::with_certificate(&key, &certificate).map_err(refused)?
         }
     };
-    let message = Watched::open(&arguments.message)?.message();
+    let message = decode_if_pem(Watched::open(&arguments.message)?);
     let message = message.map_err(|error| refused(error.into()))?;
     let mut grown = Growing::begin(out, Access::Private, *force)?;
     let opened = Opener::new(own)

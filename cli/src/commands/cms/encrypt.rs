@@ -4,8 +4,9 @@ use pq_cms::{ContentCipher, EnvelopeBuilder, EnvelopingError, Recipient};
 use pq_x509::{EncapsulationKey, SubjectKey};
 use serde::Serialize;
 
-use super::input::{MessageWriter, Watched};
+use super::input::MessageWriter;
 use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::watched::Watched;
 use crate::documents::{self, KeyOrCertificate};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -83,6 +84,7 @@ fn recipient(file: &Source, passphrase: &PassphraseOptions) -> Result<(Recipient
             Some(certificate.describe_subject()),
         ),
         KeyOrCertificate::Key(key) => {
+            let key: EncapsulationKey = documents::narrow(file, key)?;
             let identifier = pq_cms::key_identifier(&key);
             (Recipient::key(key.clone(), &identifier), key, None)
         }

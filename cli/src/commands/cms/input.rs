@@ -1,37 +1,8 @@
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
-use pq_cms::{EncodingError, PemWriter, decode_if_pem};
+use pq_cms::{EncodingError, PemWriter};
 
-use crate::files::{Growing, InputError, Source};
-use crate::progress::Progress;
-
-/// A file that is read piece by piece, and says how far it is.
-pub(super) struct Watched {
-    from: Box<dyn Read + Send>,
-    progress: Progress,
-}
-
-impl Watched {
-    pub(super) fn open(source: &Source) -> Result<Self, InputError> {
-        Ok(Self {
-            from: source.open()?,
-            progress: Progress::of(source.len()),
-        })
-    }
-
-    /// The message in it, be it in PEM or not.
-    pub(super) fn message(self) -> Result<impl Read, EncodingError> {
-        decode_if_pem(self)
-    }
-}
-
-impl Read for Watched {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let len = self.from.read(buffer)?;
-        self.progress.add(len);
-        Ok(len)
-    }
-}
+use crate::files::Growing;
 
 /// Where a message is written, in PEM or DER.
 pub(super) enum MessageWriter<'d> {

@@ -5,8 +5,9 @@ use pq_cms::{DocumentSigner, EncodingError, SignedDataBuilder, SigningError};
 use pq_x509::Certificate;
 use serde::Serialize;
 
-use super::input::{MessageWriter, Watched};
+use super::input::MessageWriter;
 use crate::commands::delivery::{Delivery, OutputOptions};
+use crate::commands::watched::Watched;
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;

@@ -1,14 +1,16 @@
 use core::fmt;
 use std::io;
 
-use pq_cms::{VerificationError, VerificationTime, Verified, VerifiedSigner, Verifier};
+use pq_cms::{
+    VerificationError, VerificationTime, Verified, VerifiedSigner, Verifier, decode_if_pem,
+};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::{ChainValidator, RevocationPolicy, SubjectKey};
 use serde::Serialize;
 
-use super::input::Watched;
 use crate::arguments::time;
 use crate::commands::delivery::Delivery;
+use crate::commands::watched::Watched;
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -81,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     let verifier = verifier(arguments, &validator)?;
     let verifier = verifier.algorithms(other_verification());
-    let message = Watched::open(&arguments.message)?.message();
+    let message = decode_if_pem(Watched::open(&arguments.message)?);
     let message = message.map_err(|error| refused(error.into()))?;
     let mut grown = match out {
         Some(out) => Some(Growing::begin(out, Access::Public, arguments.force)?),

@@ -4,6 +4,7 @@ use pq_x509::{DecapsulationKey, SigningKey, SubjectKey};
 use rustls_pq::classical::ClassicalKeyError;
 use rustls_pq::composite::CompositeKeyError;
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::facts::KeyFacts;
 use crate::documents;
@@ -82,6 +83,12 @@ fn works(key: &PrivateKey) -> Result<bool, KeyError> {
     const MESSAGE: &[u8] = b"pqtls key check";
     let key = match key {
         PrivateKey::PostQuantum(key) => key,
+        PrivateKey::XWing(key) => {
+            let [mut ours, mut theirs] = [(); 2].map(|()| Zeroizing::new([0; 32]));
+            let ciphertext = key.public_key().encapsulate_into(&mut ours)?;
+            key.decapsulate_into(&ciphertext, &mut theirs)?;
+            return Ok(ours == theirs);
+        }
         PrivateKey::Composite(key) => {
             return match key.check() {
                 Err(CompositeKeyError::Unsound(_)) => Ok(false),

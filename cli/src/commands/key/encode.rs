@@ -1,4 +1,5 @@
 use clap::ValueEnum;
+use pq_hpke::XWingPrivateKey;
 use pq_jose::Algorithm;
 use pq_jose::cose::{CoseKey, CosePrivateKey};
 use pq_jose::jwk::{Jwk, JwkError, PrivateJwk};
@@ -85,8 +86,8 @@ impl Form {
 }
 
 /// A private key as a file is to have it, and the form that it has then. Without a form it is the one
-/// that most programs read, and of a key whose seed is lost the expanded one. Classical and composite keys
-/// have none.
+/// that most programs read, and of a key whose seed is lost the expanded one. Keys of X-Wing, classical
+/// and composite ones have none.
 pub(crate) fn private_key(
     key: &PrivateKey,
     form: Option<Form>,
@@ -101,6 +102,7 @@ pub(crate) fn private_key(
             Ok((post_quantum(key, form, encoding)?, Some(form)))
         }
         (PrivateKey::Classical(key), None) => Ok((classical(key, encoding)?, None)),
+        (PrivateKey::XWing(key), None) => Ok((x_wing(key, encoding)?, None)),
         (PrivateKey::Composite(key), None) => Ok((composite(key, encoding)?, None)),
         (_, Some(_)) => Err(Failure::NoForms(key.algorithm())),
     }
@@ -115,6 +117,16 @@ fn classical(key: &ClassicalKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>
         Encoding::Jwk | Encoding::Cose => {
             return Err(keys::KeyError::NotPostQuantum(key.algorithm()).into());
         }
+    })
+}
+
+fn x_wing(key: &XWingPrivateKey, encoding: Encoding) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    Ok(match encoding {
+        Encoding::Pem => bytes_of(key.to_pkcs8_pem()),
+        Encoding::Der => key.to_pkcs8_der(),
+        Encoding::Hex => line(key.as_bytes(), TextEncoding::Hex),
+        Encoding::Base64 => line(key.as_bytes(), TextEncoding::Base64),
+        Encoding::Jwk | Encoding::Cose => return Err(keys::KeyError::OnlyForFiles.into()),
     })
 }
 

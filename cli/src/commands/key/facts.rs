@@ -20,6 +20,9 @@ pub(crate) struct KeyFacts {
     pub(crate) use_: &'static str,
     /// Of the SubjectPublicKeyInfo, so a private key and its public half have the same.
     pub(crate) fingerprint: String,
+    /// What there is to say of private keys that have one form.
+    #[serde(skip)]
+    note: &'static str,
 }
 
 impl KeyFacts {
@@ -30,10 +33,18 @@ impl KeyFacts {
             post_quantum: algorithm.is_post_quantum(),
             security_category: security_category(algorithm),
             use_: match algorithm {
-                Algorithm::PostQuantum(pq_x509::Algorithm::Kem(_)) => "encapsulate",
+                Algorithm::PostQuantum(pq_x509::Algorithm::Kem(_)) | Algorithm::XWing => {
+                    "encapsulate"
+                }
                 _ => "sign",
             },
             fingerprint: fingerprint(key.to_spki_der()),
+            note: match algorithm {
+                Algorithm::PostQuantum(_) => Form::Seed.name(),
+                Algorithm::XWing => X_WING,
+                Algorithm::Composite(_) => COMPOSITE,
+                Algorithm::Classical(_) => CLASSICAL,
+            },
         }
     }
 }
@@ -41,11 +52,7 @@ impl KeyFacts {
 impl KeyFacts {
     /// A private key, for messages.
     pub(crate) fn in_form(&self, form: Option<Form>) -> String {
-        let note = match form {
-            Some(form) => form.name(),
-            None if self.post_quantum => COMPOSITE,
-            None => CLASSICAL,
-        };
+        let note = form.map_or(self.note, Form::name);
         format!("private key of {} ({note})", self.algorithm)
     }
 }
@@ -56,13 +63,17 @@ pub(crate) const CLASSICAL: &str = "classical: not safe against quantum computer
 /// What is to be said of composite keys.
 const COMPOSITE: &str = "composite, by draft-ietf-lamps-pq-composite-sigs-19";
 
+/// What is to be said of keys of X-Wing.
+const X_WING: &str = "ML-KEM-768 and X25519, by draft-connolly-cfrg-xwing-kem-10";
+
 fn security_category(algorithm: Algorithm) -> Option<u8> {
     use pq_x509::Algorithm::{Kem, Signature};
 
     let algorithm = match algorithm {
         Algorithm::PostQuantum(algorithm) => algorithm,
         Algorithm::Composite(algorithm) => algorithm.ml_dsa().into(),
-        Algorithm::Classical(_) => return None,
+        // the draft claims none
+        Algorithm::XWing | Algorithm::Classical(_) => return None,
     };
     match algorithm {
         Signature(algorithm) => Some(algorithm.security_category()),

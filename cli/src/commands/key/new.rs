@@ -1,5 +1,6 @@
 use core::fmt;
 
+use pq_hpke::XWingPrivateKey;
 use pq_x509::{DecapsulationKey, Protection, SigningKey};
 use rustls_pq::classical::ClassicalKey;
 use rustls_pq::composite::CompositeKey;
@@ -14,7 +15,7 @@ use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output};
-use crate::keys::{Algorithm, PrivateKey};
+use crate::keys::{Algorithm, KeyError, PrivateKey};
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 use crate::words::protection_name;
@@ -66,6 +67,7 @@ Examples:
   $ pqtls key new --out server.key
   $ pqtls key new SLH-DSA-SHA2-128f --out root.key --public root.pub
   $ pqtls key new ML-KEM-768 --form both --out kem.key
+  $ pqtls key new X-Wing --out backup.key --public backup.pub
   $ pqtls key new ECDSA-P256 --out classical.key
   $ pqtls key new MLDSA65-ECDSA-P256-SHA512 --out composite.key
   $ echo 'correct horse battery staple' > secret.txt
@@ -123,6 +125,7 @@ pub(crate) fn generate(algorithm: Algorithm) -> Result<PrivateKey, Failure> {
     use pq_x509::PrivateKey::{Decapsulation, Signing};
 
     Ok(match algorithm {
+        Algorithm::XWing => PrivateKey::XWing(XWingPrivateKey::generate().map_err(KeyError::from)?),
         Algorithm::Classical(algorithm) => {
             PrivateKey::Classical(ClassicalKey::generate(algorithm)?)
         }

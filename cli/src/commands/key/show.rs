@@ -1,5 +1,6 @@
 use core::fmt;
 
+use pq_hpke::XWingPrivateKey;
 use serde::Serialize;
 
 use super::encode::Form;
@@ -110,6 +111,13 @@ impl SizesOfKey {
                     Kem(algorithm) => Some(algorithm.ciphertext_len()),
                     _ => None,
                 },
+            },
+            Algorithm::XWing => Self {
+                seed: Some(XWingPrivateKey::LEN),
+                expanded: None,
+                public_key,
+                signature: None,
+                ciphertext: Some(pq_hpke::Kem::XWing.enc_len()),
             },
             Algorithm::Composite(algorithm) => {
                 Self::at_most(public_key, algorithm.max_signature_len())
