@@ -1,0 +1,84 @@
+//! Files and keys of HPKE: what was changed is refused, or is what its maker said.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use arbitrary::Arbitrary;
+use fuzz::Bytes;
+use libfuzzer_sys::fuzz_target;
+use pq_hpke::{
+    DecryptionError, Decryptor, Encryptor, RecipientKey, RecipientPublicKey, XWingPrivateKey,
+    XWingPublicKey,
+};
+use pq_x509::{DecapsulationKey, KemAlgorithm};
+
+fuzz_target!(|input: Input<'_>| match input {
+    Input::OfMlKem(bytes) => check(&VALID.ml_kem, &bytes.of(&VALID.of_ml_kem)),
+    Input::OfXWing(bytes) => check(&VALID.x_wing, &bytes.of(&VALID.of_x_wing)),
+    Input::PrivateKey(bytes) => {
+        let der = bytes.of(&VALID.private_key);
+        if let Ok(key) = XWingPrivateKey::from_pkcs8_der(&der) {
+            let read = XWingPrivateKey::from_pkcs8_der(&key.to_pkcs8_der()).unwrap();
+            assert_eq!(read.as_bytes(), key.as_bytes());
+        }
+    }
+    Input::PublicKey(bytes) => {
+        let der = bytes.of(&VALID.public_key);
+        if let Ok(key) = XWingPublicKey::from_spki_der(&der) {
+            assert_eq!(key.to_spki_der(), der);
+        }
+    }
+});
+
+#[derive(Arbitrary, Debug)]
+enum Input<'a> {
+    OfMlKem(Bytes<'a>),
+    OfXWing(Bytes<'a>),
+    PrivateKey(Bytes<'a>),
+    PublicKey(Bytes<'a>),
+}
+
+/// More than a chunk has.
+static CONTENT: [u8; 65_600] = [7; 65_600];
+
+/// A file to a key of each kind, and the keys.
+struct Valid {
+    ml_kem: Decryptor,
+    x_wing: Decryptor,
+    of_ml_kem: Vec<u8>,
+    of_x_wing: Vec<u8>,
+    private_key: Vec<u8>,
+    public_key: Vec<u8>,
+}
+
+static VALID: LazyLock<Valid> = LazyLock::new(|| {
+    let encrypt = |recipient: RecipientPublicKey, content: &[u8]| {
+        let mut file = Vec::new();
+        let encryptor = Encryptor::new(recipient).info(b"info");
+        encryptor.encrypt(content, &mut file).unwrap();
+        file
+    };
+    let ml_kem = DecapsulationKey::from_seed(KemAlgorithm::MlKem512, &[1; 64]).unwrap();
+    let x_wing = XWingPrivateKey::from_bytes(&[2; 32]).unwrap();
+    let public = ml_kem.encapsulation_key().clone();
+    Valid {
+        of_ml_kem: encrypt(public.try_into().unwrap(), &CONTENT),
+        of_x_wing: encrypt(x_wing.public_key().clone().into(), &CONTENT[..100]),
+        private_key: x_wing.to_pkcs8_der().to_vec(),
+        public_key: x_wing.public_key().to_spki_der().to_vec(),
+        ml_kem: Decryptor::new(RecipientKey::try_from(ml_kem).unwrap()).info(b"info"),
+        x_wing: Decryptor::new(x_wing).info(b"info"),
+    }
+});
+
+/// What is written is a beginning of what was encrypted, and all of it if nothing is wrong. Whoever knows the
+/// public key can encrypt something else, but no fuzzer finds out how.
+fn check(decryptor: &Decryptor, file: &[u8]) {
+    let mut content = Vec::new();
+    match decryptor.decrypt(file, &mut content) {
+        Ok(_) => assert!(file == VALID.of_ml_kem || file == VALID.of_x_wing),
+        Err(DecryptionError::Altered { written }) => assert_eq!(written, content.len() as u64),
+        Err(_) => assert!(content.is_empty()),
+    }
+    assert!(CONTENT.starts_with(&content));
+}
