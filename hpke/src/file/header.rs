@@ -47,13 +47,13 @@ impl Header {
             return Err(DecryptionError::NoChunk);
         }
         let number = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-        let unknown = |what, number| DecryptionError::UnknownAlgorithm { what, number };
+        let unknown = |what, number| move || DecryptionError::UnknownAlgorithm { what, number };
         let [kem, kdf, aead] = [number(8), number(10), number(12)];
         Ok(Self {
-            kem: Kem::from_id(kem).ok_or(unknown("KEM", kem))?,
+            kem: Kem::from_id(kem).ok_or_else(unknown("KEM", kem))?,
             suite: Suite {
-                kdf: Kdf::from_id(kdf).ok_or(unknown("KDF", kdf))?,
-                aead: Aead::from_id(aead).ok_or(unknown("AEAD", aead))?,
+                kdf: Kdf::from_id(kdf).ok_or_else(unknown("KDF", kdf))?,
+                aead: Aead::from_id(aead).ok_or_else(unknown("AEAD", aead))?,
             },
         })
     }

@@ -64,7 +64,7 @@ impl TryFrom<EncapsulationKey> for RecipientPublicKey {
 
     fn try_from(key: EncapsulationKey) -> Result<Self, KemError> {
         let algorithm = key.algorithm();
-        let kem = Kem::of_ml_kem(algorithm).ok_or(KemError::NoNumber(algorithm.name()))?;
+        let kem = Kem::of_ml_kem(algorithm).ok_or_else(|| KemError::NoNumber(algorithm.name()))?;
         Ok(Self(Public::MlKem(kem, key)))
     }
 }
@@ -111,7 +111,7 @@ impl TryFrom<DecapsulationKey> for RecipientKey {
 
     fn try_from(key: DecapsulationKey) -> Result<Self, KemError> {
         let algorithm = key.algorithm();
-        let kem = Kem::of_ml_kem(algorithm).ok_or(KemError::NoNumber(algorithm.name()))?;
+        let kem = Kem::of_ml_kem(algorithm).ok_or_else(|| KemError::NoNumber(algorithm.name()))?;
         Ok(Self(Private::MlKem(kem, key)))
     }
 }
