@@ -46,8 +46,8 @@ impl Decryptor {
     /// Decrypts a file, which is read once, in constant memory.
     ///
     /// What is written is authentic, piece by piece. **That it is all there is known only once this has
-    /// returned `Ok`**: a file that was cut short gives its beginning, and an error. So does anybody's file
-    /// whose public key this is: nothing says who encrypted it.
+    /// returned `Ok`**: a file that was cut short gives its beginning, and an error. Who encrypted it, nothing
+    /// says: whoever knows the public key can.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use pq_x509::KemAlgorithm;
 
 use crate::x_wing;
 
-/// A key-encapsulation mechanism of HPKE (draft-ietf-hpke-pq, section 3).
+/// A key-encapsulation mechanism of HPKE (draft-ietf-hpke-pq, sections 3 and 4).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Kem {

@@ -30,6 +30,9 @@ pub enum XWingError {
         /// How many it has.
         found: usize,
     },
+    /// A public key's bits are no whole number of bytes.
+    #[error("malformed public key of X-Wing: its bits are no whole number of bytes")]
+    PartialByte,
     /// The half of ML-KEM-768 is refused by FIPS 203, section 7.2.
     #[error("malformed public key of X-Wing, in its half of ML-KEM-768: {0}")]
     MlKem(pq_core::Error),

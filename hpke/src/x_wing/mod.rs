@@ -18,7 +18,7 @@ use pkcs8::{AlgorithmIdentifierRef, ObjectIdentifier};
 /// Length of a shared secret, in bytes.
 pub(crate) const SECRET_LEN: usize = 32;
 
-/// That of keys (section 5.8 of the draft).
+/// That of keys, private and public.
 pub const OID: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
 
 /// The AlgorithmIdentifier of both halves of a key, whose parameters are absent.

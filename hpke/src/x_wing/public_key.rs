@@ -57,7 +57,7 @@ impl XWingPublicKey {
         let spki = SubjectPublicKeyInfoRef::from_der(der)?;
         check_identifier(&spki.algorithm)?;
         let bytes = spki.subject_public_key.as_bytes();
-        Self::from_bytes(bytes.ok_or_else(|| XWingError::length("a public key", Self::LEN, &[]))?)
+        Self::from_bytes(bytes.ok_or(XWingError::PartialByte)?)
     }
 
     /// Reads the first `PUBLIC KEY` block of a PEM text.

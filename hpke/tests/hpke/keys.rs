@@ -79,6 +79,14 @@ fn other_documents_are_refused() {
         XWingPrivateKey::from_pkcs8_der(&der(&short)),
         Err(XWingError::Length { found: 31, .. })
     ));
+    let mut partial = key().public_key().to_spki_der().to_vec();
+    let unused_bits = partial.len() - XWingPublicKey::LEN - 1;
+    partial[unused_bits] = 1;
+    *partial.last_mut().unwrap() &= 0xfe;
+    assert!(matches!(
+        XWingPublicKey::from_spki_der(&partial),
+        Err(XWingError::PartialByte)
+    ));
     let public = key().public_key().as_bytes().to_vec();
     for len in [0, 1183, 1184, 1215] {
         assert!(XWingPublicKey::from_bytes(&public[..len]).is_err());
