@@ -56,9 +56,10 @@ pub(crate) fn list_of_algorithms() -> String {
         some.map(Algorithm::name).collect::<Vec<_>>().join(", ")
     };
     format!(
-        "{}; or, for files, X-Wing, which is ML-KEM-768 and X25519 by a draft; or, composites of ML-DSA and a classical algorithm by a draft, {}; or, not safe against \
-         quantum computers, {}",
+        "{}; or, to encrypt files by ML-KEM-768 and X25519 by a draft, {}; or, composites of ML-DSA and a \
+         classical algorithm by a draft, {}; or, not safe against quantum computers, {}",
         list(|one| matches!(one, Algorithm::PostQuantum(_))),
+        Algorithm::XWing,
         list(|one| matches!(one, Algorithm::Composite(_))),
         list(|one| matches!(one, Algorithm::Classical(_)))
     )

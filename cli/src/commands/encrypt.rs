@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::delivery::{Delivery, OutputOptions};
 use super::watched::Watched;
-use crate::documents::{self, KeyOrCertificate};
+use crate::documents::{self, DocumentError, KeyOrCertificate};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{self, Access, Growing, Source};
@@ -118,10 +118,14 @@ fn recipient(source: &Source, passphrase: &PassphraseOptions) -> Result<Recipien
                 Some(usages) if !usages.contains(KeyUsages::KeyEncipherment) => {
                     return Err(Failure::NotForEncryption(subject));
                 }
-                _ => (
-                    PublicKey::from_spki_der(&certificate.spki())?,
-                    Some(subject),
-                ),
+                _ => {
+                    let key = PublicKey::from_spki_der(&certificate.spki());
+                    let key = key.map_err(|error| DocumentError::Key {
+                        file: source.to_string(),
+                        error,
+                    })?;
+                    (key, Some(subject))
+                }
             }
         }
     };

@@ -43,7 +43,10 @@ impl KeyError {
             ),
             Self::XWing(error) => matches!(
                 error,
-                XWingError::Length { .. } | XWingError::MlKem(_) | XWingError::PublicKeyMismatch
+                XWingError::Length { .. }
+                    | XWingError::PartialByte
+                    | XWingError::MlKem(_)
+                    | XWingError::PublicKeyMismatch
             ),
             Self::Classical(error) => matches!(
                 error,

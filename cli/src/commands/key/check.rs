@@ -84,7 +84,8 @@ fn works(key: &PrivateKey) -> Result<bool, KeyError> {
     let key = match key {
         PrivateKey::PostQuantum(key) => key,
         PrivateKey::XWing(key) => {
-            let [mut ours, mut theirs] = [(); 2].map(|()| Zeroizing::new([0; 32]));
+            let mut ours = Zeroizing::new([0; 32]);
+            let mut theirs = Zeroizing::new([0; 32]);
             let ciphertext = key.public_key().encapsulate_into(&mut ours)?;
             key.decapsulate_into(&ciphertext, &mut theirs)?;
             return Ok(ours == theirs);

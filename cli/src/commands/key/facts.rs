@@ -20,9 +20,9 @@ pub(crate) struct KeyFacts {
     pub(crate) use_: &'static str,
     /// Of the SubjectPublicKeyInfo, so a private key and its public half have the same.
     pub(crate) fingerprint: String,
-    /// What there is to say of private keys that have one form.
+    /// What there is to say of keys whose private halves have one form.
     #[serde(skip)]
-    note: &'static str,
+    note: Option<&'static str>,
 }
 
 impl KeyFacts {
@@ -40,10 +40,10 @@ impl KeyFacts {
             },
             fingerprint: fingerprint(key.to_spki_der()),
             note: match algorithm {
-                Algorithm::PostQuantum(_) => Form::Seed.name(),
-                Algorithm::XWing => X_WING,
-                Algorithm::Composite(_) => COMPOSITE,
-                Algorithm::Classical(_) => CLASSICAL,
+                Algorithm::PostQuantum(_) => None,
+                Algorithm::XWing => Some(X_WING),
+                Algorithm::Composite(_) => Some(COMPOSITE),
+                Algorithm::Classical(_) => Some(CLASSICAL),
             },
         }
     }
@@ -52,8 +52,11 @@ impl KeyFacts {
 impl KeyFacts {
     /// A private key, for messages.
     pub(crate) fn in_form(&self, form: Option<Form>) -> String {
-        let note = form.map_or(self.note, Form::name);
-        format!("private key of {} ({note})", self.algorithm)
+        let algorithm = &self.algorithm;
+        match form.map(Form::name).or(self.note) {
+            Some(note) => format!("private key of {algorithm} ({note})"),
+            None => format!("private key of {algorithm}"),
+        }
     }
 }
 
