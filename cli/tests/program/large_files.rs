@@ -1,4 +1,4 @@
-//! What `pqtls sign` and `pqtls verify` take for files that are larger than they may be in memory.
+//! What `pqtls sign`, `pqtls verify` and `pqtls encrypt` take for files that are larger than they may be in memory.
 
 use core::time::Duration;
 use std::fs;
@@ -38,10 +38,12 @@ fn peak(child: &Child) -> Option<u64> {
 fn take_little_memory() {
     const MIB: &[u8] = &[7; 1 << 20];
     let folder = folder();
+    folder.pqtls("key new X-Wing --out box.key").ok();
     for command in [
         "sign ML-DSA-65.key - --out sig",
         "verify ML-DSA-65.pub sig -",
         "sign SLH-DSA-SHA2-128f.key - --pre-hash SHA-256 --out sig.slh",
+        "encrypt - --to box.key --out encrypted",
     ] {
         let mut child = start(&folder, command);
         let mut pipe = child.stdin.take().unwrap();
