@@ -25,6 +25,9 @@
 //! * **Revocation.** An [`Issuer`] makes a [`CertificateRevocationList`] from a
 //!   [`CertificateRevocationListBuilder`], and a [`RevocationPolicy`] has a
 //!   [`ChainValidator`] check chains against lists.
+//! * **OCSP.** An [`OcspRequest`] asks whether certificates are revoked, an [`OcspResponder`] answers
+//!   with an [`OcspResponse`], for a CA or as its delegate, and a [`ChainValidator`] takes responses
+//!   beside lists, or instead.
 //! * **Linting.** [`linting::lint`] says what in a certificate, a list or a request is not as the
 //!   standards ask.
 //!
@@ -123,8 +126,8 @@
 //!
 //! # Limits
 //!
-//! A [`ChainValidator`] checks revocation by lists that it is given, and by nothing else: it
-//! fetches none, be there a URL in the certificate or not, and reads no OCSP responses.
+//! A [`ChainValidator`] checks revocation by lists and OCSP responses that it is given, and by nothing
+//! else: it fetches none, be there a URL in the certificate or not.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -142,15 +145,18 @@ mod protection;
 mod validation;
 
 pub use certificate::{
-    AlternativeName, Certificate, CertificateError, CertificateRevocationList, CertificateSizes,
-    EmailAddress, InvalidEmailAddress, InvalidUri, KeyUsageError, NameError, RevocationListError,
-    RevokedCertificate, SignatureError, Sizes, SpiffeId, SpiffeIdError, UnusableList, Uri,
-    Validity, ValidityError,
+    AlternativeName, CertId, CertStatus, Certificate, CertificateError, CertificateRevocationList,
+    CertificateSizes, EmailAddress, InvalidEmailAddress, InvalidOcspNonce, InvalidUri,
+    KeyUsageError, NameError, OcspDelegateError, OcspExtensionError, OcspFailure, OcspHash,
+    OcspNonce, OcspRequest, OcspRequestBuilder, OcspRequestError, OcspResponse, OcspResponseError,
+    ResponderId, RevocationListError, RevokedCertificate, SignatureError, SingleResponse, Sizes,
+    SpiffeId, SpiffeIdError, UnusableList, Uri, Validity, ValidityError,
 };
 pub use encoding::{PemError, SyntaxError, pem};
 pub use issuing::{
     Ca, CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, EndEntity,
-    IssueError, Issuer, RequestBuilder, RequestError, TbsCertificate, VerifiedRequest,
+    IssueError, Issuer, OcspResponder, RequestBuilder, RequestError, TbsCertificate,
+    VerifiedRequest,
 };
 pub use keys::{
     Algorithm, CompositeIdentifier, DecapsulationKey, EncapsulationKey, HashedMessage,
@@ -168,7 +174,8 @@ pub use protection::{
     Cipher, CostLimits, EncryptedPrivateKey, KeyDerivation, Prf, Protection, ProtectionError,
 };
 pub use validation::{
-    ChainValidator, Purpose, RevocationPolicy, SvidError, ValidatedChain, ValidationError,
+    ChainValidator, OcspError, OcspVerifier, Purpose, RevocationPolicy, SvidError, ValidatedChain,
+    ValidationError, VerifiedAnswer,
 };
 pub use x509_cert;
 pub use x509_cert::ext::pkix::{CrlReason, KeyUsages};

@@ -2,6 +2,8 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::net::IpAddr;
 
+use const_oid::db::rfc5280::ID_AD_OCSP;
+use const_oid::db::rfc6960::ID_PKIX_OCSP_NOCHECK;
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::flagset::FlagSet;
 use der::referenced::OwnedToRef;
@@ -12,8 +14,8 @@ use pki_types::{
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{
-    AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsage, KeyUsages,
-    SubjectAltName, SubjectKeyIdentifier,
+    AuthorityInfoAccessSyntax, AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage,
+    KeyUsage, KeyUsages, SubjectAltName, SubjectKeyIdentifier,
 };
 use x509_cert::name::Name;
 
@@ -251,6 +253,30 @@ impl Certificate {
     /// The subject key identifier, if there is one.
     pub fn subject_key_id(&self) -> Option<&[u8]> {
         self.facts.subject_key_id.as_deref()
+    }
+
+    /// The URLs at which the issuer's OCSP responder is to be asked about this certificate: those of the
+    /// authorityInfoAccess extension (RFC 5280 section 4.2.2.1). There are none in an extension that
+    /// can't be read.
+    pub fn ocsp_urls(&self) -> Vec<String> {
+        let access = self.parsed.tbs_certificate().get_extension();
+        let access: Option<(bool, AuthorityInfoAccessSyntax)> = access.ok().flatten();
+        let access = access.into_iter().flat_map(|(_critical, access)| access.0);
+        access
+            .filter(|access| access.access_method == ID_AD_OCSP)
+            .filter_map(|access| match access.access_location {
+                GeneralName::UniformResourceIdentifier(url) => Some(url.to_string()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Whether an OCSP responder with this certificate is to be believed without asking whether it
+    /// was itself revoked: id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1).
+    pub fn has_ocsp_nocheck(&self) -> bool {
+        let extensions = self.parsed.tbs_certificate().extensions();
+        let mut extensions = extensions.into_iter().flatten();
+        extensions.any(|extension| extension.extn_id == ID_PKIX_OCSP_NOCHECK)
     }
 
     /// The subject for messages: its name, or where that is empty the alternative names.

@@ -1,4 +1,4 @@
-//! Extensions of certificates and revocation lists, whatever is in them.
+//! Extensions of certificates, revocation lists and OCSP messages, whatever is in them.
 
 use alloc::collections::BTreeSet;
 
@@ -25,6 +25,15 @@ pub(crate) fn repeated(extensions: &[Extension]) -> Option<ObjectIdentifier> {
     let mut seen = BTreeSet::new();
     let mut kinds = extensions.iter().map(|extension| extension.extn_id);
     kinds.find(|kind| !seen.insert(*kind))
+}
+
+/// An extension that is critical and not among those that are processed.
+pub(crate) fn critical_beside(
+    processed: &[ObjectIdentifier],
+    extensions: &[Extension],
+) -> Option<ObjectIdentifier> {
+    let unprocessed = |e: &&Extension| e.critical && !processed.contains(&e.extn_id);
+    extensions.iter().find(unprocessed).map(|e| e.extn_id)
 }
 
 /// An extension as certificates and lists have it.

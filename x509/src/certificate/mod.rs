@@ -1,5 +1,6 @@
-//! What a signed document is: certificates and revocation lists, read, shown and measured; the
-//! envelope that they share with requests; and what they are made of, such as names and times.
+//! What a signed document is: certificates, revocation lists and OCSP responses, read, shown and
+//! measured; the envelope that they share with requests; and what they are made of, such as names and
+//! times.
 //!
 //! It uses [`keys`](crate::keys), [`encoding`](crate::encoding) and [`errors`](crate::errors).
 
@@ -14,6 +15,7 @@ mod extensions;
 pub(crate) mod key_usage;
 pub(crate) mod name_constraints;
 pub(crate) mod names;
+pub(crate) mod ocsp;
 mod readable;
 mod revocation_list;
 pub(crate) mod signed;
@@ -25,12 +27,18 @@ pub(crate) mod validity;
 pub use certificate::{Certificate, CertificateError};
 pub(crate) use email_address::is_dot_atom;
 pub use email_address::{EmailAddress, InvalidEmailAddress};
-pub(crate) use extensions::{PROCESSED, encode_extension};
+pub(crate) use extensions::{PROCESSED, critical_beside, encode_extension};
 pub use key_usage::KeyUsageError;
 pub(crate) use key_usage::Role;
 pub use names::{AlternativeName, NameError};
 pub(crate) use names::{
     AlternativeNames, Subject, Subtree, alternative_name_methods, subject_methods,
+};
+pub(crate) use ocsp::check_delegate;
+pub use ocsp::{
+    CertId, CertStatus, InvalidOcspNonce, OcspDelegateError, OcspExtensionError, OcspFailure,
+    OcspHash, OcspNonce, OcspRequest, OcspRequestBuilder, OcspRequestError, OcspResponse,
+    OcspResponseError, ResponderId, SingleResponse,
 };
 pub(crate) use readable::{Readable, readable_by_webpki};
 pub use revocation_list::scope::UnusableList;

@@ -2,15 +2,20 @@ use core::marker::PhantomData;
 use core::net::IpAddr;
 
 use const_oid::ObjectIdentifier;
-use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
+use const_oid::db::rfc5280::{
+    ID_AD_OCSP, ID_KP_CLIENT_AUTH, ID_KP_OCSP_SIGNING, ID_KP_SERVER_AUTH,
+};
+use const_oid::db::rfc6960::ID_PKIX_OCSP_NOCHECK;
+use der::Encode;
+use der::asn1::{Null, OctetString};
 use der::flagset::FlagSet;
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use x509_cert::ext::pkix::crl::dp::DistributionPoint;
 use x509_cert::ext::pkix::name::DistributionPointName;
 use x509_cert::ext::pkix::{
-    BasicConstraints, CrlDistributionPoints, ExtendedKeyUsage, KeyUsages, NameConstraints,
-    SubjectAltName,
+    AccessDescription, AuthorityInfoAccessSyntax, BasicConstraints, CrlDistributionPoints,
+    ExtendedKeyUsage, KeyUsages, NameConstraints, SubjectAltName,
 };
 use x509_cert::name::Name;
 
@@ -41,6 +46,8 @@ pub struct CertificateBuilder<K> {
     names: AlternativeNames,
     purposes: Vec<ObjectIdentifier>,
     list_urls: Vec<String>,
+    ocsp_urls: Vec<String>,
+    is_ocsp_responder: bool,
 }
 
 impl<K> CertificateBuilder<K> {
@@ -91,6 +98,21 @@ impl<K> CertificateBuilder<K> {
         self
     }
 
+    /// Adds a URL at which the OCSP responder of the certificate's issuer is to be asked, in the
+    /// authorityInfoAccess extension (RFC 5280 section 4.2.2.1). The scheme is `http`, as for
+    /// [revocation lists](Self::revocation_list_url).
+    ///
+    /// ```
+    /// # use pq_x509::CertificateBuilder;
+    /// CertificateBuilder::server()
+    ///     .dns_name("www.example.org")
+    ///     .ocsp_url("http://ocsp.example.org");
+    /// ```
+    pub fn ocsp_url(mut self, url: impl Into<String>) -> Self {
+        self.ocsp_urls.push(url.into());
+        self
+    }
+
     /// Adds the extended key usage of TLS servers.
     ///
     /// In a CA's certificate, extended key usages limit what all certificates below it are good for, at
@@ -137,6 +159,23 @@ impl<K> CertificateBuilder<K> {
             };
             let points = CrlDistributionPoints(vec![point]);
             extensions.push(encode_extension(false, &points)?);
+        }
+        if !self.ocsp_urls.is_empty() {
+            let urls = self.ocsp_urls.iter().map(|url| {
+                Ok(AccessDescription {
+                    access_method: ID_AD_OCSP,
+                    access_location: names::list_url(url)?,
+                })
+            });
+            let access = AuthorityInfoAccessSyntax(urls.collect::<Result<_, NameError>>()?);
+            extensions.push(encode_extension(false, &access)?);
+        }
+        if self.is_ocsp_responder {
+            extensions.push(Extension {
+                extn_id: ID_PKIX_OCSP_NOCHECK,
+                critical: false,
+                extn_value: OctetString::new(Null.to_der()?)?,
+            });
         }
         Ok(extensions)
     }
@@ -193,6 +232,8 @@ impl<K> CertificateBuilder<K> {
             names: AlternativeNames::default(),
             purposes: Vec::new(),
             list_urls: Vec::new(),
+            ocsp_urls: Vec::new(),
+            is_ocsp_responder: false,
         }
     }
 }
@@ -337,6 +378,17 @@ impl CertificateBuilder<EndEntity> {
     /// A TLS client: extended key usage clientAuth.
     pub fn client() -> Self {
         Self::end_entity().client_auth()
+    }
+
+    /// An OCSP responder of the CA that issues this certificate (RFC 6960 section 4.2.2.2): extended key
+    /// usage OCSPSigning, and id-pkix-ocsp-nocheck, so that nobody asks whether the responder itself was
+    /// revoked. Have such a certificate be valid for weeks rather than years: see
+    /// [`validity`](Self::validity). Give it a [`common_name`](Self::common_name).
+    pub fn ocsp_responder() -> Self {
+        Self {
+            is_ocsp_responder: true,
+            ..Self::end_entity().purpose(ID_KP_OCSP_SIGNING)
+        }
     }
 
     /// An end entity without extended key usage, which limits it to no purpose.

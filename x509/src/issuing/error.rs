@@ -1,11 +1,11 @@
 use crate::certificate::{
-    CertificateError, KeyUsageError, NameError, RevocationListError, SealError, SpiffeId,
-    ValidityError,
+    CertificateError, KeyUsageError, NameError, OcspDelegateError, OcspResponseError,
+    RevocationListError, SealError, SpiffeId, ValidityError,
 };
 use crate::errors::from_causes;
 use crate::keys::{KeyError, RandomnessError, SignError};
 
-/// Why a certificate or a revocation list was not issued.
+/// Why a certificate, a revocation list or an OCSP response was not issued.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IssueError {
@@ -80,14 +80,24 @@ pub enum IssueError {
     /// A revocation has the reason that is for taking back others in a delta list.
     #[error(
         "removeFromCRL is for delta lists (RFC 5280 section 5.3.1); to take a revocation back, \
-         leave the certificate out of the next list"
+         leave the certificate out of the next list, or answer that it is good"
     )]
     RemoveFromCompleteList,
+    /// A certificate doesn't entitle its owner to answer for the CA.
+    #[error("the certificate of \"{subject}\" is no OCSP responder's of \"{issuer}\": {error}")]
+    OcspDelegate {
+        /// The subject of the certificate.
+        subject: String,
+        /// The CA.
+        issuer: String,
+        /// What is wrong with it.
+        error: OcspDelegateError,
+    },
     /// The key did not sign.
     #[error(transparent)]
     Sign(#[from] SignError),
     /// A field could not be encoded.
-    #[error("encoding the certificate or revocation list: {0}")]
+    #[error("encoding the certificate, revocation list or OCSP response: {0}")]
     Der(der::Error),
     /// The fields do not make a certificate.
     #[error("the certificate issued cannot be read back: {0}")]
@@ -95,6 +105,9 @@ pub enum IssueError {
     /// The fields do not make a revocation list.
     #[error("the revocation list issued cannot be read back: {0}")]
     List(RevocationListError),
+    /// The answers do not make an OCSP response.
+    #[error("the OCSP response made cannot be read back: {0}")]
+    OcspResponse(OcspResponseError),
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness for the serial number: {0}")]
     Randomness(RandomnessError),
@@ -105,6 +118,7 @@ from_causes!(
     Der(der::Error),
     Certificate(CertificateError),
     List(RevocationListError),
+    OcspResponse(OcspResponseError),
     Randomness(RandomnessError)
 );
 

@@ -1,5 +1,5 @@
-//! Issuing: what a certificate, a request or a revocation list is to say, the rules for that, and
-//! the CA that signs it.
+//! Issuing: what a certificate, a request, a revocation list or an OCSP response is to say, the rules
+//! for that, and the CA that signs it.
 //!
 //! It uses [`certificate`](crate::certificate), [`keys`](crate::keys), [`encoding`](crate::encoding)
 //! and [`errors`](crate::errors), and doesn't know [`validation`](crate::validation).
@@ -7,6 +7,7 @@
 mod builder;
 mod error;
 mod issuer;
+mod ocsp_responder;
 mod request;
 mod revocation_list_builder;
 mod serial_number;
@@ -15,6 +16,7 @@ mod tbs;
 pub use builder::{Ca, CertificateBuilder, EndEntity};
 pub use error::IssueError;
 pub use issuer::Issuer;
+pub use ocsp_responder::OcspResponder;
 pub use request::{CertificateRequest, RequestBuilder, RequestError, VerifiedRequest};
 pub use revocation_list_builder::CertificateRevocationListBuilder;
 pub use tbs::TbsCertificate;

@@ -2,7 +2,7 @@
 
 use const_oid::ObjectIdentifier;
 
-use crate::certificate::{Certificate, PROCESSED};
+use crate::certificate::{Certificate, PROCESSED, critical_beside};
 
 /// A critical extension that neither webpki nor this crate processes, if there is one
 /// (RFC 5280 section 4.2).
@@ -10,8 +10,5 @@ pub(crate) fn unprocessed_critical_extension(
     certificate: &Certificate,
 ) -> Option<ObjectIdentifier> {
     let extensions = certificate.parsed().tbs_certificate().extensions()?;
-    extensions
-        .iter()
-        .find(|extension| extension.critical && !PROCESSED.contains(&extension.extn_id))
-        .map(|extension| extension.extn_id)
+    critical_beside(&PROCESSED, extensions)
 }

@@ -4,7 +4,8 @@ use spki::ObjectIdentifier;
 
 use super::spiffe::SvidError;
 use crate::certificate::{
-    CertificateError, KeyUsageError, NameError, RevokedCertificate, SignatureError, UnusableList,
+    CertificateError, KeyUsageError, NameError, OcspDelegateError, RevokedCertificate,
+    SignatureError, UnusableList,
 };
 use crate::errors;
 use crate::keys::{KemAlgorithm, KeyError};
@@ -203,13 +204,13 @@ pub enum ValidationError {
     Revoked {
         /// The subject of the certificate, where known.
         subject: Option<String>,
-        /// What the list says of it, where known.
+        /// What the list or the OCSP response says of it, where known.
         entry: Option<RevokedCertificate>,
     },
-    /// No revocation list covers a certificate.
+    /// No revocation list covers a certificate, and no OCSP response is about it.
     #[error(
-        "{} may have been revoked: no revocation list of its issuer is there; get one, or \
-         see RevocationPolicy::allow_unknown_status()",
+        "{} may have been revoked: neither a revocation list of its issuer nor an OCSP response about it \
+         is there; get one, or see RevocationPolicy::allow_unknown_status()",
         whose(.subject)
     )]
     UnknownRevocationStatus {
@@ -234,6 +235,15 @@ pub enum ValidationError {
     /// The signature of a revocation list is not by the key of the CA that it names.
     #[error("the signature of a revocation list for a CA of the chain: {0}")]
     RevocationListSignature(SignatureError),
+    /// An OCSP response about a certificate is of no use, and nothing else says that the certificate is
+    /// not revoked.
+    #[error("the OCSP response about the certificate of {subject} {error}")]
+    OcspResponse {
+        /// The subject of the certificate.
+        subject: String,
+        /// What is wrong with the response.
+        error: OcspError,
+    },
     /// A certificate is not well-formed.
     #[error(
         "a certificate of the chain is not well-formed DER; pass certificates in DER (PEM is \
@@ -243,6 +253,86 @@ pub enum ValidationError {
     /// webpki refused the chain for another reason.
     #[error("the chain is not valid: {0}")]
     Other(webpki::Error),
+}
+
+/// Why an OCSP response says nothing of a certificate that counts. Texts begin with the verb.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OcspError {
+    /// It has no answer about the certificate by this issuer.
+    #[error("is about other certificates; ask again for this one, by its issuer")]
+    NotAbout,
+    /// The responder doesn't know the certificate.
+    #[error("says that the responder does not know it; ask its issuer whether it ever issued it")]
+    UnknownCertificate,
+    /// Whoever signed is neither the issuer nor somebody with a certificate in the response.
+    #[error(
+        "is signed by {0}, which is not the issuer and has no certificate in the response; ask a responder \
+         of the issuer"
+    )]
+    UnknownResponder(String),
+    /// The responder's certificate does not entitle it to answer for the issuer.
+    #[error("is signed by {subject}, whose certificate is not good for that: {error}")]
+    Delegate {
+        /// The subject of the responder's certificate.
+        subject: String,
+        /// What is wrong with it.
+        error: OcspDelegateError,
+    },
+    /// The signature does not verify.
+    #[error("has no good signature: {0}")]
+    Signature(SignatureError),
+    /// It is from the future.
+    #[error(
+        "is of {}, and it is {}; check the clock",
+        date(.this_update),
+        date(.time)
+    )]
+    NotYetCurrent {
+        /// When the status was known.
+        this_update: UnixTime,
+        /// The time validated for.
+        time: UnixTime,
+    },
+    /// There should be a newer one.
+    #[error(
+        "was to be replaced at {}, and it is {}; get the newer one",
+        date(.next_update),
+        date(.time)
+    )]
+    Stale {
+        /// When it was to be replaced.
+        next_update: UnixTime,
+        /// The time validated for.
+        time: UnixTime,
+    },
+    /// It doesn't say when there will be a newer one, so that nobody can tell that it is old.
+    #[error(
+        "has no nextUpdate and no nonce that was asked for; ask with a nonce, or another responder"
+    )]
+    NoNextUpdate,
+    /// A nonce was asked for.
+    #[error(
+        "has no nonce, and one was asked for; ask a responder that signs a response to each request"
+    )]
+    NonceMissing,
+    /// It was made for another request.
+    #[error(
+        "has another nonce than was asked for, so it is the response to another request; ask again"
+    )]
+    NonceDiffers,
+}
+
+impl OcspError {
+    /// Whether a signature was verified in vain, which takes time.
+    pub(crate) fn is_forgery(&self) -> bool {
+        let invalid = SignatureError::Invalid;
+        match self {
+            Self::Signature(error) => *error == invalid,
+            Self::Delegate { error, .. } => *error == OcspDelegateError::Signature(invalid),
+            _ => false,
+        }
+    }
 }
 
 impl From<webpki::Error> for ValidationError {

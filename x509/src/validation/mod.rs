@@ -8,13 +8,15 @@ mod constraints;
 mod critical;
 mod diagnosis;
 mod error;
+mod ocsp;
 mod revocation;
 mod roots;
 mod spiffe;
 mod stand_ins;
 mod validator;
 
-pub use error::ValidationError;
+pub use error::{OcspError, ValidationError};
+pub use ocsp::{OcspVerifier, VerifiedAnswer};
 pub use revocation::RevocationPolicy;
 pub use spiffe::SvidError;
 pub use validator::{ChainValidator, Purpose, ValidatedChain};

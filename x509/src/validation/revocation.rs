@@ -7,18 +7,27 @@ use std::sync::{PoisonError, RwLock};
 use pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use x509_cert::name::Name;
 
-use super::error::ValidationError;
+use super::error::{OcspError, ValidationError};
+use super::ocsp::OcspVerifier;
 use crate::certificate::{
-    Certificate, CertificateRevocationList, Role, Scope, SignatureError, key_usage, list_scope,
+    CertStatus, Certificate, CertificateRevocationList, OcspDelegateError, OcspResponse,
+    RevokedCertificate, Role, Scope, SignatureError, key_usage, list_scope,
 };
 use crate::errors::describe;
 use crate::keys::SubjectKey;
 
-/// Revocation lists, and what a [`ChainValidator`](crate::ChainValidator) makes of them.
+/// Revocation lists, OCSP responses beside them, and what a [`ChainValidator`](crate::ChainValidator)
+/// makes of both.
 ///
-/// Every certificate on a path below the root must be covered by a list that is by the
-/// CA that issued the certificate, is signed by that CA's key, and has not been superseded:
-/// the time is before its nextUpdate. The methods relax this, one rule each.
+/// The status of every certificate on a path below the root must be known: it must be covered by a list
+/// that is by the CA that issued the certificate, is signed by that CA's key, and has not been
+/// superseded, the time being before its nextUpdate; or be good by such an OCSP response: see
+/// [`ChainValidator::with_ocsp_responses`](crate::ChainValidator::with_ocsp_responses). The methods relax
+/// this, one rule each.
+///
+/// What either of them says is revoked, is. Otherwise one that is sound is enough: it doesn't matter then
+/// that the other is not there, or has expired. If neither is sound, the chain is refused for what
+/// is wrong with one of them.
 ///
 /// Lists are found by the name of their issuer; of several by one issuer the newest that covers the
 /// certificate counts. A list that has URLs in its issuingDistributionPoint is about the certificates
@@ -38,6 +47,9 @@ use crate::keys::SubjectKey;
 /// can't have many verified by sending CAs of one name with different keys: for each list a validator
 /// keeps the results for four keys, that of the right one among them, and after four signatures of
 /// lists that are invalid a validation verifies no further one and fails.
+///
+/// Responses are searched one by one, and the signature of one that is about a certificate of the path is
+/// verified each time, and that of a delegate's certificate in it. What is invalid counts among those four.
 ///
 /// In memory a list takes about 120 bytes for each certificate on it, some 12 MB for 100,000, its DER
 /// included; copies of a policy share them.
@@ -61,10 +73,21 @@ impl RevocationPolicy {
     ) -> Result<Self, ValidationError> {
         Ok(Self {
             lists: Arc::new(Lists::new(lists.into_iter().collect())?),
+            ..Self::without_lists()
+        })
+    }
+
+    /// Has certificates checked by OCSP responses alone.
+    ///
+    /// For CAs on the path responses are often not to be had: see
+    /// [`end_entity_only`](Self::end_entity_only).
+    pub fn without_lists() -> Self {
+        Self {
+            lists: Arc::default(),
             end_entity_only: false,
             allow_unknown_status: false,
             allow_expired_lists: false,
-        })
+        }
     }
 
     /// Checks the end entity's certificate only, and not those of the CAs above it.
@@ -74,7 +97,8 @@ impl RevocationPolicy {
         self
     }
 
-    /// Accepts certificates that no list covers.
+    /// Accepts certificates that no list covers and no response is about, and those of which a responder
+    /// says that it does not know them.
     #[must_use]
     pub fn allow_unknown_status(mut self) -> Self {
         self.allow_unknown_status = true;
@@ -90,26 +114,46 @@ impl RevocationPolicy {
     }
 }
 
-/// A policy at work in one validator.
+/// A policy at work in one validator, with the OCSP responses that it has.
 #[derive(Clone, Debug)]
 pub(crate) struct Revocation {
     policy: RevocationPolicy,
+    responses: Arc<Vec<OcspResponse>>,
     /// Of this validator, and not of the policy: another validator may have other algorithms.
     signatures: Arc<Signatures>,
 }
 
-impl Revocation {
-    pub(crate) fn new(policy: RevocationPolicy) -> Self {
+/// Nobody said that a status has to be known.
+impl Default for Revocation {
+    fn default() -> Self {
         Self {
-            policy,
+            policy: RevocationPolicy::without_lists().allow_unknown_status(),
+            responses: Arc::default(),
             signatures: Arc::default(),
         }
+    }
+}
+
+impl Revocation {
+    pub(crate) fn with_policy(self, policy: RevocationPolicy) -> Self {
+        Self { policy, ..self }.afresh()
+    }
+
+    pub(crate) fn with_responses(
+        mut self,
+        responses: impl IntoIterator<Item = OcspResponse>,
+    ) -> Self {
+        Arc::make_mut(&mut self.responses).extend(responses);
+        self
     }
 
     /// The same policy, with nothing known of signatures: they are to be verified by other
     /// algorithms.
     pub(crate) fn afresh(self) -> Self {
-        Self::new(self.policy)
+        Self {
+            signatures: Arc::default(),
+            ..self
+        }
     }
 
     /// Begins the checks of one validation.
@@ -132,7 +176,7 @@ pub(crate) struct RevocationChecks<'a> {
     revocation: &'a Revocation,
     time: UnixTime,
     algorithms: &'a [&'static dyn SignatureVerificationAlgorithm],
-    /// How many signatures of lists were verified in vain.
+    /// How many signatures of lists and responses were verified in vain.
     failed: Cell<usize>,
 }
 
@@ -140,11 +184,26 @@ pub(crate) struct RevocationChecks<'a> {
 /// against.
 const MAX_FAILED: usize = 4;
 
+/// What is known of a certificate that nobody says is revoked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Known {
+    /// It was not revoked.
+    Good,
+    /// Nothing.
+    Nothing,
+}
+
 impl RevocationChecks<'_> {
     /// Checks a path whose signatures were verified, from the end entity to the root, as RFC 5280
-    /// section 6.3 has it for complete lists by the certificates' own issuers.
+    /// section 6.3 has it for complete lists by the certificates' own issuers, and RFC 6960 section 3.2
+    /// for responses.
     pub(crate) fn check(&self, path: &[Certificate]) -> Result<(), ValidationError> {
-        // From the root down: what an issuer's list says counts only if the issuer does.
+        let revocation = self.revocation;
+        let knows_nothing = revocation.policy.lists.is_empty() && revocation.responses.is_empty();
+        if knows_nothing && revocation.policy.allow_unknown_status {
+            return Ok(());
+        }
+        // From the root down: what an issuer says counts only if the issuer does.
         for (index, pair) in path.windows(2).enumerate().rev() {
             let [certificate, issuer] = pair else {
                 continue;
@@ -165,13 +224,37 @@ impl RevocationChecks<'_> {
         role: Role,
         issuer: &Certificate,
     ) -> Result<(), ValidationError> {
+        let by_list = self.by_list(certificate, role, issuer);
+        // No response could help.
+        if let Err(revoked @ ValidationError::Revoked { .. }) = by_list {
+            return Err(revoked);
+        }
+        let by_response = self.by_responses(certificate, issuer);
+        match (by_list, by_response) {
+            (_, Err(revoked @ ValidationError::Revoked { .. })) => Err(revoked),
+            (Ok(Known::Good), _) | (_, Ok(Known::Good)) => Ok(()),
+            (Err(error), _) | (_, Err(error)) => Err(error),
+            (Ok(Known::Nothing), Ok(Known::Nothing)) => {
+                match self.revocation.policy.allow_unknown_status {
+                    true => Ok(()),
+                    false => Err(ValidationError::UnknownRevocationStatus {
+                        subject: Some(certificate.describe_subject()),
+                    }),
+                }
+            }
+        }
+    }
+
+    /// What the newest list that covers a certificate says of it.
+    fn by_list(
+        &self,
+        certificate: &Certificate,
+        role: Role,
+        issuer: &Certificate,
+    ) -> Result<Known, ValidationError> {
         let policy = &self.revocation.policy;
-        let subject = || Some(certificate.describe_subject());
         let Some((index, list)) = policy.lists.covering(certificate, role) else {
-            return match policy.allow_unknown_status {
-                true => Ok(()),
-                false => Err(ValidationError::UnknownRevocationStatus { subject: subject() }),
-            };
+            return Ok(Known::Nothing);
         };
         self.check_signature(index, &list.list, issuer)?;
         let is_current = self.time < list.next_update;
@@ -189,12 +272,86 @@ impl RevocationChecks<'_> {
             })?;
         }
         match list.list.entry_for(certificate) {
-            None => Ok(()),
-            Some(entry) => Err(ValidationError::Revoked {
-                subject: subject(),
-                entry: Some(entry.clone()),
-            }),
+            None => Ok(Known::Good),
+            Some(entry) => Err(revoked(certificate, entry.clone())),
         }
+    }
+
+    /// What the responses about a certificate say of it: one that is sound is enough, unless another
+    /// says that it was revoked.
+    fn by_responses(
+        &self,
+        certificate: &Certificate,
+        issuer: &Certificate,
+    ) -> Result<Known, ValidationError> {
+        let mut outcome = Ok(Known::Nothing);
+        for response in self.revocation.responses.iter() {
+            match (self.by_response(response, certificate, issuer), &outcome) {
+                (revoked @ Err(ValidationError::Revoked { .. }), _) => return revoked,
+                (Ok(Known::Good), _) => outcome = Ok(Known::Good),
+                (error @ Err(_), Ok(Known::Nothing)) => outcome = error,
+                _ => {}
+            }
+        }
+        outcome
+    }
+
+    fn by_response(
+        &self,
+        response: &OcspResponse,
+        certificate: &Certificate,
+        issuer: &Certificate,
+    ) -> Result<Known, ValidationError> {
+        let unusable = |error| ValidationError::OcspResponse {
+            subject: certificate.describe_subject(),
+            error,
+        };
+        if self.failed.get() >= MAX_FAILED {
+            return Err(webpki::Error::MaximumSignatureChecksExceeded.into());
+        }
+        let verifier = OcspVerifier::new(issuer, self.time).with_algorithms(self.algorithms);
+        let verified = match verifier.verify(response, certificate) {
+            Ok(verified) => verified,
+            Err(OcspError::NotAbout) => return Ok(Known::Nothing),
+            Err(error) => {
+                self.failed
+                    .set(self.failed.get() + usize::from(error.is_forgery()));
+                return Err(unusable(error));
+            }
+        };
+        if let Some(delegate) = verified.unchecked_delegate() {
+            self.check_delegate(delegate, issuer).map_err(unusable)?;
+        }
+        match verified.status() {
+            CertStatus::Good => Ok(Known::Good),
+            CertStatus::Revoked { date, reason } => {
+                let number = certificate.serial_number();
+                let entry = RevokedCertificate::new(number, date, reason);
+                Err(revoked(certificate, entry))
+            }
+            CertStatus::Unknown => match self.revocation.policy.allow_unknown_status {
+                true => Ok(Known::Nothing),
+                false => Err(unusable(OcspError::UnknownCertificate)),
+            },
+        }
+    }
+
+    /// Whether a responder that may itself have been revoked was not. Only lists can say so.
+    fn check_delegate(
+        &self,
+        delegate: &Certificate,
+        issuer: &Certificate,
+    ) -> Result<(), OcspError> {
+        let error = match self.by_list(delegate, Role::EndEntity, issuer) {
+            Ok(Known::Good) => return Ok(()),
+            Ok(Known::Nothing) if self.revocation.policy.allow_unknown_status => return Ok(()),
+            Err(ValidationError::Revoked { .. }) => OcspDelegateError::Revoked,
+            Ok(Known::Nothing) | Err(_) => OcspDelegateError::UnknownStatus,
+        };
+        Err(OcspError::Delegate {
+            subject: delegate.describe_subject(),
+            error,
+        })
     }
 
     /// Verifies the signature of a list, which the index stands for, or remembers having done so.
@@ -224,7 +381,7 @@ impl RevocationChecks<'_> {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Lists {
     /// The newest first.
     lists: Vec<List>,
@@ -315,11 +472,22 @@ impl Lists {
         })
     }
 
+    fn is_empty(&self) -> bool {
+        self.lists.is_empty()
+    }
+
     /// The newest list that says whether this certificate is revoked.
     fn covering(&self, certificate: &Certificate, role: Role) -> Option<(usize, &List)> {
         let of_issuer = self.by_issuer.get(certificate.issuer())?.of(role);
         let index = of_issuer.find(list_scope::urls_of(certificate).as_deref())?;
         Some((index, self.lists.get(index)?))
+    }
+}
+
+fn revoked(certificate: &Certificate, entry: RevokedCertificate) -> ValidationError {
+    ValidationError::Revoked {
+        subject: Some(certificate.describe_subject()),
+        entry: Some(entry),
     }
 }
 

@@ -19,7 +19,8 @@ use super::roots::{Candidates, Roots};
 use super::spiffe;
 use super::stand_ins::StandIns;
 use crate::certificate::{
-    Certificate, EmailAddress, KeyUsageError, NameError, Role, SpiffeId, Uri, key_usage,
+    Certificate, EmailAddress, KeyUsageError, NameError, OcspResponse, Role, SpiffeId, Uri,
+    key_usage,
 };
 use crate::keys::{Algorithm, KeyError, verification};
 
@@ -37,8 +38,9 @@ use crate::keys::{Algorithm, KeyError, verification};
 /// (RFC 9598), URIs whose host is no DNS name, empty constraints of hosts, and strings in directory
 /// names that differ and are not ASCII.
 ///
-/// **Revocation is checked by [`with_revocation`](Self::with_revocation) only**: without it,
-/// keep validities short, or check revocation elsewhere.
+/// **Revocation is checked by [`with_revocation`](Self::with_revocation) and
+/// [`with_ocsp_responses`](Self::with_ocsp_responses) only**: without them, keep validities short, or check
+/// revocation elsewhere.
 ///
 /// Every certificate on a path must also be read by [`Certificate::from_der`], which holds
 /// to the RFC 5280 profile of `x509-cert`. That is stricter than webpki: a negative or
@@ -62,7 +64,7 @@ pub struct ChainValidator {
     roots: Arc<Roots>,
     algorithms: Vec<&'static dyn SignatureVerificationAlgorithm>,
     check_key_usage: bool,
-    revocation: Option<Revocation>,
+    revocation: Revocation,
 }
 
 impl ChainValidator {
@@ -78,19 +80,20 @@ impl ChainValidator {
             roots: Arc::new(Roots::new(roots.into_iter().collect())?),
             algorithms: verification::ALL.to_vec(),
             check_key_usage: true,
-            revocation: None,
+            revocation: Revocation::default(),
         })
     }
 
     /// Accepts signatures by these algorithms too, such as those of a classical provider. `&[]` adds
-    /// none. The signatures of revocation lists are verified anew, by all of them.
+    /// none. The signatures of revocation lists are verified anew, by all of them, and those of OCSP
+    /// responses.
     #[must_use]
     pub fn with_algorithms(
         mut self,
         algorithms: &[&'static dyn SignatureVerificationAlgorithm],
     ) -> Self {
         self.algorithms.extend_from_slice(algorithms);
-        self.revocation = self.revocation.map(Revocation::afresh);
+        self.revocation = self.revocation.afresh();
         self
     }
 
@@ -106,7 +109,46 @@ impl ChainValidator {
     /// Refuses revoked certificates, as this policy says.
     #[must_use]
     pub fn with_revocation(mut self, policy: RevocationPolicy) -> Self {
-        self.revocation = Some(Revocation::new(policy));
+        self.revocation = self.revocation.with_policy(policy);
+        self
+    }
+
+    /// Has these OCSP responses say whether certificates are revoked, beside those that it has, and beside
+    /// the lists of a [`RevocationPolicy`]. The order of the two methods doesn't matter.
+    ///
+    /// A response is of use for the certificates that it is about, by their issuers on the path, if it
+    /// passes an [`OcspVerifier`](crate::OcspVerifier)'s checks; if its signer has a certificate without
+    /// id-pkix-ocsp-nocheck, that must be on no list, and be covered by one unless the policy allows
+    /// unknown status. Responses about other certificates are passed over.
+    ///
+    /// Without a policy the status of certificates need not be known: a certificate is refused if a response
+    /// says that it was revoked, and also if a response is about it and of no use. With one, a
+    /// good response is as much as a list.
+    ///
+    /// For a response that came with the chain, as staples do, have a copy of the validator, which shares what is
+    /// large:
+    ///
+    /// ```
+    /// # use pq_x509::pki_types::{ServerName, UnixTime};
+    /// # use pq_x509::{Certificate, ChainValidator, OcspResponse, RevocationPolicy};
+    /// # fn check(
+    /// #     validator: &ChainValidator,
+    /// #     chain: &[Certificate],
+    /// #     staple: &[u8],
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// // validator.with_revocation(RevocationPolicy::without_lists().end_entity_only())
+    /// let validator = validator.clone().with_ocsp_responses([OcspResponse::from_der(staple)?]);
+    /// let name = ServerName::try_from("example.org")?;
+    /// validator.validate_server(chain, &name, UnixTime::now())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_ocsp_responses(
+        mut self,
+        responses: impl IntoIterator<Item = OcspResponse>,
+    ) -> Self {
+        self.revocation = self.revocation.with_responses(responses);
         self
     }
 
@@ -280,14 +322,13 @@ impl ChainValidator {
             Some(_) => over_originals.iter().map(|a| a as _).collect(),
         };
         let roots = self.roots.of_chain(chain);
-        let revocation = self.revocation.as_ref();
-        let revocation = revocation.map(|policy| policy.begin(time, &self.algorithms));
+        let revocation = self.revocation.begin(time, &self.algorithms);
 
         let names = Budget::default();
         let ours = Ours {
             roots: &roots,
             stand_ins,
-            revocation: revocation.as_ref(),
+            revocation: &revocation,
             names: &names,
             purpose,
             time,
@@ -352,9 +393,7 @@ impl ChainValidator {
             check_end(certificate, time)?;
         }
         constraints::check(&certificates, ours.names)?;
-        if let Some(revocation) = ours.revocation {
-            revocation.check(&certificates)?;
-        }
+        ours.revocation.check(&certificates)?;
         check_key(leaf)?;
         check_root(root, intermediates, purpose, time)?;
         for ca in intermediates.iter().chain([root]) {
@@ -373,7 +412,7 @@ impl ChainValidator {
 struct Ours<'a> {
     roots: &'a Candidates<'a>,
     stand_ins: Option<&'a StandIns>,
-    revocation: Option<&'a RevocationChecks<'a>>,
+    revocation: &'a RevocationChecks<'a>,
     names: &'a Budget,
     purpose: Purpose,
     time: UnixTime,

@@ -265,7 +265,8 @@ impl fmt::Debug for CertificateRevocationList {
     }
 }
 
-/// An entry of a [`CertificateRevocationList`]: a certificate that is not to be relied on.
+/// An entry of a [`CertificateRevocationList`], or what an [`OcspResponse`](crate::OcspResponse) says as
+/// much as one: a certificate that is not to be relied on.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RevokedCertificate {
     serial_number: Box<[u8]>,
@@ -287,6 +288,14 @@ impl RevokedCertificate {
     /// Why it was. An entry that does not say is [`CrlReason::Unspecified`].
     pub fn reason(&self) -> CrlReason {
         self.reason
+    }
+
+    pub(crate) fn new(serial_number: &[u8], date: UnixTime, reason: CrlReason) -> Self {
+        Self {
+            serial_number: serial_number.into(),
+            date,
+            reason,
+        }
     }
 
     fn read(entry: RevokedCert) -> der::Result<Self> {

@@ -12,6 +12,7 @@ use x509_cert::ext::pkix::crl::dp::IssuingDistributionPoint;
 use x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 
 use crate::certificate::Certificate;
+use crate::certificate::extensions::critical_beside;
 
 /// Why a revocation list can be read and not be used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -144,14 +145,6 @@ pub(crate) fn check_entry(extensions: &[Extension]) -> Result<(), UnusableList> 
         Some(oid) => Err(UnusableList::CriticalExtension(oid)),
         None => Ok(()),
     }
-}
-
-fn critical_beside(
-    processed: &[ObjectIdentifier],
-    extensions: &[Extension],
-) -> Option<ObjectIdentifier> {
-    let unprocessed = |e: &&Extension| e.critical && !processed.contains(&e.extn_id);
-    extensions.iter().find(unprocessed).map(|e| e.extn_id)
 }
 
 fn urls(names: &[GeneralName]) -> impl Iterator<Item = &str> {

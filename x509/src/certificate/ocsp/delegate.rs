@@ -1,0 +1,67 @@
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc5280::ID_KP_OCSP_SIGNING;
+use x509_cert::ext::pkix::KeyUsages;
+
+use crate::certificate::{Certificate, SignatureError};
+use crate::errors::from_causes;
+
+/// Why a certificate doesn't entitle its owner to answer for a CA (RFC 6960 section 4.2.2.2).
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OcspDelegateError {
+    /// It was issued by another CA.
+    #[error("it was issued by \"{0}\"; have it issued by the CA whose certificates it answers for")]
+    AnotherIssuer(String),
+    /// It has not the extended key usage for this.
+    #[error(
+        "it has not the extended key usage OCSPSigning; have it issued as an OCSP responder's \
+         certificate"
+    )]
+    WithoutPurpose,
+    /// Its key usage is not for signatures of documents.
+    #[error(
+        "its key usage has neither digitalSignature nor nonRepudiation; have it issued with one"
+    )]
+    KeyUsage,
+    /// It has a critical extension that is not processed here.
+    #[error("it has the critical extension {0}, which is not supported; have it issued without")]
+    CriticalExtension(ObjectIdentifier),
+    /// It is not valid at this time.
+    #[error("it is not valid at this time; have it renewed, or check the clock")]
+    Validity,
+    /// It was not signed by the CA's key.
+    #[error("its own signature: {0}")]
+    Signature(SignatureError),
+    /// It was revoked by the CA.
+    #[error("it was revoked; use another one")]
+    Revoked,
+    /// Nobody knows whether it was revoked.
+    #[error(
+        "it may have been revoked: it has no id-pkix-ocsp-nocheck, and no usable revocation list of \
+         its issuer is there; get one, or have it issued with that extension"
+    )]
+    UnknownStatus,
+}
+
+from_causes!(OcspDelegateError: Signature(SignatureError));
+
+/// What a delegate's certificate alone, and its issuer's name, tell.
+pub(crate) fn check_delegate(
+    delegate: &Certificate,
+    issuer: &Certificate,
+) -> Result<(), OcspDelegateError> {
+    if delegate.issuer() != issuer.subject() {
+        return Err(OcspDelegateError::AnotherIssuer(delegate.describe_issuer()));
+    }
+    // anyExtendedKeyUsage is not enough: the CA has to have meant it.
+    let purposes = delegate.extended_key_usage().unwrap_or_default();
+    if !purposes.contains(&ID_KP_OCSP_SIGNING) {
+        return Err(OcspDelegateError::WithoutPurpose);
+    }
+    // RFC 5280 section 4.2.1.12.
+    let fitting = KeyUsages::DigitalSignature | KeyUsages::NonRepudiation;
+    match delegate.key_usage() {
+        Some(usages) if (usages & fitting).is_empty() => Err(OcspDelegateError::KeyUsage),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,31 @@
+//! Extensions of requests and responses.
+
+use const_oid::ObjectIdentifier;
+use const_oid::db::rfc6960::ID_PKIX_OCSP_NONCE;
+use x509_cert::ext::Extension;
+
+use super::error::OcspExtensionError;
+use crate::certificate::extensions::{critical_beside, repeated};
+
+/// Extensions of a whole request or response, among which a nonce is processed.
+pub(super) fn check(extensions: &[Extension]) -> Result<(), OcspExtensionError> {
+    check_beside(&[ID_PKIX_OCSP_NONCE], extensions)
+}
+
+/// Those of what is about one certificate, none of which is processed.
+pub(super) fn check_single(extensions: Option<&[Extension]>) -> Result<(), OcspExtensionError> {
+    check_beside(&[], extensions.unwrap_or_default())
+}
+
+fn check_beside(
+    processed: &[ObjectIdentifier],
+    extensions: &[Extension],
+) -> Result<(), OcspExtensionError> {
+    if let Some(oid) = repeated(extensions) {
+        return Err(OcspExtensionError::Repeated(oid));
+    }
+    match critical_beside(processed, extensions) {
+        Some(oid) => Err(OcspExtensionError::Critical(oid)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,34 @@
+//! The status of certificates, asked for and answered online: OCSP (RFC 6960, RFC 9654).
+//!
+//! Its files use what else is in the [room](super), and what that may use.
+
+pub(crate) mod asn1;
+mod cert_id;
+mod delegate;
+mod error;
+mod extensions;
+mod nonce;
+mod request;
+mod response;
+
+pub use cert_id::{CertId, OcspHash};
+pub use delegate::OcspDelegateError;
+pub(crate) use delegate::check_delegate;
+pub use error::{
+    InvalidOcspNonce, OcspExtensionError, OcspFailure, OcspRequestError, OcspResponseError,
+};
+pub use nonce::OcspNonce;
+pub use request::{OcspRequest, OcspRequestBuilder};
+pub use response::{CertStatus, OcspResponse, ResponderId, SingleResponse};
+
+/// How many certificates a request may be about: each may cost a responder a look into its ledger.
+const MAX_REQUESTS: usize = 100;
+
+/// How many bytes a request may have.
+const MAX_REQUEST: usize = 64 * 1024;
+
+/// How many bytes a response may have: enough for a signature and some certificates of SLH-DSA.
+const MAX_RESPONSE: usize = 1024 * 1024;
+
+/// How many certificates a response may bring. One is needed at most.
+const MAX_CERTIFICATES: usize = 16;

@@ -1,0 +1,169 @@
+use core::fmt;
+
+use der::{Decode, Encode};
+use x509_cert::certificate::Version;
+
+use super::cert_id::{CertId, OcspHash};
+use super::error::OcspRequestError;
+use super::nonce::OcspNonce;
+use super::{MAX_REQUEST, MAX_REQUESTS, asn1, extensions};
+use crate::certificate::Certificate;
+use crate::encoding::syntax;
+
+/// An OCSP request: which certificates somebody wants to know the status of (RFC 6960 section 4.1).
+///
+/// It is sent to the URL in [`Certificate::ocsp_urls`] by an HTTP POST, as the media type
+/// `application/ocsp-request`. [`OcspResponder::respond`](crate::OcspResponder::respond) answers it.
+///
+/// A request that is signed is read as if it were not: responders here answer everybody alike.
+///
+/// ```
+/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
+/// use pq_x509::{OcspNonce, OcspRequest};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+/// # let ca = Issuer::self_signed(CertificateBuilder::ca("CA"), key.clone())?;
+/// # let leaf = ca.issue(CertificateBuilder::server().dns_name("example.org"), &key)?;
+/// let request = OcspRequest::builder()
+///     .certificate(&leaf, ca.certificate())
+///     .nonce(OcspNonce::random()?)
+///     .build()?;
+/// assert_eq!(OcspRequest::from_der(request.der())?, request);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Eq, PartialEq)]
+pub struct OcspRequest {
+    der: Vec<u8>,
+    certificates: Vec<CertId>,
+    nonce: Option<OcspNonce>,
+}
+
+impl OcspRequest {
+    /// Begins a request.
+    pub fn builder<'a>() -> OcspRequestBuilder<'a> {
+        OcspRequestBuilder {
+            certificates: Vec::new(),
+            hash: OcspHash::default(),
+            nonce: None,
+        }
+    }
+
+    /// Reads a request from DER. Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// An [`OcspRequestError`] for what is malformed, and for more than 100 certificates or 64 KiB.
+    pub fn from_der(der: &[u8]) -> Result<Self, OcspRequestError> {
+        if der.len() > MAX_REQUEST {
+            return Err(OcspRequestError::TooLong(der.len()));
+        }
+        let asn1::OcspRequest { body, .. } = asn1::OcspRequest::from_der(der)?;
+        if body.version != Version::V1 {
+            return Err(OcspRequestError::Version(body.version as u8 + 1));
+        }
+        match body.requests.len() {
+            0 => return Err(OcspRequestError::Empty),
+            count if count > MAX_REQUESTS => return Err(OcspRequestError::TooMany(count)),
+            _ => {}
+        }
+        syntax::check(der)?;
+        let of_all = body.extensions.unwrap_or_default();
+        extensions::check(&of_all)?;
+        for request in &body.requests {
+            extensions::check_single(request.extensions.as_deref())?;
+        }
+        let requests = body.requests.into_iter();
+        Ok(Self {
+            der: der.to_vec(),
+            certificates: requests
+                .map(|request| CertId(request.certificate))
+                .collect(),
+            nonce: OcspNonce::read::<OcspRequestError>(&of_all)?,
+        })
+    }
+
+    /// The request's DER.
+    pub fn der(&self) -> &[u8] {
+        &self.der
+    }
+
+    /// The certificates that it is about: at least one.
+    pub fn certificates(&self) -> &[CertId] {
+        &self.certificates
+    }
+
+    /// The nonce that the response is to have, if there is one.
+    pub fn nonce(&self) -> Option<&OcspNonce> {
+        self.nonce.as_ref()
+    }
+}
+
+impl fmt::Debug for OcspRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OcspRequest")
+            .field("certificates", &self.certificates.len())
+            .field("nonce", &self.nonce.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What an [`OcspRequest`] is to ask.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct OcspRequestBuilder<'a> {
+    certificates: Vec<(&'a Certificate, &'a Certificate)>,
+    hash: OcspHash,
+    nonce: Option<OcspNonce>,
+}
+
+impl<'a> OcspRequestBuilder<'a> {
+    /// Asks about a certificate by this issuer.
+    pub fn certificate(mut self, certificate: &'a Certificate, issuer: &'a Certificate) -> Self {
+        self.certificates.push((certificate, issuer));
+        self
+    }
+
+    /// Names certificates by this hash function. Of all but SHA-1, the default, ask only responders that
+    /// are known to know it.
+    pub fn hash(mut self, hash: OcspHash) -> Self {
+        self.hash = hash;
+        self
+    }
+
+    /// Asks for a response that is made for this request. Responders that sign theirs in advance, as
+    /// many do (RFC 5019), give the others then.
+    pub fn nonce(mut self, nonce: OcspNonce) -> Self {
+        self.nonce = Some(nonce);
+        self
+    }
+
+    /// Makes the request.
+    ///
+    /// # Errors
+    ///
+    /// [`OcspRequestError::Empty`], [`OcspRequestError::TooMany`] or
+    /// [`OcspRequestError::NotTheIssuer`].
+    pub fn build(self) -> Result<OcspRequest, OcspRequestError> {
+        let request = |(certificate, issuer)| {
+            Ok(asn1::Request {
+                certificate: CertId::new(certificate, issuer, self.hash)?.0,
+                extensions: None,
+            })
+        };
+        let requests = self.certificates.iter().copied().map(request);
+        let requests = requests.collect::<Result<_, OcspRequestError>>()?;
+        let nonce = self.nonce.map(|nonce| nonce.to_extension());
+        let request = asn1::OcspRequest {
+            body: asn1::TbsRequest {
+                version: Version::V1,
+                requestor: None,
+                requests,
+                extensions: nonce.transpose()?.map(|nonce| vec![nonce]),
+            },
+            signature: None,
+        };
+        OcspRequest::from_der(&request.to_der()?)
+    }
+}

@@ -1,0 +1,174 @@
+use pki_types::{SignatureVerificationAlgorithm, UnixTime};
+
+use super::critical::unprocessed_critical_extension;
+use super::error::OcspError;
+use crate::certificate::{
+    CertStatus, Certificate, OcspDelegateError, OcspNonce, OcspResponse, SingleResponse,
+    check_delegate,
+};
+
+/// Checks OCSP responses of one issuer (RFC 6960 section 3.2): that they say something of a certificate,
+/// now, and that the issuer said so, or whom it had certified for that.
+///
+/// A [`ChainValidator`](crate::ChainValidator) does the same for all certificates of a path; this is for
+/// who has asked a responder, with a nonce. Whether the issuer is one to be trusted is not checked here.
+///
+/// A response without nextUpdate is taken only if it has the nonce that was asked for: nobody could tell
+/// how old it is. The key usage of a CA that answers itself is not looked at, which in practice is that for
+/// certificates and lists; a delegate's has to have digitalSignature or nonRepudiation, if it is there.
+#[derive(Clone, Debug)]
+pub struct OcspVerifier<'a> {
+    issuer: &'a Certificate,
+    time: UnixTime,
+    algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
+    nonce: Option<&'a OcspNonce>,
+}
+
+impl<'a> OcspVerifier<'a> {
+    /// Checks responses about this issuer's certificates at this time.
+    pub fn new(issuer: &'a Certificate, time: UnixTime) -> Self {
+        Self {
+            issuer,
+            time,
+            algorithms: &[],
+            nonce: None,
+        }
+    }
+
+    /// Accepts signatures by these algorithms beside those of this crate.
+    #[must_use]
+    pub fn with_algorithms(
+        mut self,
+        algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
+    ) -> Self {
+        self.algorithms = algorithms;
+        self
+    }
+
+    /// Accepts responses only that were made for the request with this nonce.
+    #[must_use]
+    pub fn with_nonce(mut self, nonce: &'a OcspNonce) -> Self {
+        self.nonce = Some(nonce);
+        self
+    }
+
+    /// What a response says of a certificate: also that it is revoked, or that the responder doesn't know
+    /// it. Of several answers, one that it is revoked comes first.
+    ///
+    /// # Errors
+    ///
+    /// An [`OcspError`] that says why the response is of no use.
+    pub fn verify<'r>(
+        &self,
+        response: &'r OcspResponse,
+        certificate: &Certificate,
+    ) -> Result<VerifiedAnswer<'r>, OcspError> {
+        let answer = response.answer_for(certificate, self.issuer);
+        let answer = answer.ok_or(OcspError::NotAbout)?;
+        self.check_nonce(response)?;
+        self.check_times(answer)?;
+        let delegate = self.check_responder(response)?;
+        Ok(VerifiedAnswer { answer, delegate })
+    }
+
+    fn check_nonce(&self, response: &OcspResponse) -> Result<(), OcspError> {
+        match (self.nonce, response.nonce()) {
+            (None, _) => Ok(()),
+            (Some(_), None) => Err(OcspError::NonceMissing),
+            (Some(expected), Some(nonce)) if expected == nonce => Ok(()),
+            (Some(_), Some(_)) => Err(OcspError::NonceDiffers),
+        }
+    }
+
+    fn check_times(&self, answer: &SingleResponse) -> Result<(), OcspError> {
+        let time = self.time;
+        let this_update = answer.this_update();
+        if time < this_update {
+            return Err(OcspError::NotYetCurrent { this_update, time });
+        }
+        match answer.next_update() {
+            Some(next_update) if time > next_update => Err(OcspError::Stale { next_update, time }),
+            None if self.nonce.is_none() => Err(OcspError::NoNextUpdate),
+            _ => Ok(()),
+        }
+    }
+
+    /// The delegate that signed, or `None` for the issuer itself.
+    fn check_responder<'r>(
+        &self,
+        response: &'r OcspResponse,
+    ) -> Result<Option<&'r Certificate>, OcspError> {
+        let id = response.responder();
+        let mut refused = None;
+        if id.is(self.issuer) {
+            match response.verify_signature(self.issuer, self.algorithms) {
+                Ok(()) => return Ok(None),
+                Err(error) => refused = Some(OcspError::Signature(error)),
+            }
+        }
+        let named = response.certificates().iter().filter(|one| id.is(one));
+        for delegate in named.take(MAX_DELEGATES) {
+            let result = self
+                .check_delegate(delegate)
+                .map_err(|error| OcspError::Delegate {
+                    subject: delegate.describe_subject(),
+                    error,
+                });
+            let result = result.and_then(|()| {
+                let result = response.verify_signature(delegate, self.algorithms);
+                result.map_err(OcspError::Signature)
+            });
+            match result {
+                Ok(()) => return Ok(Some(delegate)),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        Err(refused.unwrap_or_else(|| OcspError::UnknownResponder(id.to_string())))
+    }
+
+    fn check_delegate(&self, delegate: &Certificate) -> Result<(), OcspDelegateError> {
+        check_delegate(delegate, self.issuer)?;
+        if let Some(oid) = unprocessed_critical_extension(delegate) {
+            return Err(OcspDelegateError::CriticalExtension(oid));
+        }
+        if !(delegate.not_before()..=delegate.not_after()).contains(&self.time) {
+            return Err(OcspDelegateError::Validity);
+        }
+        Ok(delegate.verify_signature(self.issuer, self.algorithms)?)
+    }
+}
+
+/// How many certificates with the responder's name or key are tried: whoever sent the response chose how
+/// many there are.
+const MAX_DELEGATES: usize = 4;
+
+/// What an OCSP response says of a certificate, and who does.
+#[derive(Clone, Copy, Debug)]
+pub struct VerifiedAnswer<'r> {
+    answer: &'r SingleResponse,
+    delegate: Option<&'r Certificate>,
+}
+
+impl<'r> VerifiedAnswer<'r> {
+    /// The status of the certificate.
+    pub fn status(&self) -> CertStatus {
+        self.answer.status()
+    }
+
+    /// The whole answer.
+    pub fn answer(&self) -> &'r SingleResponse {
+        self.answer
+    }
+
+    /// The delegate that signed; `None` if it was the issuer itself.
+    pub fn delegate(&self) -> Option<&'r Certificate> {
+        self.delegate
+    }
+
+    /// The delegate, if there is still to be found out whether it was itself revoked: its certificate
+    /// has no id-pkix-ocsp-nocheck.
+    pub fn unchecked_delegate(&self) -> Option<&'r Certificate> {
+        self.delegate
+            .filter(|delegate| !delegate.has_ocsp_nocheck())
+    }
+}
