@@ -84,12 +84,10 @@ pub enum IssueError {
     )]
     RemoveFromCompleteList,
     /// A certificate doesn't entitle its owner to answer for the CA.
-    #[error("the certificate of \"{subject}\" is no OCSP responder's of \"{issuer}\": {error}")]
+    #[error("the certificate of \"{subject}\" is not good for answering for the CA: {error}")]
     OcspDelegate {
         /// The subject of the certificate.
         subject: String,
-        /// The CA.
-        issuer: String,
         /// What is wrong with it.
         error: OcspDelegateError,
     },

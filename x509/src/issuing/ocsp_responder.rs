@@ -90,7 +90,6 @@ impl<S: Signer> OcspResponder<S> {
     ) -> Result<Self, IssueError> {
         check_delegate(&certificate, &issuer).map_err(|error| IssueError::OcspDelegate {
             subject: certificate.describe_subject(),
-            issuer: issuer.describe_subject(),
             error,
         })?;
         if certificate.spki() != signer.spki() {

@@ -1,3 +1,5 @@
+use alloc::boxed::Box;
+
 use der::{DateTime, Decode, SliceReader};
 use pki_types::{ServerName, UnixTime};
 use spki::ObjectIdentifier;
@@ -277,7 +279,7 @@ pub enum OcspError {
         /// The subject of the responder's certificate.
         subject: String,
         /// What is wrong with it.
-        error: OcspDelegateError,
+        error: Box<OcspDelegateError>,
     },
     /// The signature does not verify.
     #[error("has no good signature: {0}")]
@@ -329,7 +331,7 @@ impl OcspError {
         let invalid = SignatureError::Invalid;
         match self {
             Self::Signature(error) => *error == invalid,
-            Self::Delegate { error, .. } => *error == OcspDelegateError::Signature(invalid),
+            Self::Delegate { error, .. } => **error == OcspDelegateError::Signature(invalid),
             _ => false,
         }
     }

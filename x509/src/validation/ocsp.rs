@@ -112,7 +112,7 @@ impl<'a> OcspVerifier<'a> {
                 .check_delegate(delegate)
                 .map_err(|error| OcspError::Delegate {
                     subject: delegate.describe_subject(),
-                    error,
+                    error: error.into(),
                 });
             let result = result.and_then(|()| {
                 let result = response.verify_signature(delegate, self.algorithms);

@@ -350,7 +350,7 @@ impl RevocationChecks<'_> {
         };
         Err(OcspError::Delegate {
             subject: delegate.describe_subject(),
-            error,
+            error: error.into(),
         })
     }
 

@@ -10,6 +10,7 @@ mod keys;
 mod linting;
 mod many;
 mod names;
+mod ocsp;
 mod parsers;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;

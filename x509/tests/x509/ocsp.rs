@@ -4,19 +4,18 @@ use core::time::Duration;
 use std::time::{Instant, SystemTime};
 
 use const_oid::ObjectIdentifier;
-use der::asn1::{Any, BitString, ContextSpecific, OctetString};
-use der::{Decode, Encode, Tag, TagMode, TagNumber};
+use der::{Decode, Encode};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
 use pq_x509::{
     CertId, CertStatus, Certificate, CertificateBuilder, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, EndEntity, InvalidOcspNonce, IssueError, Issuer, KeyUsages,
-    OcspDelegateError, OcspError, OcspExtensionError, OcspFailure, OcspHash, OcspNonce,
-    OcspRequest, OcspRequestError, OcspResponder, OcspResponse, OcspResponseError, OcspVerifier,
-    ResponderId, RevocationPolicy, SignatureError, Signer, SigningKey, SubjectKey, ValidationError,
-    Validity,
+    ChainValidator, CrlReason, EndEntity, IssueError, Issuer, KeyUsages, OcspDelegateError,
+    OcspError, OcspExtensionError, OcspFailure, OcspHash, OcspNonce, OcspRequest, OcspRequestError,
+    OcspResponder, OcspResponse, OcspResponseError, OcspVerifier, ResponderId, RevocationPolicy,
+    SignatureError, Signer, SigningKey, ValidationError, Validity,
 };
+use sha1::{Digest, Sha1};
 
 use crate::pki::{
     Pki, days_from_now, key, quick_algorithms, set_usage, unix_days_from_now, validate_with,
@@ -82,39 +81,24 @@ fn requests_are_as_the_standard_has_them() {
     let ca = Issuer::self_signed(CertificateBuilder::ca("CA"), key()).unwrap();
     let builder = CertificateBuilder::end_entity().common_name("a");
     let leaf = ca.issue(builder.serial_number(&[0x80, 1]), &key()).unwrap();
-    let nonce = OcspNonce::new(&[7; 3]).unwrap();
     let request = OcspRequest::builder()
         .certificate(&leaf, ca.certificate())
-        .nonce(nonce)
+        .nonce(OcspNonce::new(&[7; 3]).unwrap())
         .build()
         .unwrap();
-    let name = <sha1::Sha1 as sha1::Digest>::digest(ca.certificate().subject().to_der().unwrap());
-    let bits = ca.certificate().parsed().tbs_certificate();
-    let bits = bits.subject_public_key_info().subject_public_key.raw_bytes();
-    let key = <sha1::Sha1 as sha1::Digest>::digest(bits);
-    let expected = [
-        &[0x30, 0x61, 0x30, 0x5f][..],
-        // requestList, Request, CertID
-        &[0x30, 0x3e, 0x30, 0x3c, 0x30, 0x3a],
-        &[0x30, 9, 6, 5, 0x2b, 0x0e, 3, 2, 0x1a, 5, 0],
-        &[4, 20],
-        &name,
-        &[4, 20],
-        &key,
-        &[2, 3, 0, 0x80, 1],
-        // requestExtensions
-        &[0xa2, 0x1b, 0x30, 0x19, 0x30, 0x17],
-        &[6, 9, 0x2b, 6, 1, 5, 5, 7, 0x30, 1, 2],
-    ]
-    .concat();
-    let der = request.der();
-    assert_eq!(der.len(), usize::from(der[1]) + 2);
-    // The lengths of what is around the nonce depend on its own alone.
-    let lengths = [1, 3, expected.len() - 17, expected.len() - 15, expected.len() - 13];
-    for (at, byte) in expected.iter().enumerate() {
-        assert!(lengths.contains(&at) || der[at] == *byte, "at {at}: {der:02x?}");
-    }
-    assert!(der.ends_with(&[4, 5, 4, 3, 7, 7, 7]), "{der:02x?}");
+    let id = cert_id(ca.certificate(), &[0, 0x80, 1]);
+    let nonce = nonce_extension(&[4, 3, 7, 7, 7]);
+    let expected = tlv(
+        0x30,
+        &[&tlv(
+            0x30,
+            &[
+                &tlv(0x30, &[&tlv(0x30, &[&id])]),
+                &tlv(0xa2, &[&tlv(0x30, &[&nonce])]),
+            ],
+        )],
+    );
+    assert_eq!(request.der(), expected);
 }
 
 #[test]
@@ -132,8 +116,11 @@ fn malformed_requests() {
     };
     assert_eq!(many(100).build().unwrap().certificates().len(), 100);
     assert_eq!(many(101).build(), Err(OcspRequestError::TooMany(101)));
-    // A thousand are counted, and ten thousand not even read.
-    assert_eq!(many(1000).build(), Err(OcspRequestError::TooLong(79_015)));
+    let thousand = many(1000).build();
+    assert!(
+        matches!(thousand, Err(OcspRequestError::TooLong(_))),
+        "{thousand:?}"
+    );
 
     let sound = request(&leaf, ca);
     let sound = sound.der();
@@ -154,19 +141,35 @@ fn malformed_requests() {
         }
     }
 
-    let version_2 = request_with(Some(1), &sound[4..], &[]);
+    let id = cert_id(ca, leaf.serial_number());
+    let with = |version: &[u8], single: &[u8], extensions: &[Vec<u8>]| {
+        let list = tlv(0x30, &[&tlv(0x30, &[&id, single])]);
+        let extensions = all_extensions(0xa2, extensions);
+        OcspRequest::from_der(&tlv(0x30, &[&tlv(0x30, &[version, &list, &extensions])]))
+    };
+    assert!(with(&[], &[], &[]).is_ok());
+    let version_2 = tlv(0xa0, &[&[2, 1, 1]]);
     assert_eq!(
-        OcspRequest::from_der(&version_2),
+        with(&version_2, &[], &[]),
         Err(OcspRequestError::Version(2))
+    );
+    let critical = all_extensions(0xa0, &[extension(UNKNOWN, true)]);
+    assert_eq!(
+        with(&[], &critical, &[]),
+        Err(OcspRequestError::Extension(OcspExtensionError::Critical(
+            UNKNOWN
+        )))
     );
     for (extensions, expected) in [
         (
             vec![nonce_extension(&[4, 0])],
-            Err(OcspRequestError::Nonce(InvalidNonce::of(0))),
+            Err(OcspRequestError::Nonce(OcspNonce::new(&[]).unwrap_err())),
         ),
         (
             vec![nonce_extension(&[&[4, 0x81, 129][..], &[1; 129]].concat())],
-            Err(OcspRequestError::Nonce(InvalidNonce::of(129))),
+            Err(OcspRequestError::Nonce(
+                OcspNonce::new(&[0; 129]).unwrap_err(),
+            )),
         ),
         (
             vec![nonce_extension(&[&[4, 0x81, 128][..], &[1; 128]].concat())],
@@ -175,32 +178,38 @@ fn malformed_requests() {
         (vec![nonce_extension(&[4, 1, 9])], Ok(1)),
         (
             vec![nonce_extension(&[4, 1, 9]); 2],
-            Err(OcspRequestError::Extension(OcspExtensionError::Repeated(NONCE))),
+            Err(OcspRequestError::Extension(OcspExtensionError::Repeated(
+                NONCE,
+            ))),
         ),
         (
             vec![extension(UNKNOWN, true)],
-            Err(OcspRequestError::Extension(OcspExtensionError::Critical(UNKNOWN))),
+            Err(OcspRequestError::Extension(OcspExtensionError::Critical(
+                UNKNOWN,
+            ))),
         ),
         (vec![extension(UNKNOWN, false)], Ok(0)),
     ] {
-        let der = request_with(None, &sound[4..], &extensions);
-        let read = OcspRequest::from_der(&der);
+        let read = with(&[], &[], &extensions);
         let read = read.map(|request| request.nonce().map_or(0, |nonce| nonce.as_bytes().len()));
         assert_eq!(read, expected);
     }
     // A nonce that is not within an OCTET STRING of its own.
-    let der = request_with(None, &sound[4..], &[nonce_extension(&[1, 2, 3])]);
-    assert!(matches!(OcspRequest::from_der(&der), Err(OcspRequestError::Der(_))));
+    assert!(matches!(
+        with(&[], &[], &[nonce_extension(&[1, 2, 3])]),
+        Err(OcspRequestError::Der(_))
+    ));
 }
 
 #[test]
 fn a_request_that_is_signed_is_read() {
     let pki = Pki::new();
     let sound = request(&pki.leaf(), pki.ca.certificate());
-    let body = &sound.der()[2..];
-    let signature = explicit(0, Any::new(Tag::Sequence, body.to_vec()).unwrap());
-    let signed = Any::new(Tag::Sequence, [body.to_vec(), signature].concat()).unwrap();
-    let read = OcspRequest::from_der(&signed.to_der().unwrap()).unwrap();
+    let list = tlv(0x30, &[&sound.der()[6..]]);
+    let name = tlv(0xa1, &[&tlv(0x82, &[b"someone.example.org"])]);
+    let signature = tlv(0xa0, &[&tlv(0x30, &[&[5, 0], &[3, 2, 0, 9]])]);
+    let signed = tlv(0x30, &[&tlv(0x30, &[&name, &list]), &signature]);
+    let read = OcspRequest::from_der(&signed).unwrap();
     assert_eq!(read.certificates(), sound.certificates());
 }
 
@@ -221,7 +230,10 @@ fn a_response_says_what_a_response_says() {
     let builder = OcspRequest::builder().nonce(OcspNonce::new(&[1; 16]).unwrap());
     let builder = (leaves.iter()).fold(builder, |builder, leaf| builder.certificate(leaf, ca));
     // Of another CA: the look-up must not be asked.
-    let request = builder.certificate(ca, pki.root.certificate()).build().unwrap();
+    let request = builder
+        .certificate(ca, pki.root.certificate())
+        .build()
+        .unwrap();
     let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
     let validity = Validity::new(at(1_600_000_000), at(2_600_000_000));
     let mut left = statuses.iter();
@@ -232,7 +244,10 @@ fn a_response_says_what_a_response_says() {
             Ok::<_, IssueError>(*left.next().unwrap())
         })
         .unwrap();
-    assert_eq!(numbers, leaves.each_ref().map(|leaf| leaf.serial_number().to_vec()));
+    assert_eq!(
+        numbers,
+        leaves.each_ref().map(|leaf| leaf.serial_number().to_vec())
+    );
 
     let read = OcspResponse::from_der(response.der()).unwrap();
     assert_eq!(read, response);
@@ -241,17 +256,30 @@ fn a_response_says_what_a_response_says() {
     assert!(read.responder().is(ca));
     assert!(!read.responder().is(pki.root.certificate()));
     assert!(read.certificates().is_empty());
-    assert_eq!(read.signature_algorithm().oid, pki.ca.signer().algorithm().oid());
-    let said: Vec<_> = read.answers().iter().map(|answer| answer.status()).collect();
+    assert_eq!(
+        read.signature_algorithm().oid,
+        pki.ca.signer().algorithm().oid()
+    );
+    let said: Vec<_> = read
+        .answers()
+        .iter()
+        .map(|answer| answer.status())
+        .collect();
     assert_eq!(said[..4], statuses);
     assert_eq!(said[4..], [CertStatus::Unknown]);
     for (answer, asked) in read.answers().iter().zip(request.certificates()) {
         assert_eq!(answer.certificate(), asked);
         assert_eq!(answer.this_update().as_secs(), 1_600_000_000);
-        assert_eq!(answer.next_update().map(|time| time.as_secs()), Some(2_600_000_000));
+        assert_eq!(
+            answer.next_update().map(|time| time.as_secs()),
+            Some(2_600_000_000)
+        );
     }
     for (leaf, status) in leaves.iter().zip(statuses) {
-        assert_eq!(read.answer_for(leaf, ca).map(|answer| answer.status()), Some(status));
+        assert_eq!(
+            read.answer_for(leaf, ca).map(|answer| answer.status()),
+            Some(status)
+        );
     }
     read.verify_signature(ca, &[]).unwrap();
     assert_eq!(
@@ -275,7 +303,7 @@ fn responses_of_all_algorithms() {
         let key = SigningKey::generate(algorithm).unwrap();
         let ca = Issuer::self_signed(CertificateBuilder::ca("CA"), key).unwrap();
         let builder = CertificateBuilder::end_entity().common_name("a");
-        let leaf = ca.issue(builder, &ca).unwrap();
+        let leaf = ca.issue(builder, ca.signer()).unwrap();
         let response = answer(&OcspResponder::ca(&ca), &leaf, CertStatus::Good);
         let verifier = OcspVerifier::new(ca.certificate(), UnixTime::now());
         let verified = verifier.verify(&response, &leaf).unwrap();
@@ -346,14 +374,22 @@ fn whom_a_response_is_about() {
     let response = answer(&OcspResponder::ca(&pki.ca), &leaf, CertStatus::Good);
     let verify = |issuer: &Certificate, certificate: &Certificate| {
         let verifier = OcspVerifier::new(issuer, UnixTime::now());
-        verifier.verify(&response, certificate).map(|verified| verified.status())
+        verifier
+            .verify(&response, certificate)
+            .map(|verified| verified.status())
     };
     assert_eq!(verify(ca, &leaf), Ok(CertStatus::Good));
     // another number, another issuer, and another key of its name
     assert_eq!(verify(ca, &pki.leaf()), Err(OcspError::NotAbout));
-    assert_eq!(verify(pki.root.certificate(), &leaf), Err(OcspError::NotAbout));
+    assert_eq!(
+        verify(pki.root.certificate(), &leaf),
+        Err(OcspError::NotAbout)
+    );
     let twin = Pki::new();
-    assert_eq!(verify(twin.ca.certificate(), &leaf), Err(OcspError::NotAbout));
+    assert_eq!(
+        verify(twin.ca.certificate(), &leaf),
+        Err(OcspError::NotAbout)
+    );
     assert_eq!(verify(ca, ca), Err(OcspError::NotAbout));
 }
 
@@ -367,11 +403,15 @@ fn times() {
     let unix = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
     let validity = Validity::new(at(2_000_000_000), at(2_000_000_010));
     let response = responder
-        .respond(&request, at(1), validity, |_| Ok::<_, IssueError>(CertStatus::Good))
+        .respond(&request, at(1), validity, |_| {
+            Ok::<_, IssueError>(CertStatus::Good)
+        })
         .unwrap();
     let verify = |seconds| {
         let verifier = OcspVerifier::new(pki.ca.certificate(), unix(seconds));
-        verifier.verify(&response, &leaf).map(|verified| verified.status())
+        verifier
+            .verify(&response, &leaf)
+            .map(|verified| verified.status())
     };
     assert_eq!(
         verify(1_999_999_999),
@@ -406,23 +446,33 @@ fn nonces() {
     let respond = |request: &OcspRequest| {
         let now = SystemTime::now();
         let good = |_: &[u8]| Ok::<_, IssueError>(CertStatus::Good);
-        responder.respond(request, now, Validity::days(1), good).unwrap()
+        responder
+            .respond(request, now, Validity::days(1), good)
+            .unwrap()
     };
     let with = |nonce: &OcspNonce| {
-        let request = OcspRequest::builder().certificate(&leaf, ca).nonce(nonce.clone());
+        let request = OcspRequest::builder()
+            .certificate(&leaf, ca)
+            .nonce(nonce.clone());
         respond(&request.build().unwrap())
     };
     let verifier = OcspVerifier::new(ca, UnixTime::now()).with_nonce(&mine);
     assert!(verifier.verify(&with(&mine), &leaf).is_ok());
     let refused = |response: &OcspResponse| verifier.verify(response, &leaf).unwrap_err();
     assert_eq!(refused(&with(&other)), OcspError::NonceDiffers);
-    assert_eq!(refused(&respond(&request(&leaf, ca))), OcspError::NonceMissing);
+    assert_eq!(
+        refused(&respond(&request(&leaf, ca))),
+        OcspError::NonceMissing
+    );
     // Who asked for none takes any.
     let verifier = OcspVerifier::new(ca, UnixTime::now());
     assert!(verifier.verify(&with(&other), &leaf).is_ok());
 
-    assert_eq!(OcspNonce::new(&[]), Err(InvalidNonce::of(0)));
-    assert_eq!(OcspNonce::new(&[0; 129]), Err(InvalidNonce::of(129)));
+    let error = OcspNonce::new(&[0; 129]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "an OCSP nonce has 1 to 128 bytes (RFC 9654 section 2.1), not 129"
+    );
 }
 
 /// Only a nonce tells how old it is.
@@ -430,26 +480,750 @@ fn nonces() {
 fn a_response_without_an_end() {
     let pki = Pki::new();
     let leaf = pki.leaf();
-    let ca = pki.ca.certificate();
     let nonce = OcspNonce::new(&[3; 32]).unwrap();
-    let asked = OcspRequest::builder().certificate(&leaf, ca).nonce(nonce.clone());
-    let now = SystemTime::now();
-    let response = OcspResponder::ca(&pki.ca)
-        .respond(&asked.build().unwrap(), now, Validity::days(1), |_| {
-            Ok::<_, IssueError>(CertStatus::Good)
-        })
-        .unwrap();
-    let response = altered(&response, pki.ca.signer(), |body| {
-        // nextUpdate is the last but one [0] EXPLICIT GeneralizedTime of 17 bytes.
-        let at = position(body, &[0xa0, 0x11, 0x18, 0x0f]);
-        body.drain(at..at + 19);
-        for around in [19, 19 + 2] {
-            let _ = around;
-        }
-        19
-    });
-    let verifier = OcspVerifier::new(ca, UnixTime::now());
-    let error = verifier.verify(&response, &leaf).unwrap_err();
+    let mut made = Made::of(&pki, &leaf);
+    made.extensions = vec![nonce_extension(&[&[4, 32][..], &[3; 32]].concat())];
+    let with_end = made.response(pki.ca.signer());
+    made.answers = vec![made.answer(&leaf, GOOD, &[])];
+    let without = made.response(pki.ca.signer());
+    let verifier = OcspVerifier::new(pki.ca.certificate(), UnixTime::now());
+    assert!(verifier.verify(&with_end, &leaf).is_ok());
+    let error = verifier.verify(&without, &leaf).unwrap_err();
     assert_eq!(error, OcspError::NoNextUpdate);
-    assert!(verifier.with_nonce(&nonce).verify(&response, &leaf).is_ok());
+    let verifier = verifier.with_nonce(&nonce);
+    assert!(verifier.verify(&without, &leaf).is_ok());
+}
+
+#[test]
+fn malformed_responses() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let sound = || Made::of(&pki, &leaf);
+    let read = |change: &dyn Fn(&mut Made)| {
+        let mut made = sound();
+        change(&mut made);
+        OcspResponse::from_der(&made.to_der(pki.ca.signer()))
+    };
+    assert!(read(&|_| {}).is_ok());
+    let critical = || {
+        Err(OcspResponseError::Extension(OcspExtensionError::Critical(
+            UNKNOWN,
+        )))
+    };
+    let ca = pki.ca.certificate();
+    for (change, expected) in [
+        (
+            &(|made: &mut Made| made.version = tlv(0xa0, &[&[2, 1, 1]])) as &dyn Fn(&mut Made),
+            Err(OcspResponseError::Version(2)),
+        ),
+        (
+            &|made| made.answers = Vec::new(),
+            Err(OcspResponseError::WithoutAnswer),
+        ),
+        (
+            &|made| made.extensions = vec![extension(UNKNOWN, true)],
+            critical(),
+        ),
+        (
+            &|made| {
+                let single = all_extensions(0xa1, &[extension(UNKNOWN, true)]);
+                made.answers = vec![made.answer(&leaf, GOOD, &[&made.end(), &single])];
+            },
+            critical(),
+        ),
+        (
+            &|made| made.extensions = vec![extension(UNKNOWN, false); 2],
+            Err(OcspResponseError::Extension(OcspExtensionError::Repeated(
+                UNKNOWN,
+            ))),
+        ),
+        (
+            &|made| made.extensions = vec![nonce_extension(&[4, 0])],
+            Err(OcspResponseError::Nonce(OcspNonce::new(&[]).unwrap_err())),
+        ),
+        (
+            &|made| made.certificates = vec![ca.der().to_vec(); 17],
+            Err(OcspResponseError::TooManyCertificates(17)),
+        ),
+        (
+            &|made| made.kind = UNKNOWN,
+            Err(OcspResponseError::NotBasic(UNKNOWN)),
+        ),
+    ] {
+        assert_eq!(read(change).map(drop), expected);
+    }
+    let malformed: [&dyn Fn(&mut Made); 5] = [
+        &|made| made.certificates = vec![vec![0x30, 0]],
+        // a hash of another length than SHA-1's
+        &|made| made.responder = tlv(0xa2, &[&tlv(4, &[&[1; 19]])]),
+        &|made| made.responder = tlv(0xa3, &[&tlv(4, &[&[1; 20]])]),
+        &|made| made.produced_at = tlv(0x17, &[b"260101000000Z"]),
+        &|made| made.produced_at = tlv(0x18, &[b"20260101000000.5Z"]),
+    ];
+    for change in malformed {
+        let error = read(change).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                OcspResponseError::Der(_) | OcspResponseError::Certificate(_)
+            ),
+            "{error}"
+        );
+    }
+    let long = vec![0x30; 1024 * 1024 + 1];
+    assert_eq!(
+        OcspResponse::from_der(&long),
+        Err(OcspResponseError::TooLong(long.len()))
+    );
+}
+
+/// Thousands of answers are read and searched at once.
+#[test]
+fn many_answers() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let mut made = Made::of(&pki, &leaf);
+    let answer = |number: u32| {
+        let number = [&[1][..], &number.to_be_bytes()].concat();
+        made.answer_by_id(
+            &cert_id(pki.ca.certificate(), &number),
+            GOOD,
+            &[&made.end()],
+        )
+    };
+    let mut answers: Vec<_> = (0..7_000).map(answer).collect();
+    answers.append(&mut made.answers);
+    made.answers = answers;
+    let der = made.to_der(pki.ca.signer());
+    let begun = Instant::now();
+    let response = OcspResponse::from_der(&der).unwrap();
+    let verifier = OcspVerifier::new(pki.ca.certificate(), UnixTime::now());
+    assert!(verifier.verify(&response, &leaf).is_ok());
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[test]
+fn a_responder_by_name_and_a_second_answer() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let mut made = Made::of(&pki, &leaf);
+    let name = pki.ca.certificate().subject();
+    made.responder = tlv(0xa1, &[&name.to_der().unwrap()]);
+    let response = made.response(pki.ca.signer());
+    assert_eq!(*response.responder(), ResponderId::Name(name.clone()));
+    let verifier = OcspVerifier::new(pki.ca.certificate(), UnixTime::now());
+    assert!(verifier.verify(&response, &leaf).is_ok());
+
+    // Whichever comes first.
+    let revoked = tlv(0xa1, &[&tlv(0x18, &[b"20260101000000Z"])]);
+    let revoked = made.answer(&leaf, &revoked, &[&made.end()]);
+    for at in [0, 1] {
+        let mut both = Made::of(&pki, &leaf);
+        both.answers.insert(at, revoked.clone());
+        let response = both.response(pki.ca.signer());
+        let verified = verifier.verify(&response, &leaf).unwrap();
+        assert!(matches!(verified.status(), CertStatus::Revoked { .. }));
+    }
+
+    made.responder = tlv(0xa1, &[&pki.root.certificate().subject().to_der().unwrap()]);
+    let response = made.response(pki.ca.signer());
+    let error = verifier.verify(&response, &leaf);
+    assert_eq!(
+        error.unwrap_err(),
+        OcspError::UnknownResponder("CN=Root".into())
+    );
+}
+
+#[test]
+fn delegates() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let now = UnixTime::now();
+    let delegate = delegate(&pki);
+    let response = answer(&delegate, &leaf, CertStatus::Good);
+    let verify = |response: &OcspResponse, time| {
+        let verifier = OcspVerifier::new(pki.ca.certificate(), time);
+        let verified = verifier.verify(response, &leaf);
+        verified.map(|verified| verified.delegate().map(Certificate::describe_subject))
+    };
+    assert_eq!(verify(&response, now), Ok(Some("CN=OCSP".into())));
+
+    // What the responder's certificate lacks, by a CA that issues it none the less.
+    let by = |certificate: Certificate, key: &SigningKey| {
+        let mut made = Made::of(&pki, &leaf);
+        made.responder = tlv(0xa1, &[&certificate.subject().to_der().unwrap()]);
+        made.certificates = vec![certificate.der().to_vec()];
+        made.response(key)
+    };
+    let key = key();
+    let refused = |certificate: Certificate| match verify(&by(certificate, &key), now) {
+        Err(OcspError::Delegate { subject, error }) => {
+            assert_eq!(subject, "CN=OCSP");
+            *error
+        }
+        other => panic!("{other:?}"),
+    };
+    let issue = |builder| pki.ca.issue(builder, &key).unwrap();
+    assert!(verify(&by(issue(responder()), &key), now).is_ok());
+    let purpose = CertificateBuilder::end_entity().common_name("OCSP");
+    for builder in [purpose.clone(), purpose.server_auth().client_auth()] {
+        assert_eq!(refused(issue(builder)), OcspDelegateError::WithoutPurpose);
+    }
+    assert_eq!(
+        refused(pki.root.issue(responder(), &key).unwrap()),
+        OcspDelegateError::AnotherIssuer("CN=Root".into())
+    );
+    // Another CA of the same name.
+    let twin = Pki::new();
+    assert_eq!(
+        refused(twin.ca.issue(responder(), &key).unwrap()),
+        OcspDelegateError::Signature(SignatureError::Invalid)
+    );
+    for (from, to) in [(-3, -2), (2, 3)] {
+        let validity = Validity::new(days_from_now(from), days_from_now(to));
+        assert_eq!(
+            refused(issue(responder().validity(validity))),
+            OcspDelegateError::Validity
+        );
+    }
+    let mut tbs = pki.ca.prepare(responder(), &key).unwrap();
+    set_usage(&mut tbs, KeyUsage(KeyUsages::KeyCertSign.into()));
+    assert_eq!(
+        refused(tbs.sign(pki.ca.signer()).unwrap()),
+        OcspDelegateError::KeyUsage
+    );
+    let mut tbs = pki.ca.prepare(responder(), &key).unwrap();
+    tbs.extensions
+        .push(Extension::from_der(&extension(UNKNOWN, true)).unwrap());
+    assert_eq!(
+        refused(tbs.sign(pki.ca.signer()).unwrap()),
+        OcspDelegateError::CriticalExtension(UNKNOWN)
+    );
+    // Its certificate is sound, and another key signed.
+    let forged = by(issue(responder()), &crate::pki::key());
+    assert_eq!(
+        verify(&forged, now),
+        Err(OcspError::Signature(SignatureError::Invalid))
+    );
+    // Its certificate is not there.
+    let mut made = Made::of(&pki, &leaf);
+    made.responder = tlv(0xa1, &[&tlv(0x30, &[])]);
+    let error = verify(&made.response(&key), now);
+    assert!(
+        matches!(error, Err(OcspError::UnknownResponder(_))),
+        "{error:?}"
+    );
+
+    // The sound one is found among others of its name, up to a few.
+    let unsound = issue(CertificateBuilder::end_entity().common_name("OCSP"));
+    for (before, is_found) in [(3, true), (4, false)] {
+        let mut made = Made::of(&pki, &leaf);
+        made.responder = tlv(0xa1, &[&unsound.subject().to_der().unwrap()]);
+        made.certificates = vec![unsound.der().to_vec(); before];
+        made.certificates.push(issue(responder()).der().to_vec());
+        assert_eq!(
+            verify(&made.response(&key), now).is_ok(),
+            is_found,
+            "{before}"
+        );
+    }
+}
+
+#[test]
+fn who_can_become_a_delegate() {
+    let pki = Pki::new();
+    let ca = pki.ca.certificate();
+    let key = key();
+    let made = |certificate, key: &SigningKey| {
+        OcspResponder::delegate(ca.clone(), certificate, key.clone()).map(drop)
+    };
+    let certificate = pki.ca.issue(responder(), &key).unwrap();
+    assert!(certificate.has_ocsp_nocheck());
+    made(certificate.clone(), &key).unwrap();
+    let error = made(certificate, &crate::pki::key()).unwrap_err();
+    assert!(matches!(error, IssueError::WrongKey(_)), "{error}");
+    for (certificate, expected) in [
+        (pki.leaf(), OcspDelegateError::WithoutPurpose),
+        (
+            pki.root.issue(responder(), &key).unwrap(),
+            OcspDelegateError::AnotherIssuer("CN=Root".into()),
+        ),
+    ] {
+        assert!(!certificate.has_ocsp_nocheck() || certificate.issuer() != ca.subject());
+        match made(certificate, &key) {
+            Err(IssueError::OcspDelegate { error, .. }) => assert_eq!(error, expected),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn where_the_responder_is() {
+    let pki = Pki::new();
+    assert!(pki.leaf().ocsp_urls().is_empty());
+    let url = "http://ocsp.example.org";
+    let leaf = pki.issue(
+        crate::pki::server()
+            .ocsp_url(url)
+            .ocsp_url("http://192.0.2.1/a"),
+    );
+    assert_eq!(leaf.ocsp_urls(), [url, "http://192.0.2.1/a"]);
+    let extensions = leaf.parsed().tbs_certificate().extensions().unwrap();
+    // id-pe-authorityInfoAccess { id-ad-ocsp, [6] }
+    let access = extensions
+        .iter()
+        .find(|e| e.extn_id.to_string() == "1.3.6.1.5.5.7.1.1");
+    let access = access.unwrap();
+    assert!(!access.critical);
+    let expected = [
+        b"\x06\x08\x2b\x06\x01\x05\x05\x07\x30\x01\x86\x17",
+        url.as_bytes(),
+    ]
+    .concat();
+    let found = access.extn_value.as_bytes();
+    assert!(found.windows(expected.len()).any(|part| part == expected));
+    let bad = crate::pki::server().ocsp_url("https://ocsp.example.org");
+    assert!(matches!(
+        pki.ca.issue(bad, &pki.leaf_key),
+        Err(IssueError::Name(_))
+    ));
+}
+
+#[test]
+fn chains_with_responses() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let chain = pki.chain(leaf.clone());
+    let by_ca = OcspResponder::ca(&pki.ca);
+    let by_root = OcspResponder::ca(&pki.root);
+    let revoked = CertStatus::Revoked {
+        date: UnixTime::since_unix_epoch(Duration::from_secs(1_600_000_000)),
+        reason: CrlReason::KeyCompromise,
+    };
+    let ca = pki.ca.certificate();
+    let known = RevocationPolicy::without_lists();
+    let validate = |validator: ChainValidator, responses: &[&OcspResponse]| {
+        let validator = validator.with_ocsp_responses(responses.iter().map(|one| (*one).clone()));
+        validate_with(&validator, "example.org", &chain)
+    };
+    let strict = || pki.validator().with_revocation(known.clone());
+    let lenient = || {
+        pki.validator()
+            .with_revocation(known.clone().allow_unknown_status())
+    };
+    let leaf_only = || {
+        pki.validator()
+            .with_revocation(known.clone().end_entity_only())
+    };
+    let good = answer(&by_ca, &leaf, CertStatus::Good);
+    let ca_good = answer(&by_root, ca, CertStatus::Good);
+    let unknown_status = |subject: &str| {
+        Err(ValidationError::UnknownRevocationStatus {
+            subject: Some(subject.into()),
+        })
+    };
+
+    assert_eq!(validate(strict(), &[]), unknown_status("CN=CA"));
+    assert_eq!(
+        validate(strict(), &[&ca_good]),
+        unknown_status("example.org, 192.0.2.1")
+    );
+    assert_eq!(validate(strict(), &[&good, &ca_good]), Ok(3));
+    assert_eq!(validate(leaf_only(), &[&good]), Ok(3));
+    assert_eq!(validate(pki.validator(), &[&good]), Ok(3));
+    assert_eq!(validate(lenient(), &[]), Ok(3));
+
+    // Both directions of the two methods.
+    let validator = pki.validator().with_ocsp_responses([good.clone()]);
+    let validator = validator.with_revocation(known.clone().end_entity_only());
+    assert_eq!(validate(validator, &[]), Ok(3));
+
+    // Revoked, with the reason and the time, whatever else is said and whatever the policy.
+    let bad = answer(&by_ca, &leaf, revoked);
+    let ca_bad = answer(&by_root, ca, revoked);
+    for validator in [pki.validator(), strict(), lenient(), leaf_only()] {
+        for responses in [
+            vec![&bad, &ca_good],
+            vec![&good, &bad, &ca_good],
+            vec![&bad, &good, &ca_good],
+        ] {
+            let error = validate(validator.clone(), &responses).unwrap_err();
+            let ValidationError::Revoked {
+                entry: Some(entry), ..
+            } = &error
+            else {
+                panic!("{error}");
+            };
+            assert_eq!(entry.serial_number(), leaf.serial_number());
+            assert_eq!(entry.reason(), CrlReason::KeyCompromise);
+            assert_eq!(entry.date().as_secs(), 1_600_000_000);
+            assert!(
+                error
+                    .to_string()
+                    .contains("2020-09-13T12:26:40Z (KeyCompromise)"),
+                "{error}"
+            );
+        }
+    }
+    for (validator, is_refused) in [
+        (pki.validator(), true),
+        (strict(), true),
+        (leaf_only(), false),
+    ] {
+        let result = validate(validator, &[&ca_bad, &good]);
+        assert_eq!(
+            matches!(result, Err(ValidationError::Revoked { .. })),
+            is_refused
+        );
+    }
+
+    // What is of no use.
+    let unknown = answer(&by_ca, &leaf, CertStatus::Unknown);
+    let unusable = |result: Result<usize, ValidationError>| match result {
+        Err(ValidationError::OcspResponse { error, .. }) => error,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        unusable(validate(leaf_only(), &[&unknown])),
+        OcspError::UnknownCertificate
+    );
+    assert_eq!(validate(lenient(), &[&unknown]), Ok(3));
+    assert_eq!(validate(leaf_only(), &[&unknown, &good]), Ok(3));
+    let forged = Made::of(&pki, &leaf).response(&key());
+    let invalid = OcspError::Signature(SignatureError::Invalid);
+    for validator in [pki.validator(), lenient(), leaf_only()] {
+        assert_eq!(unusable(validate(validator.clone(), &[&forged])), invalid);
+        assert_eq!(validate(validator, &[&forged, &good]), Ok(3));
+    }
+    // A few forgeries are verified, and no more.
+    let many = vec![&forged; 5];
+    let result = validate(leaf_only(), &many);
+    assert_eq!(unusable(result), invalid);
+    let of_others = answer(&by_ca, &pki.leaf(), revoked);
+    assert_eq!(validate(lenient(), &[&of_others]), Ok(3));
+    assert_eq!(
+        validate(leaf_only(), &[&of_others]),
+        unknown_status("example.org, 192.0.2.1")
+    );
+
+    let later = leaf_only().with_ocsp_responses([good]);
+    let result = later.validate(
+        &chain,
+        pq_x509::Purpose::ServerAuth,
+        None,
+        unix_days_from_now(2),
+    );
+    let error = result.map(|_| 0);
+    assert!(matches!(unusable(error), OcspError::Stale { .. }));
+}
+
+#[test]
+fn responses_beside_lists() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let chain = pki.chain(leaf.clone());
+    let by_ca = OcspResponder::ca(&pki.ca);
+    let list = |revoked: bool, validity| {
+        let list = CertificateRevocationListBuilder::new(&[1]).validity(validity);
+        let list = match revoked {
+            true => list.revoke(
+                leaf.serial_number(),
+                days_from_now(-1),
+                CrlReason::Superseded,
+            ),
+            false => list,
+        };
+        pki.ca.issue_revocation_list(list).unwrap()
+    };
+    let now = || Validity::days(1);
+    let past = || Validity::new(days_from_now(-3), days_from_now(-2));
+    let revoked = CertStatus::Revoked {
+        date: UnixTime::now(),
+        reason: CrlReason::KeyCompromise,
+    };
+    let stale = {
+        let mut made = Made::of(&pki, &leaf);
+        made.answers = vec![made.answer(
+            &leaf,
+            GOOD,
+            &[&tlv(0xa0, &[&generalized("20200101000000Z")])],
+        )];
+        made.response(pki.ca.signer())
+    };
+    let validate = |list, response: Option<OcspResponse>| {
+        let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+        let validator = pki
+            .validator()
+            .with_revocation(policy)
+            .with_ocsp_responses(response);
+        match validate_with(&validator, "example.org", &chain) {
+            Ok(_) => "good",
+            Err(ValidationError::Revoked {
+                entry: Some(entry), ..
+            }) => match entry.reason() {
+                CrlReason::Superseded => "revoked by the list",
+                _ => "revoked by the response",
+            },
+            Err(ValidationError::RevocationListExpired { .. }) => "the list expired",
+            Err(ValidationError::OcspResponse { .. }) => "the response is stale",
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let good = || Some(answer(&by_ca, &leaf, CertStatus::Good));
+    let bad = || Some(answer(&by_ca, &leaf, revoked));
+    let stale = || Some(stale.clone());
+    for (list, response, expected) in [
+        (list(false, now()), None, "good"),
+        (list(false, now()), good(), "good"),
+        (list(false, now()), stale(), "good"),
+        (list(false, now()), bad(), "revoked by the response"),
+        (list(true, now()), None, "revoked by the list"),
+        (list(true, now()), good(), "revoked by the list"),
+        (list(true, now()), stale(), "revoked by the list"),
+        (list(true, past()), good(), "good"),
+        (list(false, past()), good(), "good"),
+        (list(false, past()), bad(), "revoked by the response"),
+        (list(false, past()), None, "the list expired"),
+        (list(false, past()), stale(), "the list expired"),
+    ] {
+        assert_eq!(validate(list, response), expected);
+    }
+}
+
+/// RFC 6960 section 4.2.2.2.1: a responder may itself be revoked.
+#[test]
+fn delegates_that_are_to_be_checked() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let chain = pki.chain(leaf.clone());
+    let key = key();
+    let mut tbs = pki.ca.prepare(responder(), &key).unwrap();
+    tbs.remove_extension(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.5"));
+    let certificate = tbs.sign(pki.ca.signer()).unwrap();
+    let ca = pki.ca.certificate().clone();
+    let delegate = OcspResponder::delegate(ca, certificate.clone(), &key).unwrap();
+    let response = answer(&delegate, &leaf, CertStatus::Good);
+    let verifier = OcspVerifier::new(pki.ca.certificate(), UnixTime::now());
+    let verified = verifier.verify(&response, &leaf).unwrap();
+    assert_eq!(verified.unchecked_delegate(), Some(&certificate));
+
+    let validate = |policy: RevocationPolicy| {
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        let validator = validator.with_ocsp_responses([response.clone()]);
+        validate_with(&validator, "example.org", &chain).map(drop)
+    };
+    let refused = |error| {
+        Err(ValidationError::OcspResponse {
+            subject: leaf.describe_subject(),
+            error: OcspError::Delegate {
+                subject: "CN=OCSP".into(),
+                error: Box::new(error),
+            },
+        })
+    };
+    let none = RevocationPolicy::without_lists();
+    assert_eq!(
+        validate(none.clone()),
+        refused(OcspDelegateError::UnknownStatus)
+    );
+    assert_eq!(validate(none.allow_unknown_status()), Ok(()));
+}
+
+/// A list says whether the responder itself was revoked.
+#[test]
+fn a_response_of_a_revoked_delegate_revokes_nothing() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let key = key();
+    let mut tbs = pki.ca.prepare(responder(), &key).unwrap();
+    tbs.remove_extension(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.5"));
+    let certificate = tbs.sign(pki.ca.signer()).unwrap();
+    let number = certificate.serial_number().to_vec();
+    let ca = pki.ca.certificate().clone();
+    let delegate = OcspResponder::delegate(ca, certificate, &key).unwrap();
+    let revoked = CertStatus::Revoked {
+        date: UnixTime::now(),
+        reason: CrlReason::KeyCompromise,
+    };
+    let response = answer(&delegate, &leaf, revoked);
+    for (is_delegate_revoked, expected) in [(false, false), (true, true)] {
+        let list = CertificateRevocationListBuilder::new(&[1]);
+        let list = match is_delegate_revoked {
+            true => list.revoke(&number, days_from_now(-1), CrlReason::KeyCompromise),
+            false => list,
+        };
+        let list = pki.ca.issue_revocation_list(list).unwrap();
+        let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+        let validator = pki.validator().with_revocation(policy);
+        let validator = validator.with_ocsp_responses([response.clone()]);
+        let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+        assert_eq!(result.is_ok(), expected);
+    }
+}
+
+const NONCE: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.2");
+const UNKNOWN: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.3.4");
+const GOOD: &[u8] = &[0x80, 0];
+
+fn request(certificate: &Certificate, issuer: &Certificate) -> OcspRequest {
+    let builder = OcspRequest::builder().certificate(certificate, issuer);
+    builder.build().unwrap()
+}
+
+fn answer<S: Signer>(
+    responder: &OcspResponder<S>,
+    certificate: &Certificate,
+    status: CertStatus,
+) -> OcspResponse {
+    let request = request(certificate, responder.issuer());
+    let now = SystemTime::now();
+    let response = responder.respond(&request, now, Validity::days(1), |_| {
+        Ok::<_, IssueError>(status)
+    });
+    response.unwrap()
+}
+
+fn responder() -> CertificateBuilder<EndEntity> {
+    CertificateBuilder::ocsp_responder().common_name("OCSP")
+}
+
+fn delegate(pki: &Pki) -> OcspResponder<SigningKey> {
+    let key = key();
+    let certificate = pki.ca.issue(responder(), &key).unwrap();
+    OcspResponder::delegate(pki.ca.certificate().clone(), certificate, key).unwrap()
+}
+
+/// A response made by hand, of parts that may be wrong.
+struct Made {
+    version: Vec<u8>,
+    responder: Vec<u8>,
+    produced_at: Vec<u8>,
+    answers: Vec<Vec<u8>>,
+    extensions: Vec<Vec<u8>>,
+    certificates: Vec<Vec<u8>>,
+    kind: ObjectIdentifier,
+    ca: Certificate,
+}
+
+impl Made {
+    /// That a leaf of the CA is good.
+    fn of(pki: &Pki, leaf: &Certificate) -> Self {
+        let ca = pki.ca.certificate();
+        let key = ca.parsed().tbs_certificate().subject_public_key_info();
+        let key = Sha1::digest(key.subject_public_key.raw_bytes());
+        let mut made = Self {
+            version: Vec::new(),
+            responder: tlv(0xa2, &[&tlv(4, &[&key])]),
+            produced_at: generalized("20260101000000Z"),
+            answers: Vec::new(),
+            extensions: Vec::new(),
+            certificates: Vec::new(),
+            kind: ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.1"),
+            ca: ca.clone(),
+        };
+        made.answers = vec![made.answer(leaf, GOOD, &[&made.end()])];
+        made
+    }
+
+    /// nextUpdate
+    fn end(&self) -> Vec<u8> {
+        tlv(0xa0, &[&generalized("21000101000000Z")])
+    }
+
+    fn answer(&self, leaf: &Certificate, status: &[u8], rest: &[&[u8]]) -> Vec<u8> {
+        self.answer_by_id(&cert_id(&self.ca, leaf.serial_number()), status, rest)
+    }
+
+    fn answer_by_id(&self, id: &[u8], status: &[u8], rest: &[&[u8]]) -> Vec<u8> {
+        let this_update = generalized("20200101000000Z");
+        tlv(0x30, &[id, status, &this_update, &rest.concat()])
+    }
+
+    fn to_der(&self, key: &SigningKey) -> Vec<u8> {
+        let body = tlv(
+            0x30,
+            &[
+                &self.version,
+                &self.responder,
+                &self.produced_at,
+                &tlv(0x30, &[&self.answers.concat()]),
+                &all_extensions(0xa1, &self.extensions),
+            ],
+        );
+        let signature = Signer::sign(key, &body).unwrap();
+        let certificates = match self.certificates.is_empty() {
+            true => Vec::new(),
+            false => tlv(0xa0, &[&tlv(0x30, &[&self.certificates.concat()])]),
+        };
+        let basic = tlv(
+            0x30,
+            &[
+                &body,
+                &key.algorithm().identifier().to_der().unwrap(),
+                &tlv(3, &[&[0], &signature]),
+                &certificates,
+            ],
+        );
+        let bytes = tlv(0x30, &[&self.kind.to_der().unwrap(), &tlv(4, &[&basic])]);
+        tlv(0x30, &[&[0x0a, 1, 0], &tlv(0xa0, &[&bytes])])
+    }
+
+    fn response(&self, key: &SigningKey) -> OcspResponse {
+        OcspResponse::from_der(&self.to_der(key)).unwrap()
+    }
+}
+
+fn cert_id(issuer: &Certificate, serial_number: &[u8]) -> Vec<u8> {
+    let key = issuer.parsed().tbs_certificate().subject_public_key_info();
+    let name = Sha1::digest(issuer.subject().to_der().unwrap());
+    let key = Sha1::digest(key.subject_public_key.raw_bytes());
+    let sha1 = [0x30, 9, 6, 5, 0x2b, 0x0e, 3, 2, 0x1a, 5, 0];
+    tlv(
+        0x30,
+        &[
+            &sha1,
+            &tlv(4, &[&name]),
+            &tlv(4, &[&key]),
+            &tlv(2, &[serial_number]),
+        ],
+    )
+}
+
+fn generalized(time: &str) -> Vec<u8> {
+    tlv(0x18, &[time.as_bytes()])
+}
+
+fn nonce_extension(value: &[u8]) -> Vec<u8> {
+    tlv(0x30, &[&NONCE.to_der().unwrap(), &tlv(4, &[value])])
+}
+
+fn extension(oid: ObjectIdentifier, critical: bool) -> Vec<u8> {
+    let critical: &[u8] = if critical { &[1, 1, 0xff] } else { &[] };
+    tlv(0x30, &[&oid.to_der().unwrap(), critical, &[4, 2, 5, 0]])
+}
+
+/// Extensions under a tag; nothing, if there are none.
+fn all_extensions(tag: u8, extensions: &[Vec<u8>]) -> Vec<u8> {
+    match extensions {
+        [] => Vec::new(),
+        _ => tlv(tag, &[&tlv(0x30, &[&extensions.concat()])]),
+    }
+}
+
+fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let value = parts.concat();
+    let len = value.len().to_be_bytes();
+    let len = match value.len() {
+        0..0x80 => &len[7..],
+        _ => &len[len.iter().position(|byte| *byte != 0).unwrap()..],
+    };
+    let form = match value.len() {
+        0..0x80 => Vec::new(),
+        _ => vec![0x80 | u8::try_from(len.len()).unwrap()],
+    };
+    [&[tag][..], &form, len, &value].concat()
 }
