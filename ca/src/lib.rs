@@ -5,8 +5,8 @@
 //!   [`Wanted`] a certificate's builder, or says which lines forbid it.
 //! * **Ledger.** A [`Ledger`] keeps what was issued and what no longer holds; [`LocalLedger`] is one in
 //!   a folder of this machine.
-//! * **Authority.** An [`Authority`] is the CA itself: it issues, renews and revokes, and makes
-//!   revocation lists.
+//! * **Authority.** An [`Authority`] is the CA itself: it issues, renews and revokes, makes
+//!   revocation lists, and answers OCSP requests, as a [`Responder`] does in its place.
 //! * **Folder.** A [`Folder`] has all that an authority needs in files: certificates, keys, the
 //!   policy and the ledger.
 //!
@@ -25,7 +25,8 @@ mod policy;
 mod time;
 
 pub use authority::{
-    Authority, AuthorityError, Batch, Order, UnknownReason, reason_from_name, reason_name,
+    Authority, AuthorityError, Batch, Order, Responder, ResponderError, UnknownReason,
+    reason_from_name, reason_name,
 };
 pub use folder::{Constraints, Folder, FolderError, KeyPlan, Plan, Role, StoredKey};
 pub use ledger::{

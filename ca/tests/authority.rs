@@ -11,8 +11,9 @@ use pq_ca::{
 };
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRequest, ChainValidator, CrlReason, KeyUsages,
-    RevocationPolicy, SignatureAlgorithm, SigningKey, ValidationError,
+    CertStatus, Certificate, CertificateBuilder, CertificateRequest, ChainValidator, CrlReason,
+    KeyUsages, OcspFailure, OcspNonce, OcspRequest, OcspVerifier, RevocationPolicy,
+    SignatureAlgorithm, SigningKey, ValidationError,
 };
 use tempfile::TempDir;
 
@@ -182,6 +183,126 @@ fn names_of_all_kinds_are_issued_and_renewed() {
     let refused = authority.issue(&order(Profile::Client), "alice", UnixTime::now());
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("X.509-SVID"), "{refused}");
+}
+
+/// By the CA's own key and by a delegate, who needs none of the CA's keys.
+#[test]
+fn ocsp_requests_are_answered_by_the_ledger() {
+    let plan = plan();
+    let responders = plan
+        .policy
+        .replace("\"server+client\"]", "\"ocsp-responder\"]");
+    let (_above, folder) = ca(&Plan {
+        policy: responders,
+        ..plan
+    });
+    let authority = folder.authority::<SigningKey>(Role::Issuing).unwrap();
+    let now = UnixTime::now();
+    let delegate_key = key();
+    let order = Order::for_key(&delegate_key)
+        .unwrap()
+        .with(|wanted| wanted.common_name("OCSP").profile(Profile::OcspResponder));
+    let delegate = authority.issue(&order, "alice", now).unwrap();
+    let leaves = ["a.example.org", "b.example.org", "c.example.org"];
+    let leaves = leaves.map(|name| issue(&authority, name));
+    authority
+        .revoke(&number(&leaves[1]), CrlReason::KeyCompromise, "bob", now)
+        .unwrap();
+    authority
+        .revoke(&number(&leaves[2]), CrlReason::CertificateHold, "bob", now)
+        .unwrap();
+    let issuer = folder.certificate(Role::Issuing).unwrap();
+    // Of the same name and key, and not in the ledger.
+    let stranger = authority
+        .issuer()
+        .issue(
+            CertificateBuilder::server().dns_name("d.example.org"),
+            &key(),
+        )
+        .unwrap();
+    let root = folder.certificate(Role::Root).unwrap();
+    let asked = [&leaves[0], &leaves[1], &leaves[2], &stranger];
+    let builder = OcspRequest::builder().nonce(OcspNonce::random().unwrap());
+    let builder = builder.certificate(&issuer, &root);
+    let request = asked
+        .iter()
+        .fold(builder, |builder, leaf| builder.certificate(leaf, &issuer))
+        .build()
+        .unwrap();
+    fs::remove_file(folder.path().join("issuing.key")).unwrap();
+    let responder = folder.responder(Role::Issuing, delegate.clone(), &delegate_key);
+    let responder = responder.unwrap();
+    let revoked = |reason| CertStatus::Revoked {
+        date: UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs())),
+        reason,
+    };
+    let expected = [
+        CertStatus::Good,
+        revoked(CrlReason::KeyCompromise),
+        revoked(CrlReason::CertificateHold),
+        CertStatus::Unknown,
+    ];
+    for (response, by) in [
+        (authority.respond(request.der(), now, None), None),
+        (responder.respond(request.der(), now), Some(&delegate)),
+    ] {
+        let response = response.unwrap();
+        let nonce = request.nonce().unwrap();
+        let verifier = OcspVerifier::new(&issuer, now).with_nonce(nonce);
+        for (leaf, status) in asked.iter().zip(expected) {
+            let verified = verifier.verify(&response, leaf).unwrap();
+            assert_eq!(verified.status(), status);
+            assert_eq!(verified.delegate(), by);
+            assert!(verified.unchecked_delegate().is_none());
+            let answer = verified.answer();
+            let until = answer.next_update().unwrap().as_secs();
+            assert_eq!(until - now.as_secs(), DAY.as_secs());
+            assert_eq!(now.as_secs() - answer.this_update().as_secs(), 60 * 60);
+        }
+        // The root's, which the ledger has under another name.
+        let other = response.answer_for(&issuer, &root).unwrap();
+        assert_eq!(other.status(), CertStatus::Unknown);
+    }
+
+    let hour = Duration::from_secs(60 * 60);
+    let short = authority.respond(request.der(), now, Some(hour)).unwrap();
+    let end = short.answers()[0].next_update().unwrap();
+    assert_eq!(end.as_secs() - now.as_secs(), hour.as_secs());
+    let short = responder.with_validity(hour).respond(request.der(), now);
+    assert_eq!(short.unwrap().answers()[0].next_update(), Some(end));
+
+    // Released.
+    authority
+        .reinstate(&number(&leaves[2]), "bob", now)
+        .unwrap();
+    let response = authority.respond(request.der(), now, None).unwrap();
+    let answer = response.answer_for(&leaves[2], &issuer).unwrap();
+    assert_eq!(answer.status(), CertStatus::Good);
+
+    // Of the root, which can answer for itself.
+    let of_root = OcspRequest::builder()
+        .certificate(&issuer, &root)
+        .build()
+        .unwrap();
+    let by_root = folder.authority::<SigningKey>(Role::Root).unwrap();
+    let response = by_root.respond(of_root.der(), now, None).unwrap();
+    let verifier = OcspVerifier::new(&root, now);
+    let answer = verifier.verify(&response, &issuer).unwrap();
+    assert_eq!(answer.status(), CertStatus::Good);
+
+    // What is not answered.
+    for (request, failure) in [
+        (of_root.der(), OcspFailure::Unauthorized),
+        (&request.der()[1..], OcspFailure::MalformedRequest),
+        (&[], OcspFailure::MalformedRequest),
+    ] {
+        let error = authority.respond(request, now, None).unwrap_err();
+        assert_eq!(error.failure(), failure, "{error}");
+        assert!(error.source().is_none());
+    }
+    fs::remove_dir_all(folder.path().join("ledger")).unwrap();
+    let refused = folder.responder(Role::Issuing, leaves[0].clone(), &delegate_key);
+    assert!(matches!(refused, Err(FolderError::Issue(_))));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 // This room uses policy, ledger and time.
 
-//! The CA: issues what the policy permits, and hands out nothing that the ledger doesn't have.
+//! The CA: issues what the policy permits, and hands out nothing that the ledger doesn't have; and who
+//! answers OCSP requests in its place.
 
 mod batch;
 mod error;
 mod order;
 mod reason;
+mod responder;
 
 use core::fmt;
 use core::time::Duration;
@@ -14,14 +16,16 @@ use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::{
     Ca, Certificate, CertificateBuilder, CertificateRevocationList,
-    CertificateRevocationListBuilder, CrlReason, IssueError, Issuer, KeyError, Signer, SubjectKey,
-    Validity,
+    CertificateRevocationListBuilder, CrlReason, IssueError, Issuer, KeyError, OcspResponder,
+    OcspResponse, Signer, SubjectKey, Validity,
 };
 
 pub use self::batch::Batch;
 pub use self::error::AuthorityError;
 pub use self::order::Order;
 pub use self::reason::{UnknownReason, reason_from_name, reason_name};
+use self::responder::OfIssuer;
+pub use self::responder::{Responder, ResponderError};
 use crate::ledger::{Entry, Issued, Ledger, LedgerError, NewEntry, Revocation, SerialNumber};
 use crate::policy::{KeyAlgorithm, Policy, Profile, Wanted};
 use crate::time::system_time;
@@ -165,7 +169,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     }
 
     /// Takes back a certificate that this CA issued, for good unless the reason is a hold. `by` is who says so.
-    /// Clients learn it from the next [`revocation_list`](Self::revocation_list).
+    /// Clients learn it from the next [`revocation_list`](Self::revocation_list), and from what is
+    /// [responded](Self::respond) to them.
     ///
     /// # Errors
     ///
@@ -225,6 +230,30 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             list = list.revoke(number.as_bytes(), system_time(at), reason);
         }
         Ok(self.issuer.issue_revocation_list(list)?)
+    }
+
+    /// Answers an OCSP request, which is in DER and may be anybody's, with the CA's own key: by default
+    /// for as long as the policy says, and from an hour before now, for clients whose clocks are slow. A
+    /// [`Responder`] does so in place of the CA.
+    ///
+    /// Certificates that the ledger doesn't have, or has of another issuer, are unknown. What has
+    /// expired is what it was before.
+    ///
+    /// # Errors
+    ///
+    /// If there is no answer: [`ResponderError::failure`] is what to respond then.
+    pub fn respond(
+        &self,
+        request: &[u8],
+        now: UnixTime,
+        validity: Option<Duration>,
+    ) -> Result<OcspResponse, ResponderError> {
+        let ledger = OfIssuer {
+            name: &self.name,
+            ledger: &self.ledger,
+        };
+        let validity = validity.unwrap_or_else(|| self.policy.ocsp_validity());
+        ledger.respond(request, &OcspResponder::ca(&self.issuer), now, validity)
     }
 
     fn make(&self, order: &Order<'_>, by: &str, now: UnixTime) -> Result<Made, AuthorityError> {

@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, CertificateBuilder, Issuer, Validity};
+use pq_x509::{Certificate, CertificateBuilder, Issuer, OcspResponder, Signer, Validity};
 use zeroize::Zeroizing;
 
 pub use self::error::FolderError;
 use self::error::{io_error, key_error};
 pub use self::key::StoredKey;
 pub use self::plan::{Constraints, KeyPlan, Plan};
-use crate::authority::Authority;
+use crate::authority::{Authority, Responder};
 use crate::ledger::LocalLedger;
 use crate::policy::Policy;
 use crate::time::system_time;
@@ -165,6 +165,29 @@ impl Folder {
             role.name(),
             issuer,
             self.policy()?,
+            self.ledger()?,
+        ))
+    }
+
+    /// Whoever answers OCSP requests in place of one of the CA's keys, which is not needed then: with this key,
+    /// for which that one issued this certificate, and for as long as the policy says.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::Issue`] if the certificate is not for that, or for another key; and others if a file
+    /// can't be read.
+    pub fn responder<S: Signer>(
+        &self,
+        role: Role,
+        certificate: Certificate,
+        key: S,
+    ) -> Result<Responder<S, LocalLedger>, FolderError> {
+        let signer = OcspResponder::delegate(self.certificate(role)?, certificate, key)?;
+        let validity = self.policy()?.ocsp_validity();
+        Ok(Responder::new(
+            role.name(),
+            signer,
+            validity,
             self.ledger()?,
         ))
     }

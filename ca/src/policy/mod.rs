@@ -120,13 +120,28 @@ impl Policy {
         let times = self.rules.validity.check(wanted, ca, now, &mut findings);
         let profile = self.rules.usages.check(wanted, &mut findings);
         findings.into_result(&self.source)?;
-        let urls = self.rules.revocation_lists.urls();
-        Ok(Permitted::new(wanted.certificate(), profile, times, urls))
+        Ok(Permitted::new(
+            wanted.certificate(),
+            profile,
+            times,
+            self.rules.revocation_lists.urls(),
+            self.rules.ocsp.urls(),
+        ))
     }
 
     /// How long revocation lists are to be valid.
     pub fn revocation_list_validity(&self) -> Duration {
-        self.rules.revocation_lists.validity()
+        self.rules.revocation_lists.validity_or(7)
+    }
+
+    /// How long answers of an OCSP responder are to be valid.
+    pub fn ocsp_validity(&self) -> Duration {
+        self.rules.ocsp.validity_or(1)
+    }
+
+    /// Where the OCSP responder is to be asked, as certificates say it.
+    pub fn ocsp_urls(&self) -> &[ListUrl] {
+        self.rules.ocsp.urls()
     }
 
     /// Where the revocation list is to be had, as certificates say it.

@@ -24,6 +24,7 @@ impl Permitted {
         profile: Profile,
         (not_before, not_after): (UnixTime, UnixTime),
         list_urls: &[ListUrl],
+        ocsp_urls: &[ListUrl],
     ) -> Self {
         let mut certificate = names.validity(Validity::new(
             system_time(not_before),
@@ -38,6 +39,15 @@ impl Permitted {
         for url in list_urls {
             certificate = certificate.revocation_list_url(url.as_str());
         }
+        match profile {
+            // Nobody is to ask a responder about itself.
+            Profile::OcspResponder => certificate = certificate.ocsp_signing(),
+            _ => {
+                for url in ocsp_urls {
+                    certificate = certificate.ocsp_url(url.as_str());
+                }
+            }
+        }
         Self {
             certificate,
             profile,
@@ -47,7 +57,8 @@ impl Permitted {
     }
 
     /// The builder of the certificate: the names that were asked for, the profile's purposes, the
-    /// validity, and where the revocation list is. Issue it for the key that was asked for.
+    /// validity, and where the revocation list and the OCSP responder are. Issue it for the key that was
+    /// asked for.
     ///
     /// The key usage is the builder's default: keyEncipherment for ML-KEM (RFC 9935),
     /// digitalSignature for any other key.

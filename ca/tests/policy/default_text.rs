@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use pq_ca::{Policy, Profile, Reason, Wanted};
+use pq_ca::{ListUrl, Policy, Profile, Reason, Wanted};
 
 use crate::{DAY, at, check, policy, rsa, wanted};
 
@@ -8,7 +8,7 @@ const KEPT: &str =
     "[keys]\nalgorithms = ['ML-DSA-44', 'RSA']\n[usages]\nprofiles = ['server', 'client']\n";
 
 /// What is commented out in the file, each with its table and with another value.
-const COMMENTED: [(&str, &str, &str); 15] = [
+const COMMENTED: [(&str, &str, &str); 17] = [
     ("names", "dns-excluded = []", "dns-excluded = ['a.org']"),
     ("names", "wildcards = false", "wildcards = true"),
     ("names", "single-label = false", "single-label = true"),
@@ -24,6 +24,8 @@ const COMMENTED: [(&str, &str, &str); 15] = [
     ("validity", "default = \"90d\"", "default = \"89d\""),
     ("validity", "max = \"90d\"", "max = \"91d\""),
     ("revocation-lists", "validity = \"7d\"", "validity = \"8d\""),
+    ("ocsp", "validity = \"1d\"", "validity = \"2d\""),
+    ("ocsp", "urls = []", "urls = ['http://a']"),
 ];
 
 #[test]
@@ -51,7 +53,7 @@ fn what_is_commented_out_holds() {
 }
 
 /// What a policy with a further setting permits of certificates that depend on one setting each.
-fn behaviour(table: &str, setting: &str) -> (Vec<Result<Duration, Vec<String>>>, Duration) {
+fn behaviour(table: &str, setting: &str) -> Behaviour {
     let names = "[names]\ndns = ['.']\nip = ['::/0']\n";
     let text = format!("{names}{KEPT}")
         .replace(&format!("[{table}]\n"), &format!("[{table}]\n{setting}\n"));
@@ -100,7 +102,18 @@ fn behaviour(table: &str, setting: &str) -> (Vec<Result<Duration, Vec<String>>>,
             .map(|refusal| format!("{:?}", refusal.reason()))
             .collect()),
     });
-    (answers.collect(), policy.revocation_list_validity())
+    Behaviour {
+        answers: answers.collect(),
+        validities: [policy.revocation_list_validity(), policy.ocsp_validity()],
+        ocsp_urls: policy.ocsp_urls().to_vec(),
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Behaviour {
+    answers: Vec<Result<Duration, Vec<String>>>,
+    validities: [Duration; 2],
+    ocsp_urls: Vec<ListUrl>,
 }
 
 #[test]

@@ -127,13 +127,13 @@ fn errors_say_where_and_what_to_write() {
         ),
         (
             "[usages]\nprofiles = ['sever']",
-            "2:13: \"sever\" is no profile; write \"server\", \"client\", \"server+client\" or \
-             \"any\"",
+            "2:13: \"sever\" is no profile; write \"server\", \"client\", \"server+client\", \
+             \"any\" or \"ocsp-responder\"",
         ),
         (
             "[revocation-lists]\nurls = ['https://a']",
-            "2:9: \"https://a\" is not the URL of a revocation list: write one such as \
-             \"http://ca.example.org/issuing.crl\"; lists need no https, being signed",
+            "2:9: \"https://a\" is not the URL of a revocation list or an OCSP responder: write one such as \
+             \"http://ca.example.org/issuing.crl\"; lists and answers need no https, being signed",
         ),
         // what doesn't fit together
         (

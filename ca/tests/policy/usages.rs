@@ -51,6 +51,32 @@ fn profiles_are_extended_key_usages() {
     }
 }
 
+/// RFC 6960 section 4.2.2.2.
+#[test]
+fn a_responder_is_not_to_be_asked_about_itself() {
+    let text = text("profiles = ['server', 'ocsp-responder']");
+    let policy = policy(&format!(
+        "{text}\n[ocsp]\nurls = ['http://ocsp.example.org']\n"
+    ));
+    for (profile, purpose, is_responder) in [
+        (Profile::Server, SERVER, false),
+        (Profile::OcspResponder, "1.3.6.1.5.5.7.3.9", true),
+    ] {
+        let key = new_key();
+        let wanted = Wanted::new(&key).unwrap().dns_name("a.org");
+        let permitted = check(&policy, &wanted.profile(profile)).unwrap();
+        let certificate = CA.issue(permitted.certificate(), &key).unwrap();
+        assert_eq!(purposes(&certificate), [purpose]);
+        assert_eq!(certificate.has_ocsp_nocheck(), is_responder);
+        let urls: &[&str] = if is_responder {
+            &[]
+        } else {
+            &["http://ocsp.example.org"]
+        };
+        assert_eq!(certificate.ocsp_urls(), urls);
+    }
+}
+
 /// RFC 9935.
 #[test]
 fn keys_of_ml_kem_encipher_keys_and_do_nothing_else() {

@@ -34,12 +34,12 @@ pub use names::{AlternativeName, NameError};
 pub(crate) use names::{
     AlternativeNames, Subject, Subtree, alternative_name_methods, subject_methods,
 };
-pub(crate) use ocsp::check_delegate;
 pub use ocsp::{
     CertId, CertStatus, InvalidOcspNonce, OcspDelegateError, OcspExtensionError, OcspFailure,
     OcspHash, OcspNonce, OcspRequest, OcspRequestBuilder, OcspRequestError, OcspResponse,
     OcspResponseError, ResponderId, SingleResponse,
 };
+pub(crate) use ocsp::{check_delegate, check_delegate_usage};
 pub(crate) use readable::{Readable, readable_by_webpki};
 pub use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{self as list_scope, Scope};

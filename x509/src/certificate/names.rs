@@ -83,10 +83,11 @@ pub enum NameError {
          only those are supported"
     )]
     UnsupportedKind,
-    /// Not a URL that a revocation list can be had from.
+    /// Not a URL that a revocation list can be had from, or an OCSP response.
     #[error(
-        "{0:?} is not the URL of a revocation list: \"http://\", a DNS name or an address, and what \
-         else a URL has but a user and a fragment; lists need no https, being signed"
+        "{0:?} is not the URL of a revocation list or an OCSP responder: \"http://\", a DNS name or an \
+         address, and what else a URL has but a user and a fragment; lists and responses need no https, \
+         being signed"
     )]
     InvalidListUrl(String),
     /// A name could not be encoded or decoded.
@@ -384,7 +385,8 @@ fn dns_name(name: &str, wildcard: Wildcard) -> Result<GeneralName, NameError> {
     }
 }
 
-/// Where a revocation list is to be had (RFC 5280 section 4.2.1.13, RFC 3986).
+/// Where a revocation list or an OCSP response is to be had (RFC 5280 sections 4.2.1.13 and 4.2.2.1, RFC
+/// 3986).
 pub(crate) fn list_url(url: &str) -> Result<GeneralName, NameError> {
     if !is_list_url(url) {
         return Err(NameError::InvalidListUrl(url.into()));

@@ -47,7 +47,7 @@ pub struct CertificateBuilder<K> {
     purposes: Vec<ObjectIdentifier>,
     list_urls: Vec<String>,
     ocsp_urls: Vec<String>,
-    is_ocsp_responder: bool,
+    pub(crate) is_ocsp_responder: bool,
 }
 
 impl<K> CertificateBuilder<K> {
@@ -385,15 +385,19 @@ impl CertificateBuilder<EndEntity> {
     /// revoked. Have such a certificate be valid for weeks rather than years: see
     /// [`validity`](Self::validity). Give it a [`common_name`](Self::common_name).
     pub fn ocsp_responder() -> Self {
-        Self {
-            is_ocsp_responder: true,
-            ..Self::end_entity().purpose(ID_KP_OCSP_SIGNING)
-        }
+        Self::end_entity().ocsp_signing()
     }
 
     /// An end entity without extended key usage, which limits it to no purpose.
     pub fn end_entity() -> Self {
         Self::new(Role::EndEntity)
+    }
+
+    /// Makes it an OCSP responder's: see [`ocsp_responder`](Self::ocsp_responder). It has to be for a key
+    /// that signs.
+    pub fn ocsp_signing(mut self) -> Self {
+        self.is_ocsp_responder = true;
+        self.purpose(ID_KP_OCSP_SIGNING)
     }
 
     alternative_name_methods!();

@@ -12,9 +12,10 @@ use super::revocation_list_builder::CertificateRevocationListBuilder;
 use super::serial_number::{random_serial_number, serial_number};
 use super::tbs::TbsCertificate;
 use crate::certificate::{
-    Certificate, CertificateRevocationList, KeyUsageError, Role, Validity, encode_extension,
-    key_usage, signed,
+    Certificate, CertificateRevocationList, KeyUsageError, Role, Validity, check_delegate_usage,
+    encode_extension, key_usage, signed,
 };
+use crate::errors::describe;
 use crate::keys::{Algorithm, KeyError, PublicKey, Signer, SubjectKey};
 
 /// A CA: a certificate and the key that belongs to it.
@@ -214,6 +215,12 @@ fn prepare<K>(
     }
 
     let subject = builder.subject.to_name()?;
+    if builder.is_ocsp_responder {
+        check_delegate_usage(usages).map_err(|error| IssueError::OcspDelegate {
+            subject: describe(&subject),
+            error,
+        })?;
+    }
     let mut extensions = builder.extensions(&subject)?;
     extensions.push(encode_extension(true, &KeyUsage(usages))?);
     let key_id = SubjectKeyIdentifier(OctetString::new(key.key_id.as_slice())?);

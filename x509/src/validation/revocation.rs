@@ -90,7 +90,8 @@ impl RevocationPolicy {
         }
     }
 
-    /// Checks the end entity's certificate only, and not those of the CAs above it.
+    /// Asks for the status of the end entity's certificate only, and not of those of the CAs above it: no
+    /// list is looked at for these. A response about one still counts.
     #[must_use]
     pub fn end_entity_only(mut self) -> Self {
         self.end_entity_only = true;
@@ -210,7 +211,10 @@ impl RevocationChecks<'_> {
             };
             let role = match index {
                 0 => Role::EndEntity,
-                _ if self.revocation.policy.end_entity_only => continue,
+                _ if revocation.policy.end_entity_only => {
+                    self.by_responses(certificate, issuer)?;
+                    continue;
+                }
                 _ => Role::Ca,
             };
             self.check_certificate(certificate, role, issuer)?;

@@ -6,7 +6,7 @@
 
 mod keys;
 mod names;
-mod revocation_lists;
+mod status;
 mod subject;
 mod usages;
 mod validity;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::file::table;
 use keys::Keys;
 use names::Names;
-pub(crate) use revocation_lists::RevocationLists;
+pub(crate) use status::Status;
 use subject::Subject;
 pub(crate) use usages::Usages;
 pub(crate) use validity::Validity;
@@ -41,5 +41,7 @@ pub(crate) struct Rules {
     #[serde(deserialize_with = "table")]
     pub(crate) usages: Usages,
     #[serde(deserialize_with = "table")]
-    pub(crate) revocation_lists: RevocationLists,
+    pub(crate) revocation_lists: Status,
+    #[serde(deserialize_with = "table")]
+    pub(crate) ocsp: Status,
 }

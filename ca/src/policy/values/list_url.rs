@@ -1,11 +1,12 @@
-//! Where revocation lists are.
+//! Where revocation lists and OCSP responders are.
 
 use core::fmt;
 use core::str::FromStr;
 
 use crate::policy::file::read_from_strings;
 
-/// A URL at which a revocation list is to be had (RFC 5280 section 4.2.1.13).
+/// A URL at which a revocation list is to be had (RFC 5280 section 4.2.1.13), or an OCSP responder to be
+/// asked (section 4.2.2.1).
 ///
 /// What else pq-x509 asks of it is checked when a certificate is issued.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -43,11 +44,11 @@ impl fmt::Display for ListUrl {
     }
 }
 
-/// A text that is not the URL of a revocation list.
+/// A text that is not the URL of a revocation list or an OCSP responder.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "{0:?} is not the URL of a revocation list: write one such as \
-     \"http://ca.example.org/issuing.crl\"; lists need no https, being signed"
+    "{0:?} is not the URL of a revocation list or an OCSP responder: write one such as \
+     \"http://ca.example.org/issuing.crl\"; lists and answers need no https, being signed"
 )]
 pub struct ListUrlError(String);
 

@@ -19,11 +19,20 @@ pub enum Profile {
     ServerAndClient,
     /// `any`: no extended key usage, which limits the certificate to no purpose.
     Any,
+    /// `ocsp-responder`: OCSPSigning, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2), for whoever
+    /// answers OCSP requests in place of the CA. Nobody asks whether such a certificate was revoked.
+    OcspResponder,
 }
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Self; 4] = [Self::Server, Self::Client, Self::ServerAndClient, Self::Any];
+    pub const ALL: [Self; 5] = [
+        Self::Server,
+        Self::Client,
+        Self::ServerAndClient,
+        Self::Any,
+        Self::OcspResponder,
+    ];
 
     /// The name, as the file writes it.
     pub fn name(self) -> &'static str {
@@ -32,6 +41,7 @@ impl Profile {
             Self::Client => "client",
             Self::ServerAndClient => "server+client",
             Self::Any => "any",
+            Self::OcspResponder => "ocsp-responder",
         }
     }
 
@@ -67,5 +77,8 @@ read_from_strings!(Profile);
 
 /// A name of no profile.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{0:?} is no profile; write \"server\", \"client\", \"server+client\" or \"any\"")]
+#[error(
+    "{0:?} is no profile; write \"server\", \"client\", \"server+client\", \"any\" or \
+     \"ocsp-responder\""
+)]
 pub struct UnknownProfile(String);

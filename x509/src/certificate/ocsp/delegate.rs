@@ -1,5 +1,6 @@
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5280::ID_KP_OCSP_SIGNING;
+use der::flagset::FlagSet;
 use x509_cert::ext::pkix::KeyUsages;
 
 use crate::certificate::{Certificate, SignatureError};
@@ -58,10 +59,14 @@ pub(crate) fn check_delegate(
     if !purposes.contains(&ID_KP_OCSP_SIGNING) {
         return Err(OcspDelegateError::WithoutPurpose);
     }
-    // RFC 5280 section 4.2.1.12.
+    delegate.key_usage().map_or(Ok(()), check_delegate_usage)
+}
+
+/// The rule of RFC 5280 section 4.2.1.12 for who signs OCSP responses.
+pub(crate) fn check_delegate_usage(usages: FlagSet<KeyUsages>) -> Result<(), OcspDelegateError> {
     let fitting = KeyUsages::DigitalSignature | KeyUsages::NonRepudiation;
-    match delegate.key_usage() {
-        Some(usages) if (usages & fitting).is_empty() => Err(OcspDelegateError::KeyUsage),
-        _ => Ok(()),
+    match (usages & fitting).is_empty() {
+        true => Err(OcspDelegateError::KeyUsage),
+        false => Ok(()),
     }
 }

@@ -13,7 +13,7 @@ mod response;
 
 pub use cert_id::{CertId, OcspHash};
 pub use delegate::OcspDelegateError;
-pub(crate) use delegate::check_delegate;
+pub(crate) use delegate::{check_delegate, check_delegate_usage};
 pub use error::{
     InvalidOcspNonce, OcspExtensionError, OcspFailure, OcspRequestError, OcspResponseError,
 };

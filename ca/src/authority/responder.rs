@@ -1,0 +1,184 @@
+use core::time::Duration;
+use std::time::SystemTime;
+
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{
+    CertStatus, IssueError, OcspFailure, OcspRequest, OcspRequestError, OcspResponder,
+    OcspResponse, Signer, Validity,
+};
+
+use crate::ledger::{Ledger, LedgerError, SerialNumber};
+use crate::time::system_time;
+
+/// Answers OCSP requests in place of a CA, by what the CA's ledger says and with a key that the CA
+/// certified for that (RFC 6960 section 4.2.2.2): the CA's own key need not be where the requests come
+/// in. The CA itself answers by [`Authority::respond`](crate::Authority::respond).
+///
+/// ```
+/// # use pq_ca::{Authority, LocalLedger, Order, Policy};
+/// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm};
+/// use pq_ca::{Ledger, Profile, Responder};
+/// use pq_x509::pki_types::UnixTime;
+/// use pq_x509::{CertStatus, OcspRequest, OcspResponder, OcspVerifier, SigningKey};
+/// # use core::time::Duration;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let new_key = || SigningKey::generate(SignatureAlgorithm::MlDsa44);
+/// # let issuer = Issuer::self_signed(CertificateBuilder::ca("Example CA"), new_key()?)?;
+/// # let policy = Policy::default_text(&[".example.org".parse()?], &[], &[]);
+/// # let policy = policy.replace("\"server+client\"]", "\"ocsp-responder\"]");
+/// # let policy = Policy::parse(&policy, "policy.toml")?;
+/// # let ca = Authority::new("issuing", issuer, policy, LocalLedger::create(folder.path())?);
+/// # let key = new_key()?;
+/// # let order = Order::for_key(&key)?.with(|wanted| wanted.dns_name("www.example.org"));
+/// # let certificate = ca.issue(&order, "alice", UnixTime::now())?;
+/// # let ca_certificate = ca.issuer().certificate().clone();
+/// # let key = new_key()?;
+/// // policy.toml has to have this profile among usages.profiles.
+/// let order = Order::for_key(&key)?
+///     .with(|wanted| wanted.common_name("OCSP").profile(Profile::OcspResponder));
+/// let delegate = ca.issue(&order, "alice", UnixTime::now())?;
+///
+/// let signer = OcspResponder::delegate(ca_certificate.clone(), delegate, key)?;
+/// let day = Duration::from_secs(24 * 60 * 60);
+/// let ledger = LocalLedger::open(folder.path())?;
+/// let responder = Responder::new("issuing", signer, day, ledger);
+/// # let request = OcspRequest::builder().certificate(&certificate, &ca_certificate).build()?;
+/// # let request = request.der();
+/// let body = match responder.respond(request, UnixTime::now()) {
+///     Ok(response) => response.into_der(),
+///     Err(error) => {
+///         eprintln!("{error}");
+///         error.failure().to_der().to_vec()
+///     }
+/// };
+/// # let response = pq_x509::OcspResponse::from_der(&body)?;
+/// # let answer = OcspVerifier::new(&ca_certificate, UnixTime::now()).verify(&response, &certificate)?;
+/// # assert_eq!(answer.status(), CertStatus::Good);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Responder<S, L> {
+    name: String,
+    signer: OcspResponder<S>,
+    validity: Duration,
+    ledger: L,
+}
+
+impl<S: Signer, L: Ledger> Responder<S, L> {
+    /// A responder for the CA whose key has this name in the ledger, as
+    /// [`Authority::new`](crate::Authority::new) has it. Its responses are valid for this long.
+    pub fn new(
+        name: impl Into<String>,
+        signer: OcspResponder<S>,
+        validity: Duration,
+        ledger: L,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            signer,
+            validity,
+            ledger,
+        }
+    }
+
+    /// The same, with responses that are valid for this long.
+    #[must_use]
+    pub fn with_validity(self, validity: Duration) -> Self {
+        Self { validity, ..self }
+    }
+
+    /// Answers a request, as [`Authority::respond`](crate::Authority::respond) does.
+    ///
+    /// # Errors
+    ///
+    /// If there is no answer: [`ResponderError::failure`] is what to respond then.
+    pub fn respond(&self, request: &[u8], now: UnixTime) -> Result<OcspResponse, ResponderError> {
+        let ledger = OfIssuer {
+            name: &self.name,
+            ledger: &self.ledger,
+        };
+        ledger.respond(request, &self.signer, now, self.validity)
+    }
+}
+
+/// What a ledger says of one issuer's certificates.
+pub(super) struct OfIssuer<'a, L> {
+    /// The name of the issuer's key.
+    pub(super) name: &'a str,
+    pub(super) ledger: &'a L,
+}
+
+impl<L: Ledger> OfIssuer<'_, L> {
+    pub(super) fn respond<S: Signer>(
+        &self,
+        request: &[u8],
+        signer: &OcspResponder<S>,
+        now: UnixTime,
+        validity: Duration,
+    ) -> Result<OcspResponse, ResponderError> {
+        let request = OcspRequest::from_der(request)?;
+        let certificates = request.certificates();
+        if !certificates.iter().any(|one| one.is_by(signer.issuer())) {
+            return Err(ResponderError::OfOthers);
+        }
+        let now = system_time(now);
+        let from = now.checked_sub(EARLIER).unwrap_or(SystemTime::UNIX_EPOCH);
+        let validity = Validity::starting(from, validity.saturating_add(EARLIER));
+        signer.respond(&request, now, validity, |number| self.status(number))
+    }
+
+    fn status(&self, number: &[u8]) -> Result<CertStatus, ResponderError> {
+        // A number that no certificate of a ledger can have.
+        let Ok(number) = SerialNumber::from_bytes(number) else {
+            return Ok(CertStatus::Unknown);
+        };
+        let entry = self.ledger.entry(&number)?;
+        let Some(entry) = entry.filter(|entry| entry.issued.issuer == self.name) else {
+            return Ok(CertStatus::Unknown);
+        };
+        Ok(match entry.revocation() {
+            None => CertStatus::Good,
+            Some(revocation) => CertStatus::Revoked {
+                date: revocation.at,
+                reason: revocation.reason,
+            },
+        })
+    }
+}
+
+/// For clients whose clocks are slow.
+const EARLIER: Duration = Duration::from_secs(60 * 60);
+
+/// Why an OCSP request was not answered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResponderError {
+    /// The request can't be read.
+    #[error(transparent)]
+    Request(#[from] OcspRequestError),
+    /// The request is about certificates of other CAs only.
+    #[error(
+        "the OCSP request is about no certificate of this CA; ask the responder of the CA that issued it"
+    )]
+    OfOthers,
+    /// The ledger can't be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The response can't be made.
+    #[error(transparent)]
+    Issue(#[from] IssueError),
+}
+
+impl ResponderError {
+    /// What to respond instead of an answer.
+    pub fn failure(&self) -> OcspFailure {
+        match self {
+            Self::Request(_) => OcspFailure::MalformedRequest,
+            Self::OfOthers => OcspFailure::Unauthorized,
+            Self::Ledger(_) | Self::Issue(_) => OcspFailure::InternalError,
+        }
+    }
+}
