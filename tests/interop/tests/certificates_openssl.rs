@@ -11,9 +11,11 @@ use interop::openssl::Workdir;
 use interop::pki::{NAME, generate, server_leaf, server_name};
 use pq_x509::x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
 use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    ChainValidator, CrlReason, DecapsulationKey, Issuer, KemAlgorithm, KeyUsages, Name, Purpose,
-    RevocationPolicy, SignatureAlgorithm, SigningKey, ValidationError, Validity, verification,
+    CertStatus, Certificate, CertificateBuilder, CertificateRevocationList,
+    CertificateRevocationListBuilder, ChainValidator, CrlReason, DecapsulationKey, Issuer,
+    KemAlgorithm, KeyUsages, Name, OcspError, OcspNonce, OcspRequest, OcspResponder, OcspResponse,
+    OcspVerifier, Purpose, RevocationPolicy, SignatureAlgorithm, SigningKey, ValidationError,
+    Validity, verification,
 };
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::UnixTime;
@@ -583,6 +585,204 @@ fn we_go_by_revocation_lists_of_openssl() {
         let refused = validate(policy([of_root, of_intermediate.clone()]));
         assert!(
             matches!(&refused, Err(ValidationError::Revoked { entry: Some(found), .. }) if found == entry),
+            "{refused:?}"
+        );
+    }
+}
+
+/// OpenSSL asks, and our responder answers: the CA itself, and a delegate.
+#[test]
+fn openssl_goes_by_our_ocsp_responses() {
+    let Some(work) = Workdir::new() else { return };
+    for algorithms in every_combination() {
+        let chain = Chain::new(algorithms, |ca| ca);
+        chain.write_to(&work);
+        let [root, ca] = [&chain.root, &chain.intermediate].map(|ca| ca.certificate());
+        work.write(
+            "both.pem",
+            Certificate::chain_to_pem(&[root.clone(), ca.clone()]),
+        );
+        let key = generate(algorithms[2]);
+        let builder = CertificateBuilder::ocsp_responder().common_name("OCSP");
+        let certificate = chain.intermediate.issue(builder, &key);
+        let certificate = certificate.expect("the delegate can be issued");
+        let by_ca = OcspResponder::ca(&chain.intermediate);
+        let delegate = OcspResponder::delegate(ca.clone(), certificate, &key);
+        let delegate = delegate.expect("it is one");
+        for hash in ["-sha1", "-sha256"] {
+            let ask = format!("ocsp {hash} -issuer intermediate.pem -cert leaf.pem");
+            work.run(&format!("{ask} -reqout request"));
+            // With the nonce that is in the request, and not yet another one.
+            let read = format!("{ask} -no_nonce -reqin request -respin response -CAfile both.pem");
+            let request = OcspRequest::from_der(&work.read("request"));
+            let request = request.unwrap_or_else(|err| panic!("OpenSSL's request: {err}"));
+            assert!(request.nonce().is_some());
+            assert!(request.certificates()[0].is_of(&chain.leaf, ca));
+            for (status, said) in [
+                (CertStatus::Good, "leaf.pem: good"),
+                (CertStatus::Unknown, "leaf.pem: unknown"),
+                (revoked(), "leaf.pem: revoked"),
+            ] {
+                for response in [
+                    respond(&by_ca, &request, status),
+                    respond(&delegate, &request, status),
+                ] {
+                    work.write("response", response.der());
+                    let printed = work.run(&read);
+                    printed.assert_contains("Response verify OK");
+                    printed.assert_line(said);
+                    assert!(!printed.stderr().contains("WARNING"), "{printed:?}");
+                }
+            }
+            let printed = work.run(&read);
+            printed.assert_contains("Reason: keyCompromise");
+            printed.assert_contains("Revocation Time: Sep 13 12:26:40 2020 GMT");
+        }
+        // Whom another CA certified answers for that one alone.
+        let builder = CertificateBuilder::ocsp_responder().common_name("OCSP");
+        let other = chain
+            .root
+            .issue(builder, &key)
+            .expect("the delegate can be issued");
+        let other = OcspResponder::delegate(root.clone(), other, &key).expect("it is one");
+        let of_leaf = OcspRequest::builder().certificate(&chain.leaf, ca).build();
+        let response = respond(&other, &of_leaf.expect("a request"), CertStatus::Good);
+        work.write("response", response.der());
+        work.run_failing(
+            "ocsp -issuer intermediate.pem -cert leaf.pem -no_nonce -respin response -CAfile both.pem",
+        )
+        .assert_contains("Response Verify Failure");
+    }
+}
+
+fn revoked() -> CertStatus {
+    CertStatus::Revoked {
+        date: UnixTime::since_unix_epoch(Duration::from_secs(1_600_000_000)),
+        reason: CrlReason::KeyCompromise,
+    }
+}
+
+fn respond<S: pq_x509::Signer>(
+    responder: &OcspResponder<S>,
+    request: &OcspRequest,
+    status: CertStatus,
+) -> OcspResponse {
+    let now = SystemTime::now();
+    responder
+        .respond(request, now, Validity::days(1), |_| {
+            Ok::<_, pq_x509::IssueError>(status)
+        })
+        .expect("the responder signs")
+}
+
+/// The other way round: `openssl ocsp` as the responder, with the CA's key and a delegate's.
+#[test]
+fn we_go_by_ocsp_responses_of_openssl() {
+    let Some(work) = Workdir::new() else { return };
+    for algorithm in [
+        SignatureAlgorithm::MlDsa44,
+        SignatureAlgorithm::MlDsa65,
+        SignatureAlgorithm::MlDsa87,
+        SignatureAlgorithm::SlhDsaShake128f,
+    ] {
+        let chain = Chain::new([SignatureAlgorithm::MlDsa44, algorithm, algorithm], |ca| ca);
+        chain.write_to(&work);
+        let ca = chain.intermediate.certificate();
+        let write_key = |name: &str, key: &SigningKey| {
+            let pem = key
+                .to_pkcs8_pem()
+                .expect("it is not from its expanded form");
+            work.write(name, pem.as_bytes());
+        };
+        write_key("intermediate.key", chain.intermediate.signer());
+        let key = generate(algorithm);
+        write_key("delegate.key", &key);
+        let builder = CertificateBuilder::ocsp_responder().common_name("OCSP");
+        let delegate = chain.intermediate.issue(builder, &key);
+        work.write(
+            "delegate.pem",
+            delegate.expect("the delegate can be issued").to_pem(),
+        );
+        let lost = chain.issue(server_leaf());
+        let digits = |certificate: &Certificate| {
+            let bytes = certificate.serial_number().iter();
+            bytes.map(|byte| format!("{byte:02X}")).collect::<String>()
+        };
+        let index = format!(
+            "V\t400101000000Z\t\t{}\tunknown\t/CN=leaf\n\
+             R\t400101000000Z\t200913122640Z,keyCompromise\t{}\tunknown\t/CN=lost\n",
+            digits(&chain.leaf),
+            digits(&lost)
+        );
+        work.write("index", index);
+        let nonce = OcspNonce::random().expect("there is randomness");
+        let request = OcspRequest::builder()
+            .certificate(&chain.leaf, ca)
+            .certificate(&lost, ca)
+            .nonce(nonce.clone())
+            .build()
+            .expect("a request");
+        work.write("request", request.der());
+        let root = chain.root.certificate().clone();
+        let validator = ChainValidator::new([root]).expect("a root");
+        let validator =
+            validator.with_revocation(RevocationPolicy::without_lists().end_entity_only());
+        for signer in ["intermediate", "delegate"] {
+            for form in ["", "-resp_key_id", "-resp_no_certs"] {
+                work.run(&format!(
+                    "ocsp -index index -CA intermediate.pem -rsigner {signer}.pem -rkey {signer}.key \
+                     -reqin request -respout response -ndays 1 {form}"
+                ));
+                let response = OcspResponse::from_der(&work.read("response"));
+                let response = response.unwrap_or_else(|err| panic!("OpenSSL's response: {err}"));
+                let now = UnixTime::now();
+                let verifier = OcspVerifier::new(ca, now).with_nonce(&nonce);
+                let verify = |leaf: &Certificate| {
+                    let verified = verifier.verify(&response, leaf);
+                    verified.map(|verified| verified.status())
+                };
+                // A delegate's certificate has to be there.
+                if signer == "delegate" && form == "-resp_no_certs" {
+                    let refused = verify(&chain.leaf);
+                    assert!(
+                        matches!(refused, Err(OcspError::UnknownResponder(_))),
+                        "{refused:?}"
+                    );
+                    continue;
+                }
+                assert_eq!(verify(&chain.leaf), Ok(CertStatus::Good), "{signer} {form}");
+                assert_eq!(verify(&lost), Ok(revoked()), "{signer} {form}");
+                let validate = |leaf: &Certificate| {
+                    let validator = validator.clone().with_ocsp_responses([response.clone()]);
+                    let chain = [leaf, ca];
+                    validator
+                        .validate_server(&chain, &server_name(NAME), now)
+                        .map(drop)
+                };
+                assert_eq!(validate(&chain.leaf), Ok(()));
+                let refused = validate(&lost);
+                assert!(
+                    matches!(refused, Err(ValidationError::Revoked { .. })),
+                    "{refused:?}"
+                );
+            }
+        }
+        // A leaf of the CA that is no responder.
+        let key = generate(algorithm);
+        write_key("leaf.key", &key);
+        let leaf = chain
+            .intermediate
+            .issue(server_leaf(), &key)
+            .expect("a leaf");
+        work.write("server.pem", leaf.to_pem());
+        work.run(
+            "ocsp -index index -CA intermediate.pem -rsigner server.pem -rkey leaf.key -reqin request \
+             -respout response -ndays 1",
+        );
+        let response = OcspResponse::from_der(&work.read("response")).expect("a response");
+        let refused = OcspVerifier::new(ca, UnixTime::now()).verify(&response, &chain.leaf);
+        assert!(
+            matches!(refused, Err(OcspError::Delegate { .. })),
             "{refused:?}"
         );
     }
