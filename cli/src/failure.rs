@@ -6,14 +6,14 @@
 
 use std::io;
 
-use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, SerialNumber};
+use pq_ca::{AuthorityError, FolderError, Forbidden, LedgerError, ResponderError, SerialNumber};
 use pq_hpke::{DecryptionError, EncryptionError, HpkeError, KemError, XWingError};
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
 use pq_jose::jwt::JwtError;
 use pq_x509::{
-    Algorithm, IssueError, Pkcs12Error, ProtectionError, RequestError, SignatureAlgorithm,
-    ValidationError,
+    Algorithm, IssueError, OcspRequestError, Pkcs12Error, ProtectionError, RequestError,
+    SignatureAlgorithm, ValidationError,
 };
 use rustls_pq::classical::ClassicalKeyError;
 use rustls_pq::composite::CompositeKeyError;
@@ -53,6 +53,15 @@ pub(crate) enum Failure {
     #[error("{}", of_authority_error(.0))]
     Authority(AuthorityError),
 
+    #[error(transparent)]
+    OcspRequest(OcspRequestError),
+    #[error("nothing was answered: {0}")]
+    Unanswered(ResponderError),
+    #[error(
+        "the certificate of the issuer is not behind the certificate in its file; name a file with it \
+         as well"
+    )]
+    NoIssuer,
     #[error("the certificates are not one chain: {0}")]
     NotAChain(NotAChain),
     #[error("refused: {}", of_validation_error(.0))]
@@ -292,6 +301,7 @@ impl Failure {
             Self::Folder(error) => of_folder(error),
             Self::Authority(error) => of_authority(error),
             Self::RequestsRefused { status, .. } => *status,
+            Self::Unanswered(ResponderError::Ledger(_)) => ExitStatus::InputOutput,
             Self::NotLocal { .. } => ExitStatus::Policy,
             Self::Signing(pq_cms::SigningError::Encoding(_))
             | Self::Enveloping(
@@ -327,6 +337,8 @@ impl Failure {
             | Self::Issue(_)
             | Self::Request(_)
             | Self::Trust(_)
+            | Self::OcspRequest(_)
+            | Self::Unanswered(_)
             | Self::NotAChain(_)
             | Self::Chain(_)
             | Self::UnsoundKey { .. }
@@ -342,6 +354,7 @@ impl Failure {
             | Self::KeysAndCertificates { .. }
             | Self::NotACertificate(_)
             | Self::WhichKey { .. }
+            | Self::NoIssuer
             | Self::BySudo
             | Self::NoHome
             | Self::SameName { .. }
@@ -442,6 +455,7 @@ from_causes!(
     Pkcs12(Pkcs12Error),
     Issue(IssueError),
     Request(RequestError),
+    OcspRequest(OcspRequestError),
     NotAChain(NotAChain),
     Folder(FolderError),
     Authority(AuthorityError),

@@ -11,7 +11,7 @@
 //! | `passphrases` | where passphrases come from |
 //! | `keys` | post-quantum and classical keys as one type |
 //! | `words` | what errors of the libraries say at the command line, and names of algorithms |
-//! | `documents` | what is in a file: keys, certificates and revocation lists in PEM or DER |
+//! | `documents` | what is in a file: keys, certificates, revocation lists and OCSP's messages in PEM or DER |
 //! | `chains` | which certificate issued which |
 //! | `report` | what a command prints, for people and as JSON |
 //! | `arguments` | values on the command line: algorithms, times, subjects |

@@ -221,8 +221,8 @@ pub(crate) fn of_validation_error(error: &ValidationError) -> String {
             what_is_verified()
         ),
         ValidationError::UnknownRevocationStatus { subject } => format!(
-            "{} may have been revoked: no revocation list of its issuer was given; give the lists of \
-             all CAs of the chain with --crl",
+            "{} may have been revoked: neither a revocation list of its issuer nor an OCSP response about \
+             it was given; give the lists of all CAs of the chain with --crl, or responses with --ocsp",
             match subject {
                 Some(subject) => format!("the certificate of {subject}"),
                 None => "a certificate of the chain".into(),

@@ -3,18 +3,21 @@
 #![no_main]
 
 use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
 
 use arbitrary::Arbitrary;
 use fuzz::der::{self, Contents, DerEdits, Element};
-use fuzz::pki::{CA_LIST, FixedKey, PKI, SERVER_NAME};
+use fuzz::pki::{CA_LIST, FixedKey, PKI, SERVER_NAME, VALID};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::linting::{Kind, Severity, lint};
-use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::verification::Mode;
 use pq_x509::{
-    Algorithm, Certificate, CertificateRequest, CertificateRevocationList, DecapsulationKey,
-    EncapsulationKey, KemAlgorithm, PrivateKey, PrivateKeyForm, PublicKey, SignatureAlgorithm,
-    SigningKey, Sizes, SubjectKey, VerifyingKey,
+    Algorithm, CertStatus, Certificate, CertificateBuilder, CertificateRequest,
+    CertificateRevocationList, CrlReason, DecapsulationKey, EncapsulationKey, IssueError,
+    KemAlgorithm, OcspNonce, OcspRequest, OcspResponder, OcspResponse, OcspVerifier, PrivateKey,
+    PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey, Sizes, SubjectKey, Validity,
+    VerifyingKey,
 };
 use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey, ClassicalPublicKey};
 use rustls_pq::composite::{CompositeAlgorithm, CompositeKey, CompositePublicKey};
@@ -83,6 +86,12 @@ static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     }
     documents.push(REQUEST.to_der().to_vec());
     documents.push(CA_LIST.der().to_vec());
+    documents.push(OCSP_REQUEST.der().to_vec());
+    documents.extend(
+        OCSP_RESPONSES
+            .iter()
+            .map(|response| response.der().to_vec()),
+    );
     let certificates = [
         &PKI.server,
         PKI.ca.certificate(),
@@ -154,6 +163,46 @@ static REQUEST: LazyLock<CertificateRequest> = LazyLock::new(|| {
         .expect("a request")
 });
 
+static OCSP_REQUEST: LazyLock<OcspRequest> = LazyLock::new(|| {
+    OcspRequest::builder()
+        .certificate(&PKI.server, PKI.ca.certificate())
+        .certificate(&PKI.client, PKI.ca.certificate())
+        .nonce(OcspNonce::new(&[7; 32]).expect("a nonce"))
+        .build()
+        .expect("a request")
+});
+
+/// By the CA, and by a delegate whose certificate is in it.
+static OCSP_RESPONSES: LazyLock<[OcspResponse; 2]> = LazyLock::new(|| {
+    let [from, until, now] = [*VALID.start(), *VALID.end(), OCSP_TIME]
+        .map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+    let validity = Validity::new(from, until);
+    let builder = CertificateBuilder::ocsp_responder()
+        .common_name("OCSP")
+        .validity(validity)
+        .serial_number(&[9]);
+    let key = &FixedKey::new(SignatureAlgorithm::MlDsa44, 9);
+    let certificate = PKI.ca.issue(builder, key).expect("a delegate");
+    let ca = PKI.ca.certificate().clone();
+    let delegate = OcspResponder::delegate(ca, certificate, key).expect("a delegate");
+    let status = |number: &[u8]| {
+        Ok::<_, IssueError>(match number == PKI.client.serial_number() {
+            true => CertStatus::Revoked {
+                date: UnixTime::since_unix_epoch(Duration::from_secs(*VALID.start())),
+                reason: CrlReason::KeyCompromise,
+            },
+            false => CertStatus::Good,
+        })
+    };
+    [
+        OcspResponder::ca(&PKI.ca).respond(&OCSP_REQUEST, now, validity, status),
+        delegate.respond(&OCSP_REQUEST, now, validity, status),
+    ]
+    .map(|response| response.expect("a response"))
+});
+
+const OCSP_TIME: u64 = 2_000_000_000;
+
 const FORMS: [PrivateKeyForm; 3] = [
     PrivateKeyForm::Seed,
     PrivateKeyForm::Expanded,
@@ -192,6 +241,8 @@ fn read(bytes: &[u8]) {
     read_certificate(bytes);
     read_request(bytes);
     read_revocation_list(bytes);
+    read_ocsp_request(bytes);
+    read_ocsp_response(bytes);
     read_with_linter(bytes);
     if let Ok(text) = str::from_utf8(bytes) {
         read_pem(text);
@@ -412,6 +463,60 @@ fn read_revocation_list(der: &[u8]) {
     // Of the CA's lists only the one that it signed.
     let signed = list.verify_signature(PKI.ca.certificate(), pq_x509::verification::ALL);
     assert_eq!(signed.is_ok(), list == *CA_LIST);
+}
+
+fn read_ocsp_request(der: &[u8]) {
+    let request = match OcspRequest::from_der(der) {
+        Ok(request) => request,
+        Err(error) => {
+            let _ = error.to_string();
+            return;
+        }
+    };
+    assert_eq!(request.der(), der);
+    assert!(!request.certificates().is_empty());
+    let _ = format!("{request:?}");
+    // Whatever is asked is answered, and the answer can be read.
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(OCSP_TIME);
+    let response = OcspResponder::ca(&PKI.ca)
+        .respond(&request, now, Validity::days(1), |_| {
+            Ok::<_, IssueError>(CertStatus::Good)
+        })
+        .expect("an answer");
+    assert_eq!(response.nonce(), request.nonce());
+    for (answer, asked) in response.answers().iter().zip(request.certificates()) {
+        assert_eq!(answer.certificate(), asked);
+        let is_good = answer.status() == CertStatus::Good;
+        assert_eq!(is_good, asked.is_by(PKI.ca.certificate()));
+    }
+}
+
+fn read_ocsp_response(der: &[u8]) {
+    let response = match OcspResponse::from_der(der) {
+        Ok(response) => response,
+        Err(error) => {
+            let _ = error.to_string();
+            return;
+        }
+    };
+    assert_eq!(response.der(), der);
+    let _ = format!("{response:?}");
+    // Of the CA's responses only those that it or its delegate signed.
+    let time = UnixTime::since_unix_epoch(Duration::from_secs(OCSP_TIME));
+    let verifier = OcspVerifier::new(PKI.ca.certificate(), time);
+    for (certificate, is_good) in [(&PKI.server, true), (&PKI.client, false)] {
+        match verifier.verify(&response, certificate) {
+            Ok(verified) => {
+                // Certificates beside the signer's are signed by nobody here.
+                let mut signed = OCSP_RESPONSES.iter();
+                assert!(signed.any(|signed| signed.answers() == response.answers()
+                    && signed.nonce() == response.nonce()
+                    && signed.responder() == response.responder()));
+                assert_eq!(verified.status() == CertStatus::Good, is_good);
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
 }
 
 /// Who can't read a document is told so by an error.

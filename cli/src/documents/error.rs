@@ -1,7 +1,10 @@
 use pq_hpke::XWingPrivateKey;
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
-use pq_x509::{CertificateError, Pkcs12Error, ProtectionError, RequestError, RevocationListError};
+use pq_x509::{
+    CertificateError, OcspRequestError, OcspResponseError, Pkcs12Error, ProtectionError,
+    RequestError, RevocationListError,
+};
 
 use crate::files::InputError;
 use crate::keys::{Algorithm, KeyError};
@@ -81,6 +84,16 @@ pub(crate) enum DocumentError {
     RevocationList {
         file: String,
         error: RevocationListError,
+    },
+    #[error("{file}: {error}")]
+    OcspRequest {
+        file: String,
+        error: OcspRequestError,
+    },
+    #[error("{file}: {error}")]
+    OcspResponse {
+        file: String,
+        error: OcspResponseError,
     },
     #[error("{file}: {}; have it made again", of_request_error(.error))]
     Request { file: String, error: RequestError },

@@ -1,5 +1,5 @@
-//! What is in a file: keys, certificates and revocation lists, in PEM or DER, keys as JOSE and COSE have
-//! them, or raw bytes.
+//! What is in a file: keys, certificates and revocation lists, in PEM or DER, OCSP's messages in DER, keys as
+//! JOSE and COSE have them, or raw bytes.
 //! Each function reads one file and says what is wrong with it by its name.
 //!
 //! This room uses [`passphrases`](crate::passphrases), [`files`](crate::files), [`keys`](crate::keys) and
@@ -12,6 +12,7 @@ mod error;
 mod jose;
 mod keys;
 mod kind;
+mod ocsp;
 mod pkcs12;
 mod raw;
 mod requests;
@@ -28,6 +29,7 @@ pub(crate) use keys::{
     key_or_certificate, narrow, post_quantum_signing_key, private_key, private_key_to_encrypt,
     public_key_to_certify, recipient_key, signing_key, token_keys, verifying_key,
 };
+pub(crate) use ocsp::{ocsp_request, ocsp_response};
 pub(crate) use pkcs12::pkcs12;
 pub(crate) use raw::{raw_bytes, raw_private_key};
 pub(crate) use requests::{Numbered, Requests};

@@ -73,6 +73,127 @@ fn a_ca_issues_and_revokes_for_a_server_and_a_client() {
 }
 
 #[test]
+fn a_ca_answers_whether_certificates_were_revoked() {
+    let folder = folder_with_ca();
+    let policy = folder.read("ca/policy.toml");
+    let policy = policy.replace("\"server+client\"]", "\"ocsp-responder\"]");
+    let policy = policy.replace("#urls = []", "urls = [\"http://ocsp.example.org/\"]");
+    folder.write("ca/policy.toml", policy);
+    for command in [
+        "ca issue www.example.org --new-key www.key --out www.pem --algorithm ML-DSA-44",
+        "ca issue --common-name OCSP --profile ocsp-responder --new-key ocsp.key --out ocsp.pem",
+        "ca crl --root --out root.crl",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    let shown = folder.pqtls("cert show ocsp.pem");
+    assert!(shown.ok().contains("OCSPSigning"), "{}", shown.ok());
+    assert!(shown.ok().contains("pkix-ocsp-nocheck"), "{}", shown.ok());
+    assert!(!shown.ok().contains("http://"), "{}", shown.ok());
+    let shown = folder.pqtls("cert show www.pem");
+    assert!(
+        shown.ok().contains("ocsp URI:http://ocsp.example.org/"),
+        "{}",
+        shown.ok()
+    );
+
+    let asked = folder.pqtls("cert ocsp-request www.pem --out www.req");
+    assert!(
+        asked.ok().contains("http://ocsp.example.org/"),
+        "{}",
+        asked.ok()
+    );
+    folder
+        .pqtls("cert ocsp-request www.pem --out other.req --sha256")
+        .ok();
+    let answered = folder.pqtls("ca ocsp www.req --out good.ocsp");
+    assert!(
+        answered.ok().contains(" is good, valid until "),
+        "{}",
+        answered.ok()
+    );
+    let delegate = "--key ocsp.key --cert ocsp.pem --validity 2h";
+    folder
+        .pqtls(&format!(
+            "ca ocsp --for www.pem --out staple.ocsp {delegate}"
+        ))
+        .ok();
+    fs::rename(
+        folder.path().join("ca/issuing.key"),
+        folder.path().join("away"),
+    )
+    .unwrap();
+    folder
+        .pqtls(&format!("ca ocsp other.req --out other.ocsp {delegate}"))
+        .ok();
+    folder
+        .pqtls("ca ocsp www.req --out no.ocsp")
+        .fails(3, "issuing.key is not there");
+
+    let verify = |arguments: &str| {
+        let roots = "cert verify www.pem --roots ca/root.pem --name www.example.org";
+        folder.pqtls(&format!("{roots} {arguments}"))
+    };
+    verify("--ocsp good.ocsp --ocsp-request www.req").ok();
+    verify("--ocsp staple.ocsp").ok();
+    verify("--ocsp other.ocsp --ocsp-request other.req").ok();
+    verify("--ocsp good.ocsp --ocsp-request other.req").fails(1, "another nonce");
+    verify("--ocsp staple.ocsp --ocsp-request www.req").fails(1, "has no nonce");
+    verify("--ocsp good.ocsp --at 2000-01-01").fails(1, "is not valid before");
+    verify("--ocsp good.ocsp --crl root.crl").ok();
+    let day_after = format!("--at {}", in_days(&folder, 2));
+    verify(&format!("--ocsp good.ocsp {day_after}")).fails(1, "was to be replaced at");
+
+    folder
+        .pqtls("ca revoke www.pem --reason keyCompromise")
+        .ok();
+    let revoked = folder.pqtls(&format!("ca ocsp www.req --out bad.ocsp {delegate}"));
+    assert!(
+        revoked.ok().contains(" is revoked since "),
+        "{}",
+        revoked.ok()
+    );
+    verify("--ocsp bad.ocsp --ocsp-request www.req").fails(1, "(KeyCompromise)");
+    verify("--ocsp bad.ocsp --ocsp good.ocsp").fails(1, "was revoked at");
+
+    // What is about others, or no request or response.
+    folder
+        .pqtls("cert ocsp-request ocsp.pem --out of-ocsp.req")
+        .ok();
+    folder
+        .pqtls(&format!(
+            "ca ocsp of-ocsp.req --out of-ocsp.ocsp {delegate}"
+        ))
+        .ok();
+    verify("--ocsp of-ocsp.ocsp").fails(1, "with --ocsp");
+    folder
+        .pqtls(&format!("ca ocsp --root --for www.pem --out x {delegate}"))
+        .fails(1, "names");
+    folder
+        .pqtls(&format!("ca ocsp www.pem --out x {delegate}"))
+        .fails(3, "www.pem: the OCSP request");
+    verify("--ocsp www.pem").fails(3, "www.pem: the OCSP response");
+    let other = "ca ocsp www.req --out x --key www.key --cert www.pem";
+    folder.pqtls(other).fails(1, "OCSPSigning");
+    folder
+        .pqtls("cert ocsp-request ca/root.pem --out x")
+        .fails(2, "name a file with it");
+    folder
+        .pqtls("cert ocsp-request www.pem ca/root.pem --out x")
+        .fails(1, "names");
+    assert!(!folder.path().join("x").exists());
+}
+
+/// In the form that `--at` takes.
+fn in_days(folder: &Folder, days: u64) -> String {
+    let validity = format!("cert self-sign www.key --name a.example --days {days} --out day.pem");
+    folder.pqtls(&validity).ok();
+    let certificate = Certificate::from_pem(&folder.read("day.pem")).unwrap();
+    let end = certificate.parsed().tbs_certificate().validity().not_after;
+    end.to_string()
+}
+
+#[test]
 fn without_an_intermediate_the_root_issues() {
     let folder = Folder::new();
     folder

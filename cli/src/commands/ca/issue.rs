@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct Terms {
     /// What it is for [default: the policy's first]
-    #[arg(long, value_name = "server|client|server+client|any")]
+    #[arg(long, value_name = "server|client|server+client|any|ocsp-responder")]
     profile: Option<Profile>,
 
     /// How long it is valid, such as 30d or 12h [default: what the policy says]

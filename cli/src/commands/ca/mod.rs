@@ -8,6 +8,7 @@ pub(super) mod init;
 mod issue;
 mod issued;
 mod list;
+mod ocsp;
 mod place;
 mod reinstate;
 mod renew;
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Revoke(revoke::Arguments),
     Reinstate(reinstate::Arguments),
     Crl(crl::Arguments),
+    Ocsp(ocsp::Arguments),
     List(list::Arguments),
     Show(show::Arguments),
 }
@@ -43,6 +45,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Revoke(arguments) => revoke::run(&arguments, json),
         Command::Reinstate(arguments) => reinstate::run(&arguments, json),
         Command::Crl(arguments) => crl::run(&arguments, json),
+        Command::Ocsp(arguments) => ocsp::run(&arguments, json),
         Command::List(arguments) => list::run(&arguments, json),
         Command::Show(arguments) => show::run(&arguments, json),
     }

@@ -8,6 +8,7 @@ mod lint;
 mod lint_rules;
 mod names;
 mod needs_renewal;
+mod ocsp_request;
 mod purpose;
 mod request;
 mod self_sign;
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     Show(show::Arguments),
     Bundle(bundle::Arguments),
     Verify(verify::Arguments),
+    OcspRequest(ocsp_request::Arguments),
     Lint(lint::Arguments),
     Fingerprint(fingerprint::Arguments),
     NeedsRenewal(needs_renewal::Arguments),
@@ -38,6 +40,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Show(arguments) => show::run(&arguments, json),
         Command::Bundle(arguments) => bundle::run(&arguments, json),
         Command::Verify(arguments) => verify::run(&arguments, json),
+        Command::OcspRequest(arguments) => ocsp_request::run(&arguments, json),
         Command::Lint(arguments) => lint::run(&arguments, json),
         Command::Fingerprint(arguments) => fingerprint::run(&arguments, json),
         Command::NeedsRenewal(arguments) => needs_renewal::run(&arguments, json),

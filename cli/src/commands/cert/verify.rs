@@ -2,8 +2,9 @@ use core::fmt;
 
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
-    Algorithm, AlternativeName, Certificate, ChainValidator, EmailAddress, PublicKey,
-    RevocationPolicy, SpiffeId, SubjectKey, Uri, ValidatedChain, ValidationError,
+    Algorithm, AlternativeName, Certificate, ChainValidator, EmailAddress, OcspError, OcspRequest,
+    OcspResponse, PublicKey, RevocationPolicy, SpiffeId, SubjectKey, Uri, ValidatedChain,
+    ValidationError,
 };
 use serde::Serialize;
 
@@ -19,8 +20,8 @@ use crate::words::{key_name, of_validation_error};
 
 /// Verify that a chain leads to a root that is trusted
 ///
-/// Checks names, times, purposes, key usages and, with --crl, revocation, as clients and servers of
-/// rustls-pq do, and says why a chain is refused.
+/// Checks names, times, purposes, key usages and, with --crl and --ocsp, revocation, as clients and servers
+/// of rustls-pq do, and says why a chain is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -53,16 +54,30 @@ pub(crate) struct Arguments {
     /// Revocation lists of all CAs of the chain; once for each file
     #[arg(long, value_name = "FILE")]
     crl: Vec<Source>,
+
+    /// An OCSP response about a certificate of the chain; once for each file. Without --crl, one about the
+    /// first certificate is enough
+    #[arg(long, value_name = "FILE")]
+    ocsp: Vec<Source>,
+
+    /// The OCSP request that the responses have to be made for
+    #[arg(long, value_name = "FILE", requires = "ocsp")]
+    ocsp_request: Option<Source>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls cert verify chain.pem --roots ca-root.pem --name www.example.org
+  $ pqtls cert verify chain.pem --roots ca-root.pem --crl none.crl
   $ pqtls cert verify chain.pem --roots ca-root.pem --json";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let chain = documents::certificates(&arguments.chain)?;
-    let validator = validator(arguments)?;
+    let responses = arguments.ocsp.iter().map(documents::ocsp_response);
+    let responses = responses.collect::<Result<Vec<_>, _>>()?;
+    let validator = validator(arguments, &responses)?;
+    let request = arguments.ocsp_request.as_ref();
+    let request = request.map(documents::ocsp_request).transpose()?;
     let at = arguments.at.unwrap_or_else(UnixTime::now);
     let mut report = Verdict {
         valid: false,
@@ -72,7 +87,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         path: Vec::new(),
         reason: None,
     };
-    match validate(&validator, arguments, &chain, at) {
+    let fresh = request.map_or(Ok(()), |request| check_nonces(&request, &responses, &chain));
+    match fresh.and_then(|()| validate(&validator, arguments, &chain, at)) {
         Ok(valid) => {
             report.valid = true;
             report.path = valid.certificates().iter().map(OnPath::of).collect();
@@ -89,16 +105,46 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
 }
 
-fn validator(arguments: &Arguments) -> Result<ChainValidator, Failure> {
+/// Whether the responses have the nonce of the request, if it has one.
+fn check_nonces(
+    request: &OcspRequest,
+    responses: &[OcspResponse],
+    chain: &[Certificate],
+) -> Result<(), ValidationError> {
+    let Some(nonce) = request.nonce() else {
+        return Ok(());
+    };
+    let refused = responses
+        .iter()
+        .find_map(|response| match response.nonce() {
+            Some(found) if found == nonce => None,
+            Some(_) => Some(OcspError::NonceDiffers),
+            None => Some(OcspError::NonceMissing),
+        });
+    refused.map_or(Ok(()), |error| {
+        let subject = chain
+            .first()
+            .map_or_else(String::new, Certificate::describe_subject);
+        Err(ValidationError::OcspResponse { subject, error })
+    })
+}
+
+fn validator(arguments: &Arguments, responses: &[OcspResponse]) -> Result<ChainValidator, Failure> {
     let mut roots = Vec::new();
     for file in &arguments.roots {
         roots.extend(documents::certificates(file)?);
     }
     let validator = ChainValidator::new(roots)
         .map_err(|error| Failure::Trust(error.into()))?
-        .with_algorithms(other_verification());
+        .with_algorithms(other_verification())
+        .with_ocsp_responses(responses.to_vec());
     if arguments.crl.is_empty() {
-        return Ok(validator);
+        // Of CAs there are seldom responses.
+        let policy = RevocationPolicy::without_lists().end_entity_only();
+        return Ok(match responses.is_empty() {
+            true => validator,
+            false => validator.with_revocation(policy),
+        });
     }
     let mut lists = Vec::new();
     for file in &arguments.crl {
