@@ -86,11 +86,11 @@ fn a_ca_answers_whether_certificates_were_revoked() {
     ] {
         folder.pqtls(command).ok();
     }
-    let shown = folder.pqtls("cert show ocsp.pem");
+    let shown = folder.pqtls("cert show --all ocsp.pem");
     assert!(shown.ok().contains("OCSPSigning"), "{}", shown.ok());
     assert!(shown.ok().contains("pkix-ocsp-nocheck"), "{}", shown.ok());
     assert!(!shown.ok().contains("http://"), "{}", shown.ok());
-    let shown = folder.pqtls("cert show www.pem");
+    let shown = folder.pqtls("cert show --all www.pem");
     assert!(
         shown.ok().contains("ocsp URI:http://ocsp.example.org/"),
         "{}",

@@ -15,7 +15,7 @@ mod extensions;
 pub(crate) mod key_usage;
 pub(crate) mod name_constraints;
 pub(crate) mod names;
-pub(crate) mod ocsp;
+mod ocsp;
 mod readable;
 mod revocation_list;
 pub(crate) mod signed;
@@ -39,7 +39,7 @@ pub use ocsp::{
     OcspHash, OcspNonce, OcspRequest, OcspRequestBuilder, OcspRequestError, OcspResponse,
     OcspResponseError, ResponderId, SingleResponse,
 };
-pub(crate) use ocsp::{check_delegate, check_delegate_usage};
+pub(crate) use ocsp::{asn1 as ocsp_asn1, check_delegate, check_delegate_usage};
 pub(crate) use readable::{Readable, readable_by_webpki};
 pub use revocation_list::scope::UnusableList;
 pub(crate) use revocation_list::scope::{self as list_scope, Scope};

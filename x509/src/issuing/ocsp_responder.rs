@@ -10,10 +10,9 @@ use x509_cert::time::Time;
 
 use super::error::IssueError;
 use super::issuer::Issuer;
-use crate::certificate::ocsp::asn1;
 use crate::certificate::{
     CertId, CertStatus, Certificate, OcspNonce, OcspRequest, OcspResponse, ResponderId, Validity,
-    ValidityError, check_delegate, validity,
+    ValidityError, check_delegate, ocsp_asn1 as asn1, validity,
 };
 use crate::keys::{Signer, SubjectKey};
 

@@ -12,7 +12,7 @@ use crate::report::{Report, hex, printable};
 
 /// Make an OCSP request, which asks whether a certificate was revoked
 ///
-/// Send it to the URL that "pqtls cert show" tells, as the body of a POST with the Content-Type
+/// Send it to the URL that is printed, which the certificate has, as the body of a POST with the Content-Type
 /// application/ocsp-request. "pqtls cert verify --ocsp" takes the response.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
