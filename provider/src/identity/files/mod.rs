@@ -2,9 +2,13 @@
 //!
 //! * [`IdentityFiles`] says which files, and loads them.
 //! * `content` reads a pair, and only if it is of regular files.
+//! * `tracked` is what is known of files that are read again when they change.
+//! * `watched` is a pair, and what was made of it.
 //! * `watcher` looks at them in a thread of its own, and takes over what has changed.
 
 mod content;
+mod tracked;
+mod watched;
 mod watcher;
 
 pub use watcher::{WatchError, Watcher};

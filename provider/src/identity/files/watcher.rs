@@ -1,11 +1,9 @@
 use alloc::sync::Arc;
 use core::convert::Infallible;
-use core::panic::AssertUnwindSafe;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::hash::RandomState;
 use std::io;
-use std::panic::catch_unwind;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -14,10 +12,10 @@ use std::time::Instant;
 use rustls::crypto::CryptoProvider;
 use tracing::{debug, error, info, warn};
 
-use super::content::Traits;
-use super::{FilePair, IdentityFiles};
+use super::IdentityFiles;
+use super::watched::{Look, Watched};
 use crate::identity::set::Origin;
-use crate::identity::{Identities, Identity, IdentityError, IdentitySet};
+use crate::identity::{Identities, IdentityError, IdentitySet};
 
 pub(super) fn watch(
     files: IdentityFiles,
@@ -251,277 +249,9 @@ fn set_of(watched: &[Watched], origin: &Origin) -> IdentitySet {
     })
 }
 
-/// A pair of files, and what was made of it.
-struct Watched {
-    files: FilePair,
-    current: Arc<Identity>,
-    state: State,
-    /// Those of what was read last.
-    traits: Option<[Traits; 2]>,
-    /// When files with these traits had been read first, and when they were read last.
-    read: [Instant; 2],
-    /// The mode of the file with the key that the log has warned of last.
-    exposed_by: Option<u32>,
-}
-
-/// How long after a file was written it can be written again without any sign of it but its
-/// content. FAT counts in two seconds; others in one or in milliseconds.
-const TICK: Duration = Duration::from_secs(5);
-
-/// What the last look found. A stamp stands for the content of both files.
-enum State {
-    /// What is served.
-    Loaded(u64),
-    /// Something else, for the first time.
-    Changed { loaded: u64, seen: u64 },
-    /// Something that was refused, and reported.
-    Refused { loaded: u64, seen: u64 },
-    /// Nothing, which was reported.
-    Unreadable { loaded: u64 },
-}
-
-/// What a look has led to.
-enum Look {
-    /// There is a new identity now.
-    Changed,
-    /// The files are those of the identity.
-    Same,
-    /// They are not, or not yet.
-    Unusable,
-}
-
-impl Watched {
-    fn load(
-        files: FilePair,
-        provider: &CryptoProvider,
-        hasher: &RandomState,
-    ) -> Result<Self, IdentityError> {
-        let last = Instant::now();
-        let content = files.read()?;
-        let first = Instant::now();
-        Ok(Self {
-            current: Arc::new(files.first(&content, provider)?),
-            state: State::Loaded(content.stamp(hasher)),
-            traits: Some(content.traits),
-            read: [first, last],
-            exposed_by: content.exposed_by,
-            files,
-        })
-    }
-
-    /// Reads the files, and takes over what has changed: with `is_complete` at once, and else if it
-    /// has been there before.
-    fn look(&mut self, is_complete: bool, provider: &CryptoProvider, hasher: &RandomState) -> Look {
-        let loaded = self.state.loaded();
-        let start = Instant::now();
-        let content = match self.files.read() {
-            Ok(content) => content,
-            Err(error) => {
-                if is_complete || !matches!(self.state, State::Unreadable { .. }) {
-                    self.refuse(&error);
-                }
-                self.state = State::Unreadable { loaded };
-                self.traits = None;
-                return Look::Unusable;
-            }
-        };
-        if self.traits.replace(content.traits) != Some(content.traits) {
-            // Not `start`: the file may have been written while it was waited for.
-            self.read[0] = Instant::now();
-        }
-        self.read[1] = start;
-
-        let seen = content.stamp(hasher);
-        if seen == loaded {
-            self.state = State::Loaded(loaded);
-            if content.exposed_by != self.exposed_by {
-                self.files.warn_about_mode(&content);
-                self.exposed_by = content.exposed_by;
-            }
-            return Look::Same;
-        }
-        match self.state {
-            _ if is_complete => {}
-            State::Refused { seen: refused, .. } if seen == refused => return Look::Unusable,
-            State::Changed { seen: before, .. } if seen == before => {}
-            _ => {
-                self.state = State::Changed { loaded, seen };
-                return Look::Unusable;
-            }
-        }
-
-        // A panic would end the thread, and nobody would look at any of the files again.
-        let identity = catch_unwind(AssertUnwindSafe(|| self.files.identity(&content, provider)))
-            .unwrap_or(Err(IdentityError::Panicked));
-        match identity {
-            Ok(identity) => {
-                self.files.warn_about(&identity, &content);
-                self.exposed_by = content.exposed_by;
-                self.current = Arc::new(identity);
-                self.state = State::Loaded(seen);
-                Look::Changed
-            }
-            Err(error) => {
-                self.refuse(&error);
-                self.state = State::Refused { loaded, seen };
-                Look::Unusable
-            }
-        }
-    }
-
-    /// Whether the files are certainly as they were read last, and that is all there is to know.
-    fn is_as_read(&self) -> bool {
-        let [first, last] = self.read;
-        !matches!(self.state, State::Changed { .. })
-            && last.saturating_duration_since(first) > TICK
-            && self.traits.is_some()
-            && self.traits == Traits::look(&self.files.chain, &self.files.key).ok()
-    }
-
-    fn refuse(&self, error: &IdentityError) {
-        warn!(
-            chain = %self.files.chain.display(),
-            key = %self.files.key.display(),
-            %error,
-            "new certificate refused; the one before stays in use"
-        );
-    }
-}
-
-impl State {
-    fn loaded(&self) -> u64 {
-        match *self {
-            Self::Loaded(loaded)
-            | Self::Changed { loaded, .. }
-            | Self::Refused { loaded, .. }
-            | Self::Unreadable { loaded } => loaded,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
-    use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
-    use tempfile::TempDir;
-
     use super::*;
-    use crate::Builder;
-
-    /// A pair in files, as the watcher has it.
-    struct Setup {
-        directory: TempDir,
-        provider: CryptoProvider,
-        hasher: RandomState,
-        watched: Watched,
-    }
-
-    impl Setup {
-        fn new() -> Self {
-            let directory = tempfile::tempdir().unwrap();
-            let [chain, key] = ["chain.pem", "key.pem"].map(|name| directory.path().join(name));
-            let signing_key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[1; 32]).unwrap();
-            fs::write(&key, signing_key.to_pkcs8_pem().unwrap().as_bytes()).unwrap();
-            fs::write(&chain, new_chain(&signing_key)).unwrap();
-
-            let provider = Builder::new(rustls::crypto::ring::default_provider());
-            let provider = provider.build().unwrap();
-            let hasher = RandomState::new();
-            let files = FilePair::new(chain, key);
-            Self {
-                watched: Watched::load(files, &provider, &hasher).unwrap(),
-                directory,
-                provider,
-                hasher,
-            }
-        }
-
-        /// Another certificate of the same key and length.
-        fn renew(&self) {
-            let signing_key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[1; 32]).unwrap();
-            let chain = &self.watched.files.chain;
-            let before = fs::metadata(chain).unwrap().len();
-            fs::write(chain, new_chain(&signing_key)).unwrap();
-            assert_eq!(fs::metadata(chain).unwrap().len(), before);
-        }
-
-        /// Has the files as they are now look as they were read.
-        fn forget_changes(&mut self) {
-            let FilePair { chain, key, .. } = &self.watched.files;
-            self.watched.traits = Some(Traits::look(chain, key).unwrap());
-        }
-
-        fn read_for(&mut self, long: Duration) {
-            let [first, last] = &mut self.watched.read;
-            *last = *first + long;
-        }
-
-        fn look(&mut self) -> Look {
-            self.watched.look(false, &self.provider, &self.hasher)
-        }
-    }
-
-    fn new_chain(key: &SigningKey) -> String {
-        let root_key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
-        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root_key).unwrap();
-        let leaf = CertificateBuilder::server().dns_name("localhost");
-        root.issue(leaf, key).unwrap().to_pem()
-    }
-
-    /// So that many files cost no core: what is certain to be as it was read isn't read.
-    #[test]
-    fn what_is_as_it_was_is_not_read() {
-        let mut setup = Setup::new();
-        setup.read_for(2 * TICK);
-        assert!(setup.watched.is_as_read());
-
-        // Nothing but reading them tells that these are others.
-        setup.renew();
-        setup.forget_changes();
-        assert!(setup.watched.is_as_read());
-        // And they are read for as long as they may have been written in one tick of a clock.
-        setup.read_for(TICK);
-        assert!(!setup.watched.is_as_read());
-        assert!(matches!(setup.look(), Look::Unusable));
-        assert!(matches!(setup.watched.state, State::Changed { .. }));
-        // What may not be complete yet is read again.
-        setup.read_for(2 * TICK);
-        assert!(!setup.watched.is_as_read());
-        assert!(matches!(setup.look(), Look::Changed));
-    }
-
-    #[test]
-    fn what_changes_after_all_is_read() {
-        let mut setup = Setup::new();
-        setup.read_for(2 * TICK);
-        let before = setup.watched.read;
-        setup.renew();
-        assert!(!setup.watched.is_as_read());
-        assert!(matches!(setup.look(), Look::Unusable));
-        // From then on, so many seconds are counted anew.
-        let [first, last] = setup.watched.read;
-        assert!(first > before[0] && last <= first);
-        assert!(matches!(setup.look(), Look::Changed));
-
-        setup.read_for(2 * TICK);
-        fs::remove_file(&setup.watched.files.key).unwrap();
-        assert!(!setup.watched.is_as_read());
-        assert!(matches!(setup.look(), Look::Unusable));
-        assert!(matches!(setup.watched.state, State::Unreadable { .. }));
-        assert!(!setup.watched.is_as_read());
-        assert!(setup.directory.path().exists());
-    }
-
-    /// What was written while a file was waited for is as new as the end of the wait.
-    #[test]
-    fn reading_begins_to_count_at_its_end() {
-        let setup = Setup::new();
-        let [first, last] = setup.watched.read;
-        // To load it took a while.
-        assert!(first > last);
-        assert!(!setup.watched.is_as_read());
-    }
 
     #[test]
     fn pauses() {
