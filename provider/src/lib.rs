@@ -289,9 +289,10 @@
 //!
 //! The crate reports through [`tracing`](https://docs.rs/tracing): `warn` for what the
 //! operator should see to (a new certificate refused, one from a file expired, a key that others
-//! can read, a file that is waited for, no new ticket key), `info` for certificates replaced and for
-//! clients that no certificate suits, `debug` for choices in each handshake. No event has a secret
-//! in it.
+//! can read, a file that is waited for, no new ticket key, an OCSP response refused, expired, or saying
+//! that the certificate was revoked), `info` for certificates and OCSP responses replaced, for
+//! clients that no certificate suits and for servers refused by their OCSP response, `debug` for choices in
+//! each handshake. No event has a secret in it.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -308,6 +309,7 @@ mod hello;
 pub mod identity;
 mod interned;
 pub mod kx;
+mod ocsp;
 mod outcome;
 mod policy;
 mod sessions;

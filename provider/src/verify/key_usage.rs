@@ -3,12 +3,10 @@ use alloc::sync::Arc;
 use pq_x509::verification::parameter_set;
 use pq_x509::x509_cert::der::flagset::FlagSet;
 use pq_x509::{Certificate, KeyUsageError, KeyUsages, ValidationError};
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
-};
+use rustls::{CertificateError, DistinguishedName, Error, OtherError};
 
 /// A certificate verifier that also enforces the KeyUsage extension, which rustls and
 /// webpki pass over in chains.
@@ -100,37 +98,6 @@ impl<V: ?Sized> EnforceKeyUsage<V> {
     }
 }
 
-/// What the two traits have in common.
-macro_rules! delegate {
-    () => {
-        fn verify_tls12_signature(
-            &self,
-            message: &[u8],
-            cert: &CertificateDer<'_>,
-            dss: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            self.inner.verify_tls12_signature(message, cert, dss)
-        }
-
-        fn verify_tls13_signature(
-            &self,
-            message: &[u8],
-            cert: &CertificateDer<'_>,
-            dss: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            self.inner.verify_tls13_signature(message, cert, dss)
-        }
-
-        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-            self.inner.supported_verify_schemes()
-        }
-
-        fn requires_raw_public_keys(&self) -> bool {
-            self.inner.requires_raw_public_keys()
-        }
-    };
-}
-
 impl<V: ServerCertVerifier + ?Sized> ServerCertVerifier for EnforceKeyUsage<V> {
     fn verify_server_cert(
         &self,
@@ -157,7 +124,7 @@ impl<V: ServerCertVerifier + ?Sized> ServerCertVerifier for EnforceKeyUsage<V> {
         self.inner.root_hint_subjects()
     }
 
-    delegate!();
+    delegate_to_inner!();
 }
 
 impl<V: ClientCertVerifier + ?Sized> ClientCertVerifier for EnforceKeyUsage<V> {
@@ -188,7 +155,7 @@ impl<V: ClientCertVerifier + ?Sized> ClientCertVerifier for EnforceKeyUsage<V> {
         Ok(verified)
     }
 
-    delegate!();
+    delegate_to_inner!();
 }
 
 fn check_chain(
@@ -274,6 +241,9 @@ fn names(usages: FlagSet<KeyUsages>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rustls::client::danger::HandshakeSignatureValid;
+    use rustls::{DigitallySignedStruct, SignatureScheme};
+
     use super::*;
 
     #[test]

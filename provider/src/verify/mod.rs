@@ -1,13 +1,46 @@
-// This room uses `algorithms`, `interned`, `error` and `tls`.
+// This room uses `algorithms`, `interned`, `ocsp`, `error` and `tls`.
 
-//! Verification: signatures, with ML-DSA and SLH-DSA beside the base's algorithms, and
-//! key usage.
+//! Verification: signatures, with ML-DSA and SLH-DSA beside the base's algorithms, key usage, and
+//! what servers staple.
 
+/// What the traits of verifiers have in common, for one around another, which is `inner`.
+macro_rules! delegate_to_inner {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            message: &[u8],
+            cert: &rustls::pki_types::CertificateDer<'_>,
+            dss: &rustls::DigitallySignedStruct,
+        ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+            self.inner.verify_tls12_signature(message, cert, dss)
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            cert: &rustls::pki_types::CertificateDer<'_>,
+            dss: &rustls::DigitallySignedStruct,
+        ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+            self.inner.verify_tls13_signature(message, cert, dss)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+            self.inner.supported_verify_schemes()
+        }
+
+        fn requires_raw_public_keys(&self) -> bool {
+            self.inner.requires_raw_public_keys()
+        }
+    };
+}
+
+mod check_ocsp;
 mod key_usage;
 mod ml_dsa;
 mod roots;
 pub mod slh_dsa;
 
+pub use check_ocsp::{CheckOcsp, OcspRefusal};
 pub use key_usage::EnforceKeyUsage;
 pub(crate) use roots::{Kinds, RootKeys};
 

@@ -277,8 +277,8 @@ pub enum Refusal {
         error: CertificateError,
     },
 
-    /// A certificate of the peer is on a revocation list. The alert is `certificate_revoked`
-    /// (RFC 9846, section 6.2).
+    /// A certificate of the peer is on a revocation list, or is revoked by an OCSP response. The alert
+    /// is `certificate_revoked` (RFC 9846, section 6.2).
     #[error("a certificate of the peer has been revoked; the peer needs a new one, for a new key")]
     Revoked,
 
@@ -305,6 +305,16 @@ pub enum Refusal {
         /// What rustls says.
         error: CertRevocationListError,
     },
+
+    /// The OCSP response that a server staples to its certificate is missing, or of no use, by
+    /// [`CheckOcsp`](crate::verify::CheckOcsp), whose [`OcspRefusal`](crate::verify::OcspRefusal)
+    /// says more. The alert is `bad_certificate_status_response` (RFC 9846, section 6.2).
+    #[error(
+        "the OCSP response that the server should send with its certificate is missing, or of no use, \
+         as the log says; have the server staple one that its CA has made for this certificate, and that \
+         has not expired"
+    )]
+    OcspResponse,
 
     /// A client has a server's certificate, or the other way round. The alert is
     /// `unsupported_certificate` (RFC 9846, section 6.2).
@@ -525,6 +535,7 @@ impl Refusal {
                 Self::NotValidYet { error: cloned }
             }
             Certificate::Revoked => Self::Revoked,
+            Certificate::InvalidOcspResponse => Self::OcspResponse,
             Certificate::UnknownRevocationStatus
             | Certificate::ExpiredRevocationList
             | Certificate::ExpiredRevocationListContext { .. } => {
@@ -560,6 +571,7 @@ fn is_about_certificates(alert: AlertDescription) -> bool {
             | Alert::CertificateRevoked
             | Alert::CertificateExpired
             | Alert::CertificateUnknown
+            | Alert::BadCertificateStatusResponse
             | Alert::UnknownCA
             | Alert::DecryptError
     )

@@ -66,6 +66,9 @@ pub(super) fn fault_with_certificate(alert: AlertDescription) -> &'static str {
             "it has expired, or is not valid yet; use a new one, unless a clock is wrong"
         }
         Alert::CertificateRevoked => "it has been revoked; get a new one, for a new key",
+        Alert::BadCertificateStatusResponse => {
+            "the OCSP response beside it is missing, expired or not by its issuer; staple a new one"
+        }
         Alert::UnsupportedCertificate => {
             "it is for another use, or signed with an algorithm that the peer doesn't accept; \
              servers need one that is issued for servers, and clients one for clients"
