@@ -4,9 +4,13 @@
 extern crate alloc;
 
 use alloc::sync::Arc;
+use std::time::SystemTime;
 
 use allocation_counter::{AllocationInfo, measure};
-use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, SubjectKey};
+use pq_x509::{
+    CertStatus, Certificate, CertificateBuilder, IssueError, Issuer, OcspRequest, OcspResponder,
+    SignatureAlgorithm, SigningKey, SubjectKey, Validity,
+};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
 use rustls::server::ProducesTickets;
@@ -102,6 +106,27 @@ fn choices() {
         (count_total, bytes_total)
     });
     assert_eq!(few, many);
+}
+
+/// What rustls asks for in each handshake is there already, with an OCSP response or without.
+#[test]
+fn what_is_shown() {
+    let tenants = Tenants::new();
+    let identity = tenants.identity(0, &tenants.p256);
+    let allocations = || measure(|| drop(identity.certified_key())).count_total;
+    assert_eq!(allocations(), 0);
+
+    let leaf = Certificate::from_der(&identity.chain()[0]).unwrap();
+    let request = OcspRequest::builder().certificate(&leaf, tenants.root.certificate());
+    let response = OcspResponder::ca(&tenants.root).respond(
+        &request.build().unwrap(),
+        SystemTime::now(),
+        Validity::days(1),
+        |_| Ok::<_, IssueError>(CertStatus::Good),
+    );
+    identity.set_ocsp_response(response.unwrap().der()).unwrap();
+    assert!(identity.certified_key().ocsp.is_some());
+    assert_eq!(allocations(), 0);
 }
 
 /// How many bytes more there are after it has run.

@@ -383,7 +383,7 @@ impl Setup {
         // Of what is served: a file may be another one by now.
         let set = identities.current();
         let chains = set.identities().map(|identity| {
-            let chain = identity.certified_key().cert.iter();
+            let chain = identity.chain().iter();
             chain.map(|der| Certificate::from_der(der)).collect()
         });
         let chains = chains.collect::<Result<Vec<Vec<_>>, _>>()?;

@@ -1,20 +1,24 @@
 use alloc::sync::Arc;
-use core::{fmt, mem};
+use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 
-use pq_x509::x509_cert::der::Encode;
-use pq_x509::{Certificate, SignatureAlgorithm, SigningKey};
+use pq_x509::x509_cert::der::{DateTime, Encode};
+use pq_x509::{CertStatus, Certificate, SignatureAlgorithm, SigningKey};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, SignatureVerificationAlgorithm, UnixTime};
 use rustls::sign::CertifiedKey;
 use rustls::{
     CipherSuite, InconsistentKeys, ProtocolVersion, SignatureScheme, SupportedCipherSuite,
 };
+use tracing::{info, warn};
 use zeroize::Zeroizing;
 
 use super::IdentityError;
+use super::stapled::{self, OcspSource, Shown, Stapled};
 use crate::algorithms::{Algorithms, KeyAlgorithm, Signature, Strength};
 use crate::hello::{Offer, TrustAnchorId};
+use crate::ocsp::must_staple;
 
 /// A certificate chain with the private key of its leaf.
 ///
@@ -25,10 +29,18 @@ use crate::hello::{Offer, TrustAnchorId};
 ///
 /// The chain as it is sent, the key in the form that signs quickly, and little else: with one
 /// certificate in the chain some 60 kB for ML-DSA-65, of which the expanded key is the most, and
-/// 4 kB for ECDSA on P-256 below an ML-DSA-65 root. 100,000 of them take 5.9 GB and 0.4 GB. An
-/// [`IdentitySet`](super::IdentitySet) holds them by reference, under as many names as need be.
+/// 4 kB for ECDSA on P-256 below an ML-DSA-65 root. 100,000 of them take 5.9 GB and 0.4 GB. An OCSP
+/// response adds its own length and that of the chain. An
+/// [`IdentitySet`](super::IdentitySet) holds identities by reference, under as many names as need be.
 pub struct Identity {
+    /// Without an OCSP response.
     certified: Arc<CertifiedKey>,
+    stapled: Stapled,
+    /// What an OCSP response may be signed with that is verified here.
+    verification: &'static [&'static dyn SignatureVerificationAlgorithm],
+    must_staple: bool,
+    /// Whether the log says that such a certificate was shown without a response.
+    is_lack_reported: AtomicBool,
     key_algorithm: KeyAlgorithm,
     /// The provider's cipher suites of TLS 1.2 that the key can sign a handshake with.
     tls12_suites: Vec<CipherSuite>,
@@ -104,6 +116,10 @@ impl Identity {
             .collect();
         Ok(Self {
             certified: Arc::new(certified),
+            stapled: Stapled::default(),
+            verification: provider.signature_verification_algorithms.all,
+            must_staple: must_staple(leaf),
+            is_lack_reported: AtomicBool::new(false),
             key_algorithm,
             tls12_suites,
             algorithms: certificates
@@ -192,36 +208,164 @@ impl Identity {
         }
     }
 
-    /// Shows `response`, an OCSP response in DER for the leaf, along with the certificate to clients
-    /// that ask for one (RFC 6066, section 8). Nothing is checked in it; it is of use for as long
-    /// as it says itself, and another identity takes its place then. An empty one stands for none.
-    ///
-    /// A response isn't read from [files](super::IdentityFiles). When those of a chain change, the
-    /// identity that is made of them has none, whatever the one before had.
+    /// Shows an OCSP response along with the certificate: [`set_ocsp_response`](Self::set_ocsp_response),
+    /// for an identity that nobody else has yet.
     ///
     /// # Errors
     ///
-    /// [`IdentityError::TooLarge`] if no handshake can carry it with the chain.
-    pub fn with_ocsp_response(mut self, response: Vec<u8>) -> Result<Self, IdentityError> {
-        // TLS has no empty response: clients would refuse the whole message.
-        let response = Some(response).filter(|response| !response.is_empty());
-        if let Some(response) = &response {
-            // Extension, CertificateStatus and OCSPResponse have headers of four, one and three
-            // bytes.
-            let signature = self.key_algorithm.max_signature_len();
-            check_flight(&self.certified.cert, response.len() + 8, signature)?;
-            self.size += response.len();
-        }
-        let certified = Arc::make_mut(&mut self.certified);
-        if let Some(before) = mem::replace(&mut certified.ocsp, response) {
-            self.size -= before.len();
-        }
+    /// Those of [`set_ocsp_response`](Self::set_ocsp_response).
+    pub fn with_ocsp_response(self, response: &[u8]) -> Result<Self, IdentityError> {
+        self.set_ocsp_response(response)?;
         Ok(self)
     }
 
-    /// The pair in the form that rustls takes.
-    pub fn certified_key(&self) -> &Arc<CertifiedKey> {
-        &self.certified
+    /// Shows `response`, an OCSP response in DER for the leaf (RFC 6960), along with the certificate
+    /// to clients that ask for one (RFC 6066, section 8; RFC 9846, section 4.4.2.1), from the next
+    /// handshake on. An empty one stands for none.
+    ///
+    /// It is shown until its nextUpdate. Then handshakes go on without it, and the log says so once;
+    /// [`IdentityFiles`](super::IdentityFiles) and
+    /// [`Identities::refresh_ocsp_responses`](super::Identities::refresh_ocsp_responses) see to newer
+    /// ones. Handshakes that resume a session show no certificate, and no response either.
+    ///
+    /// One that says that the certificate was revoked is shown, too, and the log warns.
+    ///
+    /// # Errors
+    ///
+    /// What was shown before stays.
+    ///
+    /// * [`IdentityError::OcspResponse`] if it can't be read or has no answer in it.
+    /// * [`IdentityError::Ocsp`] if it is about another certificate, has expired or is from the future, has
+    ///   no nextUpdate, or says that the responder doesn't know the certificate. Where the chain has
+    ///   the issuer's certificate, and the provider an algorithm for the signature, this is so as well
+    ///   for one that isn't signed by the issuer, or by whom it had certified for that. Without, the certificate is
+    ///   known by its serial number alone.
+    /// * [`IdentityError::TooLarge`] if no handshake can carry it with the chain.
+    pub fn set_ocsp_response(&self, response: &[u8]) -> Result<(), IdentityError> {
+        if response.is_empty() {
+            // TLS has no empty response: clients would refuse the whole message.
+            self.stapled.set(None);
+            return Ok(());
+        }
+        let answer = stapled::check(
+            response,
+            &self.certified.cert,
+            self.verification,
+            UnixTime::now(),
+        )?;
+        self.show(response, answer)
+    }
+
+    /// Asks a source for a response, if it is time and `goes_on` then, and takes it if it is newer.
+    /// Says when it is time again.
+    pub(super) fn refresh_ocsp_response(
+        &self,
+        source: &dyn OcspSource,
+        goes_on: impl Fn() -> bool,
+    ) -> Option<UnixTime> {
+        let time = self.stapled.ask_at(UnixTime::now())?;
+        if UnixTime::now() < time || !goes_on() {
+            return Some(time);
+        }
+        let response = stapled::ask(source, &self.certified.cert);
+        if !goes_on() {
+            return Some(time);
+        }
+        // The source may have taken a while.
+        let now = UnixTime::now();
+        let taken = response.and_then(|response| {
+            let answer = stapled::check(&response, &self.certified.cert, self.verification, now)?;
+            let before = self
+                .stapled
+                .answer()
+                .filter(|before| now < before.next_update);
+            match before {
+                Some(before) if answer.this_update <= before.this_update => Ok(false),
+                _ => self.show(&response, answer).map(|()| true),
+            }
+        });
+        let is_new = *taken.as_ref().unwrap_or(&false);
+        let again = self.stapled.asked(is_new, now);
+        if let Err(error) = taken {
+            warn!(
+                names = ?self.names,
+                again_in_seconds = again.as_secs().saturating_sub(now.as_secs()),
+                %error,
+                "no newer OCSP response; the one before, if there is one, is shown until it expires"
+            );
+        }
+        Some(again)
+    }
+
+    /// Its OCSP response comes from elsewhere than a source.
+    pub(super) fn never_ask_for_ocsp_response(&self) {
+        self.stapled.never_ask();
+    }
+
+    fn show(&self, response: &[u8], answer: stapled::Answer) -> Result<(), IdentityError> {
+        // Extension, CertificateStatus and OCSPResponse have headers of four, one and three
+        // bytes.
+        let signature = self.key_algorithm.max_signature_len();
+        check_flight(&self.certified.cert, response.len() + 8, signature)?;
+        let certified = CertifiedKey {
+            ocsp: Some(response.to_vec()),
+            ..CertifiedKey::clone(&self.certified)
+        };
+        self.stapled.set(Some((certified, answer)));
+        let until = date(answer.next_update);
+        match answer.status {
+            CertStatus::Revoked {
+                date: since,
+                reason,
+            } => warn!(
+                names = ?self.names,
+                since = date(since),
+                ?reason,
+                until,
+                "the certificate was revoked, says the OCSP response that clients are shown; get a new \
+                 certificate, for a new key"
+            ),
+            _ => info!(names = ?self.names, until, "OCSP response taken"),
+        }
+        Ok(())
+    }
+
+    /// The pair in the form that rustls takes, with the OCSP response if there is one now.
+    pub fn certified_key(&self) -> Arc<CertifiedKey> {
+        match self.stapled.shown(UnixTime::now) {
+            Shown::Staple(certified) => return certified,
+            Shown::Nothing => {
+                if self.must_staple && !self.is_lack_reported.swap(true, Ordering::Relaxed) {
+                    warn!(
+                        names = ?self.names,
+                        "the certificate asks to be shown along with an OCSP response (must-staple), and \
+                         there is none, so that clients may refuse it; see to one"
+                    );
+                }
+            }
+            Shown::Ended(end) => warn!(
+                names = ?self.names,
+                end = date(end),
+                "the OCSP response has expired, and clients are shown none; see to a newer one"
+            ),
+        }
+        Arc::clone(&self.certified)
+    }
+
+    /// The certificates as they are sent, leaf first.
+    pub fn chain(&self) -> &[CertificateDer<'static>] {
+        &self.certified.cert
+    }
+
+    /// When the OCSP response ends (nextUpdate), if there is one: there has to be another one before.
+    pub fn ocsp_response_until(&self) -> Option<UnixTime> {
+        Some(self.stapled.answer()?.next_update)
+    }
+
+    /// Whether the certificate asks to be shown along with an OCSP response (RFC 7633): clients that
+    /// go by that refuse it otherwise, as [`CheckOcsp`](crate::verify::CheckOcsp) does.
+    pub fn must_staple(&self) -> bool {
+        self.must_staple
     }
 
     /// The algorithm of the leaf's key.
@@ -254,11 +398,11 @@ impl Identity {
     /// The length of all certificates together, in bytes, with that of the OCSP response if there is
     /// one.
     pub fn size(&self) -> usize {
-        self.size
+        self.size + self.stapled.len()
     }
 
-    /// What a handshake with it weighs, in bytes: certificates, the OCSP response if there is one,
-    /// and the signature in CertificateVerify.
+    /// What a handshake with it weighs, in bytes: certificates and the signature in CertificateVerify.
+    /// OCSP responses come and go.
     pub(super) fn weight(&self) -> usize {
         self.size + self.key_algorithm.max_signature_len()
     }
@@ -326,6 +470,14 @@ impl fmt::Debug for Identity {
             .field("certificates", &self.algorithms.len())
             .field("size", &self.size)
             .finish_non_exhaustive()
+    }
+}
+
+/// As RFC 3339 writes a time, for messages.
+fn date(time: UnixTime) -> String {
+    match DateTime::from_unix_duration(core::time::Duration::from_secs(time.as_secs())) {
+        Ok(date) => date.to_string(),
+        Err(_) => format!("{} s after 1970", time.as_secs()),
     }
 }
 

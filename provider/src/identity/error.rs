@@ -1,8 +1,9 @@
+use core::error::Error;
 use core::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use pq_x509::{CertificateError, KeyError, SignatureAlgorithm};
+use pq_x509::{CertificateError, KeyError, OcspError, OcspResponseError, SignatureAlgorithm};
 use rustls::OtherError;
 use rustls::pki_types::pem;
 
@@ -124,6 +125,20 @@ pub enum IdentityError {
         limit: usize,
     },
 
+    /// An OCSP response can't be read, or has no answer in it.
+    #[error(
+        "{0}; it should be in DER, as responders send it, and about the certificate of the chain"
+    )]
+    OcspResponse(OcspResponseError),
+
+    /// An OCSP response is of no use for the chain.
+    #[error("the OCSP response {0}")]
+    Ocsp(OcspError),
+
+    /// A [source](super::OcspSource) has no OCSP response.
+    #[error("there is no OCSP response: {0}")]
+    OcspSource(Box<dyn Error + Send + Sync>),
+
     /// What a chain and a key from files have wrong with them.
     #[error("{} with the key {}: {error}", .chain.display(), .key.display())]
     InFiles {
@@ -145,10 +160,10 @@ pub enum IdentityError {
         path: PathBuf,
     },
 
-    /// A file is larger than any chain or key.
+    /// A file is larger than any chain, key or OCSP response.
     #[error(
-        "{} has {len} bytes, where a chain or a key may have {limit}; give the file with the PEM \
-         text of one of them",
+        "{} has {len} bytes, where a chain, a key or an OCSP response may have {limit}; give the file \
+         with one of them",
         .path.display()
     )]
     FileTooLarge {

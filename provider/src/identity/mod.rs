@@ -1,4 +1,4 @@
-// This room uses `hello` and `algorithms`, and in tests `builder`.
+// This room uses `hello`, `ocsp` and `algorithms`, and in tests `builder`.
 
 //! Certificate chains and their keys: several of them on one port, and replaced while
 //! the program runs.
@@ -6,7 +6,8 @@
 //! An [`Identity`] is a chain with the key of its leaf, checked when it is made. An
 //! [`IdentitySet`] holds those of a server, for any number of names; [`Identities`] gives
 //! rustls the one that suits each peer, and takes a new set, or changes in it, at any time.
-//! [`IdentityFiles`] reads them from PEM files and watches these for changes.
+//! [`IdentityFiles`] reads them from PEM files and watches these for changes, and OCSP responses
+//! beside them.
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -100,6 +101,19 @@
 //! * [`IdentitySet::strongest_first`] puts the chain where its strength says. It is for a closed
 //!   world, where all clients trust all roots.
 //!
+//! # OCSP responses
+//!
+//! A chain can be shown along with what its CA says of it: an OCSP response, which clients needn't ask
+//! the CA for then (*stapling*). It goes to clients that ask for one, and no longer than it says
+//! itself. It comes
+//!
+//! * from a call, at any time: [`Identity::set_ocsp_response`];
+//! * from a file beside the chain, which is watched: [`FilePair::with_ocsp_response`];
+//! * from a source that is asked again before it expires, such as a closure that asks the CA:
+//!   [`IdentityFiles::with_ocsp_source`], [`Identities::refresh_ocsp_responses`].
+//!
+//! Clients check it by [`CheckOcsp`](crate::verify::CheckOcsp).
+//!
 //! # TLS 1.2
 //!
 //! In TLS 1.2, where ML-DSA has no place, cipher suites are for one kind of key: the client has
@@ -132,6 +146,7 @@ mod files;
 mod resolver;
 mod set;
 mod sharded;
+mod stapled;
 
 pub use certified::Identity;
 pub use choice::Choice;
@@ -139,3 +154,4 @@ pub use error::IdentityError;
 pub use files::{FilePair, IdentityFiles, WatchError, Watcher};
 pub use resolver::Identities;
 pub use set::IdentitySet;
+pub use stapled::OcspSource;

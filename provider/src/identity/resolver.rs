@@ -1,15 +1,18 @@
 use alloc::sync::Arc;
 use core::mem;
+use core::time::Duration;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use rustls::SignatureScheme;
 use rustls::client::ResolvesClientCert;
+use rustls::pki_types::UnixTime;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use tracing::{debug, warn};
 
 use super::choice::{Accepted, find};
+use super::stapled::OcspSource;
 use super::{Choice, Identity, IdentitySet};
 use crate::hello::{Offer, Start};
 
@@ -107,6 +110,81 @@ impl Identities {
         // What was the current set goes here, after the locks.
     }
 
+    /// Asks `source` for OCSP responses for those identities in the set for whose it is time, and
+    /// shows them from then on, as [`Identity::set_ocsp_response`] does. Says how long it is until
+    /// the next one has to be asked for: call it again then, and when identities were added. It
+    /// waits for the source, so call it from a thread of its own, or where waiting is allowed. Where [files are
+    /// watched](super::IdentityFiles::with_ocsp_source), the thread that does so does this as well.
+    ///
+    /// A response is asked for at once where there is none, and again after half of the time between
+    /// its thisUpdate and its nextUpdate, or a day if that is less. If the source fails, or what it has is
+    /// of no use, the log says so. Then, and if it has nothing newer, the one before stays until it
+    /// expires, and the source is asked again after a quarter of the time that is left until then, between
+    /// ten seconds and an hour, and each minute where there is none. Identities whose response is
+    /// [in a file](super::FilePair::with_ocsp_response) are left out.
+    ///
+    /// ```
+    /// use pq_x509::{CertStatus, Certificate, IssueError, Issuer, OcspRequest, OcspResponder};
+    /// use pq_x509::{SigningKey, Validity};
+    /// use rustls::pki_types::CertificateDer;
+    /// use rustls_pq::identity::{Identities, OcspSource};
+    /// # use pq_x509::{CertificateBuilder, SignatureAlgorithm};
+    /// # use std::time::{Duration, SystemTime};
+    ///
+    /// /// A CA in this program. Most ask a responder over HTTP.
+    /// fn source(ca: &Issuer<SigningKey>) -> impl OcspSource {
+    ///     |chain: &[CertificateDer<'static>]| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
+    ///         let leaf = Certificate::from_der(&chain[0])?;
+    ///         let request = OcspRequest::builder().certificate(&leaf, ca.certificate()).build()?;
+    ///         let responder = OcspResponder::ca(ca);
+    ///         let response =
+    ///             responder.respond(&request, SystemTime::now(), Validity::days(2), |_| {
+    ///                 Ok::<_, IssueError>(CertStatus::Good)
+    ///             })?;
+    ///         Ok(response.into_der())
+    ///     }
+    /// }
+    /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+    /// # let ca = Issuer::self_signed(CertificateBuilder::ca("CA"), key)?;
+    /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+    /// # let leaf = ca.issue(CertificateBuilder::server().dns_name("a.test"), &key)?;
+    /// # let (chain, key) = (leaf.to_pem(), key.to_pkcs8_pem()?);
+    /// # let provider = rustls_pq::provider()?;
+    /// # let identity = rustls_pq::identity::Identity::from_pem(
+    /// #     chain.as_bytes(),
+    /// #     key.as_bytes(),
+    /// #     &provider,
+    /// # )?;
+    /// # let set = rustls_pq::identity::IdentitySet::new().with(identity);
+    /// # let identities = Identities::new(set);
+    ///
+    /// let pause = identities.refresh_ocsp_responses(&source(&ca));
+    /// // `std::thread::sleep(pause)`, and again.
+    /// # assert!(Duration::from_secs(23 * 3600) < pause && pause <= Duration::from_secs(24 * 3600));
+    /// # let set = identities.current();
+    /// # assert!(set.named("a.test").next().unwrap().ocsp_response_until().is_some());
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn refresh_ocsp_responses(&self, source: &dyn OcspSource) -> Duration {
+        self.refresh_while(source, || true)
+    }
+
+    /// The same, for as long as it goes on.
+    pub(super) fn refresh_while(
+        &self,
+        source: &dyn OcspSource,
+        goes_on: impl Fn() -> bool,
+    ) -> Duration {
+        let set = self.current();
+        let times = set.each();
+        let times = times.filter_map(|one| one.refresh_ocsp_response(source, &goes_on));
+        let next = times.map(|time| time.as_secs()).min();
+        let pause = next.map(|next| next.saturating_sub(UnixTime::now().as_secs()));
+        pause
+            .map_or(LONGEST_PAUSE, Duration::from_secs)
+            .max(SHORTEST_PAUSE)
+    }
+
     /// The current set.
     pub fn current(&self) -> Arc<IdentitySet> {
         // A pointer is whole whenever the lock is free.
@@ -144,10 +222,16 @@ impl Identities {
     }
 }
 
+/// Between two questions for OCSP responses.
+const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Where there is nobody to ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
 impl ResolvesServerCert for Identities {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let choice = self.current().resolve(&Offer::of(&hello))?;
-        Some(Arc::clone(choice.identity.certified_key()))
+        Some(choice.identity.certified_key())
     }
 }
 
@@ -178,7 +262,7 @@ impl ResolvesClientCert for Identities {
                 scheme: Some(scheme),
             }) => {
                 debug!(key = %identity.key_algorithm(), ?scheme, "client certificate chosen");
-                Some(Arc::clone(identity.certified_key()))
+                Some(identity.certified_key())
             }
             // Then rustls sends an empty chain, and the server decides.
             _ => {

@@ -109,8 +109,8 @@ impl IdentitySet {
     /// Has the strongest identity come first, whatever the order in which they are added: by the
     /// weakest link of its chain, post-quantum before classical and the higher security category
     /// first. Among equals it is one that has the client's name before one with a wildcard for it,
-    /// and then the smaller one, counted in bytes of the certificates, of the OCSP response if there
-    /// is one, and of the signature in the handshake.
+    /// and then the smaller one, counted in bytes of the certificates and of the signature in the
+    /// handshake.
     ///
     /// This is for a closed world, where every client that lists ML-DSA in `signature_algorithms`
     /// trusts the root of the ML-DSA chain, too. On the internet it **refuses service** to most
@@ -203,6 +203,12 @@ impl IdentitySet {
         let mut firsts = firsts.collect::<Vec<_>>();
         firsts.sort_unstable_by(|a, b| self.order.compare(a, b));
         firsts.into_iter().map(|ranked| &ranked.identity)
+    }
+
+    /// Each identity once, in no order.
+    pub(super) fn each(&self) -> impl Iterator<Item = &Arc<Identity>> {
+        let entries = self.by_identity.values();
+        entries.filter_map(|of_one| Some(&of_one.first()?.ranked.identity))
     }
 
     /// What there is for a client that asks for this name, the most preferred first. One that is

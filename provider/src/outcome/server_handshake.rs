@@ -326,6 +326,6 @@ struct Chosen(Option<Choice>);
 impl ResolvesServerCert for Chosen {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let choice = self.0.as_ref()?;
-        Some(Arc::clone(choice.identity.certified_key()))
+        Some(choice.identity.certified_key())
     }
 }

@@ -257,7 +257,7 @@ fn post_quantum_signing(base: Base, kind: Kind) -> Vec<Operation> {
             },
             |(provider, chain, pem, _)| {
                 let identity = Identity::from_pem(chain.as_bytes(), pem.as_bytes(), provider);
-                Arc::clone(identity.expect("valid").certified_key())
+                identity.expect("valid").certified_key()
             },
             move |(_, _, pem, key), _| {
                 let der = key.to_pkcs8_der_as(form).expect("has a seed");

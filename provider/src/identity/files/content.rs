@@ -1,9 +1,9 @@
-//! What is in a pair of files.
+//! What is in a pair of files, and in the one beside it.
 
 use core::hash::BuildHasher;
 use std::fs::{File, Metadata};
 use std::hash::RandomState;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -40,6 +40,35 @@ impl Content {
     }
 }
 
+/// An OCSP response in a file, if there is such a file.
+pub(super) struct Response {
+    pub(super) der: Option<Zeroizing<Vec<u8>>>,
+    /// What the system said of it before it was read.
+    pub(super) traits: Option<Traits>,
+}
+
+impl Response {
+    pub(super) fn read(path: &Path) -> Result<Self, IdentityError> {
+        match read(path) {
+            Ok((der, metadata)) => Ok(Self {
+                der: Some(der),
+                traits: Some(Traits::of(&metadata)),
+            }),
+            Err(IdentityError::File { error, .. }) if error.kind() == ErrorKind::NotFound => {
+                Ok(Self {
+                    der: None,
+                    traits: None,
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn stamp(&self, hasher: &RandomState) -> u64 {
+        hasher.hash_one(self.der.as_deref())
+    }
+}
+
 /// What the system says of a file without reading it. What differs has changed; what doesn't has
 /// not, unless it was written within one tick of the file system's clock.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -56,6 +85,15 @@ impl Traits {
     /// Those of a pair, if there are such files.
     pub(super) fn look(chain: &Path, key: &Path) -> io::Result<[Self; 2]> {
         Ok([Self::of(&chain.metadata()?), Self::of(&key.metadata()?)])
+    }
+
+    /// Those of a file that need not be there; `None` if the system doesn't say.
+    pub(super) fn look_for(path: &Path) -> Option<Option<Self>> {
+        match path.metadata() {
+            Ok(metadata) => Some(Some(Self::of(&metadata))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
+            Err(_) => None,
+        }
     }
 
     fn of(metadata: &Metadata) -> Self {

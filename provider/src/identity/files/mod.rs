@@ -2,11 +2,13 @@
 //!
 //! * [`IdentityFiles`] says which files, and loads them.
 //! * `content` reads a pair, and only if it is of regular files.
+//! * `response` is an OCSP response beside a pair.
 //! * `tracked` is what is known of files that are read again when they change.
 //! * `watched` is a pair, and what was made of it.
 //! * `watcher` looks at them in a thread of its own, and takes over what has changed.
 
 mod content;
+mod response;
 mod tracked;
 mod watched;
 mod watcher;
@@ -14,6 +16,7 @@ mod watcher;
 pub use watcher::{WatchError, Watcher};
 
 use alloc::sync::Arc;
+use core::fmt;
 use core::time::Duration;
 use std::path::PathBuf;
 
@@ -22,7 +25,9 @@ use rustls::pki_types::UnixTime;
 use tracing::warn;
 
 use self::content::Content;
+use self::response::ResponseFile;
 use super::set::Serves;
+use super::stapled::OcspSource;
 use super::{Identities, Identity, IdentityError, IdentitySet};
 use crate::hello::TrustAnchorId;
 
@@ -60,11 +65,12 @@ use crate::hello::TrustAnchorId;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "files are read by `load()` or `watch()`"]
 pub struct IdentityFiles {
     provider: Arc<CryptoProvider>,
     pairs: Vec<FilePair>,
+    ocsp_source: Option<Arc<dyn OcspSource>>,
 }
 
 impl IdentityFiles {
@@ -73,6 +79,19 @@ impl IdentityFiles {
         Self {
             provider,
             pairs: Vec::new(),
+            ocsp_source: None,
+        }
+    }
+
+    /// Has OCSP responses come from a source for those chains that have none
+    /// [in a file](FilePair::with_ocsp_response), when the files are [watched](Self::watch): see
+    /// [`Identities::refresh_ocsp_responses`], which the thread that watches files calls when it is
+    /// time. It begins at once, and serving doesn't wait for it; as long as the source is waited for, no file is
+    /// watched. Identities that the program adds to the set are seen to as well.
+    pub fn with_ocsp_source(self, source: impl OcspSource + 'static) -> Self {
+        Self {
+            ocsp_source: Some(Arc::new(source)),
+            ..self
         }
     }
 
@@ -113,6 +132,7 @@ impl IdentityFiles {
         let mut set = IdentitySet::new();
         for pair in &self.pairs {
             let identity = pair.first(&pair.read()?, &self.provider)?;
+            ResponseFile::of(pair).load(&identity);
             set = set.serving(identity, pair.serves.clone());
         }
         Ok(set)
@@ -136,7 +156,8 @@ impl IdentityFiles {
     /// times and the identity of each file, and reads it only if these have changed, or were first
     /// seen less than five seconds before it was read last: a file can be written twice within one
     /// tick of its file system's clock. For 100,000 pairs a look takes half a second of one core,
-    /// and two where all of them are read; the log says so at the level DEBUG. The pause after a look
+    /// and two where all of them are read; the log says so at the level DEBUG. An OCSP response in a file
+    /// is one more to look at. The pause after a look
     /// is nine times as long as the look, if that is longer than `every`, and a minute at most, so
     /// that looks of up to six seconds take no more than a tenth of a core.
     ///
@@ -149,6 +170,15 @@ impl IdentityFiles {
     }
 }
 
+impl fmt::Debug for IdentityFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IdentityFiles")
+            .field("pairs", &self.pairs)
+            .field("has_ocsp_source", &self.ocsp_source.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
 /// The PEM files of a chain, leaf first, and of its key, and who gets that chain: see
 /// [`IdentityFiles::with_pair`].
 #[derive(Clone, Debug)]
@@ -156,6 +186,7 @@ impl IdentityFiles {
 pub struct FilePair {
     chain: PathBuf,
     key: PathBuf,
+    ocsp_response: Option<PathBuf>,
     serves: Serves,
     trust_anchors: Vec<TrustAnchorId>,
     protocols: Vec<Vec<u8>>,
@@ -167,6 +198,7 @@ impl FilePair {
         Self {
             chain: chain.into(),
             key: key.into(),
+            ocsp_response: None,
             serves: Serves::ItsNames,
             trust_anchors: Vec::new(),
             protocols: Vec::new(),
@@ -186,6 +218,21 @@ impl FilePair {
     pub fn for_name(self, name: &str) -> Self {
         Self {
             serves: Serves::for_name(name),
+            ..self
+        }
+    }
+
+    /// Has an OCSP response shown along with the chain, from a file in DER: see
+    /// [`Identity::set_ocsp_response`]. A usual name for it is that of the chain with the extension
+    /// `ocsp`.
+    ///
+    /// The file need not be there. Where files are [watched](IdentityFiles::watch), it is taken over
+    /// when it comes or changes, once two looks in a row find the same, and when it goes, no response
+    /// is shown any more. One that can't be used keeps no chain from being served: the log says why, and the
+    /// response before is shown until it expires.
+    pub fn with_ocsp_response(self, file: impl Into<PathBuf>) -> Self {
+        Self {
+            ocsp_response: Some(file.into()),
             ..self
         }
     }

@@ -52,6 +52,16 @@ impl<T: PartialEq> Tracked<T> {
         }
     }
 
+    /// Of files that can't be read, which was reported.
+    pub(super) fn unreadable() -> Self {
+        Self {
+            in_use: None,
+            last: Last::Unreadable,
+            traits: None,
+            read: [Instant::now(); 2],
+        }
+    }
+
     /// They were read from `start` on until now. What differs counts with `is_complete` at once, and
     /// else if it has been there before.
     pub(super) fn saw(&mut self, stamp: u64, traits: T, start: Instant, is_complete: bool) -> Seen {
@@ -93,6 +103,20 @@ impl<T: PartialEq> Tracked<T> {
     /// What has this stamp is of no use.
     pub(super) fn refuse(&mut self, stamp: u64) {
         self.last = Last::Refused(stamp);
+    }
+
+    /// What they are for is another one from now on. What is there may be of use to it, though it
+    /// was refused before.
+    pub(super) fn start_over(&mut self) {
+        let seen = match self.last {
+            Last::InUse => self.in_use,
+            Last::Changed(seen) | Last::Refused(seen) => Some(seen),
+            Last::Unreadable => None,
+        };
+        self.in_use = None;
+        if let Some(seen) = seen {
+            self.last = Last::Changed(seen);
+        }
     }
 
     /// Whether they are certainly as they were read last, and that is all there is to know. `look`
@@ -173,5 +197,25 @@ mod tests {
         tracked.refuse(2);
         assert_eq!(tracked.saw(2, (), now, false), Seen::NotYet);
         assert_eq!(tracked.saw(2, (), now, true), Seen::New);
+        assert!(Tracked::<()>::unreadable().failed(true));
+        assert!(!Tracked::<()>::unreadable().failed(false));
+    }
+
+    #[test]
+    fn what_was_refused_for_one_may_be_of_use_to_another() {
+        let now = Instant::now();
+        let mut tracked = Tracked::read(1, (), now);
+        tracked.refuse(1);
+        assert_eq!(tracked.saw(1, (), now, false), Seen::NotYet);
+        tracked.start_over();
+        assert_eq!(tracked.saw(1, (), now, false), Seen::New);
+        tracked.take(1);
+        tracked.start_over();
+        assert_eq!(tracked.saw(1, (), now, false), Seen::New);
+        tracked.take(1);
+        assert!(tracked.failed(false));
+        tracked.start_over();
+        assert_eq!(tracked.saw(1, (), now, false), Seen::NotYet);
+        assert_eq!(tracked.saw(1, (), now, false), Seen::New);
     }
 }

@@ -9,6 +9,7 @@ use tracing::warn;
 
 use super::FilePair;
 use super::content::Traits;
+use super::response::{ResponseFile, WatchedResponse};
 use super::tracked::{Seen, Tracked};
 use crate::identity::{Identity, IdentityError};
 
@@ -17,6 +18,7 @@ pub(super) struct Watched {
     pub(super) files: FilePair,
     pub(super) current: Arc<Identity>,
     tracked: Tracked<[Traits; 2]>,
+    response: Option<WatchedResponse>,
     /// The mode of the file with the key that the log has warned of last.
     exposed_by: Option<u32>,
 }
@@ -44,6 +46,7 @@ impl Watched {
         let current = Arc::new(files.first(&content, provider)?);
         tracked.take(stamp);
         Ok(Self {
+            response: ResponseFile::of(&files).watch(&current, hasher),
             current,
             tracked,
             exposed_by: content.exposed_by,
@@ -54,6 +57,22 @@ impl Watched {
     /// Reads the files, and takes over what has changed: with `is_complete` at once, and else if it
     /// has been there before.
     pub(super) fn look(
+        &mut self,
+        is_complete: bool,
+        provider: &CryptoProvider,
+        hasher: &RandomState,
+    ) -> Look {
+        let look = self.look_at_pair(is_complete, provider, hasher);
+        if let Some(response) = &mut self.response {
+            if let Look::Changed = look {
+                response.start_over(&self.current);
+            }
+            response.look(&self.current, is_complete, hasher);
+        }
+        look
+    }
+
+    fn look_at_pair(
         &mut self,
         is_complete: bool,
         provider: &CryptoProvider,
@@ -105,6 +124,7 @@ impl Watched {
     pub(super) fn is_as_read(&self) -> bool {
         let FilePair { chain, key, .. } = &self.files;
         self.tracked.is_as_read(|| Traits::look(chain, key).ok())
+            && (self.response.as_ref()).is_none_or(WatchedResponse::is_as_read)
     }
 
     fn refuse(&self, error: &IdentityError) {

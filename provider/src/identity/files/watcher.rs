@@ -15,6 +15,7 @@ use tracing::{debug, error, info, warn};
 use super::IdentityFiles;
 use super::watched::{Look, Watched};
 use crate::identity::set::Origin;
+use crate::identity::stapled::OcspSource;
 use crate::identity::{Identities, IdentityError, IdentitySet};
 
 pub(super) fn watch(
@@ -39,6 +40,7 @@ pub(super) fn watch(
         hasher,
         watched,
         origin,
+        ocsp_source: files.ocsp_source,
         is_over: Arc::clone(&is_over),
     };
 
@@ -64,7 +66,7 @@ pub(super) fn watch(
 /// Watches files until it is dropped.
 ///
 /// To drop it takes a second at most. A thread that waits longer for a file, such as one on a file
-/// server that doesn't answer, is left behind: the log says so, and whatever it is going to read
+/// server that doesn't answer, or for the source of OCSP responses, is left behind: the log says so, and whatever it is going to read
 /// then changes nothing any more. As long as it waits, no file is watched; a minute after it has
 /// gone on, or after the usual pause if that is longer, it looks at all of them again.
 #[derive(Debug)]
@@ -106,8 +108,8 @@ impl Drop for Watcher {
         let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(PATIENCE) {
             warn!(
-                "the thread that watches certificate files waits for one of them, and is left \
-                 behind; see whether their file system answers"
+                "the thread that watches certificate files waits for one of them, or for the source of \
+                 OCSP responses, and is left behind; see whether their file system, or the source, answers"
             );
             return;
         }
@@ -152,15 +154,20 @@ struct Watch {
     watched: Vec<Watched>,
     /// Of the set that the files have led to.
     origin: Origin,
+    ocsp_source: Option<Arc<dyn OcspSource>>,
     is_over: Arc<AtomicBool>,
 }
 
 impl Watch {
     fn run(mut self, every: Duration, orders: &Receiver<Reload>) {
         let mut pause = every;
+        let mut last = Instant::now();
         loop {
-            let is_complete = match orders.recv_timeout(pause) {
+            let until_refresh = self.refresh_ocsp_responses();
+            let until_look = pause.saturating_sub(last.elapsed());
+            let is_complete = match orders.recv_timeout(until_look.min(until_refresh)) {
                 Ok(Reload) => true,
+                Err(RecvTimeoutError::Timeout) if last.elapsed() < pause => continue,
                 Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
@@ -174,7 +181,17 @@ impl Watch {
                 "looked at the certificate files"
             );
             pause = pause_after(took, every);
+            last = Instant::now();
         }
+    }
+
+    /// Asks the source for what is due, and says how long it is until the next time.
+    fn refresh_ocsp_responses(&self) -> Duration {
+        let Some(source) = &self.ocsp_source else {
+            return Duration::MAX;
+        };
+        let goes_on = || !self.is_over.load(Ordering::Relaxed);
+        self.identities.refresh_while(&**source, goes_on)
     }
 
     /// Looks at all files, and says how many pairs it has read for that.

@@ -139,7 +139,9 @@ fn files_that_are_too_large() {
     );
     let text = error.to_string();
     assert!(
-        text.contains("has 1048577 bytes, where a chain or a key may have 1048576"),
+        text.contains(
+            "has 1048577 bytes, where a chain, a key or an OCSP response may have 1048576"
+        ),
         "{text}"
     );
 }

@@ -1,0 +1,351 @@
+use alloc::sync::Arc;
+use core::error::Error;
+use core::panic::AssertUnwindSafe;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::panic::catch_unwind;
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+use pq_x509::{
+    CertStatus, Certificate, OcspDelegateError, OcspError, OcspResponse, OcspVerifier,
+    SignatureError, SingleResponse,
+};
+use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, UnixTime};
+use rustls::sign::CertifiedKey;
+
+use super::IdentityError;
+
+/// Gives OCSP responses for the leaves of chains, so that servers always have one that counts: see
+/// [`Identities::refresh_ocsp_responses`](super::Identities::refresh_ocsp_responses) and
+/// [`IdentityFiles::with_ocsp_source`](super::IdentityFiles::with_ocsp_source).
+///
+/// Closures are sources. One that asks a responder over the network is to bound how long it waits:
+/// who asks it does nothing else meanwhile.
+pub trait OcspSource: Send + Sync {
+    /// A response in DER for the leaf, the first certificate of `chain`.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none now. It is asked again.
+    fn ocsp_response(
+        &self,
+        chain: &[CertificateDer<'static>],
+    ) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>>;
+}
+
+impl<F, E> OcspSource for F
+where
+    F: Fn(&[CertificateDer<'static>]) -> Result<Vec<u8>, E> + Send + Sync,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    fn ocsp_response(
+        &self,
+        chain: &[CertificateDer<'static>],
+    ) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+        self(chain).map_err(Into::into)
+    }
+}
+
+/// What a source says.
+pub(super) fn ask(
+    source: &dyn OcspSource,
+    chain: &[CertificateDer<'static>],
+) -> Result<Vec<u8>, IdentityError> {
+    // A panic would end the thread that keeps all responses fresh.
+    catch_unwind(AssertUnwindSafe(|| source.ocsp_response(chain)))
+        .unwrap_or_else(|_| Err("it panicked, and standard error may say why".into()))
+        .map_err(IdentityError::OcspSource)
+}
+
+/// What a response in DER says of the leaf of a chain, if a server may show it.
+///
+/// Its signature is verified where the chain has the issuer's certificate, and `algorithms` has what
+/// it takes.
+pub(super) fn check(
+    response: &[u8],
+    chain: &[CertificateDer<'_>],
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
+    now: UnixTime,
+) -> Result<Answer, IdentityError> {
+    let response = OcspResponse::from_der(response).map_err(IdentityError::OcspResponse)?;
+    let certificates = chain.iter().enumerate().map(|(index, certificate)| {
+        Certificate::from_der(certificate)
+            .map_err(|error| IdentityError::Certificate { index, error })
+    });
+    let certificates = certificates.collect::<Result<Vec<_>, _>>()?;
+    // Whoever has made it just now may have a clock that is a little ahead.
+    let newest = response.answers().iter().map(SingleResponse::this_update);
+    let newest = newest.max().unwrap_or(now);
+    let now = match newest.as_secs().saturating_sub(now.as_secs()) <= SKEW.as_secs() {
+        true => now.max(newest),
+        false => now,
+    };
+    let leaf = certificates.first().ok_or(IdentityError::NoCertificate)?;
+    let issuers = certificates.iter();
+    let mut issuers = issuers
+        .filter(|one| one.is_ca() && one.subject() == leaf.issuer())
+        .peekable();
+    let answer = match issuers.peek() {
+        // CAs of one name may have several keys.
+        Some(_) => match issuers.find(|one| response.answer_for(leaf, one).is_some()) {
+            Some(issuer) => {
+                let verifier = OcspVerifier::new(issuer, now).with_algorithms(algorithms);
+                match verifier.verify(&response, leaf) {
+                    Err(error) if !is_for_others_to_verify(&error) => {
+                        return Err(IdentityError::Ocsp(error));
+                    }
+                    _ => response.answer_for(leaf, issuer),
+                }
+            }
+            None => None,
+        },
+        // Numbers of certificates are random.
+        None => {
+            let mut answers = response.answers().iter();
+            answers.find(|answer| answer.certificate().serial_number() == leaf.serial_number())
+        }
+    };
+    let answer = answer.ok_or(IdentityError::Ocsp(OcspError::NotAbout))?;
+    Answer::read(answer, now).map_err(IdentityError::Ocsp)
+}
+
+/// How far clocks may be apart. Clients judge by their own.
+const SKEW: Duration = Duration::from_secs(5 * 60);
+
+/// Whether a signature is of an algorithm that this side has no use for itself.
+fn is_for_others_to_verify(error: &OcspError) -> bool {
+    let signature = match error {
+        OcspError::Signature(error) => error,
+        OcspError::Delegate { error, .. } => match &**error {
+            OcspDelegateError::Signature(error) => error,
+            _ => return false,
+        },
+        _ => return false,
+    };
+    matches!(signature, SignatureError::UnsupportedAlgorithm(_))
+}
+
+/// What is to be known of a response that is shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    pub(super) status: CertStatus,
+    pub(super) this_update: UnixTime,
+    pub(super) next_update: UnixTime,
+}
+
+impl Answer {
+    fn read(answer: &SingleResponse, now: UnixTime) -> Result<Self, OcspError> {
+        let this_update = answer.this_update();
+        let next_update = answer.next_update().ok_or(OcspError::NoNextUpdate)?;
+        if now < this_update {
+            return Err(OcspError::NotYetCurrent {
+                this_update,
+                time: now,
+            });
+        }
+        if now >= next_update {
+            return Err(OcspError::Stale {
+                next_update,
+                time: now,
+            });
+        }
+        match answer.status() {
+            CertStatus::Unknown => Err(OcspError::UnknownCertificate),
+            status => Ok(Self {
+                status,
+                this_update,
+                next_update,
+            }),
+        }
+    }
+
+    /// When to ask for a newer one: after half of its time, and after a day at most.
+    fn ask_at(&self, now: UnixTime) -> UnixTime {
+        let [this_update, next_update] = [self.this_update, self.next_update].map(|t| t.as_secs());
+        let half = this_update + next_update.saturating_sub(this_update) / 2;
+        let after_a_day = now.as_secs() + A_DAY.as_secs();
+        at_seconds(half.clamp(now.as_secs() + 1, after_a_day))
+    }
+
+    /// When to ask again, after there was nothing newer: in a quarter of the time that is left.
+    fn ask_again_at(&self, now: UnixTime) -> UnixTime {
+        let left = self.next_update.as_secs().saturating_sub(now.as_secs());
+        let pause = (left / 4).clamp(SHORTEST_RETRY.as_secs(), LONGEST_RETRY.as_secs());
+        at_seconds(now.as_secs() + pause)
+    }
+}
+
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const SHORTEST_RETRY: Duration = Duration::from_secs(10);
+const LONGEST_RETRY: Duration = Duration::from_secs(60 * 60);
+
+/// How long to wait after there was no response at all.
+const PAUSE_WITHOUT: Duration = Duration::from_secs(60);
+
+fn at_seconds(seconds: u64) -> UnixTime {
+    UnixTime::since_unix_epoch(Duration::from_secs(seconds))
+}
+
+/// The place for an OCSP response beside a chain. As long as there never was one, to look costs
+/// nothing.
+#[derive(Default)]
+pub(super) struct Stapled(OnceLock<RwLock<State>>);
+
+#[derive(Default)]
+struct State {
+    staple: Option<Staple>,
+    /// When a source is to be asked.
+    ask_at: AskAt,
+}
+
+#[derive(Clone, Copy, Default)]
+enum AskAt {
+    #[default]
+    Now,
+    Time(UnixTime),
+    /// The response comes from elsewhere.
+    Never,
+}
+
+/// A response, and what it is about.
+struct Staple {
+    /// The chain, the key and the response.
+    certified: Arc<CertifiedKey>,
+    answer: Answer,
+    is_end_reported: AtomicBool,
+}
+
+/// What there is to show.
+pub(super) enum Shown {
+    Staple(Arc<CertifiedKey>),
+    Nothing,
+    /// There is one that has expired since the last time.
+    Ended(UnixTime),
+}
+
+impl Stapled {
+    /// What to show at this time, which is asked for if it matters.
+    pub(super) fn shown(&self, now: impl FnOnce() -> UnixTime) -> Shown {
+        self.read(|state| match &state.staple {
+            Some(staple) if now() < staple.answer.next_update => {
+                Shown::Staple(Arc::clone(&staple.certified))
+            }
+            Some(staple) if !staple.is_end_reported.swap(true, Ordering::Relaxed) => {
+                Shown::Ended(staple.answer.next_update)
+            }
+            _ => Shown::Nothing,
+        })
+        .unwrap_or(Shown::Nothing)
+    }
+
+    pub(super) fn answer(&self) -> Option<Answer> {
+        self.read(|state| Some(state.staple.as_ref()?.answer))?
+    }
+
+    /// The response's length, in bytes.
+    pub(super) fn len(&self) -> usize {
+        let response =
+            self.read(|state| Some(state.staple.as_ref()?.certified.ocsp.as_ref()?.len()));
+        response.flatten().unwrap_or(0)
+    }
+
+    pub(super) fn set(&self, staple: Option<(CertifiedKey, Answer)>) {
+        if staple.is_none() && self.0.get().is_none() {
+            return;
+        }
+        let staple = staple.map(|(certified, answer)| Staple {
+            certified: certified.into(),
+            answer,
+            is_end_reported: AtomicBool::new(false),
+        });
+        self.write(|state| state.staple = staple);
+    }
+
+    /// No source is to be asked.
+    pub(super) fn never_ask(&self) {
+        self.write(|state| state.ask_at = AskAt::Never);
+    }
+
+    /// When to ask a source, if ever.
+    pub(super) fn ask_at(&self, now: UnixTime) -> Option<UnixTime> {
+        match self.read(|state| state.ask_at).unwrap_or_default() {
+            AskAt::Now => Some(now),
+            AskAt::Time(time) => Some(time),
+            AskAt::Never => None,
+        }
+    }
+
+    /// A source was asked: when to ask it the next time, depending on whether the response that is
+    /// there came from it.
+    pub(super) fn asked(&self, is_new: bool, now: UnixTime) -> UnixTime {
+        self.write(|state| {
+            let time = match &state.staple {
+                Some(staple) if is_new => staple.answer.ask_at(now),
+                Some(staple) if now < staple.answer.next_update => staple.answer.ask_again_at(now),
+                _ => at_seconds(now.as_secs() + PAUSE_WITHOUT.as_secs()),
+            };
+            state.ask_at = AskAt::Time(time);
+            time
+        })
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&State) -> T) -> Option<T> {
+        // What is in it is whole whenever the lock is free.
+        let state = self.0.get()?.read();
+        Some(read(&state.unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn write<T>(&self, write: impl FnOnce(&mut State) -> T) -> T {
+        let state = self.0.get_or_init(RwLock::default).write();
+        write(&mut state.unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: u64 = 24 * 60 * 60;
+
+    fn answer(this_update: u64, next_update: u64) -> Answer {
+        Answer {
+            status: CertStatus::Good,
+            this_update: at_seconds(this_update),
+            next_update: at_seconds(next_update),
+        }
+    }
+
+    #[test]
+    fn a_newer_one_is_asked_for_after_half_of_the_time() {
+        for (validity, now, expected) in [
+            (100, 0, 50),
+            (100, 49, 50),
+            // Whoever makes them has made no newer one.
+            (100, 50, 51),
+            (100, 99, 100),
+            (DAY, 0, DAY / 2),
+            // Revocations are not to be kept back for long.
+            (10 * DAY, 0, DAY),
+            (10 * DAY, 1, DAY + 1),
+            (1, 0, 1),
+        ] {
+            let at = answer(0, validity).ask_at(at_seconds(now));
+            assert_eq!(at.as_secs(), expected, "{validity} {now}");
+        }
+    }
+
+    #[test]
+    fn a_source_that_fails_is_asked_again() {
+        for (left, expected) in [
+            (0, 10),
+            (39, 10),
+            (80, 20),
+            (14_400, 3_600),
+            (10 * DAY, 3_600),
+        ] {
+            let now = at_seconds(1_000);
+            let again = answer(0, 1_000 + left).ask_again_at(now);
+            assert_eq!(again.as_secs(), 1_000 + expected, "{left}");
+        }
+    }
+}
