@@ -12,11 +12,12 @@ use hyper::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
 use hyper_util::rt::TokioIo;
 use pq_x509::Certificate;
 use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig};
 use rustls_pq::identity::{Identities, IdentityFiles};
-use rustls_pq::verify::EnforceKeyUsage;
+use rustls_pq::verify::{CheckOcsp, EnforceKeyUsage};
 use rustls_pq::{Group, Negotiated, Profile, Refusal};
 use tls_server::{Revocation, Summary, TlsError, provider_builder};
 use tokio::net::TcpStream;
@@ -29,6 +30,7 @@ use crate::counted::Counted;
 use crate::diagnosis::Diagnosis;
 use crate::failure::{Failure, Phase};
 use crate::observer::Observer;
+use crate::ocsp::{OcspOutcome, OcspSummary};
 use crate::report::{ByteCounts, Report, Response, Times};
 use crate::target::Target;
 use crate::trust::Trust;
@@ -44,6 +46,8 @@ pub(crate) struct Request {
     pub(crate) trust: Trust,
     /// By which the server's chain is checked, if it is.
     pub(crate) revocation: Option<Revocation>,
+    /// Whether the server has to send an OCSP response.
+    pub(crate) require_ocsp: bool,
     /// Whether roots may have issued certificates for keys of the other kind.
     pub(crate) mixed_chains: bool,
     pub(crate) profile: Profile,
@@ -119,6 +123,7 @@ pub(crate) async fn fetch(request: Request) -> Result<Report, Failure> {
         trust_anchor: session.trust_anchor(&chain),
         trusted_from: request.trust.source.clone(),
         certificates: chain.iter().map(CertificateSummary::from).collect(),
+        ocsp: session.ocsp.response().map(OcspSummary::from),
         bytes,
         times: Times {
             resolve,
@@ -146,6 +151,7 @@ struct Session {
     request: Request,
     provider: Arc<CryptoProvider>,
     observer: Arc<Observer>,
+    ocsp: OcspOutcome,
     config: Arc<ClientConfig>,
 }
 
@@ -167,8 +173,27 @@ impl Session {
         let observer = Arc::new(Observer::new(webpki));
 
         // `dangerous` because a verifier of one's own can verify badly; this one asks
-        // webpki, and then whether the key usage allows what the certificates are used for.
+        // webpki, and then whether the key usage allows what the certificates are used for, and what
+        // the OCSP response says that the server sends along.
         let verifier = Arc::new(EnforceKeyUsage::new(observer.clone()));
+        let ocsp = OcspOutcome::default();
+        let verifier: Arc<dyn ServerCertVerifier> = match request.trust.to_validator() {
+            Ok(validator) => {
+                let algorithms = provider.signature_verification_algorithms.all;
+                let verifier = CheckOcsp::new(verifier, validator.with_algorithms(algorithms));
+                let verifier = verifier.reporting_to(ocsp.report());
+                Arc::new(match request.require_ocsp {
+                    true => verifier.required(),
+                    false => verifier,
+                })
+            }
+            Err(error) if request.require_ocsp => return Err(Failure::Validator(error)),
+            // webpki takes any certificate for a root.
+            Err(error) => {
+                eprintln!("warning: OCSP responses are not checked: {error}");
+                verifier
+            }
+        };
         let config = ClientConfig::builder_with_provider(provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])
             .map_err(Failure::Rustls)?
@@ -188,6 +213,7 @@ impl Session {
             request,
             provider,
             observer,
+            ocsp,
             config: Arc::new(config),
         })
     }
@@ -253,8 +279,11 @@ impl Session {
         }))
     }
 
-    /// What the lists say of a chain that was refused for them.
+    /// What the OCSP response or the lists say of a chain that was refused for them.
     fn revocation(&self, refusal: &Refusal, chain: &[Certificate]) -> Option<String> {
+        if let Some(refusal) = self.ocsp.refusal() {
+            return Some(refusal);
+        }
         let error = match refusal {
             Refusal::Revoked => &CertificateError::Revoked,
             Refusal::RevocationUnknown { error } => error,

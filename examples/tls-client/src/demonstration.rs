@@ -46,6 +46,7 @@ pub(crate) async fn run(
         server_name: None,
         trust: Trust::only(pki.root, "this process"),
         revocation: None,
+        require_ocsp: false,
         mixed_chains: false,
         profile,
         groups,

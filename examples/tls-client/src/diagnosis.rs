@@ -16,7 +16,7 @@ pub(crate) struct Diagnosis {
     pub(crate) roots_from: String,
     /// What the server sent, as far as it got.
     pub(crate) chain: Vec<CertificateSummary>,
-    /// What revocation lists say of it, if it was refused for them.
+    /// What the OCSP response or revocation lists say of it, if it was refused for them.
     pub(crate) revocation: Option<String>,
     /// Whether the chain was verified before things went wrong.
     pub(crate) is_chain_good: bool,
@@ -51,7 +51,7 @@ impl Diagnosis {
                  server?",
                     top.issuer
                 ),
-                (Refusal::Revoked, ..) => self.revocation.clone()?,
+                (Refusal::Revoked | Refusal::OcspResponse, ..) => self.revocation.clone()?,
                 (Refusal::RevocationUnknown { .. }, ..) => {
                     let advice = "--crl names files with lists, and --crl-leaf-only does without those \
                                   of the CAs above the one that issued to the server";

@@ -22,6 +22,8 @@ pub(crate) enum Failure {
     Rustls(rustls::Error),
     #[error("the server's certificate can't be verified: {0}")]
     Verifier(rustls::client::VerifierBuilderError),
+    #[error("OCSP responses can't be checked: {0}")]
+    Validator(pq_x509::ValidationError),
 
     #[error("{phase} took longer than {} s; try again, or allow more with --timeout", .limit.as_secs())]
     TimedOut { phase: Phase, limit: Duration },

@@ -13,6 +13,7 @@ mod demonstration;
 mod diagnosis;
 mod failure;
 mod observer;
+mod ocsp;
 mod report;
 mod target;
 mod trust;
@@ -64,6 +65,14 @@ struct Arguments {
     /// The list of the CA that issued it is enough then, and a CA that was revoked is not noticed.
     #[arg(long, requires = "crl")]
     crl_leaf_only: bool,
+
+    /// Refuse a server that sends no OCSP response along with its certificate
+    ///
+    /// A response that it sends is always checked: the server is refused if its CA says in it that the
+    /// certificate was revoked, and if the response is of no use. So is a server that sends none though its
+    /// certificate says that it will (must-staple).
+    #[arg(long, requires = "url")]
+    require_ocsp: bool,
 
     /// Offer signatures of either kind, for chains that mix post-quantum and classical ones; without
     /// this, those of the kinds that the root certificates have keys for
@@ -133,6 +142,9 @@ Examples:
   Connect, unless a CA has revoked a certificate of the server's chain:
     tls-client https://www.example.org/ --ca root.pem --crl ca.crl --crl root.crl
 
+  Connect, if the server shows that its CA has not revoked its certificate:
+    tls-client https://www.example.org/ --ca root.pem --require-ocsp
+
 Exit status:
   0  the server answered, whatever the status of its answer
   1  no answer; standard error says why
@@ -157,6 +169,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             let request = Request {
                 address: arguments.connect,
                 server_name: arguments.server_name,
+                require_ocsp: arguments.require_ocsp,
                 mixed_chains: arguments.mixed_chains,
                 profile: arguments.profile,
                 groups: arguments.groups,

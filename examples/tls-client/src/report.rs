@@ -7,6 +7,7 @@ use tls_server::Summary;
 
 use crate::chain::CertificateSummary;
 use crate::counted::Bytes;
+use crate::ocsp::OcspSummary;
 
 /// All there is to say about a connection. It displays as text without the body, and
 /// serializes with it.
@@ -24,6 +25,8 @@ pub(crate) struct Report {
     /// The root that the chain ends at, which isn't sent.
     pub(crate) trust_anchor: Option<CertificateSummary>,
     pub(crate) trusted_from: String,
+    /// What the OCSP response says that the server sent along, if it sent one.
+    pub(crate) ocsp: Option<OcspSummary>,
     pub(crate) bytes: ByteCounts,
     #[serde(rename = "milliseconds")]
     pub(crate) times: Times,
@@ -77,6 +80,9 @@ impl fmt::Display for Report {
 
         writeln!(f, "\nCertificates")?;
         self.write_certificates(f)?;
+        if let Some(ocsp) = &self.ocsp {
+            writeln!(f, "  {:LABEL$}  {ocsp}", "OCSP")?;
+        }
 
         let ByteCounts { handshake, total } = self.bytes;
         writeln!(

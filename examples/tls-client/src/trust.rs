@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pq_x509::{Certificate, CertificateError};
+use pq_x509::{Certificate, CertificateError, ChainValidator, ValidationError};
 use rustls::RootCertStore;
 use rustls::pki_types::SignatureVerificationAlgorithm;
 
@@ -36,6 +36,11 @@ impl Trust {
             roots: vec![root],
             source: source.into(),
         }
+    }
+
+    /// The roots in the form that pq-x509 takes.
+    pub(crate) fn to_validator(&self) -> Result<ChainValidator, ValidationError> {
+        ChainValidator::new(self.roots.iter().cloned())
     }
 
     /// The roots in the form that rustls takes.

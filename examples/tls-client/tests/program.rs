@@ -16,11 +16,12 @@ use std::time::SystemTime;
 use pq_x509::x509_cert::ext::pkix::KeyUsage;
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRevocationListBuilder, CrlReason, EndEntity,
-    Issuer, KeyUsages, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey, Validity,
+    CertStatus, Certificate, CertificateBuilder, CertificateRevocationListBuilder, CrlReason,
+    EndEntity, IssueError, Issuer, KeyUsages, OcspRequest, OcspResponder, SignError,
+    SignatureAlgorithm, Signer, SigningKey, SubjectKey, Validity,
 };
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
+use rustls::pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::{ServerConfig, SignatureScheme};
 use rustls_pq::identity::{self, Identities, IdentitySet};
 use rustls_pq::{Group, Profile};
@@ -719,11 +720,60 @@ impl TestServer {
     }
 }
 
+/// What the CA says by way of the server.
+#[tokio::test]
+async fn ocsp() {
+    let ca = RevokingCa::start().await;
+    let no_response =
+        "the server has sent no OCSP response with its certificate, and one is required";
+    failed(
+        &ca.server.fetch(&["--require-ocsp"]).await,
+        &[no_response, "missing, or of no use"],
+    );
+    let report = succeeded(&ca.server.fetch(&[]).await);
+    assert!(!report.contains("OCSP"), "{report}");
+    let report: Value =
+        serde_json::from_str(&succeeded(&ca.server.fetch(&["--json"]).await)).unwrap();
+    assert_eq!(report["ocsp"], Value::Null);
+
+    ca.staple(CertStatus::Good);
+    let report = succeeded(&ca.server.fetch(&["--require-ocsp"]).await);
+    assert!(
+        report.contains("  OCSP                  good, until 2"),
+        "{report}"
+    );
+    let report: Value =
+        serde_json::from_str(&succeeded(&ca.server.fetch(&["--json"]).await)).unwrap();
+    assert_eq!(report["ocsp"]["status"], "good");
+    assert!(
+        report["ocsp"]["next_update"]
+            .as_str()
+            .unwrap()
+            .starts_with('2')
+    );
+
+    let date = UnixTime::since_unix_epoch(Duration::from_secs(1_700_000_000));
+    ca.staple(CertStatus::Revoked {
+        date,
+        reason: CrlReason::KeyCompromise,
+    });
+    failed(
+        &ca.server.fetch(&[]).await,
+        &[
+            "a certificate of the peer has been revoked",
+            "its OCSP response says that the certificate of CN=localhost was revoked at \
+             2023-11-14T22:13:20Z (KeyCompromise)",
+        ],
+    );
+}
+
 /// A CA below a root, whose server is running.
 struct RevokingCa {
     root: Issuer<SigningKey>,
     ca: Issuer<SigningKey>,
     leaf: Certificate,
+    /// What the server shows.
+    identity: Arc<identity::Identity>,
     server: TestServer,
 }
 
@@ -735,13 +785,37 @@ impl RevokingCa {
         let ca = root.issue_ca(ca, key()).unwrap();
         let leaf_key = key();
         let leaf = ca.issue(localhost(), &leaf_key).unwrap();
-        let chain = vec![leaf.clone(), ca.certificate().clone()];
+        let chain = [&leaf, ca.certificate()].map(|one| one.der().clone());
+        let leaf_key = PrivatePkcs8KeyDer::from(leaf_key.to_pkcs8_der().unwrap().to_vec());
+        let provider = provider(Profile::Default, &[]).unwrap();
+        let identity = identity::Identity::new(chain.to_vec(), leaf_key.into(), &provider);
+        let identity = Arc::new(identity.unwrap());
+        let identities = Identities::new(IdentitySet::new().with_default(identity.clone()));
+        let directory = TempDir::new().unwrap();
+        let file = directory.path().join("root.pem");
+        fs::write(file, root.certificate().to_pem()).unwrap();
+        let tls = Tls::with(provider, identities.into(), None).unwrap();
         Self {
-            server: TestServer::serving(root.certificate(), chain, &leaf_key).await,
+            server: TestServer::listen(tls, directory).await,
+            identity,
             root,
             ca,
             leaf,
         }
+    }
+
+    /// Has the server send a response by the CA.
+    fn staple(&self, status: CertStatus) {
+        let request = OcspRequest::builder().certificate(&self.leaf, self.ca.certificate());
+        let responder = OcspResponder::ca(&self.ca);
+        let response = responder.respond(
+            &request.build().unwrap(),
+            SystemTime::now(),
+            Validity::days(1),
+            |_| Ok::<_, IssueError>(status),
+        );
+        let response = response.unwrap();
+        self.identity.set_ocsp_response(response.der()).unwrap();
     }
 
     /// The name of a file with the root's list, which is empty.

@@ -47,7 +47,7 @@ pub use instructions::Instructions;
 pub use pki::{Client, Issued, Pki, PkiError, PkiFiles};
 pub use profile_parser::profile_parser;
 pub use revocable_clients::{ListWatcher, RevocableClients};
-pub use revocation::{Revocation, RevocationFiles};
+pub use revocation::{Revocation, RevocationFiles, utc};
 pub use server::{Drained, Limits, Server};
 pub use summary::{Summary, scheme_name};
 pub use tls::{

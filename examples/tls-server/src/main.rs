@@ -67,6 +67,10 @@ struct Arguments {
     /// trust anchor ID (see --trust-anchor). Many clients list ML-DSA and trust no
     /// ML-DSA root, browsers among them. So put first what all clients trust, with every
     /// name that later chains have; an ML-DSA chain after it goes to those who say that they trust it, or who accept ML-DSA only.
+    ///
+    /// An OCSP response for a chain is shown along with it to clients that ask for one, until it
+    /// expires, if it is beside the chain in DER: server.ocsp for server.pem. It need not be there; a
+    /// newer one is taken over as a newer chain is (see --watch).
     #[arg(
         long,
         value_name = "FILE",
@@ -99,8 +103,8 @@ struct Arguments {
     )]
     trust_anchors: Vec<(PathBuf, TrustAnchorId)>,
 
-    /// How often to look whether the files of --cert, --key and --crl have changed, which are
-    /// then for new clients; SIGHUP has them read at once
+    /// How often to look whether the files of --cert, --key and --crl, and the OCSP responses beside
+    /// them, have changed, which are then for new clients; SIGHUP has them read at once
     #[arg(
         long,
         value_name = "SECONDS",
@@ -215,6 +219,10 @@ Examples:
 
   Serve a classical chain, and ML-DSA to clients that say they trust it, or take nothing else:
     tls-server --cert ecdsa.pem --key ecdsa.key --cert ml-dsa.pem --key ml-dsa.key
+
+  Serve a chain with what its CA said of it, which a scheduled command renews in server.ocsp:
+    openssl ocsp -issuer ca.pem -cert server.pem -url http://ocsp.example/ -respout server.ocsp
+    tls-server --cert server.pem --key server.key
 
   Serve ML-DSA-65 under a root that is to last for decades:
     tls-server --root slh-dsa-shake-128s
@@ -373,6 +381,7 @@ impl Setup {
             |files, (cert, key)| {
                 let ids = trust_anchors.iter().filter(|(file, _)| file == cert);
                 let pair = FilePair::new(cert, key).as_default();
+                let pair = pair.with_ocsp_response(cert.with_extension("ocsp"));
                 files.with_pair(pair.with_trust_anchors(ids.map(|(_, id)| *id)))
             },
         );

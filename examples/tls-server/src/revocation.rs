@@ -223,7 +223,7 @@ fn lists_in(content: &[u8]) -> Result<Vec<CertificateRevocationList>, Revocation
 }
 
 /// As RFC 3339 writes a time.
-fn utc(time: UnixTime) -> String {
+pub fn utc(time: UnixTime) -> String {
     match DateTime::from_unix_duration(std::time::Duration::from_secs(time.as_secs())) {
         Ok(time) => time.to_string(),
         Err(_) => format!("{} s after 1970", time.as_secs()),

@@ -11,6 +11,8 @@ mod hostile;
 mod http;
 mod mutual_tls;
 #[cfg(unix)]
+mod ocsp;
+#[cfg(unix)]
 mod program;
 #[cfg(unix)]
 mod revocation;

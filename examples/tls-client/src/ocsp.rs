@@ -1,0 +1,75 @@
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use pq_x509::{SingleResponse, ValidationError};
+use rustls_pq::verify::OcspRefusal;
+use serde::Serialize;
+use tls_server::utc;
+
+/// What came of the check of the server's OCSP response. One is for one connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OcspOutcome(Arc<OnceLock<Result<Option<SingleResponse>, OcspRefusal>>>);
+
+impl OcspOutcome {
+    /// What takes it from [`CheckOcsp`](rustls_pq::verify::CheckOcsp).
+    pub(crate) fn report(
+        &self,
+    ) -> impl Fn(Result<Option<&SingleResponse>, &OcspRefusal>) + Send + Sync + 'static {
+        let outcome = self.0.clone();
+        move |said| {
+            outcome.get_or_init(|| said.map(<Option<&_>>::cloned).map_err(Clone::clone));
+        }
+    }
+
+    /// A response that is good.
+    pub(crate) fn response(&self) -> Option<&SingleResponse> {
+        self.0.get()?.as_ref().ok()?.as_ref()
+    }
+
+    /// Why the server was refused for it, if it was.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let refusal = self.0.get()?.as_ref().err()?;
+        Some(match refusal {
+            OcspRefusal::Chain(ValidationError::Revoked {
+                subject,
+                entry: Some(entry),
+            }) => format!(
+                "its OCSP response says that the certificate of {} was revoked at {} ({:?})",
+                subject.as_deref().unwrap_or("the server"),
+                utc(entry.date()),
+                entry.reason()
+            ),
+            refusal => refusal.to_string(),
+        })
+    }
+}
+
+/// What the report says of an OCSP response that is good.
+#[derive(Debug, Serialize)]
+pub(crate) struct OcspSummary {
+    status: &'static str,
+    /// When that was known to be so, in UTC.
+    this_update: String,
+    /// Until when the response is of use, in UTC.
+    next_update: Option<String>,
+}
+
+impl From<&SingleResponse> for OcspSummary {
+    fn from(response: &SingleResponse) -> Self {
+        Self {
+            status: "good",
+            this_update: utc(response.this_update()),
+            next_update: response.next_update().map(utc),
+        }
+    }
+}
+
+impl fmt::Display for OcspSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.status)?;
+        match &self.next_update {
+            Some(until) => write!(f, ", until {until}"),
+            None => Ok(()),
+        }
+    }
+}
