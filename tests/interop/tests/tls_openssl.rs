@@ -3,18 +3,30 @@
 extern crate alloc;
 
 use alloc::sync::Arc;
+use core::net::Ipv4Addr;
+use core::time::Duration;
+use std::sync::Mutex;
+use std::time::SystemTime;
 
 use interop::endpoint::{self, ours};
 use interop::openssl::{SServer, Workdir};
-use interop::pki::{CLIENT_NAME, Identity, NAME, Pki};
+use interop::pki::{CLIENT_NAME, Identity, NAME, Pki, generate};
 use interop::process::Output;
 use interop::tcp::{self, Report, Server};
-use pq_x509::{Certificate, SignatureAlgorithm};
-use rustls::pki_types::PrivateKeyDer;
+use pq_x509::{
+    CertStatus, Certificate, CertificateBuilder, ChainValidator, CrlReason, IssueError,
+    OcspRequest, OcspResponder, SignatureAlgorithm, Signer, SingleResponse, Validity,
+};
+use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{PrivateKeyDer, UnixTime};
 use rustls::version::TLS13;
-use rustls::{HandshakeKind, ServerConfig};
-use rustls_pq::Group;
+use rustls::{CertificateError, ClientConfig, HandshakeKind, ServerConfig};
+use rustls_pq::identity::{self, Identities, IdentitySet};
+use rustls_pq::verify::CheckOcsp;
+use rustls_pq::{Group, Profile};
+use tls_server::{Limits, Tls};
+use tokio::runtime::Runtime;
 
 #[test]
 fn our_server_in_every_group() {
@@ -326,6 +338,112 @@ fn s_server_resumes() {
     }
 }
 
+/// What tls-server staples s_client takes and shows, and OpenSSL comes to the same conclusion.
+#[test]
+fn our_server_staples() {
+    let Some(scene) = Scene::new(SignatureAlgorithm::MlDsa65) else {
+        return;
+    };
+    let provider = tls_server::provider(Profile::Default, &[]).expect("it runs here");
+    let identity =
+        identity::Identity::new(scene.server.chain_der(), scene.server.key_der(), &provider);
+    let identity = Arc::new(identity.expect("a pair"));
+    let set = IdentitySet::new().with_default(identity.clone());
+    let tls = Tls::with(provider, Arc::new(Identities::new(set)), None);
+    let runtime = Runtime::new().expect("threads");
+    let server = tls_server::Server::bind(
+        (Ipv4Addr::LOCALHOST, 0),
+        tls.expect("a configuration"),
+        Limits::default(),
+    );
+    let server = runtime.block_on(server).expect("a port is free");
+    let connect = |options: &str| {
+        let options = format!(
+            "-servername {NAME} -verify_hostname {NAME} -verify_return_error -CAfile root.pem {options}"
+        );
+        let output = scene
+            .work
+            .connect(server.local_addr(), &options, "GET / HTTP/1.0\r\n\r");
+        assert!(output.success(), "{output}");
+        output.assert_line("Verification: OK");
+        output
+    };
+
+    connect("-status").assert_contains("OCSP response: no response sent");
+    for (status, shown, concluded) in [
+        (CertStatus::Good, "Cert Status: good", "server.pem: good"),
+        (REVOKED, "Cert Status: revoked", "server.pem: revoked"),
+    ] {
+        for response in [scene.response(status), scene.delegated_response(status)] {
+            identity.set_ocsp_response(&response).expect("of use");
+            let output = connect("-status");
+            output.assert_contains("OCSP Response Status: successful (0x0)");
+            output.assert_contains(shown);
+            // Whoever doesn't ask for one has no use for it, and would end the handshake.
+            connect("");
+
+            // s_client shows it and asks for no more.
+            scene.work.write("staple.der", &response);
+            let output = scene.work.run(
+                "ocsp -respin staple.der -issuer server.chain -cert server.pem -CAfile root.pem -no_nonce",
+            );
+            output.assert_contains("Response verify OK");
+            output.assert_contains(concluded);
+        }
+    }
+}
+
+/// What s_server staples, by us and by OpenSSL's own responder, our client takes, or refuses.
+#[test]
+fn s_server_staples() {
+    let Some(scene) = Scene::new(SignatureAlgorithm::MlDsa65) else {
+        return;
+    };
+    let serve = |response: &[u8]| {
+        scene.work.write("staple.der", response);
+        let server = scene.s_server("-status_file staple.der");
+        scene.checking_client(&server)
+    };
+    for response in [
+        scene.response(CertStatus::Good),
+        scene.delegated_response(CertStatus::Good),
+        scene.response_of_openssl("V", ""),
+    ] {
+        let (result, said) = serve(&response);
+        assert_report(
+            result.unwrap_or_else(|err| panic!("{err}")),
+            Group::X25519MLKEM768,
+            HandshakeKind::Full,
+        );
+        assert_eq!(said, Ok(Some(CertStatus::Good)));
+    }
+    for response in [
+        scene.response(REVOKED),
+        scene.response_of_openssl("R", "231114221320Z,keyCompromise"),
+    ] {
+        let (result, said) = serve(&response);
+        let revoked = rustls::Error::from(CertificateError::Revoked);
+        assert!(
+            matches!(&result, Err(tcp::Failure::Tls(error)) if *error == revoked),
+            "{result:?}"
+        );
+        let why = said.expect_err("it was refused");
+        assert!(
+            why.contains("was revoked at 2023-11-14T22:13:20Z (KeyCompromise)"),
+            "{why}"
+        );
+    }
+    let (result, said) = scene.checking_client(&scene.s_server(""));
+    result.unwrap_or_else(|err| panic!("{err}"));
+    assert_eq!(said, Ok(None));
+}
+
+/// Since 2023-11-14.
+const REVOKED: CertStatus = CertStatus::Revoked {
+    date: UnixTime::since_unix_epoch(Duration::from_secs(1_700_000_000)),
+    reason: CrlReason::KeyCompromise,
+};
+
 /// What most tests need: certificates, and a folder that has them.
 struct Scene {
     work: Workdir,
@@ -375,6 +493,85 @@ impl Scene {
     fn s_server(&self, options: &str) -> SServer {
         self.work
             .serve(&format!("{} {options}", self.server_options))
+    }
+
+    /// What the server's issuer says of its certificate.
+    fn response(&self, status: CertStatus) -> Vec<u8> {
+        self.response_by(&OcspResponder::ca(self.pki.intermediate()), status)
+    }
+
+    /// What somebody says whom it had certified for that.
+    fn delegated_response(&self, status: CertStatus) -> Vec<u8> {
+        let issuer = self.pki.intermediate();
+        let key = generate(SignatureAlgorithm::MlDsa44);
+        let builder = CertificateBuilder::ocsp_responder().common_name("Responder");
+        let certificate = issuer.issue(builder, &key).expect("a certificate");
+        let responder = OcspResponder::delegate(issuer.certificate().clone(), certificate, key);
+        self.response_by(&responder.expect("a delegate"), status)
+    }
+
+    fn response_by(&self, responder: &OcspResponder<impl Signer>, status: CertStatus) -> Vec<u8> {
+        let request = OcspRequest::builder();
+        let request = request.certificate(&self.server.chain[0], responder.issuer());
+        let request = request.build().expect("a request");
+        let now = SystemTime::now();
+        let response = responder.respond(&request, now, Validity::days(1), |_| {
+            Ok::<_, IssueError>(status)
+        });
+        response.expect("a response").into_der()
+    }
+
+    /// What OpenSSL's responder says with the issuer's key, by an index with this entry.
+    fn response_of_openssl(&self, kind: &str, revoked: &str) -> Vec<u8> {
+        let number = self.server.chain[0].serial_number().iter();
+        let number: String = number.map(|byte| format!("{byte:02X}")).collect();
+        self.work.write(
+            "index.txt",
+            format!("{kind}\t491231235959Z\t{revoked}\t{number}\tunknown\t/CN={NAME}\n"),
+        );
+        let key = self.pki.intermediate().signer().to_pkcs8_pem();
+        self.work
+            .write("issuer.key", key.expect("the key has a seed").as_bytes());
+        self.work
+            .run("ocsp -issuer server.chain -cert server.pem -no_nonce -reqout request.der");
+        self.work.run(
+            "ocsp -index index.txt -CA server.chain -rsigner server.chain -rkey issuer.key \
+             -reqin request.der -respout response.der -ndays 1",
+        );
+        self.work.read("response.der")
+    }
+
+    /// How our client fares that checks responses, and what it says of this one.
+    fn checking_client(
+        &self,
+        server: &SServer,
+    ) -> (
+        Result<Report, tcp::Failure>,
+        Result<Option<CertStatus>, String>,
+    ) {
+        let provider = Arc::new(ours(&[Group::X25519MLKEM768]));
+        let roots = Arc::new(endpoint::roots(self.pki.root()));
+        let webpki = WebPkiServerVerifier::builder_with_provider(roots, provider.clone())
+            .build()
+            .expect("a verifier");
+        let validator = ChainValidator::new([self.pki.root().clone()]).expect("a root");
+        let said = Arc::new(Mutex::new(None));
+        let verifier = CheckOcsp::new(webpki, validator).reporting_to({
+            let said = said.clone();
+            move |outcome| {
+                let outcome = outcome.map(|response| response.map(SingleResponse::status));
+                *said.lock().expect("no panic") = Some(outcome.map_err(ToString::to_string));
+            }
+        });
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&TLS13])
+            .expect("TLS 1.3 fits the provider")
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth();
+        let result = tcp::connect(&Arc::new(config), server.address(), NAME, MESSAGE);
+        let said = said.lock().expect("no panic").take();
+        (result, said.expect("it was asked"))
     }
 
     fn our_client(&self, server: &SServer, groups: &[Group]) -> Report {
