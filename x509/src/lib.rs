@@ -159,10 +159,11 @@ pub use issuing::{
     VerifiedRequest,
 };
 pub use keys::{
-    Algorithm, CompositeIdentifier, DecapsulationKey, EncapsulationKey, HashedMessage,
-    KemAlgorithm, KeyError, MessageHasher, PrivateKey, PrivateKeyForm, PublicKey, RandomnessError,
-    SignError, SignatureAlgorithm, SignatureOptions, Signer, SigningKey, SigningVariant,
-    SubjectKey, UnknownAlgorithm, VerifyingKey, verification,
+    Agreement, AgreementError, AgreementKey, AgreementPublicKey, Algorithm, CompositeIdentifier,
+    DecapsulationKey, EncapsulationKey, HashedMessage, KemAlgorithm, KeyError, MessageHasher,
+    PrivateKey, PrivateKeyForm, PublicKey, RandomnessError, SignError, SignatureAlgorithm,
+    SignatureOptions, Signer, SigningKey, SigningVariant, SubjectKey, UnknownAlgorithm,
+    VerifyingKey, verification,
 };
 #[cfg(feature = "pkcs12")]
 pub use pkcs12::{Pkcs12, Pkcs12Certificate, Pkcs12Error, Pkcs12Key, Pkcs12Mac};

@@ -65,6 +65,13 @@ pub(crate) fn missing_for_graviola() -> Vec<&'static str> {
     graviola::missing_features()
 }
 
+/// To be dropped after what graviola wipes.
+#[cfg(all(
+    feature = "graviola",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) use self::graviola::Clearing;
+
 /// What [`graviola()`] verifies in chains, without the rest of it.
 #[cfg(all(
     feature = "graviola",

@@ -79,6 +79,11 @@ pub enum ClassicalKeyError {
         /// The length found.
         found: usize,
     },
+    /// Keys of this algorithm sign, and agree on nothing.
+    #[error(
+        "{0} keys don't agree on secrets, as encryption asks; take a key on P-256 or P-384, or one of X25519"
+    )]
+    NoAgreement(&'static str),
     /// The signature is not valid for this key and message.
     #[error("invalid {0} signature")]
     InvalidSignature(ClassicalAlgorithm),

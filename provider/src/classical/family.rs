@@ -1,4 +1,6 @@
-use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier};
+use pq_x509::x509_cert::der::asn1::BitStringRef;
+use pq_x509::x509_cert::der::{self, Decode, Encode};
+use pq_x509::x509_cert::spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use rustls::pki_types::{AlgorithmIdentifier, alg_id};
 
 use super::algorithm::ClassicalAlgorithm;
@@ -11,12 +13,20 @@ pub(super) enum Family {
     P256,
     P384,
     Ed25519,
+    /// Whose keys agree on secrets, and don't sign.
+    X25519,
     /// Of any length.
     Rsa,
 }
 
 impl Family {
-    const ALL: [Self; 4] = [Self::P256, Self::P384, Self::Ed25519, Self::Rsa];
+    const ALL: [Self; 5] = [
+        Self::P256,
+        Self::P384,
+        Self::Ed25519,
+        Self::X25519,
+        Self::Rsa,
+    ];
 
     /// That with exactly this identifier.
     pub(super) fn of(identifier: &AlgorithmIdentifierRef<'_>) -> Result<Self, ClassicalKeyError> {
@@ -25,11 +35,24 @@ impl Family {
             all.find(|family| identifier_in(&family.identifier()).as_ref() == Ok(identifier));
         exact.ok_or_else(|| match (identifier.oid, identifier.parameters_oid()) {
             (oid::EC_PUBLIC_KEY, Ok(curve)) => ClassicalKeyError::UnsupportedAlgorithm(curve),
-            (oid::EC_PUBLIC_KEY | oid::ED25519 | oid::RSA, _) => {
+            (oid::EC_PUBLIC_KEY | oid::ED25519 | oid::X25519 | oid::RSA, _) => {
                 ClassicalKeyError::Parameters(identifier.oid)
             }
             (other, _) => ClassicalKeyError::UnsupportedAlgorithm(other),
         })
+    }
+
+    /// That of a SubjectPublicKeyInfo, and the bits of the key.
+    pub(super) fn of_spki(der: &[u8]) -> Result<(Self, &[u8]), ClassicalKeyError> {
+        let spki = SubjectPublicKeyInfoRef::from_der(der)?;
+        let family = Self::of(&spki.algorithm)?;
+        match spki.subject_public_key.as_bytes() {
+            Some(bits) => Ok((family, bits)),
+            None => Err(ClassicalKeyError::Malformed {
+                algorithm: family.name(),
+                reason: "its bits are no whole number of bytes".into(),
+            }),
+        }
     }
 
     /// The curve of this name.
@@ -46,8 +69,19 @@ impl Family {
             Self::P256 => alg_id::ECDSA_P256,
             Self::P384 => alg_id::ECDSA_P384,
             Self::Ed25519 => alg_id::ED25519,
+            Self::X25519 => X25519,
             Self::Rsa => alg_id::RSA_ENCRYPTION,
         }
+    }
+
+    /// The DER of a SubjectPublicKeyInfo with these bits.
+    pub(super) fn spki(self, bits: &[u8]) -> der::Result<Vec<u8>> {
+        let identifier = self.identifier();
+        let spki = SubjectPublicKeyInfoRef {
+            algorithm: identifier_in(&identifier)?,
+            subject_public_key: BitStringRef::from_bytes(bits)?,
+        };
+        spki.to_der()
     }
 
     /// For messages.
@@ -56,10 +90,14 @@ impl Family {
             Self::P256 => "ECDSA-P256",
             Self::P384 => "ECDSA-P384",
             Self::Ed25519 => "Ed25519",
+            Self::X25519 => "X25519",
             Self::Rsa => "RSA",
         }
     }
 }
+
+/// id-X25519 (RFC 8410, section 3).
+const X25519: AlgorithmIdentifier = AlgorithmIdentifier::from_slice(&[6, 3, 0x2b, 0x65, 0x6e]);
 
 impl From<ClassicalAlgorithm> for Family {
     fn from(algorithm: ClassicalAlgorithm) -> Self {
@@ -94,13 +132,13 @@ mod tests {
             let identifier = family.identifier();
             let identifier = identifier_in(&identifier).unwrap();
             assert_eq!(Family::of(&identifier), Ok(family));
-            // All but Ed25519 have parameters.
+            // All but those of RFC 8410 have parameters.
             let bare = AlgorithmIdentifierRef {
                 parameters: None,
                 ..identifier
             };
             let expected = match family {
-                Family::Ed25519 => Ok(family),
+                Family::Ed25519 | Family::X25519 => Ok(family),
                 _ => Err(ClassicalKeyError::Parameters(identifier.oid)),
             };
             assert_eq!(Family::of(&bare), expected);

@@ -1,12 +1,14 @@
 // This room uses `algorithms` and `base`.
 
 //! Classical keys for certificates: ECDSA on P-256 and P-384, Ed25519 and RSA, made, read, written
-//! and signed with.
+//! and signed with; and keys of ECDH and X25519, for which documents are encrypted.
 //!
 //! They are for those whom a post-quantum certificate does not reach yet: a server with a
 //! [twin](crate::identity) of each kind, or a CA that everybody knows. In handshakes the keys of any
 //! base serve, this room or not. All here is graviola's, so it needs the feature of that name.
 
+mod agreement;
+mod agreement_algorithm;
 mod algorithm;
 mod document;
 mod error;
@@ -18,6 +20,8 @@ mod public_key;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod graviola;
 
+pub use agreement::{ClassicalAgreementKey, ClassicalAgreementPublicKey};
+pub use agreement_algorithm::AgreementAlgorithm;
 pub use algorithm::{ClassicalAlgorithm, RsaScheme, UnknownClassicalAlgorithm};
 pub use error::ClassicalKeyError;
 pub use key::ClassicalKey;
@@ -41,10 +45,11 @@ pub fn verification_algorithms()
 mod graviola {
     use rustls::pki_types::SignatureVerificationAlgorithm;
 
+    use super::agreement_algorithm::AgreementAlgorithm;
     use super::algorithm::ClassicalAlgorithm;
     use super::error::ClassicalKeyError;
     use super::family::Family;
-    use super::private_key::PrivateKey;
+    use super::private_key::{Agreeing, PrivateKey};
 
     fn unsupported<T>() -> Result<T, ClassicalKeyError> {
         Err(ClassicalKeyError::UnsupportedArchitecture {
@@ -66,6 +71,19 @@ mod graviola {
         _: ClassicalAlgorithm,
         _: &[u8],
     ) -> Result<Box<dyn PrivateKey>, ClassicalKeyError> {
+        unsupported()
+    }
+
+    pub(super) fn generate_agreeing(
+        _: AgreementAlgorithm,
+    ) -> Result<Box<dyn Agreeing>, ClassicalKeyError> {
+        unsupported()
+    }
+
+    pub(super) fn read_agreeing(
+        _: Family,
+        _: &[u8],
+    ) -> Result<Box<dyn Agreeing>, ClassicalKeyError> {
         unsupported()
     }
 

@@ -1,8 +1,5 @@
 use core::fmt;
 
-use pq_x509::x509_cert::der::asn1::BitStringRef;
-use pq_x509::x509_cert::der::{Decode, Encode};
-use pq_x509::x509_cert::spki::SubjectPublicKeyInfoRef;
 use pq_x509::{SubjectKey, pem};
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 
@@ -10,7 +7,7 @@ use super::algorithm::{ClassicalAlgorithm, RsaScheme};
 use super::error::ClassicalKeyError;
 use super::family::{Family, rsa_of_length};
 use super::graviola;
-use crate::algorithms::{identifier_in, rsa_bits};
+use crate::algorithms::{oid, rsa_bits};
 
 /// A public key of ECDSA, Ed25519 or RSA.
 ///
@@ -30,18 +27,12 @@ impl ClassicalPublicKey {
     ///
     /// A [`ClassicalKeyError`] that says what is wrong with it.
     pub fn from_spki_der(der: &[u8]) -> Result<Self, ClassicalKeyError> {
-        let spki = SubjectPublicKeyInfoRef::from_der(der)?;
-        let family = Family::of(&spki.algorithm)?;
-        let Some(raw) = spki.subject_public_key.as_bytes() else {
-            return Err(ClassicalKeyError::Malformed {
-                algorithm: family.name(),
-                reason: "its bits are no whole number of bytes".into(),
-            });
-        };
+        let (family, raw) = Family::of_spki(der)?;
         let algorithm = match family {
             Family::P256 => ClassicalAlgorithm::EcdsaP256,
             Family::P384 => ClassicalAlgorithm::EcdsaP384,
             Family::Ed25519 => ClassicalAlgorithm::Ed25519,
+            Family::X25519 => return Err(ClassicalKeyError::UnsupportedAlgorithm(oid::X25519)),
             Family::Rsa => rsa_of_length(rsa_bits(raw)?)?,
         };
         graviola::check_public_key(family, raw)?;
@@ -72,12 +63,7 @@ impl ClassicalPublicKey {
         bytes: &[u8],
     ) -> Result<Self, ClassicalKeyError> {
         let family = Family::from(algorithm);
-        let identifier = family.identifier();
-        let spki = SubjectPublicKeyInfoRef {
-            algorithm: identifier_in(&identifier)?,
-            subject_public_key: BitStringRef::from_bytes(bytes)?,
-        };
-        let key = Self::from_spki_der(&spki.to_der()?)?;
+        let key = Self::from_spki_der(&family.spki(bytes)?)?;
         match key.algorithm == algorithm {
             true => Ok(key),
             false => Err(ClassicalKeyError::Malformed {

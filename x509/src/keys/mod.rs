@@ -3,6 +3,7 @@
 //!
 //! It uses [`encoding`](crate::encoding) and [`errors`](crate::errors).
 
+mod agreement;
 mod algorithm;
 mod backend;
 mod composite;
@@ -16,6 +17,7 @@ pub(crate) mod random;
 mod signer;
 pub mod verification;
 
+pub use agreement::{Agreement, AgreementError, AgreementKey, AgreementPublicKey};
 pub use algorithm::{
     Algorithm, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, UnknownAlgorithm,
 };

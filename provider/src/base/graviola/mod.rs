@@ -15,6 +15,7 @@ mod verification;
 
 use rustls::crypto::CryptoProvider;
 
+pub(crate) use self::cleared::Clearing;
 use super::Base;
 use crate::Error;
 use crate::verify::Algorithm;

@@ -4,26 +4,38 @@ use graviola::key_agreement::{p256, p384};
 use graviola::signing::ecdsa::{Curve, P256, P384, SigningKey};
 use zeroize::Zeroizing;
 
-use super::{Key, LONG_ENOUGH, not_signed};
+use super::{Key, LONG_ENOUGH, malformed, not_signed};
+use crate::base::Clearing;
 use crate::classical::algorithm::RsaScheme;
 use crate::classical::error::ClassicalKeyError;
-use crate::classical::private_key::PrivateKey;
+use crate::classical::family::Family;
+use crate::classical::private_key::{Agreeing, PrivateKey};
 
 /// A key on a curve.
 pub(super) struct Ecdsa<C: Curve>(SigningKey<C>);
 
 /// A curve with the hash that is as strong.
 pub(super) trait Suite: Curve<PrivateKey: Send + Sync> + 'static {
+    const FAMILY: Family;
+
     type Hash: Hash;
 
     fn from_scalar(scalar: &[u8]) -> Result<Self::PrivateKey, Error>;
 
     fn scalar(key: &Self::PrivateKey) -> Zeroizing<Vec<u8>>;
+
+    /// The uncompressed point of a key.
+    fn point(key: &Self::PrivateKey) -> Vec<u8>;
+
+    /// The x coordinate that a key and a point have in common.
+    fn agree(key: &Self::PrivateKey, point: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error>;
 }
 
 macro_rules! suites {
-    ($($curve:ident: $key:ty, $hash:ty;)+) => {$(
+    ($($curve:ident: $key:ty, $public_key:ty, $hash:ty;)+) => {$(
         impl Suite for $curve {
+            const FAMILY: Family = Family::$curve;
+
             type Hash = $hash;
 
             fn from_scalar(scalar: &[u8]) -> Result<$key, Error> {
@@ -34,13 +46,23 @@ macro_rules! suites {
                 let scalar = Zeroizing::new(key.as_bytes());
                 scalar.to_vec().into()
             }
+
+            fn point(key: &$key) -> Vec<u8> {
+                key.public_key_uncompressed().to_vec()
+            }
+
+            fn agree(key: &$key, point: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+                let public_key = <$public_key>::from_x962_uncompressed(point)?;
+                let secret = key.diffie_hellman(&public_key)?;
+                Ok(secret.0.to_vec().into())
+            }
         }
     )+};
 }
 
 suites! {
-    P256: p256::StaticPrivateKey, Sha256;
-    P384: p384::StaticPrivateKey, Sha384;
+    P256: p256::StaticPrivateKey, p256::PublicKey, Sha256;
+    P384: p384::StaticPrivateKey, p384::PublicKey, Sha384;
 }
 
 impl<C: Suite> Ecdsa<C> {
@@ -49,6 +71,14 @@ impl<C: Suite> Ecdsa<C> {
     }
 
     pub(super) fn read(ec_private_key: &[u8]) -> Result<Key, Error> {
+        Ok(Box::new(Self(SigningKey::from_sec1_der(ec_private_key)?)))
+    }
+
+    pub(super) fn generate_agreeing() -> Result<Box<dyn Agreeing>, Error> {
+        Ok(Box::new(Self(SigningKey::generate()?)))
+    }
+
+    pub(super) fn read_agreeing(ec_private_key: &[u8]) -> Result<Box<dyn Agreeing>, Error> {
         Ok(Box::new(Self(SigningKey::from_sec1_der(ec_private_key)?)))
     }
 
@@ -79,6 +109,22 @@ impl<C: Suite> PrivateKey for Ecdsa<C> {
         let mut buffer = [0; MAX_DER_LEN];
         let signature = self.0.sign_asn1::<C::Hash>(&[message], &mut buffer);
         Ok(signature.map_err(not_signed)?.to_vec())
+    }
+}
+
+/// The same key, as one of ECDH.
+impl<C: Suite> Agreeing for Ecdsa<C> {
+    fn public_key(&self) -> Vec<u8> {
+        C::point(&self.0.private_key)
+    }
+
+    fn pkcs8(&self) -> Zeroizing<Vec<u8>> {
+        PrivateKey::pkcs8(self)
+    }
+
+    fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, ClassicalKeyError> {
+        let _clearing = Clearing;
+        C::agree(&self.0.private_key, public_key).map_err(malformed(C::FAMILY))
     }
 }
 

@@ -2,7 +2,7 @@ use graviola::Error;
 use graviola::signing::eddsa::Ed25519SigningKey;
 use zeroize::Zeroizing;
 
-use super::{Key, LONG_ENOUGH};
+use super::{Key, LONG_ENOUGH, curve_private_key};
 use crate::classical::algorithm::RsaScheme;
 use crate::classical::error::ClassicalKeyError;
 use crate::classical::private_key::PrivateKey;
@@ -15,13 +15,7 @@ impl Ed25519 {
     }
 
     pub(super) fn read(curve_private_key: &[u8]) -> Result<Key, Error> {
-        let (header, seed) = curve_private_key
-            .split_first_chunk()
-            .ok_or(Error::WrongLength)?;
-        match *header == OCTET_STRING {
-            true => Self::from_raw(seed),
-            false => Err(Error::WrongLength),
-        }
+        Self::from_raw(curve_private_key::read(curve_private_key)?)
     }
 
     pub(super) fn from_raw(seed: &[u8]) -> Result<Key, Error> {
@@ -37,11 +31,9 @@ impl PrivateKey for Ed25519 {
         spki.to_vec()
     }
 
-    /// Without the public key, which graviola would write beside the seed: not all who import keys
-    /// know version 2 of PKCS#8.
     fn pkcs8(&self) -> Zeroizing<Vec<u8>> {
         let seed = Zeroizing::new(self.0.as_seed());
-        [&PKCS8[..], &OCTET_STRING, &*seed].concat().into()
+        curve_private_key::pkcs8(0x70, &seed)
     }
 
     fn raw(&self) -> Option<Zeroizing<Vec<u8>>> {
@@ -53,12 +45,3 @@ impl PrivateKey for Ed25519 {
         Ok(self.0.sign(message).into())
     }
 }
-
-/// What stands before the CurvePrivateKey in PKCS#8 (RFC 8410, section 7): version, algorithm, and the
-/// head of an OCTET STRING.
-const PKCS8: [u8; 14] = [
-    0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22,
-];
-
-/// The head of a CurvePrivateKey, an OCTET STRING of 32 bytes.
-const OCTET_STRING: [u8; 2] = [4, 32];

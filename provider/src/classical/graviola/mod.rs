@@ -2,10 +2,13 @@
 //!
 //! It uses [`base`](crate::base), and of the room above what says why a key can't be had.
 
+mod curve_private_key;
 mod ecdsa;
 mod ed25519;
 mod rsa;
+mod x25519;
 
+use graviola::key_agreement::x25519::PublicKey as X25519PublicKey;
 use graviola::signing::ecdsa::{P256, P384, VerifyingKey};
 use graviola::signing::eddsa::Ed25519VerifyingKey;
 use graviola::signing::rsa::{KeySize, VerifyingKey as RsaVerifyingKey};
@@ -14,10 +17,13 @@ use rustls::pki_types::SignatureVerificationAlgorithm;
 use self::ecdsa::Ecdsa;
 use self::ed25519::Ed25519;
 use self::rsa::Rsa;
+use self::x25519::X25519;
+use super::agreement_algorithm::AgreementAlgorithm;
 use super::algorithm::ClassicalAlgorithm;
 use super::error::ClassicalKeyError;
 use super::family::Family;
-use super::private_key::PrivateKey;
+use super::private_key::{Agreeing, PrivateKey};
+use crate::algorithms::oid;
 use crate::base;
 
 type Key = Box<dyn PrivateKey>;
@@ -53,6 +59,7 @@ pub(super) fn read(family: Family, key: &[u8]) -> Result<Key, ClassicalKeyError>
         Family::P256 => Ecdsa::<P256>::read(key),
         Family::P384 => Ecdsa::<P384>::read(key),
         Family::Ed25519 => Ed25519::read(key),
+        Family::X25519 => return Err(ClassicalKeyError::UnsupportedAlgorithm(oid::X25519)),
         Family::Rsa => Rsa::read(key),
     }
     .map_err(malformed(family))
@@ -69,9 +76,40 @@ pub(super) fn from_raw(
         Family::P256 => Ecdsa::<P256>::from_raw(key),
         Family::P384 => Ecdsa::<P384>::from_raw(key),
         Family::Ed25519 => Ed25519::from_raw(key),
+        Family::X25519 => return Err(ClassicalKeyError::UnsupportedAlgorithm(oid::X25519)),
         Family::Rsa => return Err(ClassicalKeyError::NoRawBytes(algorithm)),
     }
     .map_err(malformed(family))
+}
+
+pub(super) fn generate_agreeing(
+    algorithm: AgreementAlgorithm,
+) -> Result<Box<dyn Agreeing>, ClassicalKeyError> {
+    available()?;
+    let key: Result<Box<dyn Agreeing>, _> = match algorithm {
+        AgreementAlgorithm::EcdhP256 => Ecdsa::<P256>::generate_agreeing(),
+        AgreementAlgorithm::EcdhP384 => Ecdsa::<P384>::generate_agreeing(),
+        AgreementAlgorithm::X25519 => X25519::generate(),
+    };
+    // Nothing else can go wrong.
+    key.map_err(|_| ClassicalKeyError::Randomness)
+}
+
+/// Reads what the OCTET STRING of PKCS#8 has in it, of a key that agrees on secrets.
+pub(super) fn read_agreeing(
+    family: Family,
+    key: &[u8],
+) -> Result<Box<dyn Agreeing>, ClassicalKeyError> {
+    available()?;
+    let key: Result<Box<dyn Agreeing>, _> = match family {
+        Family::P256 => Ecdsa::<P256>::read_agreeing(key),
+        Family::P384 => Ecdsa::<P384>::read_agreeing(key),
+        Family::X25519 => X25519::read(key),
+        Family::Ed25519 | Family::Rsa => {
+            return Err(ClassicalKeyError::NoAgreement(family.name()));
+        }
+    };
+    key.map_err(malformed(family))
 }
 
 /// Refuses the bits of a public key that are none, such as a point that is not on the curve.
@@ -81,6 +119,7 @@ pub(super) fn check_public_key(family: Family, key: &[u8]) -> Result<(), Classic
         Family::P256 => VerifyingKey::<P256>::from_x962_uncompressed(key).map(drop),
         Family::P384 => VerifyingKey::<P384>::from_x962_uncompressed(key).map(drop),
         Family::Ed25519 => Ed25519VerifyingKey::from_bytes(key).map(drop),
+        Family::X25519 => X25519PublicKey::try_from_slice(key).map(drop),
         Family::Rsa => RsaVerifyingKey::from_pkcs1_der(key).map(drop),
     }
     .map_err(malformed(family))

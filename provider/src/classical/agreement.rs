@@ -1,0 +1,182 @@
+use alloc::sync::Arc;
+use core::fmt;
+
+use pq_x509::{Agreement, AgreementError, AgreementKey, AgreementPublicKey, SubjectKey};
+use rustls::pki_types::SubjectPublicKeyInfoDer;
+use zeroize::Zeroizing;
+
+use super::agreement_algorithm::AgreementAlgorithm;
+use super::document::Document;
+use super::error::ClassicalKeyError;
+use super::family::Family;
+use super::graviola;
+use super::private_key::Agreeing;
+
+/// A private key of ECDH or X25519, to which others encrypt documents.
+///
+/// pq-cms decrypts with it, by the trait [`AgreementKey`]. Clones share one key. Buffers with a key in
+/// them are wiped; graviola moves keys by value, which may leave copies on the stack.
+///
+/// ```
+/// use pq_x509::{AgreementKey, AgreementPublicKey};
+/// use rustls_pq::classical::{AgreementAlgorithm, ClassicalAgreementKey};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let key = ClassicalAgreementKey::generate(AgreementAlgorithm::X25519)?;
+/// let sender = key.public_key().agree_once()?;
+/// assert_eq!(key.agree(&sender.public_key)?, sender.secret);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct ClassicalAgreementKey {
+    key: Arc<dyn Agreeing>,
+    public_key: ClassicalAgreementPublicKey,
+}
+
+impl ClassicalAgreementKey {
+    /// Makes a new key from the operating system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::Randomness`] if there is none;
+    /// [`ClassicalKeyError::UnsupportedCpu`] and [`ClassicalKeyError::UnsupportedArchitecture`], as all
+    /// that makes or reads a key.
+    pub fn generate(algorithm: AgreementAlgorithm) -> Result<Self, ClassicalKeyError> {
+        Self::new(algorithm, graviola::generate_agreeing(algorithm)?)
+    }
+
+    /// Reads the DER of a private key: PKCS#8 of version 1 or 2 (RFC 5958, RFC 8410), or ECPrivateKey with
+    /// the name of its curve (RFC 5915).
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::NoAgreement`] for keys of Ed25519 and RSA, which only sign; else a
+    /// [`ClassicalKeyError`] that says what is wrong with it.
+    pub fn from_der(der: &[u8]) -> Result<Self, ClassicalKeyError> {
+        let document = Document::read(der)?;
+        let family = document.family;
+        let algorithm = agreeing(family)?;
+        let key = Self::new(algorithm, graviola::read_agreeing(family, document.key)?)?;
+        match document.public_key {
+            Some(public_key) if public_key != key.public_key.as_bytes() => {
+                Err(ClassicalKeyError::PublicKeyMismatch(family.name()))
+            }
+            _ => Ok(key),
+        }
+    }
+
+    fn new(
+        algorithm: AgreementAlgorithm,
+        key: Box<dyn Agreeing>,
+    ) -> Result<Self, ClassicalKeyError> {
+        let spki = algorithm.family().spki(&key.public_key())?;
+        Ok(Self {
+            public_key: ClassicalAgreementPublicKey::from_spki_der(&spki)?,
+            key: key.into(),
+        })
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> AgreementAlgorithm {
+        self.public_key.algorithm
+    }
+
+    /// The public half.
+    pub fn public_key(&self) -> &ClassicalAgreementPublicKey {
+        &self.public_key
+    }
+
+    /// The key in PKCS#8 of version 1, as everybody reads it.
+    pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
+        self.key.pkcs8()
+    }
+}
+
+fn agreeing(family: Family) -> Result<AgreementAlgorithm, ClassicalKeyError> {
+    AgreementAlgorithm::of(family).ok_or_else(|| ClassicalKeyError::NoAgreement(family.name()))
+}
+
+impl SubjectKey for ClassicalAgreementKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.public_key.spki()
+    }
+}
+
+impl AgreementKey for ClassicalAgreementKey {
+    fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, AgreementError> {
+        self.key.agree(public_key).map_err(AgreementError::new)
+    }
+}
+
+impl fmt::Debug for ClassicalAgreementKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClassicalAgreementKey")
+            .field("algorithm", &self.algorithm())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A public key of ECDH or X25519, for which documents are encrypted.
+///
+/// One that exists is valid: a point is on its curve.
+#[derive(Clone, Eq, PartialEq)]
+pub struct ClassicalAgreementPublicKey {
+    algorithm: AgreementAlgorithm,
+    spki: Vec<u8>,
+    /// How many bytes at the end of `spki` are the key's own.
+    raw_len: usize,
+}
+
+impl ClassicalAgreementPublicKey {
+    /// Reads the DER of a SubjectPublicKeyInfo (RFC 5480, RFC 8410). Nothing may follow it.
+    ///
+    /// # Errors
+    ///
+    /// [`ClassicalKeyError::NoAgreement`] for keys of Ed25519 and RSA, which only sign; else a
+    /// [`ClassicalKeyError`] that says what is wrong with it.
+    pub fn from_spki_der(der: &[u8]) -> Result<Self, ClassicalKeyError> {
+        let (family, raw) = Family::of_spki(der)?;
+        let algorithm = agreeing(family)?;
+        graviola::check_public_key(family, raw)?;
+        Ok(Self {
+            algorithm,
+            raw_len: raw.len(),
+            spki: der.to_vec(),
+        })
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> AgreementAlgorithm {
+        self.algorithm
+    }
+
+    /// The key alone: for ECDH the uncompressed point, for X25519 its 32 bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.spki[self.spki.len() - self.raw_len..]
+    }
+}
+
+impl SubjectKey for ClassicalAgreementPublicKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.spki.as_slice().into()
+    }
+}
+
+impl AgreementPublicKey for ClassicalAgreementPublicKey {
+    fn agree_once(&self) -> Result<Agreement, AgreementError> {
+        let key = graviola::generate_agreeing(self.algorithm).map_err(AgreementError::new)?;
+        Ok(Agreement {
+            public_key: key.public_key(),
+            secret: key.agree(self.as_bytes()).map_err(AgreementError::new)?,
+        })
+    }
+}
+
+impl fmt::Debug for ClassicalAgreementPublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClassicalAgreementPublicKey")
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,87 @@
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
+
+use zeroize::Zeroizing;
+
+use super::signer::SubjectKey;
+
+/// A private key of Diffie-Hellman on an elliptic curve, which has a secret in common with every public
+/// key of its curve.
+///
+/// No key of this crate is one: implement this trait for a classical key, or for one that lives in a
+/// hardware module, to have documents decrypted with it. `rustls_pq::classical` has keys of ECDH and
+/// X25519.
+pub trait AgreementKey: SubjectKey + Send + Sync {
+    /// The secret that this key has in common with a public key: the bits of a SubjectPublicKeyInfo, for
+    /// ECDH an uncompressed point and for X25519 its 32 bytes. It is the x coordinate of the common
+    /// point, the highest byte first (SEC 1, section 3.3.1), or what X25519 gives (RFC 7748, section 6.1).
+    ///
+    /// # Errors
+    ///
+    /// If that is no public key of this curve, or one that makes every secret zero.
+    fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, AgreementError>;
+}
+
+/// The public half of an [`AgreementKey`], to which others encrypt.
+pub trait AgreementPublicKey: SubjectKey + Send + Sync {
+    /// Makes a private key for this one time, and gives what the owner of this public key takes to come
+    /// to the same secret.
+    ///
+    /// # Errors
+    ///
+    /// If there is no randomness.
+    fn agree_once(&self) -> Result<Agreement, AgreementError>;
+}
+
+/// What a sender has of an agreement.
+pub struct Agreement {
+    /// The bits of the ephemeral public key, which the recipient's [`AgreementKey::agree`] takes.
+    pub public_key: Vec<u8>,
+    /// The secret that both have in common.
+    pub secret: Zeroizing<Vec<u8>>,
+}
+
+impl fmt::Debug for Agreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agreement").finish_non_exhaustive()
+    }
+}
+
+/// Why there is no common secret.
+#[derive(Debug, thiserror::Error)]
+#[error("no secret was agreed on: {0}")]
+pub struct AgreementError(Box<dyn Error + Send + Sync>);
+
+impl AgreementError {
+    /// Wraps the key's own error.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+
+    /// The key's own error, whose text is part of this one's.
+    pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &*self.0
+    }
+}
+
+/// A pointer to a key is as good as the key.
+macro_rules! through_pointers {
+    ($($pointer:ty),+) => {$(
+        impl<K: AgreementKey + ?Sized> AgreementKey for $pointer {
+            fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, AgreementError> {
+                (**self).agree(public_key)
+            }
+        }
+
+        impl<K: AgreementPublicKey + ?Sized> AgreementPublicKey for $pointer {
+            fn agree_once(&self) -> Result<Agreement, AgreementError> {
+                (**self).agree_once()
+            }
+        }
+    )+};
+}
+
+through_pointers!(&K, Box<K>, Arc<K>);
