@@ -2,12 +2,14 @@
 //!
 //! It uses [`encoding`](crate::encoding).
 
+use core::fmt;
+
 use der::{Decode, Encode};
 use pq_x509::x509_cert::name::Name;
 use pq_x509::x509_cert::serial_number::SerialNumber;
-use pq_x509::{Certificate, EncapsulationKey};
-
+use pq_x509::{Certificate, SubjectKey};
 use sha2::{Digest, Sha256};
+use spki::SubjectPublicKeyInfoRef;
 
 use crate::encoding::{Fields, contents, tag, tlv};
 
@@ -58,15 +60,49 @@ impl KeyIdentifier {
 
     /// For messages and reports.
     pub(crate) fn describe(&self) -> String {
+        self.readable().to_string()
+    }
+
+    pub(crate) fn readable(&self) -> Identifier {
         match self {
             Self::IssuerAndSerial(issuer, serial) => {
                 let issuer = Name::from_der(issuer).map(|name| name.to_string());
                 let issuer = issuer.unwrap_or_else(|_| "an unreadable name".into());
                 // Whoever made the message chose the name.
-                let issuer: String = issuer.escape_debug().take(MAX_DESCRIBED).collect();
-                format!("number {} of {issuer}", hex(serial))
+                Identifier::Certificate {
+                    issuer: issuer.escape_debug().take(MAX_DESCRIBED).collect(),
+                    serial_number: serial.clone(),
+                }
             }
-            Self::SubjectKeyId(id) => format!("key identifier {}", hex(id)),
+            Self::SubjectKeyId(id) => Identifier::Key(id.clone()),
+        }
+    }
+}
+
+/// Whom a message names, in words for people: what of it the sender chose is escaped, and no longer than
+/// some hundred characters.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Identifier {
+    /// The certificate with this number by this issuer.
+    Certificate {
+        /// The issuer's name (RFC 4514).
+        issuer: String,
+        /// The contents of the serial number.
+        serial_number: Vec<u8>,
+    },
+    /// The key with this identifier.
+    Key(Vec<u8>),
+}
+
+impl fmt::Display for Identifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Certificate {
+                issuer,
+                serial_number,
+            } => write!(f, "number {} of {issuer}", hex(serial_number)),
+            Self::Key(id) => write!(f, "key identifier {}", hex(id)),
         }
     }
 }
@@ -102,8 +138,13 @@ impl NamedCertificate {
 
 /// An identifier for a key that has no certificate, which everybody makes of it alike: the first 20 bytes
 /// of the SHA-256 of its bits (RFC 7093, section 2).
-pub fn key_identifier(key: &EncapsulationKey) -> [u8; 20] {
-    let digest = Sha256::digest(key.as_bytes());
+pub fn key_identifier(key: &(impl SubjectKey + ?Sized)) -> [u8; 20] {
+    let spki = key.spki();
+    let bits = SubjectPublicKeyInfoRef::from_der(&spki)
+        .ok()
+        .and_then(|spki| spki.subject_public_key.as_bytes());
+    // Of what is no SubjectPublicKeyInfo there are no other bits.
+    let digest = Sha256::digest(bits.unwrap_or(&spki));
     let mut identifier = [0; 20];
     for (byte, from) in identifier.iter_mut().zip(digest) {
         *byte = from;

@@ -7,8 +7,11 @@
 //! * **Verifying.** A [`Verifier`] says who signed, by chains that lead to a root or by certificates that
 //!   are known. Signatures of other algorithms are verified by what it is given for them.
 //! * **Encrypting.** An [`EnvelopeBuilder`] encrypts content by AES-GCM (RFC 5083) for the ML-KEM keys of
-//!   its recipients (RFC 9629, RFC 9936), or for who shares a key with the sender.
+//!   its recipients (RFC 9629, RFC 9936), for who shares a key with the sender and, through pq-x509's
+//!   trait [`AgreementPublicKey`](pq_x509::AgreementPublicKey), for keys of ECDH (RFC 5753) and X25519
+//!   (RFC 8418).
 //! * **Decrypting.** An [`Opener`] decrypts it with the key of one of them.
+//! * **Looking.** [`inspect`] says what a message says of itself, and verifies nothing.
 //! * **PEM.** [`decode_if_pem`] and a [`PemWriter`] take messages out of text and put them into it.
 //!
 //! # Constant memory
@@ -24,8 +27,11 @@
 //!
 //! # What is not here
 //!
-//! Recipients with keys of RSA or elliptic curves (`ktri`, `kari`) and with passwords (`pwri`) are skipped
-//! when a message is read, and not written. Countersignatures and other attributes that are not signed
+//! Recipients with keys of RSA (`ktri`) and with passwords (`pwri`) are skipped when a message is read, and
+//! not written: who has another key of it decrypts it all the same. RSA decryption that tells by its time
+//! what it decrypts gives messages away (RUSTSEC-2023-0071), and there is none in Rust that is known not to.
+//! Recipients who agree on a key with one of the sender's certificates, and not with a key made for the
+//! message, are skipped as well. Countersignatures and other attributes that are not signed
 //! are passed over, and so are revocation lists within a message: give those to the
 //! [`ChainValidator`](pq_x509::ChainValidator).
 //!
@@ -44,17 +50,19 @@ mod algorithms;
 mod encoding;
 mod enveloped;
 mod identifier;
+mod inspection;
 mod signed;
 
 pub use algorithms::{Weakness, digests};
 pub use const_oid::ObjectIdentifier;
 pub use encoding::{EncodingError, PemWriter, decode_if_pem};
 pub use enveloped::{
-    ContentCipher, EnvelopeBuilder, EnvelopingError, Kdf, Opened, Opener, OpeningError, Recipient,
-    RecipientKey,
+    ContentCipher, EnvelopeBuilder, EnvelopedOutline, EnvelopingError, Kdf, Opened, Opener,
+    OpeningError, Recipient, RecipientKey, RecipientKind, RecipientOutline,
 };
-pub use identifier::key_identifier;
+pub use identifier::{Identifier, key_identifier};
+pub use inspection::{InspectionError, Outline, inspect};
 pub use signed::{
-    DocumentSigner, SignatureRefusal, SignedDataBuilder, SigningError, VerificationError,
-    VerificationTime, Verified, VerifiedSigner, Verifier,
+    DocumentSigner, SignatureRefusal, SignedDataBuilder, SignedOutline, SignerOutline,
+    SigningError, VerificationError, VerificationTime, Verified, VerifiedSigner, Verifier,
 };

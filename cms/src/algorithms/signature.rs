@@ -1,11 +1,12 @@
 use const_oid::ObjectIdentifier;
 use const_oid::db::{rfc5912, rfc8410};
-use der::asn1::AnyRef;
+use der::asn1::{AnyRef, ContextSpecific};
+use der::{Decode, Reader, TagNumber};
 use pq_x509::verification::{Mode, parameter_set};
 use pq_x509::{CompositeIdentifier, PreHash, SignatureAlgorithm};
 use spki::AlgorithmIdentifierRef;
 
-use super::digest::digest_identifier;
+use super::digest::{digest_identifier, digest_named};
 
 /// Why a hash function and a signature algorithm don't belong in one message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -68,20 +69,36 @@ const OTHERS: [(ObjectIdentifier, PreHash); 4] = [
 ];
 
 /// The hash function that belongs to a classical or a composite algorithm. That of a composite is the one
-/// of its message (draft-ietf-lamps-cms-composite-sigs).
-fn own_digest(signature: ObjectIdentifier) -> Option<PreHash> {
-    if let Some(composite) = CompositeIdentifier::from_oid(signature) {
+/// of its message (draft-ietf-lamps-cms-composite-sigs), and that of RSASSA-PSS stands in its parameters.
+fn own_digest(signature: &AlgorithmIdentifierRef<'_>) -> Option<PreHash> {
+    if signature.oid == rfc5912::ID_RSASSA_PSS {
+        return pss_digest(signature.parameters?).ok().flatten();
+    }
+    if let Some(composite) = CompositeIdentifier::from_oid(signature.oid) {
         return Some(composite.pre_hash());
     }
     let mut known = RSA.iter().chain(&OTHERS);
-    let (_, digest) = known.find(|(oid, _)| *oid == signature)?;
+    let (_, digest) = known.find(|(oid, _)| *oid == signature.oid)?;
     Some(*digest)
+}
+
+/// hashAlgorithm of RSASSA-PSS-params (RFC 4055, section 3.1). Its default is SHA-1, which is none here.
+fn pss_digest(parameters: AnyRef<'_>) -> der::Result<Option<PreHash>> {
+    parameters.sequence(|reader| {
+        let hash =
+            ContextSpecific::<AlgorithmIdentifierRef<'_>>::decode_explicit(reader, TagNumber(0))?;
+        // The others are for who verifies the signature.
+        while !reader.is_finished() {
+            AnyRef::decode(reader)?;
+        }
+        Ok::<_, der::Error>(hash.and_then(|hash| digest_named(&hash.value)))
+    })
 }
 
 /// The digest that every verifier knows for an algorithm's signatures: for SLH-DSA that of RFC 9814, for
 /// ML-DSA and Ed25519 SHA-512 (RFC 9882, RFC 8419), and for ECDSA, RSA and composites their own.
-pub(crate) fn usual_digest(signature: ObjectIdentifier) -> PreHash {
-    match parameter_set(signature) {
+pub(crate) fn usual_digest(signature: &AlgorithmIdentifierRef<'_>) -> PreHash {
+    match parameter_set(signature.oid) {
         Some((algorithm, _)) => algorithm.usual_pre_hash(),
         None => own_digest(signature).unwrap_or(PreHash::Sha512),
     }
@@ -90,7 +107,8 @@ pub(crate) fn usual_digest(signature: ObjectIdentifier) -> PreHash {
 /// The algorithm to verify a signature by: that which the message names, but for RSA, where `rsaEncryption`
 /// stands for PKCS #1 v1.5 with the message's digest (RFC 3370, section 3.2).
 ///
-/// `None` for a signature with a hash function of its own that is not the message's.
+/// `None` for a signature with a hash function of its own that is not the message's, which RFC 4056,
+/// section 3, forbids for RSASSA-PSS.
 pub(crate) fn verified_as<'a>(
     signature: &AlgorithmIdentifierRef<'a>,
     digest: PreHash,
@@ -102,7 +120,48 @@ pub(crate) fn verified_as<'a>(
             parameters: Some(AnyRef::NULL),
         });
     }
-    own_digest(signature.oid)
-        .is_none_or(|own| own == digest)
-        .then_some(*signature)
+    let fits = match own_digest(signature) {
+        Some(own) => own == digest,
+        None => signature.oid != rfc5912::ID_RSASSA_PSS,
+    };
+    fits.then_some(*signature)
+}
+
+#[cfg(test)]
+mod tests {
+    use const_oid::db::rfc5912::{ID_RSASSA_PSS, ID_SHA_256};
+
+    use super::*;
+
+    /// RSASSA-PSS-params with this hash function, if any, and a salt.
+    fn parameters(hash: Option<[u8; 13]>) -> Vec<u8> {
+        let hash = hash.map(|hash| [&[0xa0, 0x0d][..], &hash].concat());
+        let fields = [hash.unwrap_or_default(), vec![0xa2, 3, 2, 1, 32]].concat();
+        [&[0x30, fields.len() as u8][..], &fields].concat()
+    }
+
+    #[test]
+    fn a_pss_signature_has_its_digest_in_its_parameters() {
+        let sha_256 = [0x30, 11, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1];
+        assert_eq!(&sha_256[4..], ID_SHA_256.as_bytes());
+        let with = parameters(Some(sha_256));
+        let without = parameters(None);
+        for (parameters, digest) in [
+            (Some(&*with), Some(PreHash::Sha256)),
+            (Some(&*without), None),
+            (Some(&with[..7]), None),
+            (None, None),
+        ] {
+            let signature = AlgorithmIdentifierRef {
+                oid: ID_RSASSA_PSS,
+                parameters: parameters.and_then(|der| AnyRef::from_der(der).ok()),
+            };
+            for hash in [PreHash::Sha256, PreHash::Sha384, PreHash::Sha512] {
+                let verified = verified_as(&signature, hash);
+                assert_eq!(verified.is_some(), digest == Some(hash), "{parameters:?}");
+            }
+            let usual = digest.unwrap_or(PreHash::Sha512);
+            assert_eq!(usual_digest(&signature), usual);
+        }
+    }
 }

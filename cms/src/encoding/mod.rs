@@ -17,5 +17,5 @@ pub use error::EncodingError;
 pub(crate) use fields::{Fields, contents};
 pub use pem::{PemWriter, decode_if_pem};
 pub(crate) use pieces::{PIECE, for_each_piece, read_start};
-pub(crate) use reader::BerReader;
+pub(crate) use reader::{BerReader, MAX_IDENTIFIER};
 pub(crate) use writer::{BerWriter, tlv};

@@ -1,8 +1,11 @@
 use alloc::boxed::Box;
 use std::io::{ErrorKind, Read};
 
+use const_oid::ObjectIdentifier;
+use der::Decode;
+
 use super::error::EncodingError;
-use super::tag::{CONSTRUCTED, OCTET_STRING};
+use super::tag::{CONSTRUCTED, OBJECT_IDENTIFIER, OCTET_STRING};
 use super::writer::{push_header, tlv};
 
 /// As much as is read, hashed and written at a time: it stays in the cache of one core.
@@ -40,6 +43,12 @@ struct Header {
     /// `None` if it is indefinite.
     len: Option<u64>,
 }
+
+/// A value that is larger than what is taken; its contents come next.
+struct TooLarge(Header);
+
+/// As long as an AlgorithmIdentifier, an object identifier or a version may be.
+pub(crate) const MAX_IDENTIFIER: usize = 256;
 
 impl<R: Read> BerReader<R> {
     pub(crate) fn new(from: R) -> Self {
@@ -103,16 +112,40 @@ impl<R: Read> BerReader<R> {
     ) -> Result<Vec<u8>, EncodingError> {
         let at = self.at;
         let header = self.header_of(wanted, |found| found == tag)?;
-        self.rest_of_element(at, header, limit)
+        let element = self.rest_of_element(header, limit)?;
+        element.map_err(|_| EncodingError::TooLarge { at, limit })
+    }
+
+    /// The same of a value with any tag. It is passed over, and `None`, if it is too large.
+    pub(crate) fn element_within(
+        &mut self,
+        limit: usize,
+    ) -> Result<Option<Vec<u8>>, EncodingError> {
+        let depth = self.open.len();
+        let header = self.header()?;
+        match self.rest_of_element(header, limit)? {
+            Ok(element) => Ok(Some(element)),
+            Err(TooLarge(next)) => {
+                self.skip_from(depth, next)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The next value, an object identifier.
+    pub(crate) fn object_identifier(
+        &mut self,
+        wanted: &'static str,
+    ) -> Result<ObjectIdentifier, EncodingError> {
+        let der = self.element(OBJECT_IDENTIFIER, MAX_IDENTIFIER, wanted)?;
+        Ok(ObjectIdentifier::from_der(&der)?)
     }
 
     fn rest_of_element(
         &mut self,
-        at: u64,
         header: Header,
         limit: usize,
-    ) -> Result<Vec<u8>, EncodingError> {
-        let too_large = EncodingError::TooLarge { at, limit };
+    ) -> Result<Result<Vec<u8>, TooLarge>, EncodingError> {
         let mut taken = 0;
         let mut count = |len: u64| {
             taken = len.saturating_add(taken);
@@ -125,13 +158,13 @@ impl<R: Read> BerReader<R> {
         let mut next = Some(header);
         loop {
             match next.take() {
+                Some(header) if !count(header.len.unwrap_or(0).saturating_add(2)) => {
+                    return Ok(Err(TooLarge(header)));
+                }
                 Some(Header {
                     tag,
                     len: Some(len),
                 }) => {
-                    if !count(len.saturating_add(2)) {
-                        return Err(too_large);
-                    }
                     if let Some(value) = values.last_mut() {
                         push_header(value, tag, len as usize);
                         self.contents(len, |piece| {
@@ -141,9 +174,6 @@ impl<R: Read> BerReader<R> {
                     }
                 }
                 Some(header) => {
-                    if !count(2) {
-                        return Err(too_large);
-                    }
                     self.push(header)?;
                     tags.push(header.tag);
                     values.push(Vec::new());
@@ -160,24 +190,28 @@ impl<R: Read> BerReader<R> {
                 None => next = Some(self.header()?),
             }
         }
-        Ok(values.swap_remove(0))
+        Ok(Ok(values.swap_remove(0)))
     }
 
     /// Passes over the next value, however long it is.
     pub(crate) fn skip(&mut self) -> Result<(), EncodingError> {
         let depth = self.open.len();
+        let header = self.header()?;
+        self.skip_from(depth, header)
+    }
+
+    /// Passes over the value with this header, and what is left of those around it down to this depth.
+    fn skip_from(&mut self, depth: usize, header: Header) -> Result<(), EncodingError> {
+        let mut next = Some(header);
         loop {
-            if self.open.len() > depth && self.at_end()? {
-                self.leave()?;
-            } else {
-                let header = self.header()?;
-                match header.len {
-                    Some(len) => self.contents(len, |_| Ok::<_, EncodingError>(()))?,
-                    None => self.push(header)?,
+            match next.take() {
+                Some(Header { len: Some(len), .. }) => {
+                    self.contents(len, |_| Ok::<_, EncodingError>(()))?;
                 }
-            }
-            if self.open.len() == depth {
-                return Ok(());
+                Some(header) => self.push(header)?,
+                None if self.open.len() == depth => return Ok(()),
+                None if self.at_end()? => self.leave()?,
+                None => next = Some(self.header()?),
             }
         }
     }

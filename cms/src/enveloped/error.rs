@@ -1,5 +1,5 @@
 use const_oid::ObjectIdentifier;
-use pq_x509::KeyError;
+use pq_x509::{AgreementError, KeyError};
 
 use crate::encoding::EncodingError;
 
@@ -21,17 +21,28 @@ pub enum EnvelopingError {
         /// What is wrong with its key.
         error: KeyError,
     },
-    /// A certificate's key usage is another (RFC 9935, section 5).
+    /// A certificate's key usage is another (RFC 9935, section 5; RFC 8410, section 5).
     #[error(
-        "the key usage of the certificate of {0} is not keyEncipherment; give one for encryption"
+        "the key usage of the certificate of {subject} is not {usage}; give one for encryption"
     )]
-    KeyUsage(String),
+    KeyUsage {
+        /// The subject of the certificate.
+        subject: String,
+        /// What it lacks, such as `keyEncipherment`.
+        usage: &'static str,
+    },
+    /// The certificate is another key's.
+    #[error("the certificate of {0} is not that of the key; give the one that was issued for it")]
+    OtherKey(String),
     /// A shared key is neither of AES-128 nor of AES-256.
     #[error("a shared key has {0} bytes, and not 16 or 32")]
     SharedKeyLength(usize),
     /// There is no randomness.
     #[error("{0}")]
     Key(KeyError),
+    /// No secret was agreed on with a recipient.
+    #[error("{0}")]
+    Agreement(AgreementError),
     /// There is no randomness.
     #[error("no randomness: {0}; nothing was encrypted")]
     Randomness(getrandom::Error),
@@ -62,6 +73,16 @@ pub enum OpeningError {
     /// The key is none of a recipient's.
     #[error("none of {0} recipients has this key; decrypt with the key of one of them")]
     NotARecipient(u64),
+    /// The key is none of a recipient's that can be read.
+    #[error(
+        "of {recipients} recipients none has this key, but what one of them has can't be read: {error}; get          the message again, or decrypt with the key of another"
+    )]
+    UnreadableRecipient {
+        /// How many there are.
+        recipients: u64,
+        /// What is wrong with one of them.
+        error: der::Error,
+    },
     /// A recipient with this key is there, and its secret does not give the content's key.
     #[error(
         "the content's key can't be had by this key; the message was altered, or is for another key"
@@ -103,6 +124,7 @@ from_causes!(
     EnvelopingError: EncodingError => Self::Encoding;
     EnvelopingError: der::Error => |error| Self::Encoding(EncodingError::Der(error));
     EnvelopingError: KeyError => Self::Key;
+    EnvelopingError: AgreementError => Self::Agreement;
     EnvelopingError: getrandom::Error => Self::Randomness;
     OpeningError: EncodingError => Self::Encoding;
     OpeningError: der::Error => |error| Self::Encoding(EncodingError::Der(error));

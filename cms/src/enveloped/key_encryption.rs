@@ -3,11 +3,14 @@ use aes::{Aes128, Aes256};
 use aes_kw::AesKw;
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_AES_128_WRAP, ID_AES_256_WRAP};
+use const_oid::db::rfc5912::{SECP_384_R_1, SECP_521_R_1};
+use const_oid::db::rfc8410::{ID_X_448, ID_X_25519};
 use der::Encode;
 use hkdf::Hkdf;
-use sha2::{Sha256, Sha384, Sha512};
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha384, Sha512};
 use spki::AlgorithmIdentifierRef;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::encoding::{tag, tlv};
 
@@ -56,30 +59,169 @@ impl Kdf {
         ukm: Option<&[u8]>,
     ) -> der::Result<Option<Zeroizing<Vec<u8>>>> {
         let info = other_info(wrap, ukm)?;
+        Ok(self.expand(None, secret, &info, wrap))
+    }
+
+    fn expand(
+        self,
+        salt: Option<&[u8]>,
+        secret: &[u8],
+        info: &[u8],
+        wrap: Wrap,
+    ) -> Option<Zeroizing<Vec<u8>>> {
         let mut key = Zeroizing::new(vec![0; wrap.key_len()]);
         let expanded = match self {
-            Self::HkdfSha256 => Hkdf::<Sha256>::new(None, secret).expand(&info, &mut key),
-            Self::HkdfSha384 => Hkdf::<Sha384>::new(None, secret).expand(&info, &mut key),
-            Self::HkdfSha512 => Hkdf::<Sha512>::new(None, secret).expand(&info, &mut key),
+            Self::HkdfSha256 => Hkdf::<Sha256>::new(salt, secret).expand(info, &mut key),
+            Self::HkdfSha384 => Hkdf::<Sha384>::new(salt, secret).expand(info, &mut key),
+            Self::HkdfSha512 => Hkdf::<Sha512>::new(salt, secret).expand(info, &mut key),
         };
-        Ok(expanded.is_ok().then_some(key))
+        expanded.is_ok().then_some(key)
     }
 }
 
 /// CMSORIforKEMOtherInfo (RFC 9629, section 5).
 fn other_info(wrap: Wrap, ukm: Option<&[u8]>) -> der::Result<Vec<u8>> {
-    let ukm = ukm.map(|ukm| {
-        let octets = tlv(tag::OCTET_STRING, &[ukm]);
-        tlv(tag::context_constructed(0), &[&octets])
-    });
     Ok(tlv(
         tag::SEQUENCE,
         &[
             &wrap.identifier()?,
             &(wrap.key_len() as u16).to_der()?,
-            &ukm.unwrap_or_default(),
+            &encoded_ukm(ukm),
         ],
     ))
+}
+
+/// How a key that encrypts keys is made of what Diffie-Hellman gives: dhSinglePass-stdDH with a KDF.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Scheme {
+    /// The KDF of ANSI X9.63 (RFC 5753, section 7.1).
+    X963(X963Hash),
+    /// HKDF (RFC 8418, section 2.2).
+    Hkdf(Kdf),
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum X963Hash {
+    /// Is read and not written. What a KDF asks of a hash function, SHA-1 still has, and OpenSSL writes
+    /// nothing else unless it is asked to.
+    Sha1,
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+impl Scheme {
+    const ALL: [(Self, ObjectIdentifier); 7] = [
+        (
+            Self::X963(X963Hash::Sha1),
+            ObjectIdentifier::new_unwrap("1.3.133.16.840.63.0.2"),
+        ),
+        (
+            Self::X963(X963Hash::Sha256),
+            ObjectIdentifier::new_unwrap("1.3.132.1.11.1"),
+        ),
+        (
+            Self::X963(X963Hash::Sha384),
+            ObjectIdentifier::new_unwrap("1.3.132.1.11.2"),
+        ),
+        (
+            Self::X963(X963Hash::Sha512),
+            ObjectIdentifier::new_unwrap("1.3.132.1.11.3"),
+        ),
+        (
+            Self::Hkdf(Kdf::HkdfSha256),
+            ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.16.3.19"),
+        ),
+        (
+            Self::Hkdf(Kdf::HkdfSha384),
+            ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.16.3.20"),
+        ),
+        (
+            Self::Hkdf(Kdf::HkdfSha512),
+            ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.16.3.21"),
+        ),
+    ];
+
+    /// The scheme for keys of this algorithm, as strong as these: for those of RFC 8410 with HKDF, and for
+    /// others as RFC 5753 has it.
+    pub(super) fn usual(key: &AlgorithmIdentifierRef<'_>) -> Self {
+        match (key.oid, key.parameters_oid()) {
+            (ID_X_25519, _) => Self::Hkdf(Kdf::HkdfSha256),
+            (ID_X_448, _) => Self::Hkdf(Kdf::HkdfSha512),
+            (_, Ok(SECP_384_R_1)) => Self::X963(X963Hash::Sha384),
+            (_, Ok(SECP_521_R_1)) => Self::X963(X963Hash::Sha512),
+            _ => Self::X963(X963Hash::Sha256),
+        }
+    }
+
+    pub(super) fn named(oid: ObjectIdentifier) -> Option<Self> {
+        let (found, _) = Self::ALL.iter().find(|(_, known)| *known == oid)?;
+        Some(*found)
+    }
+
+    /// The keyEncryptionAlgorithm, whose parameters are the wrap's identifier.
+    pub(super) fn identifier(self, wrap: Wrap) -> der::Result<Vec<u8>> {
+        let oid = oid_of(&Self::ALL, self)?;
+        Ok(tlv(tag::SEQUENCE, &[&oid.to_der()?, &wrap.identifier()?]))
+    }
+
+    /// The key for a wrap.
+    pub(super) fn derive(
+        self,
+        secret: &[u8],
+        wrap: Wrap,
+        ukm: Option<&[u8]>,
+    ) -> der::Result<Option<Zeroizing<Vec<u8>>>> {
+        let info = shared_info(wrap, ukm)?;
+        let derive = match self {
+            Self::Hkdf(kdf) => return Ok(kdf.expand(ukm, secret, &info, wrap)),
+            Self::X963(X963Hash::Sha1) => x963::<Sha1>,
+            Self::X963(X963Hash::Sha256) => x963::<Sha256>,
+            Self::X963(X963Hash::Sha384) => x963::<Sha384>,
+            Self::X963(X963Hash::Sha512) => x963::<Sha512>,
+        };
+        Ok(Some(derive(secret, &info, wrap.key_len())))
+    }
+}
+
+/// The KDF of ANSI X9.63 (SEC 1, section 3.6.1).
+fn x963<D: Digest>(secret: &[u8], info: &[u8], len: usize) -> Zeroizing<Vec<u8>> {
+    let mut key = Zeroizing::new(vec![0; len]);
+    for (counter, part) in (1_u32..).zip(key.chunks_mut(<D as Digest>::output_size())) {
+        let mut hash = D::new();
+        hash.update(secret);
+        hash.update(counter.to_be_bytes());
+        hash.update(info);
+        let mut digest = hash.finalize();
+        for (byte, from) in part.iter_mut().zip(digest.iter()) {
+            *byte = *from;
+        }
+        digest.as_mut_slice().zeroize();
+    }
+    key
+}
+
+/// ECC-CMS-SharedInfo (RFC 5753, section 7.2).
+fn shared_info(wrap: Wrap, ukm: Option<&[u8]>) -> der::Result<Vec<u8>> {
+    let bits = (8 * wrap.key_len() as u32).to_be_bytes();
+    let bits = tlv(tag::OCTET_STRING, &[&bits]);
+    Ok(tlv(
+        tag::SEQUENCE,
+        &[
+            &wrap.identifier()?,
+            &encoded_ukm(ukm),
+            &tlv(tag::context_constructed(2), &[&bits]),
+        ],
+    ))
+}
+
+/// As `[0] EXPLICIT OCTET STRING OPTIONAL`.
+fn encoded_ukm(ukm: Option<&[u8]>) -> Vec<u8> {
+    let ukm = ukm.map(|ukm| {
+        let octets = tlv(tag::OCTET_STRING, &[ukm]);
+        tlv(tag::context_constructed(0), &[&octets])
+    });
+    ukm.unwrap_or_default()
 }
 
 /// How keys are encrypted: AES Key Wrap (RFC 3394, RFC 3565).
@@ -170,9 +312,17 @@ fn identifier<T: Copy + PartialEq>(
     known: &[(T, ObjectIdentifier)],
     wanted: T,
 ) -> der::Result<Vec<u8>> {
+    let oid = oid_of(known, wanted)?;
+    Ok(tlv(tag::SEQUENCE, &[&oid.to_der()?]))
+}
+
+fn oid_of<T: PartialEq>(
+    known: &[(T, ObjectIdentifier)],
+    wanted: T,
+) -> der::Result<ObjectIdentifier> {
     let found = known.iter().find(|(known, _)| *known == wanted);
     let (_, oid) = found.ok_or_else(|| der::Tag::ObjectIdentifier.value_error())?;
-    Ok(tlv(tag::SEQUENCE, &[&oid.to_der()?]))
+    Ok(*oid)
 }
 
 #[cfg(test)]
@@ -198,6 +348,38 @@ mod tests {
             hex::encode(&content_key),
             "c5153005588269a0a59f3c01943fdd56"
         );
+    }
+
+    /// The info of RFC 5753, section 7.2: the wrap, the user's keying material, and bits.
+    #[test]
+    fn shared_infos() {
+        for (wrap, ukm, expected) in [
+            (
+                Wrap::Aes256,
+                None,
+                "3015300b060960864801650304012da206040400000100",
+            ),
+            (
+                Wrap::Aes128,
+                Some(&b"ukm"[..]),
+                "301c300b0609608648016503040105a0050403756b6da206040400000080",
+            ),
+        ] {
+            assert_eq!(hex::encode(shared_info(wrap, ukm).unwrap()), expected);
+        }
+    }
+
+    /// Of more blocks than one, and of less than one; as SHA-256 by itself has them.
+    #[test]
+    fn kdf_of_x963() {
+        let block = |counter: u8| {
+            let message = [&b"secret"[..], &[0, 0, 0, counter], b"info"].concat();
+            Sha256::digest(&message).to_vec()
+        };
+        let long = [block(1), block(2), block(3)].concat();
+        for len in [16, 32, 70] {
+            assert_eq!(*x963::<Sha256>(b"secret", b"info", len), long[..len]);
+        }
     }
 
     /// RFC 3394, sections 4.1 and 4.6.

@@ -8,14 +8,11 @@ use zeroize::Zeroizing;
 use super::cipher::{ContentCipher, Parameters, decode};
 use super::error::OpeningError;
 use super::recipient::{Outcome, RecipientKey, Tries};
-use super::recipient_info::{KEK, OTHER};
-use crate::encoding::{BerReader, tag};
+use crate::encoding::{BerReader, MAX_IDENTIFIER, contents, tag, tlv};
 
-/// A RecipientInfo of a kind that is read here has some 1 700 bytes, and a name.
-const MAX_RECIPIENT: usize = 64 * 1024;
-
-/// An AlgorithmIdentifier, a content type or a version.
-const MAX_IDENTIFIER: usize = 256;
+/// A RecipientInfo of a kind that is read here has some 1 700 bytes, and a name. Larger ones are passed
+/// over.
+pub(super) const MAX_RECIPIENT: usize = 64 * 1024;
 
 /// What of an EnvelopedData or AuthEnvelopedData stands before the content.
 pub(super) struct Head {
@@ -33,28 +30,12 @@ impl Head {
         key: &RecipientKey<'_>,
     ) -> Result<Self, OpeningError> {
         reader.enter(tag::SEQUENCE, "a ContentInfo")?;
-        let is_authenticated = match object_identifier(reader)? {
-            ID_CT_AUTH_ENVELOPED_DATA => true,
-            ID_ENVELOPED_DATA => false,
-            other => return Err(OpeningError::NotEncrypted(other)),
-        };
-        reader.enter(tag::context_constructed(0), "the content")?;
-        reader.enter(tag::SEQUENCE, "an EnvelopedData")?;
-        let version = reader.element(tag::INTEGER, MAX_IDENTIFIER, "a version")?;
-        match (is_authenticated, u8::from_der(&version)?) {
-            (true, 0) | (false, 0 | 2..=4) => {}
-            (_, other) => return Err(OpeningError::Version(other)),
-        }
-        if reader.peek()? == Some(tag::context_constructed(0)) {
-            // Certificates of the originator are of no use here.
-            reader.skip()?;
-        }
+        let content_type = reader.object_identifier("a content type")?;
+        let start = Start::read(reader, content_type)?;
         let (content_key, recipients) = recipients(reader, key)?;
-        reader.enter(tag::SEQUENCE, "an EncryptedContentInfo")?;
-        let content_type = object_identifier(reader)?;
-        let identifier = reader.element(tag::SEQUENCE, MAX_IDENTIFIER, "a cipher")?;
-        let (cipher, parameters) = decode(&identifier, is_authenticated)?;
-        if reader.peek()?.is_none() {
+        let content = ContentHead::read(reader)?;
+        let (cipher, parameters) = decode(&content.cipher, start.is_authenticated)?;
+        if !content.is_there {
             return Err(OpeningError::NoContent);
         }
         match content_key.len() == cipher.key_len() {
@@ -62,7 +43,7 @@ impl Head {
                 content_key,
                 cipher,
                 parameters,
-                content_type,
+                content_type: content.content_type,
                 recipients,
             }),
             false => Err(OpeningError::WrongKey),
@@ -70,41 +51,140 @@ impl Head {
     }
 }
 
+/// What stands before the recipients.
+pub(super) struct Start {
+    pub(super) is_authenticated: bool,
+    pub(super) version: u8,
+}
+
+impl Start {
+    /// Reads it behind the type of the ContentInfo.
+    pub(super) fn read(
+        reader: &mut BerReader<impl Read>,
+        content_type: ObjectIdentifier,
+    ) -> Result<Self, OpeningError> {
+        let is_authenticated = match content_type {
+            ID_CT_AUTH_ENVELOPED_DATA => true,
+            ID_ENVELOPED_DATA => false,
+            other => return Err(OpeningError::NotEncrypted(other)),
+        };
+        reader.enter(tag::context_constructed(0), "the content")?;
+        reader.enter(tag::SEQUENCE, "an EnvelopedData")?;
+        let version = reader.element(tag::INTEGER, MAX_IDENTIFIER, "a version")?;
+        let version = u8::from_der(&version)?;
+        match (is_authenticated, version) {
+            (true, 0) | (false, 0 | 2..=4) => {}
+            (_, other) => return Err(OpeningError::Version(other)),
+        }
+        if reader.peek()? == Some(tag::context_constructed(0)) {
+            // Certificates of the originator are of no use here.
+            reader.skip()?;
+        }
+        Ok(Self {
+            is_authenticated,
+            version,
+        })
+    }
+}
+
+/// What of an EncryptedContentInfo stands before the content.
+pub(super) struct ContentHead {
+    pub(super) content_type: ObjectIdentifier,
+    /// The AlgorithmIdentifier.
+    pub(super) cipher: Vec<u8>,
+    /// An OCTET STRING is next.
+    pub(super) is_there: bool,
+}
+
+impl ContentHead {
+    pub(super) fn read(reader: &mut BerReader<impl Read>) -> Result<Self, OpeningError> {
+        reader.enter(tag::SEQUENCE, "an EncryptedContentInfo")?;
+        Ok(Self {
+            content_type: reader.object_identifier("a content type")?,
+            cipher: reader.element(tag::SEQUENCE, MAX_IDENTIFIER, "a cipher")?,
+            is_there: reader.peek()?.is_some(),
+        })
+    }
+}
+
+/// What follows the content.
+pub(super) struct Tail {
+    /// Attributes that are authenticated, as the SET OF that was, or nothing.
+    pub(super) attributes: Vec<u8>,
+    /// The OCTET STRING with the tag, if the content is authenticated.
+    pub(super) mac: Vec<u8>,
+}
+
+impl Tail {
+    /// Reads it up to the end of the message.
+    pub(super) fn read(
+        mut reader: BerReader<impl Read>,
+        is_authenticated: bool,
+    ) -> Result<Self, OpeningError> {
+        const ATTRIBUTES: u8 = tag::context_constructed(1);
+        const UNAUTHENTICATED: u8 = tag::context_constructed(2);
+
+        let (mut attributes, mut mac) = (Vec::new(), Vec::new());
+        reader.leave()?;
+        if is_authenticated {
+            if reader.peek()? == Some(ATTRIBUTES) {
+                let der = reader.element(ATTRIBUTES, MAX_ATTRIBUTES, "attributes")?;
+                attributes = tlv(tag::SET, &[contents(&der)?]);
+            }
+            mac = reader.element(tag::OCTET_STRING, MAX_ATTRIBUTES, "a tag")?;
+        }
+        let of_no_use = match is_authenticated {
+            true => UNAUTHENTICATED,
+            false => ATTRIBUTES,
+        };
+        if reader.peek()? == Some(of_no_use) {
+            reader.skip()?;
+        }
+        for _ in 0..3 {
+            reader.leave()?;
+        }
+        reader.finish()?;
+        Ok(Self { attributes, mac })
+    }
+}
+
+/// Attributes that are authenticated, or a tag.
+const MAX_ATTRIBUTES: usize = 64 * 1024;
+
 /// Looks for the recipient who has this key. However many there are, one of them at a time is in memory.
+///
+/// What can't be read may be somebody else's, of a newer version or kind, and keeps nobody from theirs
+/// (RFC 5652, section 6.1).
 fn recipients(
     reader: &mut BerReader<impl Read>,
     key: &RecipientKey<'_>,
 ) -> Result<(Zeroizing<Vec<u8>>, u64), OpeningError> {
     let mut outcome: Option<Outcome> = None;
+    let mut unreadable = None;
     let (mut count, mut tries) = (0, Tries::new());
     reader.enter(tag::SET, "the recipients")?;
     while let Some(found) = reader.peek()? {
         count += 1;
-        let is_wanted = !matches!(outcome, Some(Ok(_)));
-        let this = match found {
-            OTHER if is_wanted => key.open_other(&element(reader, found)?, &mut tries)?,
-            KEK if is_wanted => key.open_kek(&element(reader, found)?, &mut tries)?,
-            _ => {
-                reader.skip()?;
-                None
-            }
+        if found != key.kind() || matches!(outcome, Some(Ok(_))) {
+            reader.skip()?;
+            continue;
+        }
+        let Some(element) = reader.element_within(MAX_RECIPIENT)? else {
+            continue;
         };
-        if this.is_some() {
-            outcome = this;
+        match key.open(&element, &mut tries) {
+            Ok(None) => {}
+            Ok(this) => outcome = this,
+            Err(error) => unreadable = Some(error),
         }
     }
     reader.leave()?;
-    match outcome {
-        Some(outcome) => Ok((outcome?, count)),
-        None => Err(OpeningError::NotARecipient(count)),
+    match (outcome, unreadable) {
+        (Some(outcome), _) => Ok((outcome?, count)),
+        (None, Some(error)) => Err(OpeningError::UnreadableRecipient {
+            recipients: count,
+            error,
+        }),
+        (None, None) => Err(OpeningError::NotARecipient(count)),
     }
-}
-
-fn element(reader: &mut BerReader<impl Read>, tag: u8) -> Result<Vec<u8>, OpeningError> {
-    Ok(reader.element(tag, MAX_RECIPIENT, "a recipient")?)
-}
-
-fn object_identifier(reader: &mut BerReader<impl Read>) -> Result<ObjectIdentifier, OpeningError> {
-    let der = reader.element(tag::OBJECT_IDENTIFIER, MAX_IDENTIFIER, "a content type")?;
-    Ok(ObjectIdentifier::from_der(&der)?)
 }

@@ -1,5 +1,6 @@
 //! EnvelopedData (RFC 5652, section 6) and AuthEnvelopedData (RFC 5083): content encrypted for recipients,
-//! by ML-KEM as RFC 9629 and RFC 9936 have it, or by a key that both sides have.
+//! by ML-KEM as RFC 9629 and RFC 9936 have it, by ECDH and X25519 (RFC 5753, RFC 8418), or by a key that
+//! both sides have.
 //!
 //! It uses [`encoding`](crate::encoding) and [`identifier`](crate::identifier).
 
@@ -11,6 +12,7 @@ mod gcm;
 mod key_encryption;
 mod message;
 mod opening;
+mod outline;
 mod recipient;
 mod recipient_info;
 
@@ -19,4 +21,6 @@ pub use encrypting::EnvelopeBuilder;
 pub use error::{EnvelopingError, OpeningError};
 pub use key_encryption::Kdf;
 pub use opening::{Opened, Opener};
+pub(crate) use outline::outline;
+pub use outline::{EnvelopedOutline, RecipientKind, RecipientOutline};
 pub use recipient::{Recipient, RecipientKey};

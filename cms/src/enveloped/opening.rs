@@ -11,9 +11,9 @@ use super::cbc::{BLOCK, CbcDecryption, unpadded_len};
 use super::cipher::{ContentCipher, Parameters};
 use super::error::OpeningError;
 use super::gcm::{Gcm, TooLong};
-use super::message::Head;
+use super::message::{Head, Tail};
 use super::recipient::RecipientKey;
-use crate::encoding::{BerReader, EncodingError, Fields, PIECE, contents, tag, tlv};
+use crate::encoding::{BerReader, EncodingError, Fields, PIECE, tag};
 
 /// Decrypts messages with a recipient's key.
 #[derive(Clone, Debug)]
@@ -143,39 +143,16 @@ impl<'k> Opener<'k> {
         let mut decryption = Decryption::begin(&head, pass)?;
         reader.octets(tag::context(0), |piece| decryption.push(piece, &mut take))?;
         let len = decryption.last(&mut take)?;
-        reader.leave()?;
-        match (decryption.state, head.parameters) {
-            (State::Gcm(gcm), Parameters::Gcm(_, tag_len)) => {
-                let mut attributes = Vec::new();
-                if reader.peek()? == Some(tag::context_constructed(1)) {
-                    let der = reader.element(
-                        tag::context_constructed(1),
-                        MAX_ATTRIBUTES,
-                        "attributes",
-                    )?;
-                    attributes = tlv(tag::SET, &[contents(&der)?]);
-                }
-                let mac = reader.element(tag::OCTET_STRING, MAX_ATTRIBUTES, "a tag")?;
-                let mac = <&OctetStringRef>::from_der(&mac)?.as_bytes();
-                let expected = gcm.finish(&attributes);
-                if !bool::from(expected[..tag_len].ct_eq(mac)) {
-                    return Err(OpeningError::Altered);
-                }
-                check_content_type(&attributes, head.content_type)?;
-                if reader.peek()? == Some(tag::context_constructed(2)) {
-                    reader.skip()?;
-                }
+        let tail = Tail::read(reader, is_authenticated)?;
+        if let (State::Gcm(gcm), Parameters::Gcm(_, tag_len)) = (decryption.state, head.parameters)
+        {
+            let mac = <&OctetStringRef>::from_der(&tail.mac)?.as_bytes();
+            let expected = gcm.finish(&tail.attributes);
+            if !bool::from(expected[..tag_len].ct_eq(mac)) {
+                return Err(OpeningError::Altered);
             }
-            _ => {
-                if reader.peek()? == Some(tag::context_constructed(1)) {
-                    reader.skip()?;
-                }
-            }
+            check_content_type(&tail.attributes, head.content_type)?;
         }
-        for _ in 0..3 {
-            reader.leave()?;
-        }
-        reader.finish()?;
         Ok(Opened {
             content_type: head.content_type,
             cipher: head.cipher,
@@ -184,9 +161,6 @@ impl<'k> Opener<'k> {
         })
     }
 }
-
-/// Attributes that are authenticated, or a tag.
-const MAX_ATTRIBUTES: usize = 64 * 1024;
 
 /// The type of the content is authenticated by an attribute, which plain data may lack (RFC 5083, section
 /// 2.1).

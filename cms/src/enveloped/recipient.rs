@@ -1,14 +1,20 @@
+use alloc::sync::Arc;
 use core::fmt;
 
-use der::Encode;
+use der::{Decode, Encode};
 use pq_x509::{
-    Certificate, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyUsages, PublicKey, SubjectKey,
+    AgreementKey, AgreementPublicKey, Certificate, DecapsulationKey, EncapsulationKey,
+    KemAlgorithm, KeyUsages, SubjectKey,
 };
+use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
 use super::error::{EnvelopingError, OpeningError};
-use super::key_encryption::{Kdf, Wrap};
-use super::recipient_info::{KekRecipientInfo, KemRecipientInfo, encode_kek, encode_kem};
+use super::key_encryption::{Kdf, Scheme, Wrap};
+use super::recipient_info::{
+    AGREEMENT, KEK, KekRecipientInfo, KemRecipientInfo, KeyAgreeRecipientInfo, OTHER,
+    encode_agreement, encode_kek, encode_kem,
+};
 use crate::identifier::{KeyIdentifier, NamedCertificate, key_identifier};
 
 /// Somebody to encrypt for.
@@ -21,6 +27,10 @@ enum Kind {
         identifier: KeyIdentifier,
         key: EncapsulationKey,
         kdf: Kdf,
+    },
+    Agreement {
+        identifier: KeyIdentifier,
+        key: Arc<dyn AgreementPublicKey>,
     },
     SharedKey {
         id: Vec<u8>,
@@ -40,24 +50,52 @@ impl Recipient {
     /// [`EnvelopingError::Certificate`] if its key is none of ML-KEM, [`EnvelopingError::KeyUsage`] if it
     /// may not be used so.
     pub fn certificate(certificate: &Certificate) -> Result<Self, EnvelopingError> {
-        let subject = || certificate.describe_subject();
         let key = certificate
             .public_key()
             .and_then(EncapsulationKey::try_from);
         let key = key.map_err(|error| EnvelopingError::Certificate {
-            subject: subject(),
+            subject: certificate.describe_subject(),
             error,
         })?;
-        match certificate.key_usage() {
-            Some(usages) if !usages.contains(KeyUsages::KeyEncipherment) => {
-                Err(EnvelopingError::KeyUsage(subject()))
-            }
-            _ => Ok(Self(Kind::Kem {
-                identifier: KeyIdentifier::issuer_and_serial(certificate)?,
-                key,
-                kdf: Kdf::default(),
-            })),
+        check_usage(certificate, KeyUsages::KeyEncipherment, "keyEncipherment")?;
+        Ok(Self(Kind::Kem {
+            identifier: KeyIdentifier::issuer_and_serial(certificate)?,
+            key,
+            kdf: Kdf::default(),
+        }))
+    }
+
+    /// Who has the key of this certificate, by which secrets are agreed on: of ECDH (RFC 5753) or X25519
+    /// (RFC 8418). **None of these withstands a quantum computer**, and who has one can read what was
+    /// encrypted for others beside such a recipient, too.
+    ///
+    /// The key is that of the certificate, as another crate has it, such as `rustls_pq::classical`. The
+    /// message names it by issuer and serial number.
+    ///
+    /// # Errors
+    ///
+    /// [`EnvelopingError::OtherKey`] if the certificate is another key's, [`EnvelopingError::KeyUsage`] if it
+    /// may not be used so.
+    pub fn agreement_certificate(
+        certificate: &Certificate,
+        key: impl AgreementPublicKey + 'static,
+    ) -> Result<Self, EnvelopingError> {
+        if certificate.spki().as_ref() != key.spki().as_ref() {
+            return Err(EnvelopingError::OtherKey(certificate.describe_subject()));
         }
+        check_usage(certificate, KeyUsages::KeyAgreement, "keyAgreement")?;
+        Ok(Self(Kind::Agreement {
+            identifier: KeyIdentifier::issuer_and_serial(certificate)?,
+            key: Arc::new(key),
+        }))
+    }
+
+    /// The same of a key that the message names by an identifier, as [`key`](Self::key) has it.
+    pub fn agreement_key(key: impl AgreementPublicKey + 'static, identifier: &[u8]) -> Self {
+        Self(Kind::Agreement {
+            identifier: KeyIdentifier::SubjectKeyId(identifier.to_vec()),
+            key: Arc::new(key),
+        })
     }
 
     /// Who has this key, which the message names by an identifier that its owner knows: the subject key
@@ -84,7 +122,8 @@ impl Recipient {
         }))
     }
 
-    /// Makes the key that encrypts the content's key by this function, where there is a choice.
+    /// Makes the key that encrypts the content's key by this function, for a key of ML-KEM. For others
+    /// there is no choice.
     #[must_use]
     pub fn kdf(mut self, chosen: Kdf) -> Self {
         if let Kind::Kem { kdf, .. } = &mut self.0 {
@@ -122,11 +161,43 @@ impl Recipient {
                     &encrypted_key.ok_or_else(short)?,
                 )?)
             }
+            Kind::Agreement { identifier, key } => {
+                let spki = key.spki();
+                let spki = SubjectPublicKeyInfoRef::from_der(&spki)?;
+                let wrap = Wrap::Aes256;
+                let scheme = Scheme::usual(&spki.algorithm);
+                let agreement = key.agree_once()?;
+                let encryption = scheme.derive(&agreement.secret, wrap, None)?;
+                let encrypted_key =
+                    encryption.and_then(|encryption| wrap.wrap(&encryption, content_key));
+                Ok(encode_agreement(
+                    identifier,
+                    spki.algorithm.oid,
+                    &agreement.public_key,
+                    &scheme.identifier(wrap)?,
+                    &encrypted_key.ok_or_else(short)?,
+                )?)
+            }
             Kind::SharedKey { id, key, wrap } => {
                 let encrypted_key = wrap.wrap(key, content_key).ok_or_else(short)?;
                 Ok(encode_kek(id, &wrap.identifier()?, &encrypted_key)?)
             }
         }
+    }
+}
+
+/// Refuses a certificate whose key usage is there and is another.
+fn check_usage(
+    certificate: &Certificate,
+    usage: KeyUsages,
+    name: &'static str,
+) -> Result<(), EnvelopingError> {
+    match certificate.key_usage() {
+        Some(usages) if !usages.contains(usage) => Err(EnvelopingError::KeyUsage {
+            subject: certificate.describe_subject(),
+            usage: name,
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -149,6 +220,10 @@ impl fmt::Debug for Recipient {
                 .field("identifier", &identifier.describe())
                 .field("algorithm", &key.algorithm())
                 .finish_non_exhaustive(),
+            Kind::Agreement { identifier, .. } => f
+                .debug_struct("Recipient")
+                .field("identifier", &identifier.describe())
+                .finish_non_exhaustive(),
             Kind::SharedKey { .. } => f.write_str("Recipient(shared key)"),
         }
     }
@@ -156,11 +231,15 @@ impl fmt::Debug for Recipient {
 
 /// A recipient's own key.
 #[derive(Clone)]
-pub struct RecipientKey<'k>(OwnKey<'k>);
+pub struct RecipientKey<'k> {
+    key: OwnKey<'k>,
+    certificate: Option<Box<NamedCertificate>>,
+}
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 enum OwnKey<'k> {
-    Kem(&'k DecapsulationKey, Option<Box<NamedCertificate>>),
+    Kem(&'k DecapsulationKey),
+    Agreement(&'k dyn AgreementKey),
     SharedKey(&'k [u8], &'k [u8]),
 }
 
@@ -168,7 +247,7 @@ impl<'k> RecipientKey<'k> {
     /// An ML-KEM key, whose certificate is not at hand: it is tried for the recipients that are named by its
     /// [`key_identifier`], and for every other with a key of its algorithm; for the first 16 of each.
     pub fn new(key: &'k DecapsulationKey) -> Self {
-        Self(OwnKey::Kem(key, None))
+        Self::of(OwnKey::Kem(key))
     }
 
     /// An ML-KEM key with its certificate, which messages name, if they don't name it by its
@@ -181,43 +260,83 @@ impl<'k> RecipientKey<'k> {
         key: &'k DecapsulationKey,
         certificate: &Certificate,
     ) -> Result<Self, OpeningError> {
-        match certificate.public_key() {
-            Ok(PublicKey::Encapsulation(of_certificate))
-                if of_certificate.spki().as_ref() == key.spki().as_ref() =>
-            {
-                let certificate = NamedCertificate::new(certificate.clone())?;
-                Ok(Self(OwnKey::Kem(key, Some(Box::new(certificate)))))
-            }
-            _ => Err(OpeningError::OtherKey(certificate.describe_subject())),
-        }
+        Self::new(key).named_by(certificate, key)
+    }
+
+    /// A key by which secrets are agreed on, of ECDH or X25519, such as one of `rustls_pq::classical`: as
+    /// [`new`](Self::new) takes one of ML-KEM.
+    pub fn agreement(key: &'k dyn AgreementKey) -> Self {
+        Self::of(OwnKey::Agreement(key))
+    }
+
+    /// The same with its certificate, as [`with_certificate`](Self::with_certificate) takes one.
+    ///
+    /// # Errors
+    ///
+    /// [`OpeningError::OtherKey`] if the certificate is another key's.
+    pub fn agreement_with_certificate(
+        key: &'k dyn AgreementKey,
+        certificate: &Certificate,
+    ) -> Result<Self, OpeningError> {
+        Self::agreement(key).named_by(certificate, key)
     }
 
     /// A key of AES that the sender has too, by the name that both gave it.
     pub fn shared_key(id: &'k [u8], key: &'k [u8]) -> Self {
-        Self(OwnKey::SharedKey(id, key))
+        Self::of(OwnKey::SharedKey(id, key))
     }
 
-    /// The content's key, if this `ori` is for this one; `None` if it is not.
-    pub(super) fn open_other(&self, der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
-        let OwnKey::Kem(key, certificate) = &self.0 else {
-            return Ok(None);
-        };
+    fn of(key: OwnKey<'k>) -> Self {
+        Self {
+            key,
+            certificate: None,
+        }
+    }
+
+    fn named_by(
+        mut self,
+        certificate: &Certificate,
+        key: &(impl SubjectKey + ?Sized),
+    ) -> Result<Self, OpeningError> {
+        if certificate.spki().as_ref() != key.spki().as_ref() {
+            return Err(OpeningError::OtherKey(certificate.describe_subject()));
+        }
+        let certificate = NamedCertificate::new(certificate.clone())?;
+        self.certificate = Some(Box::new(certificate));
+        Ok(self)
+    }
+
+    /// The tag of the RecipientInfos that may be for such a key.
+    pub(super) fn kind(&self) -> u8 {
+        match self.key {
+            OwnKey::Kem(_) => OTHER,
+            OwnKey::Agreement(_) => AGREEMENT,
+            OwnKey::SharedKey(..) => KEK,
+        }
+    }
+
+    /// The content's key, if a RecipientInfo of its kind is for this one; `None` if it is not.
+    pub(super) fn open(&self, der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
+        match self.key {
+            OwnKey::Kem(key) => self.open_kem(key, der, tries),
+            OwnKey::Agreement(key) => self.open_agreement(key, der, tries),
+            OwnKey::SharedKey(id, key) => open_kek(id, key, der, tries),
+        }
+    }
+
+    fn open_kem(
+        &self,
+        key: &DecapsulationKey,
+        der: &[u8],
+        tries: &mut Tries,
+    ) -> der::Result<Option<Outcome>> {
         let Some(info) = KemRecipientInfo::from_der(der)? else {
             return Ok(None);
         };
-        if info.kem != key.algorithm().identifier() {
+        if info.kem != key.algorithm().identifier()
+            || !self.may_be(&info.recipient, key.encapsulation_key(), tries)
+        {
             return Ok(None);
-        }
-        let identifier = key_identifier(key.encapsulation_key()).to_vec();
-        let left = match certificate {
-            _ if info.recipient == KeyIdentifier::SubjectKeyId(identifier) => &mut tries.named,
-            Some(certificate) if certificate.is_named_by(&info.recipient) => &mut tries.named,
-            Some(_) => return Ok(None),
-            None => &mut tries.others,
-        };
-        match left.checked_sub(1) {
-            Some(less) => *left = less,
-            None => return Ok(None),
         }
         let Some(kdf) = Kdf::named(&info.kdf) else {
             return Ok(Some(Err(OpeningError::UnknownAlgorithm(info.kdf.oid))));
@@ -237,27 +356,104 @@ impl<'k> RecipientKey<'k> {
         Ok(Some(content_key.ok_or(OpeningError::WrongKey)))
     }
 
-    /// The content's key, if this `kekri` is for this one; `None` if it is not.
-    pub(super) fn open_kek(&self, der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
-        let OwnKey::SharedKey(id, key) = self.0 else {
+    fn open_agreement(
+        &self,
+        key: &dyn AgreementKey,
+        der: &[u8],
+        tries: &mut Tries,
+    ) -> der::Result<Option<Outcome>> {
+        let Some(info) = KeyAgreeRecipientInfo::from_der(der)? else {
             return Ok(None);
         };
-        let info = KekRecipientInfo::from_der(der)?;
-        let Some(left) = tries.named.checked_sub(1).filter(|_| info.id == id) else {
+        let spki = key.spki();
+        let spki = SubjectPublicKeyInfoRef::from_der(&spki)?;
+        if !is_of_curve(&info, &spki) {
             return Ok(None);
-        };
-        tries.named = left;
-        Ok(Some(match Wrap::named(&info.wrap) {
-            None => Err(OpeningError::UnknownAlgorithm(info.wrap.oid)),
-            Some(wrap) => {
-                let content_key = wrap.unwrap(key, info.encrypted_key);
-                content_key.ok_or(OpeningError::WrongKey)
+        }
+        // One secret is in common with all that are in here; it is agreed on once somebody is meant.
+        let mut encryption = None;
+        let mut outcome = None;
+        for (recipient, encrypted_key) in &info.recipients {
+            if !self.may_be(recipient, key, tries) {
+                continue;
             }
-        }))
+            let Some(scheme) = Scheme::named(info.scheme) else {
+                return Ok(Some(Err(OpeningError::UnknownAlgorithm(info.scheme))));
+            };
+            let Some(wrap) = Wrap::named(&info.wrap) else {
+                return Ok(Some(Err(OpeningError::UnknownAlgorithm(info.wrap.oid))));
+            };
+            if encryption.is_none() {
+                let Ok(secret) = key.agree(info.public_key) else {
+                    return Ok(Some(Err(OpeningError::WrongKey)));
+                };
+                encryption = scheme.derive(&secret, wrap, info.ukm)?;
+            }
+            let content_key = encryption
+                .as_ref()
+                .and_then(|encryption| wrap.unwrap(encryption, encrypted_key));
+            match content_key {
+                Some(content_key) => return Ok(Some(Ok(content_key))),
+                None => outcome = Some(Err(OpeningError::WrongKey)),
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Whether a recipient may be the owner of this key, for which it is to be tried.
+    fn may_be(
+        &self,
+        recipient: &KeyIdentifier,
+        key: &(impl SubjectKey + ?Sized),
+        tries: &mut Tries,
+    ) -> bool {
+        let identifier = key_identifier(key).to_vec();
+        let left = match &self.certificate {
+            _ if *recipient == KeyIdentifier::SubjectKeyId(identifier) => &mut tries.named,
+            Some(certificate) if certificate.is_named_by(recipient) => &mut tries.named,
+            Some(_) => return false,
+            None => &mut tries.others,
+        };
+        match left.checked_sub(1) {
+            Some(less) => {
+                *left = less;
+                true
+            }
+            None => false,
+        }
     }
 }
 
-/// For how many recipients more a key is tried. Each costs a decapsulation.
+/// Whether the originator's key is on the curve of this one. Of EC keys it may leave out which that is.
+fn is_of_curve(info: &KeyAgreeRecipientInfo<'_>, own: &SubjectPublicKeyInfoRef<'_>) -> bool {
+    let (originator, own_algorithm) = (&info.originator, &own.algorithm);
+    originator.oid == own_algorithm.oid
+        && own.subject_public_key.raw_bytes().len() == info.public_key.len()
+        && match originator.parameters {
+            None => true,
+            Some(parameters) => {
+                parameters.is_null() || Some(parameters) == own_algorithm.parameters
+            }
+        }
+}
+
+/// The content's key, if this `kekri` is for who has this key by this name; `None` if it is not.
+fn open_kek(id: &[u8], key: &[u8], der: &[u8], tries: &mut Tries) -> der::Result<Option<Outcome>> {
+    let info = KekRecipientInfo::from_der(der)?;
+    let Some(left) = tries.named.checked_sub(1).filter(|_| info.id == id) else {
+        return Ok(None);
+    };
+    tries.named = left;
+    Ok(Some(match Wrap::named(&info.wrap) {
+        None => Err(OpeningError::UnknownAlgorithm(info.wrap.oid)),
+        Some(wrap) => {
+            let content_key = wrap.unwrap(key, info.encrypted_key);
+            content_key.ok_or(OpeningError::WrongKey)
+        }
+    }))
+}
+
+/// For how many recipients more a key is tried. Each costs a decapsulation, or an agreement.
 pub(super) struct Tries {
     /// Who are named as the key is.
     named: u8,
@@ -281,8 +477,9 @@ pub(super) type Outcome = Result<Zeroizing<Vec<u8>>, OpeningError>;
 
 impl fmt::Debug for RecipientKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            OwnKey::Kem(key, _) => write!(f, "RecipientKey({})", key.algorithm()),
+        match &self.key {
+            OwnKey::Kem(key) => write!(f, "RecipientKey({})", key.algorithm()),
+            OwnKey::Agreement(_) => f.write_str("RecipientKey(key agreement)"),
             OwnKey::SharedKey(..) => f.write_str("RecipientKey(shared key)"),
         }
     }

@@ -1,5 +1,5 @@
 use const_oid::ObjectIdentifier;
-use der::asn1::OctetStringRef;
+use der::asn1::{BitStringRef, OctetStringRef};
 use der::{Decode, Encode};
 use spki::AlgorithmIdentifierRef;
 
@@ -8,6 +8,15 @@ use crate::identifier::KeyIdentifier;
 
 /// ori of a RecipientInfo.
 pub(super) const OTHER: u8 = tag::context_constructed(4);
+
+/// ktri of a RecipientInfo.
+pub(super) const TRANSPORT: u8 = tag::SEQUENCE;
+
+/// pwri of a RecipientInfo.
+pub(super) const PASSWORD: u8 = tag::context_constructed(3);
+
+/// kari of a RecipientInfo.
+pub(super) const AGREEMENT: u8 = tag::context_constructed(1);
 
 /// kekri of a RecipientInfo.
 pub(super) const KEK: u8 = tag::context_constructed(2);
@@ -31,12 +40,11 @@ impl<'a> KemRecipientInfo<'a> {
     /// Reads an `ori`; `None` if it is of another kind.
     pub(super) fn from_der(der: &'a [u8]) -> der::Result<Option<Self>> {
         let mut fields = Fields::of(OTHER, der)?;
-        let kind: ObjectIdentifier = fields.read()?;
-        let value = fields.element()?;
-        fields.end()?;
-        if kind != ID_ORI_KEM {
+        if fields.read::<ObjectIdentifier>()? != ID_ORI_KEM {
             return Ok(None);
         }
+        let value = fields.element()?;
+        fields.end()?;
         let mut fields = Fields::of(tag::SEQUENCE, value)?;
         if fields.read::<u8>()? != 0 {
             return Err(der::Tag::Integer.value_error().into());
@@ -64,6 +72,11 @@ impl<'a> KemRecipientInfo<'a> {
             encrypted_key,
         }))
     }
+}
+
+/// What an `ori` is of.
+pub(super) fn other_kind(der: &[u8]) -> der::Result<ObjectIdentifier> {
+    Fields::of(OTHER, der)?.read()
 }
 
 /// The `ori` of a message that is made, without ukm. The algorithms are identifiers in DER.
@@ -124,4 +137,110 @@ pub(super) fn encode_kek(id: &[u8], wrap: &[u8], encrypted_key: &[u8]) -> der::R
     let id = tlv(tag::SEQUENCE, &[&tlv(tag::OCTET_STRING, &[id])]);
     let encrypted_key = tlv(tag::OCTET_STRING, &[encrypted_key]);
     Ok(tlv(KEK, &[&4_u8.to_der()?, &id, wrap, &encrypted_key]))
+}
+
+/// KeyAgreeRecipientInfo (RFC 5652, section 6.2.2), with a key of the originator's that has no certificate.
+pub(super) struct KeyAgreeRecipientInfo<'a> {
+    /// The key's algorithm, where EC keys need not say their curve (RFC 5753, section 3.1.1).
+    pub(super) originator: AlgorithmIdentifierRef<'a>,
+    pub(super) public_key: &'a [u8],
+    pub(super) ukm: Option<&'a [u8]>,
+    pub(super) scheme: ObjectIdentifier,
+    /// The scheme's parameters.
+    pub(super) wrap: AlgorithmIdentifierRef<'a>,
+    /// Who is meant, each with a key.
+    pub(super) recipients: Vec<(KeyIdentifier, &'a [u8])>,
+}
+
+impl<'a> KeyAgreeRecipientInfo<'a> {
+    /// `None` if the originator's key is one with a certificate.
+    pub(super) fn from_der(der: &'a [u8]) -> der::Result<Option<Self>> {
+        let mut fields = Fields::of(AGREEMENT, der)?;
+        if fields.read::<u8>()? != 3 {
+            return Err(der::Tag::Integer.value_error().into());
+        }
+        let mut originator = Fields::of(tag::context_constructed(0), fields.element()?)?;
+        let Some(key) = originator.element_if(tag::context_constructed(1))? else {
+            return Ok(None);
+        };
+        originator.end()?;
+        let mut key = Fields::of(tag::context_constructed(1), key)?;
+        let originator = key.read()?;
+        let public_key: BitStringRef<'a> = key.read()?;
+        let public_key = public_key.as_bytes();
+        key.end()?;
+        let ukm = match fields.element_if(tag::context_constructed(1))? {
+            Some(ukm) => Some(<&OctetStringRef>::from_der(contents(ukm)?)?.as_bytes()),
+            None => None,
+        };
+        let mut algorithm = Fields::of(tag::SEQUENCE, fields.element()?)?;
+        let scheme = algorithm.read()?;
+        let wrap = algorithm.read()?;
+        algorithm.end()?;
+        let mut keys = Fields::of(tag::SEQUENCE, fields.element()?)?;
+        fields.end()?;
+        let mut recipients = Vec::new();
+        while !keys.is_empty() {
+            let mut key = Fields::of(tag::SEQUENCE, keys.element()?)?;
+            let recipient = agreement_identifier(key.element()?)?;
+            let encrypted_key = key.read::<&OctetStringRef>()?.as_bytes();
+            key.end()?;
+            recipients.push((recipient, encrypted_key));
+        }
+        Ok(Some(Self {
+            originator,
+            public_key: public_key.ok_or_else(|| der::Tag::BitString.value_error())?,
+            ukm,
+            scheme,
+            wrap,
+            recipients,
+        }))
+    }
+}
+
+/// KeyAgreeRecipientIdentifier, of which a date and other attributes may be a part.
+fn agreement_identifier(der: &[u8]) -> der::Result<KeyIdentifier> {
+    match der.first() {
+        Some(&RECIPIENT_KEY) => {
+            let mut fields = Fields::of(RECIPIENT_KEY, der)?;
+            let id = fields.read::<&OctetStringRef>()?.as_bytes();
+            Ok(KeyIdentifier::SubjectKeyId(id.to_vec()))
+        }
+        Some(&tag::SEQUENCE) => KeyIdentifier::from_der(der),
+        _ => Err(der::Tag::Sequence.value_error().into()),
+    }
+}
+
+/// rKeyId of a KeyAgreeRecipientIdentifier.
+const RECIPIENT_KEY: u8 = tag::context_constructed(0);
+
+/// The `kari` of a message that is made, for one recipient, without ukm. The algorithm of the originator's
+/// key has no parameters: the recipient's has them.
+pub(super) fn encode_agreement(
+    recipient: &KeyIdentifier,
+    originator: ObjectIdentifier,
+    public_key: &[u8],
+    scheme: &[u8],
+    encrypted_key: &[u8],
+) -> der::Result<Vec<u8>> {
+    let algorithm = tlv(tag::SEQUENCE, &[&originator.to_der()?]);
+    let key = tlv(
+        tag::context_constructed(1),
+        &[&algorithm, &BitStringRef::from_bytes(public_key)?.to_der()?],
+    );
+    let identifier = match recipient {
+        KeyIdentifier::SubjectKeyId(id) => tlv(RECIPIENT_KEY, &[&tlv(tag::OCTET_STRING, &[id])]),
+        KeyIdentifier::IssuerAndSerial(..) => recipient.to_der(),
+    };
+    let encrypted_key = tlv(tag::OCTET_STRING, &[encrypted_key]);
+    let encrypted_key = tlv(tag::SEQUENCE, &[&identifier, &encrypted_key]);
+    Ok(tlv(
+        AGREEMENT,
+        &[
+            &3_u8.to_der()?,
+            &tlv(tag::context_constructed(0), &[&key]),
+            scheme,
+            &tlv(tag::SEQUENCE, &[&encrypted_key]),
+        ],
+    ))
 }

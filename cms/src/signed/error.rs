@@ -174,6 +174,9 @@ pub enum SignatureRefusal {
     /// The certificate is not to be trusted.
     #[error("{0}")]
     Chain(ValidationError),
+    /// So many others of the message were looked at before that it is not.
+    #[error("{0} others of the message were looked at before, and it was not; have fewer signers")]
+    TooManyChecks(usize),
     /// The chain is to be valid at the time of signing, which the signer didn't say.
     #[error("it does not say when it was made; validate it at another time")]
     NoSigningTime,

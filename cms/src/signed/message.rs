@@ -9,7 +9,7 @@ use spki::AlgorithmIdentifierOwned;
 use super::error::VerificationError;
 use super::signer_info::{OtherCertificates, SignerInfo, version};
 use crate::algorithms::digest_named;
-use crate::encoding::{BerReader, tag};
+use crate::encoding::{BerReader, MAX_IDENTIFIER, tag};
 use crate::identifier::NamedCertificate;
 
 /// How many signers of a message are looked at.
@@ -24,13 +24,10 @@ const MAX_DIGESTS: usize = 16;
 /// How much of a message is read into memory at most, beside the content.
 const MAX_MEMORY: usize = 16 * 1024 * 1024;
 
-/// An AlgorithmIdentifier of a hash function, or a content type.
-const MAX_IDENTIFIER: usize = 256;
-
 /// What of a SignedData stands before the content.
 pub(super) struct Head {
-    version: u8,
-    digests: Vec<AlgorithmIdentifierOwned>,
+    pub(super) version: u8,
+    pub(super) digests: Vec<AlgorithmIdentifierOwned>,
     pub(super) content_type: ObjectIdentifier,
     /// An OCTET STRING is next.
     pub(super) has_content: bool,
@@ -40,10 +37,17 @@ impl Head {
     /// Reads all up to the content.
     pub(super) fn read(reader: &mut BerReader<impl Read>) -> Result<Self, VerificationError> {
         reader.enter(tag::SEQUENCE, "a ContentInfo")?;
-        let content_type = object_identifier(reader)?;
+        let content_type = reader.object_identifier("a content type")?;
         if content_type != ID_SIGNED_DATA {
             return Err(VerificationError::NotSigned(content_type));
         }
+        Self::read_signed(reader)
+    }
+
+    /// The same of a ContentInfo whose type is read already.
+    pub(super) fn read_signed(
+        reader: &mut BerReader<impl Read>,
+    ) -> Result<Self, VerificationError> {
         reader.enter(tag::context_constructed(0), "the content")?;
         reader.enter(tag::SEQUENCE, "a SignedData")?;
         let version = reader.element(tag::INTEGER, MAX_IDENTIFIER, "a version")?;
@@ -61,7 +65,7 @@ impl Head {
         }
         reader.leave()?;
         reader.enter(tag::SEQUENCE, "an EncapsulatedContentInfo")?;
-        let content_type = object_identifier(reader)?;
+        let content_type = reader.object_identifier("a content type")?;
         let has_content = reader.peek()?.is_some();
         if has_content {
             reader.enter(tag::context_constructed(0), "the content")?;
@@ -123,9 +127,11 @@ impl Head {
             }
             reader.leave()?;
         }
+        let mut revocation_lists = 0;
         if reader.peek()? == Some(tag::context_constructed(1)) {
             reader.enter(tag::context_constructed(1), "revocation lists")?;
             while let Some(found) = reader.peek()? {
+                revocation_lists += 1;
                 others.other |= found != tag::SEQUENCE;
                 reader.skip()?;
             }
@@ -156,9 +162,10 @@ impl Head {
             });
         }
         Ok(Message {
-            digests: self.digests,
+            digests: self.known_digests(),
             content_type: self.content_type,
             certificates,
+            revocation_lists,
             signers,
         })
     }
@@ -169,15 +176,11 @@ const ATTRIBUTE_V2: u8 = tag::context_constructed(2);
 
 /// A SignedData without its content.
 pub(super) struct Message {
-    pub(super) digests: Vec<AlgorithmIdentifierOwned>,
+    /// The hash functions that are announced and known here, be their parameters absent or NULL.
+    pub(super) digests: Vec<PreHash>,
     pub(super) content_type: ObjectIdentifier,
     pub(super) certificates: Vec<NamedCertificate>,
+    /// How many there are, of which no notice is taken.
+    pub(super) revocation_lists: u64,
     pub(super) signers: Vec<SignerInfo>,
-}
-
-fn object_identifier(
-    reader: &mut BerReader<impl Read>,
-) -> Result<ObjectIdentifier, VerificationError> {
-    let der = reader.element(tag::OBJECT_IDENTIFIER, MAX_IDENTIFIER, "a content type")?;
-    Ok(ObjectIdentifier::from_der(&der)?)
 }

@@ -8,10 +8,13 @@ mod attributes;
 mod content;
 mod error;
 mod message;
+mod outline;
 mod signer_info;
 mod signing;
 mod verification;
 
 pub use error::{SignatureRefusal, SigningError, VerificationError};
+pub(crate) use outline::outline;
+pub use outline::{SignedOutline, SignerOutline};
 pub use signing::{DocumentSigner, SignedDataBuilder};
 pub use verification::{VerificationTime, Verified, VerifiedSigner, Verifier};

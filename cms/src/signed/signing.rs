@@ -51,15 +51,15 @@ impl<'k> DocumentSigner<'k> {
     /// Signs with a key of any other kind, such as a classical or a composite one, or one in a hardware
     /// module.
     ///
-    /// The hash function for the content is SHA-512, and for ECDSA, RSA and composites that of their
-    /// signatures.
+    /// The hash function for the content is SHA-512, and for ECDSA, RSA (by PKCS #1 and PSS) and composites
+    /// that of their signatures.
     pub fn with_signer(certificate: &'k Certificate, key: &'k dyn Signer) -> Self {
         Self::of(certificate, Key::Other(key))
     }
 
     fn of(certificate: &'k Certificate, key: Key<'k>) -> Self {
         Self {
-            digest: usual_digest(key.signer().signature_algorithm().oid),
+            digest: usual_digest(&(&key.signer().signature_algorithm()).into()),
             key,
             certificate,
             has_attributes: true,

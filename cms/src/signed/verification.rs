@@ -1,3 +1,4 @@
+use core::ptr;
 use std::io::{Read, Write};
 
 use const_oid::ObjectIdentifier;
@@ -117,6 +118,8 @@ impl<'v> Verifier<'v> {
 
     /// Takes a message that has one valid signature, whatever its others are, such as of algorithms that
     /// are not known here. [`Verified::refused`] says why they were refused.
+    ///
+    /// Of those that lead nowhere 256 are looked at, and the others refused unseen.
     #[must_use]
     pub fn any_signer(mut self) -> Self {
         self.takes_any_signer = true;
@@ -244,8 +247,9 @@ impl<'v> Verifier<'v> {
             signers: Vec::new(),
             refused: Vec::new(),
         };
+        let mut checks = Checks::new();
         for (number, signer) in message.signers.iter().enumerate() {
-            match self.check(message, content, signer) {
+            match self.check(message, content, signer, &mut checks) {
                 Ok(signer) => verified.signers.push(signer),
                 Err(refusal) => {
                     let refused = VerificationError::Signature {
@@ -263,21 +267,26 @@ impl<'v> Verifier<'v> {
         }
         match (&*verified.signers, &*verified.refused) {
             ([_, ..], _) => Ok(verified),
+            ([], [_, ..]) if checks.left == 0 => Err(VerificationError::TooMany {
+                what: "signatures that nobody vouches for",
+                limit: MAX_CHECKS,
+            }),
             ([], [_, ..]) => Err(verified.refused.swap_remove(0)),
             ([], []) => Err(VerificationError::NoSigner),
         }
     }
 
-    fn check(
-        &self,
-        message: &Message,
+    fn check<'c>(
+        &'c self,
+        message: &'c Message,
         content: &HashedContent,
-        signer: &SignerInfo,
+        signer: &'c SignerInfo,
+        checks: &mut Checks<'c>,
     ) -> Result<VerifiedSigner, SignatureRefusal> {
         let digest = digest_named(&(&signer.digest).into())
             .ok_or(SignatureRefusal::UnknownDigest(signer.digest.oid))?;
         let not_announced = SignatureRefusal::DigestNotAnnounced(signer.digest.oid);
-        if !message.digests.contains(&signer.digest) {
+        if !message.digests.contains(&digest) {
             return Err(not_announced);
         }
         let attributes = match &signer.attributes {
@@ -309,9 +318,15 @@ impl<'v> Verifier<'v> {
         let mut refusal = SignatureRefusal::NoCertificate;
         for candidate in self.candidates(message, signer) {
             let certificate = &candidate.certificate;
+            if checks.left == 0 {
+                return Err(SignatureRefusal::TooManyChecks(MAX_CHECKS));
+            }
             let accepted = self
                 .check_signature(certificate, signer, digest, content)
-                .and_then(|()| self.check_chain(certificate, message, time));
+                .and_then(|()| self.check_chain(certificate, message, time, checks));
+            if accepted.is_err() {
+                checks.left -= 1;
+            }
             match accepted {
                 Ok(chain) => {
                     return Ok(VerifiedSigner {
@@ -379,16 +394,20 @@ impl<'v> Verifier<'v> {
     }
 
     /// The chain, if there is to be one.
-    fn check_chain(
+    fn check_chain<'c>(
         &self,
-        certificate: &Certificate,
+        certificate: &'c Certificate,
         message: &Message,
         time: Option<UnixTime>,
+        checks: &mut Checks<'c>,
     ) -> Result<Option<ValidatedChain>, SignatureRefusal> {
         let Trust::Chains(validator) = self.trust else {
             return Ok(None);
         };
         let time = time.ok_or(SignatureRefusal::NoSigningTime)?;
+        if let Some(chain) = checks.chain(certificate, time) {
+            return Ok(Some(chain));
+        }
         let cas = self
             .certificates
             .iter()
@@ -397,14 +416,41 @@ impl<'v> Verifier<'v> {
             .filter(|known| known.is_ca())
             .take(MAX_CAS);
         let chain: Vec<&Certificate> = [certificate].into_iter().chain(cas).collect();
-        Ok(Some(validator.validate(
-            &chain,
-            Purpose::Documents,
-            None,
-            time,
-        )?))
+        let chain = validator.validate(&chain, Purpose::Documents, None, time)?;
+        checks.chains.push((certificate, time, chain.clone()));
+        checks.left = checks.left.saturating_sub(1);
+        Ok(Some(chain))
     }
 }
+
+/// How much more is done for the signatures of a message: who makes it decides how many there are, and
+/// whether the certificates in it lead anywhere.
+struct Checks<'c> {
+    /// How many chains more are looked for, or signatures refused.
+    left: usize,
+    /// Those that were found. Who signs twice has the same.
+    chains: Vec<(&'c Certificate, UnixTime, ValidatedChain)>,
+}
+
+impl Checks<'_> {
+    fn new() -> Self {
+        Self {
+            left: MAX_CHECKS,
+            chains: Vec::new(),
+        }
+    }
+
+    fn chain(&self, of: &Certificate, at: UnixTime) -> Option<ValidatedChain> {
+        let mut chains = self.chains.iter();
+        let (_, _, chain) =
+            chains.find(|(certificate, time, _)| ptr::eq(*certificate, of) && *time == at)?;
+        Some(chain.clone())
+    }
+}
+
+/// How many chains are looked for and signatures refused before the rest of a message's is refused unseen.
+/// A chain that leads nowhere, among as many certificates as are looked at, takes some milliseconds.
+const MAX_CHECKS: usize = 256;
 
 /// What the attributes say is held against the message.
 fn check_attributes(

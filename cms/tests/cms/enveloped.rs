@@ -12,7 +12,7 @@ use pq_x509::{
 };
 
 use crate::bytes::{OneByOne, indefinite, parts, tlv, value};
-use crate::people::{Person, certificate};
+use crate::people::{EcdhKey, Person, certificate};
 
 pub(crate) const SECRET: &[u8] = b"a secret";
 
@@ -105,6 +105,56 @@ fn several_recipients_and_kdfs() {
     }
 }
 
+/// Recipients who agree on secrets, by certificate and by key, beside one of ML-KEM and one who shares a key.
+#[test]
+fn classical_recipients() {
+    let (post_quantum, ours, others) = (
+        key(KemAlgorithm::MlKem768),
+        EcdhKey::new(5),
+        EcdhKey::new(6),
+    );
+    let certificate = ours.certificate(KeyUsages::KeyAgreement);
+    let identifier = key_identifier(&others);
+    let recipients = [
+        Recipient::key(post_quantum.encapsulation_key().clone(), b"name"),
+        Recipient::agreement_certificate(&certificate, ours.clone()).unwrap(),
+        Recipient::agreement_key(others.clone(), &identifier),
+        Recipient::shared_key(b"group", &[9; 16]).unwrap(),
+    ];
+    for cipher in CIPHERS {
+        let builder = recipients
+            .iter()
+            .fold(EnvelopeBuilder::new(), |builder, recipient| {
+                builder.recipient(recipient.clone())
+            });
+        let message = encrypt(&builder.cipher(cipher), SECRET);
+        for own in [
+            RecipientKey::new(&post_quantum),
+            RecipientKey::agreement(&ours),
+            RecipientKey::agreement_with_certificate(&ours, &certificate).unwrap(),
+            RecipientKey::agreement(&others),
+            RecipientKey::shared_key(b"group", &[9; 16]),
+        ] {
+            let opener = Opener::new(own.clone()).take_unauthenticated();
+            let opened = opener.open_to_vec(&message[..], 100);
+            let (content, opened) =
+                opened.unwrap_or_else(|error| panic!("{own:?}, {cipher:?}: {error}"));
+            assert_eq!((content.as_slice(), opened.recipients), (SECRET, 4));
+        }
+        let stranger = EcdhKey::new(7);
+        assert!(matches!(
+            Opener::new(RecipientKey::agreement(&stranger)).open_to_vec(&message[..], 100),
+            Err(OpeningError::WrongKey)
+        ));
+        let certificate = stranger.certificate(KeyUsages::KeyAgreement);
+        let own = RecipientKey::agreement_with_certificate(&stranger, &certificate).unwrap();
+        assert!(matches!(
+            Opener::new(own).open_to_vec(&message[..], 100),
+            Err(OpeningError::NotARecipient(4))
+        ));
+    }
+}
+
 /// With a certificate nothing is tried that names another.
 #[test]
 fn a_recipient_is_found_by_name() {
@@ -184,6 +234,23 @@ fn who_is_no_recipient() {
     };
     let certificate = with_usage(KeyUsages::KeyEncipherment).unwrap();
     assert!(Recipient::certificate(&certificate).is_ok());
+    let key = EcdhKey::new(5);
+    let certificate = key.certificate(KeyUsages::DigitalSignature);
+    assert!(matches!(
+        Recipient::agreement_certificate(&certificate, key.clone()),
+        Err(EnvelopingError::KeyUsage {
+            usage: "keyAgreement",
+            ..
+        })
+    ));
+    assert!(matches!(
+        Recipient::agreement_certificate(&certificate, EcdhKey::new(6)),
+        Err(EnvelopingError::OtherKey(_))
+    ));
+    assert!(matches!(
+        RecipientKey::agreement_with_certificate(&EcdhKey::new(6), &certificate),
+        Err(OpeningError::OtherKey(_))
+    ));
     assert!(matches!(
         Recipient::shared_key(b"id", &[0; 24]),
         Err(EnvelopingError::SharedKeyLength(24))

@@ -142,6 +142,51 @@ fn many_strangers() {
     assert_eq!(counted.0.load(Ordering::Relaxed), 101);
 }
 
+/// Whoever makes a message decides how many signers it has, and how many certificates each may mean: of all
+/// that leads nowhere some is looked at.
+#[test]
+fn many_strangers_with_many_certificates() {
+    let key = P256Key::new(3);
+    let (mut signers, mut certificates) = (Vec::new(), Vec::new());
+    let mut around = None;
+    // Certificates of one name, each of which may be meant.
+    for _ in 0..4 {
+        let certificate = Issuer::self_signed(CertificateBuilder::ca("stranger"), P256Key::new(3));
+        let certificate = certificate.unwrap().certificate().clone();
+        let signer = DocumentSigner::with_signer(&certificate, &key).by_key_identifier();
+        let message = attached(SignedDataBuilder::new().signer(signer), CONTENT);
+        let signed = parts(parts(parts(&message)[1])[0]);
+        signers = parts(signed[4])[0].to_vec();
+        certificates.extend_from_slice(certificate.der());
+        let info = parts(&message)[0];
+        around = Some([info, signed[0], signed[1], signed[2]].map(<[u8]>::to_vec));
+    }
+    let [info, version, digests, content] = around.unwrap();
+    let start = [
+        &[0x30, 0x80][..],
+        &info,
+        &[0xa0, 0x80, 0x30, 0x80],
+        &version,
+        &digests,
+        &content,
+        &tlv(0xa0, &[&certificates]),
+        &[0x31, 0x80],
+    ];
+    let root = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let counted = Counted::default();
+    let verifier = Verifier::with_chains(&validator).algorithms(&[&counted]);
+    let message = Repeated::new(start.concat(), signers, 1024, vec![0; 8]);
+    let begin = Instant::now();
+    assert!(matches!(
+        verifier.any_signer().verify(message, io::sink()),
+        Err(VerificationError::TooMany { limit: 256, .. })
+    ));
+    assert_eq!(counted.0.load(Ordering::Relaxed), 256);
+    assert!(begin.elapsed().as_secs() < 10);
+}
+
 /// How many signatures of ECDSA were looked at.
 #[derive(Debug, Default)]
 struct Counted(AtomicUsize);

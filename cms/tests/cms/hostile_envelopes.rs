@@ -8,8 +8,9 @@ use pq_cms::{
 };
 use pq_x509::KemAlgorithm;
 
-use crate::bytes::{Repeated, changed, parts, tlv};
+use crate::bytes::{Repeated, changed, indefinite, parts, tlv, value};
 use crate::enveloped::{CIPHERS, SECRET, encrypt, key, sealed_for};
+use crate::people::EcdhKey;
 
 #[test]
 fn every_byte_of_an_authenticated_message_counts() {
@@ -17,9 +18,13 @@ fn every_byte_of_an_authenticated_message_counts() {
     let shared = [9; 32];
     let for_shared =
         EnvelopeBuilder::new().recipient(Recipient::shared_key(b"group", &shared).unwrap());
+    let agreement = EcdhKey::new(5);
+    let recipient = Recipient::agreement_key(agreement.clone(), b"name");
+    let for_agreement = EnvelopeBuilder::new().recipient(recipient);
     for (builder, own) in [
         (sealed_for(&key), RecipientKey::new(&key)),
         (for_shared, RecipientKey::shared_key(b"group", &shared)),
+        (for_agreement, RecipientKey::agreement(&agreement)),
     ] {
         let message = encrypt(&builder, SECRET);
         let opener = Opener::new(own).take_unauthenticated();
@@ -104,6 +109,118 @@ fn many_recipients() {
         Err(OpeningError::WrongKey)
     ));
     assert!(begin.elapsed().as_secs() < 10);
+}
+
+/// What can't be read before ours may be somebody else's; it does not keep ours from us.
+#[test]
+fn unreadable_recipients() {
+    let key = key(KemAlgorithm::MlKem512);
+    let agreement = EcdhKey::new(5);
+    let shared = [9; 32];
+    let recipients = [
+        (
+            Recipient::key(key.encapsulation_key().clone(), b"name"),
+            RecipientKey::new(&key),
+        ),
+        (
+            Recipient::shared_key(b"group", &shared).unwrap(),
+            RecipientKey::shared_key(b"group", &shared),
+        ),
+        (
+            Recipient::agreement_key(agreement.clone(), b"name"),
+            RecipientKey::agreement(&agreement),
+        ),
+    ];
+    for (recipient, own) in recipients {
+        let message = encrypt(&EnvelopeBuilder::new().recipient(recipient), SECRET);
+        let (start, recipient, end) = around_recipients(&message);
+        let kind = recipient[0];
+        let version = recipient.windows(2).position(|window| window == [2, 1]);
+        let mut newer = recipient.clone();
+        newer[version.unwrap() + 2] = 9;
+        let opener = Opener::new(own);
+        let open = |before: &[u8], recipient: &[u8]| {
+            let message = [&start, before, recipient, &end].concat();
+            opener.open_to_vec(&message[..], 100)
+        };
+        for bad in [
+            newer,
+            tlv(kind, &[]),
+            tlv(kind, &[value(&recipient), &[5, 0]]),
+            tlv(kind, &[&value(&recipient)[..20]]),
+            tlv(kind, &[&[4, 5]]),
+        ] {
+            let (content, opened) = open(&bad, &recipient).unwrap();
+            assert_eq!((content.as_slice(), opened.recipients), (SECRET, 2));
+            assert!(matches!(
+                open(&bad, &[]),
+                Err(OpeningError::UnreadableRecipient { recipients: 1, .. })
+            ));
+        }
+        for large in [
+            tlv(kind, &[&tlv(4, &[&[0; 70_000]])]),
+            indefinite(kind, &[&tlv(5, &[]).repeat(40_000)]),
+            indefinite(
+                kind,
+                &[&indefinite(0x24, &[&tlv(4, &[&[0; 70_000]]), &tlv(4, &[])])],
+            ),
+        ] {
+            let (content, opened) = open(&large, &recipient).unwrap();
+            assert_eq!((content.as_slice(), opened.recipients), (SECRET, 2));
+            assert!(matches!(
+                open(&large, &[]),
+                Err(OpeningError::NotARecipient(1))
+            ));
+        }
+    }
+}
+
+/// A message for an RSA key, too, which is not read here.
+#[test]
+fn a_recipient_of_rsa_is_passed_over() {
+    let key = key(KemAlgorithm::MlKem768);
+    let message = encrypt(&sealed_for(&key), SECRET);
+    let (start, recipient, end) = around_recipients(&message);
+    let oaep = tlv(6, &[&[42, 134, 72, 134, 247, 13, 1, 1, 7]]);
+    let rsa = tlv(
+        0x30,
+        &[
+            &[2, 1, 2],
+            &tlv(0x80, &[b"name"]),
+            &tlv(0x30, &[&oaep]),
+            &tlv(4, &[&[1; 256]]),
+        ],
+    );
+    for recipients in [[&rsa[..], &recipient], [&recipient, &rsa]] {
+        let message = [&start, &recipients.concat()[..], &end].concat();
+        let opened = Opener::new(RecipientKey::new(&key)).open_to_vec(&message[..], 100);
+        let (content, opened) = opened.unwrap();
+        assert_eq!((content.as_slice(), opened.recipients), (SECRET, 2));
+    }
+}
+
+/// Of a `kari` for many, who may all be meant, a few are tried.
+#[test]
+fn many_recipients_of_one_agreement() {
+    let key = EcdhKey::new(5);
+    let recipient = Recipient::agreement_key(key.clone(), b"name");
+    let message = encrypt(&EnvelopeBuilder::new().recipient(recipient), SECRET);
+    let (start, recipient, end) = around_recipients(&message);
+    let info = parts(&recipient);
+    let own = parts(info[3])[0];
+    let wrong = tlv(0x30, &[parts(own)[0], &tlv(4, &[&[1; 40]])]);
+    let with = |before: usize| {
+        let keys = tlv(0x30, &[&wrong.repeat(before), own]);
+        tlv(0xa1, &[info[0], info[1], info[2], &keys])
+    };
+    let open = |recipient: &[u8]| {
+        let message = [&start, recipient, &end].concat();
+        Opener::new(RecipientKey::agreement(&key)).open_to_vec(&message[..], 100)
+    };
+    assert!(open(&with(15)).is_ok());
+    assert!(matches!(open(&with(16)), Err(OpeningError::WrongKey)));
+    assert!(matches!(open(&with(500)), Err(OpeningError::WrongKey)));
+    assert!(matches!(open(&with(0).repeat(3)), Ok((_, opened)) if opened.recipients == 3));
 }
 
 #[test]

@@ -2,18 +2,22 @@
 
 use std::sync::LazyLock;
 
+use p256::ecdh::diffie_hellman;
 use p256::ecdsa::signature::{Signer as _, Verifier as _};
 use p256::ecdsa::{DerSignature, SigningKey as EcdsaKey, VerifyingKey as EcdsaPublicKey};
 use p256::pkcs8::EncodePublicKey;
+use p256::{PublicKey, SecretKey};
 use pq_x509::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer,
     alg_id,
 };
 use pq_x509::x509_cert::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, Issuer, SignError, SignatureAlgorithm, Signer,
-    SigningKey, SubjectKey,
+    Agreement, AgreementError, AgreementKey, AgreementPublicKey, Certificate, CertificateBuilder,
+    ChainValidator, Issuer, KeyUsages, SignError, SignatureAlgorithm, Signer, SigningKey,
+    SubjectKey,
 };
+use zeroize::Zeroizing;
 
 static ROOT: LazyLock<Issuer<SigningKey>> = LazyLock::new(|| {
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
@@ -77,6 +81,51 @@ impl Signer for P256Key {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
         let signature: DerSignature = self.key.try_sign(message).map_err(SignError::new)?;
         Ok(signature.as_bytes().to_vec())
+    }
+}
+
+/// A key of ECDH on P-256, with its public half.
+#[derive(Clone)]
+pub(crate) struct EcdhKey {
+    key: SecretKey,
+    spki: Vec<u8>,
+}
+
+impl EcdhKey {
+    pub(crate) fn new(secret: u8) -> Self {
+        let key = SecretKey::from_slice(&[secret; 32]).unwrap();
+        let spki = key.public_key().to_public_key_der().unwrap().into_vec();
+        Self { key, spki }
+    }
+
+    pub(crate) fn certificate(&self, usage: KeyUsages) -> Certificate {
+        let builder = CertificateBuilder::end_entity().common_name("someone");
+        ROOT.issue(builder.key_usage(usage), self).unwrap()
+    }
+}
+
+impl SubjectKey for EcdhKey {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.spki.as_slice().into()
+    }
+}
+
+impl AgreementKey for EcdhKey {
+    fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, AgreementError> {
+        let public_key = PublicKey::from_sec1_bytes(public_key).map_err(AgreementError::new)?;
+        let secret = diffie_hellman(self.key.to_nonzero_scalar(), public_key.as_affine());
+        Ok(secret.raw_secret_bytes().to_vec().into())
+    }
+}
+
+/// With a key that is anything but ephemeral.
+impl AgreementPublicKey for EcdhKey {
+    fn agree_once(&self) -> Result<Agreement, AgreementError> {
+        let ephemeral = Self::new(99);
+        Ok(Agreement {
+            public_key: ephemeral.key.public_key().to_sec1_bytes().into(),
+            secret: ephemeral.agree(&self.key.public_key().to_sec1_bytes())?,
+        })
     }
 }
 

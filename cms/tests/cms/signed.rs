@@ -583,6 +583,31 @@ fn ber() {
     assert!(verifier.verify(&message[..], &mut Vec::new()).is_err());
 }
 
+/// Parameters of SHA-2 may be absent or NULL, and the message and the signer need not agree on that.
+#[test]
+fn null_is_as_good_as_nothing() {
+    let person = Person::new(SignatureAlgorithm::MlDsa44);
+    let message = attached(by(&person), CONTENT);
+    let info = parts(&message);
+    let signed = parts(parts(info[1])[0]);
+    let oid = parts(parts(signed[1])[0])[0];
+    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let with = |parameters: &[u8]| {
+        let digests = tlv(0x31, &[&tlv(0x30, &[oid, parameters])]);
+        let parts = [&[signed[0], &digests], &signed[2..]].concat();
+        let signed = tlv(0xa0, &[&tlv(0x30, &parts)]);
+        let message = tlv(0x30, &[info[0], &signed]);
+        verifier.verify(&message[..], std::io::sink())
+    };
+    for parameters in [&[][..], &[5, 0]] {
+        with(parameters).unwrap();
+    }
+    assert!(matches!(
+        refusal(with(&[4, 0])),
+        SignatureRefusal::DigestNotAnnounced(_)
+    ));
+}
+
 #[test]
 fn content_is_handed_out_up_to_a_limit() {
     let person = Person::new(SignatureAlgorithm::MlDsa44);
