@@ -2,8 +2,9 @@
 
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
-    Certificate, CertificateBuilder, CertificateRequest, ChainValidator, Issuer, RequestError,
-    SignatureAlgorithm, SignatureError, Signer, SigningKey, SubjectKey, ValidationError, pem,
+    AgreementKey, AgreementPublicKey, Certificate, CertificateBuilder, CertificateRequest,
+    ChainValidator, Issuer, RequestError, SignatureAlgorithm, SignatureError, Signer, SigningKey,
+    SubjectKey, ValidationError, pem,
 };
 use ring::rand::SystemRandom;
 use ring::signature::{
@@ -11,8 +12,8 @@ use ring::signature::{
     VerificationAlgorithm,
 };
 use rustls_pq::classical::{
-    ClassicalAlgorithm, ClassicalKey, ClassicalKeyError, ClassicalPublicKey, RsaScheme,
-    verification_algorithms,
+    AgreementAlgorithm, ClassicalAgreementKey, ClassicalAgreementPublicKey, ClassicalAlgorithm,
+    ClassicalKey, ClassicalKeyError, ClassicalPublicKey, RsaScheme, verification_algorithms,
 };
 
 const MESSAGE: &[u8] = b"message";
@@ -459,4 +460,84 @@ fn requests_prove_that_the_sender_has_the_key() {
             Err(RequestError::Signature(SignatureError::Invalid))
         ));
     }
+}
+
+#[test]
+fn keys_agree_on_secrets() {
+    for &algorithm in AgreementAlgorithm::ALL {
+        let key = ClassicalAgreementKey::generate(algorithm).unwrap();
+        let sender = key.public_key().agree_once().unwrap();
+        assert_eq!(key.agree(&sender.public_key).unwrap(), sender.secret);
+        let again = key.public_key().agree_once().unwrap();
+        assert_ne!(again.public_key, sender.public_key);
+
+        let read = ClassicalAgreementKey::from_der(&key.to_pkcs8_der()).unwrap();
+        assert_eq!(read.public_key(), key.public_key(), "{algorithm}");
+        assert_eq!(read.agree(&sender.public_key).unwrap(), sender.secret);
+        let public_key = ClassicalAgreementPublicKey::from_spki_der(&key.spki()).unwrap();
+        assert_eq!(public_key, *key.public_key());
+
+        // Not on the curve, of another length, or one that makes every secret zero.
+        let mut point = sender.public_key.clone();
+        let last = point.len() - 1;
+        point[last] ^= 1;
+        let zero = vec![0; point.len()];
+        let mut refused = vec![&point[..last], &zero];
+        if algorithm != AgreementAlgorithm::X25519 {
+            refused.push(&point);
+        }
+        for point in refused {
+            assert!(key.agree(point).is_err(), "{algorithm}");
+        }
+    }
+}
+
+/// The first vector of RFC 7748, section 5.2.
+#[test]
+fn x25519_is_that_of_its_rfc() {
+    let bytes = |text: &str| -> Vec<u8> {
+        let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
+        (0..text.len()).step_by(2).map(byte).collect()
+    };
+    // in PKCS#8, as RFC 8410, section 7, has it
+    let der = bytes(
+        "302e020100300506032b656e04220420\
+         a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
+    );
+    let key = ClassicalAgreementKey::from_der(&der).unwrap();
+    assert_eq!(*key.to_pkcs8_der(), der);
+    let point = bytes("e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c");
+    assert_eq!(
+        hex(&key.agree(&point).unwrap()),
+        "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552"
+    );
+}
+
+#[test]
+fn keys_that_sign_agree_on_nothing() {
+    for algorithm in [ClassicalAlgorithm::Ed25519, ClassicalAlgorithm::Rsa2048] {
+        let key = key(algorithm);
+        assert!(matches!(
+            ClassicalAgreementKey::from_der(&key.to_pkcs8_der()),
+            Err(ClassicalKeyError::NoAgreement(_))
+        ));
+        assert!(matches!(
+            ClassicalAgreementPublicKey::from_spki_der(&key.spki()),
+            Err(ClassicalKeyError::NoAgreement(_))
+        ));
+    }
+    // and the reverse
+    let key = ClassicalAgreementKey::generate(AgreementAlgorithm::X25519).unwrap();
+    assert!(matches!(
+        ClassicalKey::from_der(&key.to_pkcs8_der()),
+        Err(ClassicalKeyError::UnsupportedAlgorithm(_))
+    ));
+    assert!(matches!(
+        ClassicalPublicKey::from_spki_der(&key.spki()),
+        Err(ClassicalKeyError::UnsupportedAlgorithm(_))
+    ));
+    // One of ECDSA is one of ECDH, too.
+    let key = self::key(ClassicalAlgorithm::EcdsaP384);
+    let same = ClassicalAgreementKey::from_der(&key.to_pkcs8_der()).unwrap();
+    assert_eq!(same.spki(), key.spki());
 }
