@@ -85,6 +85,11 @@ pub(crate) enum Failure {
         file: String,
         error: Box<pq_cms::VerificationError>,
     },
+    #[error("{file} can't be read: {error}")]
+    Message {
+        file: String,
+        error: pq_cms::InspectionError,
+    },
     #[error("nothing was encrypted: {0}")]
     Enveloping(pq_cms::EnvelopingError),
     #[error("{file} was not decrypted: {error}")]
@@ -262,6 +267,8 @@ pub(crate) enum Failure {
          done, such as signing or issuing"
     )]
     NothingToMeasure(String),
+    #[error("\"{0}\" was to be measured, and failed; run it by itself to see why")]
+    NotMeasured(String),
     #[error("can't run {program}: {error}; name OpenSSL's program with --openssl")]
     NoOpenssl { program: String, error: io::Error },
     #[error(
@@ -297,7 +304,9 @@ impl Failure {
             Self::Key(
                 KeyError::Classical(ClassicalKeyError::NoRawBytes(_)) | KeyError::NoRawBytes(_),
             ) => ExitStatus::Usage,
-            Self::NoOpenssl { .. } | Self::NotOpenssl { .. } => ExitStatus::InputOutput,
+            Self::NoOpenssl { .. } | Self::NotOpenssl { .. } | Self::NotMeasured(_) => {
+                ExitStatus::InputOutput
+            }
             Self::Folder(error) => of_folder(error),
             Self::Authority(error) => of_authority(error),
             Self::RequestsRefused { status, .. } => *status,
@@ -325,6 +334,7 @@ impl Failure {
             Self::SshKey { .. }
             | Self::SshSigners { .. }
             | Self::SshSignature { .. }
+            | Self::Message { .. }
             | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)
             | Self::NotText(_) => ExitStatus::InputOutput,
             Self::NewSshKey(_) | Self::SshSigning(_) => ExitStatus::Usage,

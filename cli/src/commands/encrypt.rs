@@ -112,20 +112,13 @@ struct Recipient {
 fn recipient(source: &Source, passphrase: &PassphraseOptions) -> Result<Recipient, Failure> {
     let (key, subject) = match documents::key_or_certificate(source, passphrase)? {
         KeyOrCertificate::Key(key) => (key, None),
-        KeyOrCertificate::Certificate(certificate) => {
+        KeyOrCertificate::Certificate(certificate, key) => {
             let subject = certificate.describe_subject();
             match certificate.key_usage() {
                 Some(usages) if !usages.contains(KeyUsages::KeyEncipherment) => {
                     return Err(Failure::NotForEncryption(subject));
                 }
-                _ => {
-                    let key = PublicKey::from_spki_der(&certificate.spki());
-                    let key = key.map_err(|error| DocumentError::Key {
-                        file: source.to_string(),
-                        error,
-                    })?;
-                    (key, Some(subject))
-                }
+                _ => (key, Some(subject)),
             }
         }
     };

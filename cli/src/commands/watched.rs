@@ -12,7 +12,7 @@ pub(crate) struct Watched {
 impl Watched {
     pub(crate) fn open(source: &Source) -> Result<Self, InputError> {
         Ok(Self {
-            from: source.open()?,
+            from: source.read_ahead()?,
             progress: Progress::of(source.len()),
         })
     }

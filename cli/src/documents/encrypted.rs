@@ -3,22 +3,22 @@ use zeroize::Zeroizing;
 
 use super::contents::{Block, Contents};
 use super::error::DocumentError;
-use crate::keys::{self, PrivateKey};
+use crate::keys::{self, FromPkcs8};
 use crate::passphrases::{Passphrase, PassphraseError};
 
 /// A private key that was under a passphrase.
-pub(super) struct Decrypted {
-    pub(super) key: PrivateKey,
+pub(super) struct Decrypted<K> {
+    pub(super) key: K,
     pub(super) pkcs8: Zeroizing<Vec<u8>>,
     pub(super) protection: Protection,
 }
 
 /// Decrypts a key of either kind by the passphrase that is given for its file.
-pub(super) fn decrypt(
+pub(super) fn decrypt<K: FromPkcs8>(
     contents: &Contents,
     block: &Block,
     passphrase: impl FnOnce(&str) -> Result<Passphrase, PassphraseError>,
-) -> Result<Decrypted, DocumentError> {
+) -> Result<Decrypted<K>, DocumentError> {
     let file = contents.file();
     let refused = |error| DocumentError::Encrypted {
         file: file.into(),
@@ -27,15 +27,18 @@ pub(super) fn decrypt(
     let encrypted = EncryptedPrivateKey::from_der(&block.der).map_err(refused)?;
     let pkcs8 = encrypted.decrypt(&passphrase(file)?).map_err(refused)?;
     let protection = encrypted.protection();
+    let of_key = |error| DocumentError::Key {
+        file: file.into(),
+        error,
+    };
     let key = match encrypted.key_of(&pkcs8) {
-        Ok(key) => PrivateKey::PostQuantum(key),
-        Err(ProtectionError::Key(KeyError::UnsupportedAlgorithm(_))) => {
-            PrivateKey::from_der(&pkcs8).map_err(|error| match is_changed(&protection, &error) {
-                true => refused(ProtectionError::WrongPassphraseOrChanged),
-                false => DocumentError::Key {
-                    file: file.into(),
-                    error,
-                },
+        Ok(key) => K::from_post_quantum(key).map_err(of_key)?,
+        Err(ProtectionError::Key(error @ KeyError::UnsupportedAlgorithm(_))) => {
+            K::from_other(&pkcs8, &error).map_err(|error| {
+                match is_changed(&protection, &error) {
+                    true => refused(ProtectionError::WrongPassphraseOrChanged),
+                    false => of_key(error),
+                }
             })?
         }
         Err(error) => return Err(refused(error)),

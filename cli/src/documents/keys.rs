@@ -14,7 +14,9 @@ use super::error::DocumentError;
 use super::jose;
 use super::kind::Kind;
 use crate::files::Source;
-use crate::keys::{KeyError, PrivateKey, PublicKey, SigningKey};
+use crate::keys::{
+    DecryptionKey, EncryptionKey, FromPkcs8, KeyError, PrivateKey, PublicKey, SigningKey,
+};
 use crate::passphrases::{OldPassphraseOptions, Passphrase, PassphraseError, PassphraseOptions};
 
 /// More than the longest key has, with a chain of certificates around it.
@@ -75,6 +77,26 @@ pub(crate) fn post_quantum_signing_key(
     passphrase: &PassphraseOptions,
 ) -> Result<pq_x509::SigningKey, DocumentError> {
     narrow(source, private_key(source, passphrase)?.key)
+}
+
+/// The one private key of a file, which must be one that decrypts messages.
+pub(crate) fn decryption_key(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<DecryptionKey, DocumentError> {
+    let contents = Contents::read(source, LIMIT)?;
+    decryption_key_of(&contents, contents.only(&PRIVATE)?, passphrase)
+}
+
+fn decryption_key_of(
+    contents: &Contents,
+    block: &Block,
+    passphrase: &PassphraseOptions,
+) -> Result<DecryptionKey, DocumentError> {
+    match block.kind {
+        Kind::EncryptedPrivateKey => Ok(decrypt(contents, block, |file| passphrase.of(file))?.key),
+        _ => DecryptionKey::from_der(&block.der).map_err(|error| key_error(contents, error)),
+    }
 }
 
 /// The one private key of a file, which must be one that decapsulates.
@@ -188,28 +210,52 @@ pub(crate) fn public_key_to_certify(
     public_key_of(&contents, block, passphrase)
 }
 
-/// A public key, with or without a certificate.
-pub(crate) enum KeyOrCertificate {
-    Key(PublicKey),
-    Certificate(Box<Certificate>),
+/// A public key as it is needed, with or without a certificate.
+pub(crate) enum KeyOrCertificate<K> {
+    Key(K),
+    Certificate(Box<Certificate>, K),
+}
+
+/// The first certificate of a file, or else its one key, which must be one for which messages are
+/// encrypted.
+pub(crate) fn encryption_key_or_certificate(
+    source: &Source,
+    passphrase: &PassphraseOptions,
+) -> Result<KeyOrCertificate<EncryptionKey>, DocumentError> {
+    key_or_certificate_as(source, EncryptionKey::from_spki_der, |contents, block| {
+        Ok(decryption_key_of(contents, block, passphrase)?.public_half())
+    })
 }
 
 /// The first certificate of a file, or else its one key.
 pub(crate) fn key_or_certificate(
     source: &Source,
     passphrase: &PassphraseOptions,
-) -> Result<KeyOrCertificate, DocumentError> {
+) -> Result<KeyOrCertificate<PublicKey>, DocumentError> {
+    key_or_certificate_as(source, PublicKey::from_spki_der, |contents, block| {
+        public_key_of(contents, block, passphrase)
+    })
+}
+
+fn key_or_certificate_as<K>(
+    source: &Source,
+    from_spki: fn(&[u8]) -> Result<K, KeyError>,
+    of_private_key: impl FnOnce(&Contents, &Block) -> Result<K, DocumentError>,
+) -> Result<KeyOrCertificate<K>, DocumentError> {
     let contents = Contents::read(source, LIMIT)?;
     let block = match contents.first(&[Kind::Certificate]) {
         Ok(block) => block,
         Err(_) => contents.only(&KEYS)?,
     };
+    let public = |spki: &[u8]| from_spki(spki).map_err(|error| key_error(&contents, error));
     match block.kind {
         Kind::Certificate => {
             let certificate = certificate_of(&contents, block)?;
-            Ok(KeyOrCertificate::Certificate(Box::new(certificate)))
+            let key = public(&certificate.spki())?;
+            Ok(KeyOrCertificate::Certificate(Box::new(certificate), key))
         }
-        _ => public_key_of(&contents, block, passphrase).map(KeyOrCertificate::Key),
+        Kind::PublicKey => public(&block.der).map(KeyOrCertificate::Key),
+        _ => of_private_key(&contents, block).map(KeyOrCertificate::Key),
     }
 }
 
@@ -239,7 +285,7 @@ fn private(
     passphrase: impl FnOnce(&str) -> Result<Passphrase, PassphraseError>,
 ) -> Result<PrivateKeyFile, DocumentError> {
     let decrypted = match block.kind {
-        Kind::EncryptedPrivateKey => Some(decrypt(contents, block, passphrase)?),
+        Kind::EncryptedPrivateKey => Some(decrypt::<PrivateKey>(contents, block, passphrase)?),
         _ => None,
     };
     let (key, der, protection) = match &decrypted {

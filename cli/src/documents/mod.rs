@@ -25,9 +25,10 @@ pub(crate) use contents::Encoding;
 pub(crate) use error::DocumentError;
 pub(crate) use jose::{claims, token};
 pub(crate) use keys::{
-    Key, KeyOrCertificate, any_key, any_public_key, decapsulation_key, encapsulation_key,
-    key_or_certificate, narrow, post_quantum_signing_key, private_key, private_key_to_encrypt,
-    public_key_to_certify, recipient_key, signing_key, token_keys, verifying_key,
+    Key, KeyOrCertificate, any_key, any_public_key, decapsulation_key, decryption_key,
+    encapsulation_key, encryption_key_or_certificate, key_or_certificate, narrow,
+    post_quantum_signing_key, private_key, private_key_to_encrypt, public_key_to_certify,
+    recipient_key, signing_key, token_keys, verifying_key,
 };
 pub(crate) use ocsp::{ocsp_request, ocsp_response};
 pub(crate) use pkcs12::pkcs12;

@@ -1,6 +1,9 @@
+use core::mem;
 use std::io::{self, Read};
 use std::sync::mpsc;
 use std::{fs, thread};
+
+use zeroize::Zeroizing;
 
 use super::source::{InputError, Source};
 
@@ -18,6 +21,20 @@ impl Source {
         stream(self.open()?, take).map_err(|error| self.unreadable(error))
     }
 
+    /// What [`open`](Self::open) gives, read ahead by a thread: while what was read is made use of, the next
+    /// pieces are read, and what that takes the kernel costs no time.
+    pub(crate) fn read_ahead(&self) -> Result<Box<dyn Read + Send>, InputError> {
+        let from = self.open()?;
+        match self.len() {
+            // Most files are small, and need no thread.
+            Some(..=SMALL) => Ok(from),
+            _ => match ReadAhead::of(from) {
+                Ok(ahead) => Ok(Box::new(ahead)),
+                Err(error) => Err(self.unreadable(error)),
+            },
+        }
+    }
+
     /// How long it is, in bytes, if that is known before it is read.
     pub(crate) fn len(&self) -> Option<u64> {
         match self {
@@ -31,7 +48,7 @@ impl Source {
 }
 
 fn stream(mut from: impl Read + Send, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
-    let mut first = vec![0; PIECE];
+    let mut first = Zeroizing::new(vec![0; PIECE]);
     let len = fill(&mut from, &mut first)?;
     take(&first[..len]);
     if len < PIECE {
@@ -43,7 +60,7 @@ fn stream(mut from: impl Read + Send, mut take: impl FnMut(&[u8])) -> io::Result
         let (filled, to_take) = mpsc::channel();
         for piece in [first]
             .into_iter()
-            .chain((1..PIECES).map(|_| vec![0; PIECE]))
+            .chain((1..PIECES).map(|_| Zeroizing::new(vec![0; PIECE])))
         {
             // Its reader is below.
             let _ = free.send(piece);
@@ -61,11 +78,70 @@ fn stream(mut from: impl Read + Send, mut take: impl FnMut(&[u8])) -> io::Result
     })
 }
 
+/// As much as is read without a thread.
+const SMALL: u64 = PIECE as u64;
+
+/// Pieces that a thread reads ahead. They are wiped, since what is in them may be to be encrypted.
+struct ReadAhead {
+    free: mpsc::Sender<Zeroizing<Vec<u8>>>,
+    filled: mpsc::Receiver<Filled>,
+    piece: Zeroizing<Vec<u8>>,
+    /// How much of the piece was made use of.
+    taken: usize,
+    len: usize,
+}
+
+impl ReadAhead {
+    fn of(from: impl Read + Send + 'static) -> io::Result<Self> {
+        let (free, to_fill) = mpsc::channel();
+        let (filling, filled) = mpsc::channel();
+        for _ in 1..PIECES {
+            // Its reader is below.
+            let _ = free.send(Zeroizing::new(vec![0; PIECE]));
+        }
+        thread::Builder::new().spawn(move || read(from, &to_fill, &filling))?;
+        Ok(Self {
+            free,
+            filled,
+            piece: Zeroizing::new(vec![0; PIECE]),
+            taken: PIECE,
+            len: PIECE,
+        })
+    }
+}
+
+impl Read for ReadAhead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.len {
+            // A piece that is not full is the last one; and after an error the thread is gone.
+            let next = match self.len {
+                PIECE => self.filled.recv(),
+                _ => return Ok(0),
+            };
+            let Ok(next) = next else { return Ok(0) };
+            let (piece, len) = next?;
+            let taken = mem::replace(&mut self.piece, piece);
+            (self.taken, self.len) = (0, len);
+            // The thread is gone if this was the last one.
+            let _ = self.free.send(taken);
+        }
+        let left = &self.piece[self.taken..self.len];
+        let len = left.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&left[..len]);
+        self.taken += len;
+        Ok(len)
+    }
+}
+
 /// A piece and how much of it is filled.
-type Filled = io::Result<(Vec<u8>, usize)>;
+type Filled = io::Result<(Zeroizing<Vec<u8>>, usize)>;
 
 /// Fills pieces until there is nothing more, or until nobody takes any.
-fn read(mut from: impl Read, to_fill: &mpsc::Receiver<Vec<u8>>, filled: &mpsc::Sender<Filled>) {
+fn read(
+    mut from: impl Read,
+    to_fill: &mpsc::Receiver<Zeroizing<Vec<u8>>>,
+    filled: &mpsc::Sender<Filled>,
+) {
     for mut piece in to_fill {
         let len = fill(&mut from, &mut piece);
         let is_last = !matches!(len, Ok(PIECE));
@@ -131,13 +207,18 @@ mod tests {
         ] {
             let expected: Vec<u8> = (0..len).rev().map(|left| left as u8).collect();
             let mut taken = Vec::new();
-            let from = Dribble {
+            let from = || Dribble {
                 left: len,
                 fails: false,
             };
-            let total = stream(from, |piece| taken.extend_from_slice(piece)).unwrap();
+            let total = stream(from(), |piece| taken.extend_from_slice(piece)).unwrap();
             assert_eq!(total, len as u64);
             assert!(taken == expected, "{len}");
+            let mut ahead = Vec::new();
+            let mut reader = ReadAhead::of(from()).unwrap();
+            reader.read_to_end(&mut ahead).unwrap();
+            assert!(ahead == expected, "{len}");
+            assert_eq!(reader.read(&mut [0; 9]).unwrap(), 0);
         }
     }
 
@@ -145,6 +226,9 @@ mod tests {
     fn what_cant_be_read_is_an_error_wherever_it_begins() {
         for left in [0, 10, PIECE, PIECE + 10, 5 * PIECE] {
             let failed = stream(Dribble { left, fails: true }, |_| ());
+            assert_eq!(failed.unwrap_err().to_string(), "torn");
+            let mut ahead = ReadAhead::of(Dribble { left, fails: true }).unwrap();
+            let failed = ahead.read_to_end(&mut Vec::new());
             assert_eq!(failed.unwrap_err().to_string(), "torn");
         }
     }

@@ -21,29 +21,48 @@ pub(crate) enum PrivateKey {
     Classical(ClassicalKey),
 }
 
-impl PrivateKey {
+/// What a private key is read as, for what it is to be used.
+pub(crate) trait FromPkcs8: Sized {
+    /// A key that pq-x509 knows.
+    fn from_post_quantum(key: pq_x509::PrivateKey) -> Result<Self, KeyError>;
+
+    /// One that it doesn't know, as it says by this error.
+    fn from_other(der: &[u8], error: &pq_x509::KeyError) -> Result<Self, KeyError>;
+
     /// Reads PKCS#8, or an older document of a classical key.
-    pub(crate) fn from_der(der: &[u8]) -> Result<Self, KeyError> {
-        match PrivateKeyDer::try_from(der) {
-            Ok(PrivateKeyDer::Sec1(_) | PrivateKeyDer::Pkcs1(_)) => Self::classical(der),
-            _ => match pq_x509::PrivateKey::from_pkcs8_der(der) {
-                Ok(key) => Ok(Self::PostQuantum(key)),
-                Err(error) if is_of_x_wing(&error) => {
-                    Ok(Self::XWing(XWingPrivateKey::from_pkcs8_der(der)?))
-                }
-                Err(error) if is_of_composite(&error) => {
-                    Ok(Self::Composite(CompositeKey::from_pkcs8_der(der)?))
-                }
-                Err(pq_x509::KeyError::UnsupportedAlgorithm(_)) => Self::classical(der),
-                Err(error) => Err(error.into()),
+    fn from_der(der: &[u8]) -> Result<Self, KeyError> {
+        let is_classical = matches!(
+            PrivateKeyDer::try_from(der),
+            Ok(PrivateKeyDer::Sec1(_) | PrivateKeyDer::Pkcs1(_))
+        );
+        match pq_x509::PrivateKey::from_pkcs8_der(der) {
+            Ok(key) => Self::from_post_quantum(key),
+            Err(error) => match error {
+                pq_x509::KeyError::UnsupportedAlgorithm(_) => Self::from_other(der, &error),
+                _ if is_classical => Self::from_other(der, &error),
+                error => Err(error.into()),
             },
         }
     }
+}
 
-    fn classical(der: &[u8]) -> Result<Self, KeyError> {
-        Ok(Self::Classical(ClassicalKey::from_der(der)?))
+impl FromPkcs8 for PrivateKey {
+    fn from_post_quantum(key: pq_x509::PrivateKey) -> Result<Self, KeyError> {
+        Ok(Self::PostQuantum(key))
     }
 
+    fn from_other(der: &[u8], error: &pq_x509::KeyError) -> Result<Self, KeyError> {
+        if is_of_x_wing(error) {
+            return Ok(Self::XWing(XWingPrivateKey::from_pkcs8_der(der)?));
+        }
+        match is_of_composite(error) {
+            true => Ok(Self::Composite(CompositeKey::from_pkcs8_der(der)?)),
+            false => Ok(Self::Classical(ClassicalKey::from_der(der)?)),
+        }
+    }
+}
+
+impl PrivateKey {
     pub(crate) fn algorithm(&self) -> Algorithm {
         match self {
             Self::PostQuantum(key) => Algorithm::PostQuantum(key.algorithm()),

@@ -84,6 +84,38 @@ fn a_report_is_a_page_with_a_chart() {
 }
 
 #[test]
+fn documents_are_measured_where_they_are_named() {
+    let folder = Folder::new();
+    let found = json(&folder, "documents --size 1");
+    let documents = &found["documents"];
+    assert_eq!(found["operations"].as_array().unwrap().len(), 0);
+    let operations = documents["operations"].as_array().unwrap();
+    let names: Vec<_> = operations.iter().map(|one| one["name"].as_str()).collect();
+    let expected = ["signing", "verifying", "encrypting", "decrypting"];
+    assert_eq!(names, expected.map(Some));
+    for one in operations {
+        assert!(one["pqtls"]["per_second"].as_f64().unwrap() > 0.0, "{one}");
+        assert!(one["openssl"].is_null());
+    }
+    let command = "bench documents --size 1 --report documents.md";
+    assert_eq!(
+        folder.pqtls(command).ok(),
+        "documents.md: what was measured, in 4 rows\n"
+    );
+    let page = folder.read("documents.md");
+    for part in [
+        "\n## Documents of 1 MiB\n",
+        "\n| decrypting ",
+        "\nsigning documents, MB/s",
+    ] {
+        assert!(page.contains(part), "{part:?} is not in {page}");
+    }
+    folder
+        .pqtls("bench documents --size 0")
+        .fails(2, "0 is not in 1..=65536");
+}
+
+#[test]
 fn a_backend_of_another_cpu_is_refused_in_every_command() {
     let folder = Folder::new();
     folder
@@ -151,6 +183,20 @@ mod beside_openssl {
                 shown.ok()
             );
         }
+    }
+
+    #[test]
+    fn its_documents_stand_beside_ours() {
+        let folder = folder_with(&NEW.replace("x509)", "cms)"));
+        let command = "bench documents --size 1 --compare --openssl ./openssl";
+        let shown = folder.pqtls(command);
+        let shown = shown.ok();
+        for part in ["| OpenSSL 3.5.9 |", "`openssl cms` does the same"] {
+            assert!(shown.contains(part), "{part:?} is not in {shown}");
+        }
+        let folder = folder_with(&NEW.replace("x509) sleep 0.01", "cms) exit 1"));
+        let found = json(&folder, "documents --size 1 --compare --openssl ./openssl");
+        assert!(found["documents"]["operations"][0]["openssl"].is_null());
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn what_is_encrypted_is_decrypted_and_what_is_changed_leaves_nothing() {
     assert!(!folder.path().join("not-there").exists());
     folder
         .pqtls("cms encrypt content --to a.pem --out x")
-        .fails(1, "one of an ML-KEM key");
+        .fails(3, "a.pem: ");
     folder.pqtls("key new ML-KEM-512 --out other.key").ok();
     folder
         .pqtls("cms encrypt content --to kem.pub --out e --force")
@@ -121,4 +121,124 @@ fn what_is_encrypted_is_decrypted_and_what_is_changed_leaves_nothing() {
     folder
         .pqtls("cms decrypt e --key other.key --out x")
         .fails(1, "e was not decrypted");
+}
+
+/// Keys that agree on secrets are recipients beside those of ML-KEM, with certificates and without.
+#[test]
+fn classical_keys_are_recipients_too() {
+    let folder = with_keys();
+    // X25519, as RFC 8410, section 7, has it
+    let der = "302e020100300506032b656e04220420a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4";
+    let byte = |at| u8::from_str_radix(&der[at..at + 2], 16).unwrap();
+    let der: Vec<u8> = (0..der.len()).step_by(2).map(byte).collect();
+    folder.write("x.key", der);
+    for command in [
+        "key new ECDSA-P256 --out p256.key --public p256.pub",
+        "key new ECDSA-P384 --out p384.key",
+        "key encrypt p384.key --passphrase-file kem.pub --out p384.enc.key",
+    ] {
+        folder.pqtls(command).ok();
+    }
+    let encrypted = folder
+        .pqtls("cms encrypt content --to kem.pub --to p256.pub --to p384.key --to x.key --out e");
+    let encrypted = encrypted.ok();
+    for part in [
+        "for p256.pub, ECDH-P256\n",
+        "for p384.key, ECDH-P384\n",
+        "for x.key, X25519\n",
+        "not safe against quantum computers",
+    ] {
+        assert!(encrypted.contains(part), "{part:?} is not in {encrypted}");
+    }
+    for key in [
+        "kem.key",
+        "p256.key",
+        "p384.key",
+        "p384.enc.key --passphrase-file kem.pub",
+        "x.key",
+    ] {
+        folder
+            .pqtls(&format!("cms decrypt e --key {key} --out found --force"))
+            .ok();
+        assert!(
+            bytes(&folder, "found") == bytes(&folder, "content"),
+            "{key}"
+        );
+    }
+    folder.pqtls("key new ECDSA-P256 --out other.key").ok();
+    folder
+        .pqtls("cms decrypt e --key other.key --out x")
+        .fails(1, "e was not decrypted");
+    folder
+        .pqtls("cms decrypt e --key b.key --out x")
+        .fails(3, "Ed25519 keys don't agree on secrets");
+    folder
+        .pqtls("cms encrypt content --to b.key --out x")
+        .fails(3, "Ed25519 keys don't agree on secrets");
+
+    // A certificate says by its key usage what the key is for.
+    folder
+        .pqtls("cert self-sign p256.key --name a.example --out p256.pem")
+        .ok();
+    folder
+        .pqtls("cms encrypt content --to p256.pem --out x")
+        .fails(1, "is not keyAgreement");
+}
+
+#[test]
+fn what_a_message_is_is_shown_without_a_key() {
+    let folder = with_keys();
+    let keys = "--key a.key --cert a.pem --key b.key --cert b.pem";
+    folder
+        .pqtls(&format!("cms sign content {keys} --pem --out m"))
+        .ok();
+    folder
+        .pqtls(&format!("cms sign content {keys} --detached --out s"))
+        .ok();
+    folder
+        .pqtls("key new ECDSA-P256 --out p256.key --public p256.pub")
+        .ok();
+    folder
+        .pqtls("cms encrypt content --to kem.pub --to p256.pub --out e")
+        .ok();
+    for (message, parts) in [
+        (
+            "m",
+            &[
+                "m: signedData, version 1; nothing of it was verified\n",
+                "content: data, 300000 bytes\n",
+                "has a certificate of CN=a.example\n",
+                "    ML-DSA-44 with sha512, 2420 bytes\n",
+                "    Ed25519 with sha512, 64 bytes\n",
+                "    says at 20",
+                "    attributes: ",
+            ][..],
+        ),
+        ("s", &["content: data, not in the message\n"]),
+        (
+            "e",
+            &[
+                "e: authEnvelopedData, version 0; nothing of it was verified\n",
+                "content: data, 300000 bytes\n",
+                "encrypted by aes256-GCM, with a tag of 16 bytes\n",
+                "2 recipients\n",
+                "by KEM: ML-KEM-512, ",
+                "by key agreement: ",
+                "    for key identifier ",
+            ],
+        ),
+    ] {
+        let shown = folder.pqtls(&format!("cms show {message}"));
+        let shown = shown.ok();
+        for part in parts {
+            assert!(shown.contains(part), "{part:?} is not in {shown}");
+        }
+    }
+    let mut cut = bytes(&folder, "e");
+    cut.truncate(200_000);
+    folder.write("cut", cut);
+    folder
+        .pqtls("cms show cut")
+        .fails(3, "cut can't be read: the message is cut short");
+    folder.pqtls("cms show a.pem").fails(3, "no PEM block");
 }

@@ -14,9 +14,8 @@ fn every_command_of_the_page_succeeds() {
         folder.shell(line).ok();
         count += 1;
     }
-    assert_eq!(count, 32);
+    assert_eq!(count, 36);
     for decrypted in ["release.again.txt", "release.backup.txt"] {
-        assert_eq!(folder.read(decrypted), "Version 1.0
-");
+        assert_eq!(folder.read(decrypted), "Version 1.0\n");
     }
 }

@@ -90,6 +90,11 @@ fn every_report_is_as_its_schema_says() {
         ("key show xwing.key", 0),
         ("encrypt a.pub --to xwing.key --out a.hpke", 0),
         ("decrypt a.hpke --key xwing.key --out a.pub.2", 0),
+        ("key new ECDSA-P256 --out ec.key --public ec.pub", 0),
+        ("cms encrypt a.pub --to kem.key --to ec.pub --out b.enc", 0),
+        ("cms show a.cms", 0),
+        ("cms show a.p7s", 0),
+        ("cms show b.enc", 0),
         ("ssh new --out id", 0),
         ("ssh sign a.pub --key id --out a.pub.sig", 0),
         (
@@ -137,6 +142,7 @@ fn every_report_is_as_its_schema_says() {
         ("ca show ca-a.pem", 0),
         ("ca show ca-b.pem --pem --out ca-f.pem", 0),
         ("bench ML-KEM-768 issuing --time 0.005", 0),
+        ("bench documents --size 1", 0),
     ] {
         let outcome = folder.pqtls(&format!("{command} --json"));
         assert_eq!(outcome.status(), status, "{command}: {}", outcome.stderr());

@@ -6,6 +6,7 @@ mod bytes;
 mod enveloped;
 mod hostile;
 mod hostile_envelopes;
+mod inspection;
 mod pem;
 mod people;
 mod signed;

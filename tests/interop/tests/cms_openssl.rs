@@ -1,7 +1,7 @@
 //! Signed and encrypted messages: ours under `openssl cms`, OpenSSL's under our verification.
 //!
 //! OpenSSL 3.5 has signatures of ML-DSA and SLH-DSA with signed attributes only, and no recipients with
-//! ML-KEM. Content ciphers are tried with a key that both sides have.
+//! ML-KEM or X25519. Content ciphers are tried with a key that both sides have, and with keys on curves.
 
 use std::io::Cursor;
 
@@ -11,9 +11,12 @@ use pq_cms::{
     RecipientKey, SignedDataBuilder, Verifier, decode_if_pem, digests,
 };
 use pq_x509::{
-    Certificate, CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey,
+    Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
+    KeyUsages, SignatureAlgorithm, SigningKey,
 };
-use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey, verification_algorithms};
+use rustls_pq::classical::{
+    ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey, verification_algorithms,
+};
 
 /// Longer than what either side writes in one piece.
 fn content() -> Vec<u8> {
@@ -203,6 +206,123 @@ fn openssl_decrypts_our_messages() {
             work.run(&format!("{decrypt} -secretkey {key} -secretkeyid {id}"));
             assert!(work.read("found") == content[..len], "{cipher:?} {len}");
         }
+    }
+}
+
+/// A recipient with a key of ECDH, in the files `key` and `cert`, and one with RSA, in `rsa.pem`.
+fn ecdh_recipient(work: &Workdir, curve: &str) -> (ClassicalAgreementKey, Certificate) {
+    let root = root(work);
+    work.run(&format!(
+        "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:{curve} -out key"
+    ));
+    work.run("pkey -in key -outform DER -out key.der");
+    let key = ClassicalAgreementKey::from_der(&work.read("key.der")).unwrap();
+    let builder = person().key_usage(KeyUsages::KeyAgreement);
+    let certificate = root.issue(builder, &key).unwrap();
+    work.write("cert", certificate.to_pem());
+    let rsa = ClassicalKey::generate(ClassicalAlgorithm::Rsa2048).unwrap();
+    let builder = person().key_usage(KeyUsages::KeyEncipherment);
+    work.write("rsa.pem", root.issue(builder, &rsa).unwrap().to_pem());
+    (key, certificate)
+}
+
+const CURVES: [&str; 2] = ["P-256", "P-384"];
+
+#[test]
+fn openssl_decrypts_what_we_encrypt_for_keys_on_curves() {
+    let Some(work) = Workdir::new() else { return };
+    let content = content();
+    // beside somebody whose kind of key it may not know
+    let kem = DecapsulationKey::generate(KemAlgorithm::MlKem768).unwrap();
+    let other = Recipient::key(kem.encapsulation_key().clone(), b"other");
+    for curve in CURVES {
+        let (key, certificate) = ecdh_recipient(&work, curve);
+        let id = certificate.subject_key_id().unwrap();
+        for recipient in [
+            Recipient::agreement_certificate(&certificate, key.public_key().clone()).unwrap(),
+            Recipient::agreement_key(key.public_key().clone(), id),
+        ] {
+            for (cipher, _, _) in KEYS {
+                let alone = EnvelopeBuilder::new().recipient(recipient.clone());
+                for builder in [alone.clone(), alone.recipient(other.clone())] {
+                    let mut message = Vec::new();
+                    builder
+                        .cipher(cipher)
+                        .encrypt(&content[..], &mut message)
+                        .unwrap();
+                    work.write("message", &message);
+                    work.run(
+                        "cms -decrypt -binary -inform DER -in message -out found -inkey key -recip cert",
+                    );
+                    assert!(work.read("found") == content, "{curve} {cipher:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn we_decrypt_what_openssl_encrypts_for_keys_on_curves() {
+    let Some(work) = Workdir::new() else { return };
+    let content = content();
+    work.write("content", &content);
+    for curve in CURVES {
+        let (key, certificate) = ecdh_recipient(&work, curve);
+        let by_certificate = RecipientKey::agreement_with_certificate(&key, &certificate).unwrap();
+        for (cipher, option, _) in KEYS {
+            // SHA-1 unless it is asked for another.
+            for kdf in ["", "sha1", "sha256", "sha384", "sha512"] {
+                let kdf = match kdf {
+                    "" => String::new(),
+                    hash => format!("-keyopt ecdh_kdf_md:{hash}"),
+                };
+                for (options, recipients) in [("", 1), ("-keyid -stream", 1), ("-stream", 2)] {
+                    let others = match recipients {
+                        1 => "",
+                        _ => "rsa.pem",
+                    };
+                    work.run(&format!(
+                        "cms -encrypt -binary -in content {option} -outform DER -out message {options} \
+                         -recip cert {kdf} {others}"
+                    ));
+                    let message = work.read("message");
+                    for own in [RecipientKey::agreement(&key), by_certificate.clone()] {
+                        let opener = Opener::new(own).take_unauthenticated();
+                        let mut found = Vec::new();
+                        let opened = opener.open(&message[..], &mut found);
+                        let opened = opened.unwrap_or_else(|error| {
+                            panic!("{curve} {option} {kdf} {options}: {error}")
+                        });
+                        assert_eq!((opened.cipher, opened.recipients), (cipher, recipients));
+                        assert!(found == content);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// RSASSA-PSS, whose hash function stands in its parameters.
+#[test]
+fn rsa_pss() {
+    let Some(work) = Workdir::new() else { return };
+    let root = root(&work);
+    let content = content();
+    work.write("content", &content);
+    let key = ClassicalKey::generate(ClassicalAlgorithm::Rsa2048).unwrap();
+    let certificate = root.issue(person(), &key).unwrap();
+    work.write("key", key.to_pkcs8_pem());
+    work.write("cert", certificate.to_pem());
+    let algorithms = verification_algorithms().unwrap();
+    let validator = ChainValidator::new([root.certificate().clone()]).unwrap();
+    let verifier = Verifier::with_chains(&validator).algorithms(algorithms);
+    for digest in ["sha256", "sha384", "sha512"] {
+        work.run(&format!(
+            "cms -sign -binary -nodetach -in content -outform DER -out message -md {digest} \
+             -signer cert -inkey key -keyopt rsa_padding_mode:pss -keyopt rsa_pss_saltlen:digest"
+        ));
+        let message = work.read("message");
+        verifier.verify(&message[..], std::io::sink()).unwrap();
     }
 }
 

@@ -1,5 +1,6 @@
 use serde::Serialize;
 
+use super::documents::Documents;
 use super::issuing::Issuing;
 use super::machine::Machine;
 use super::measure::Timing;
@@ -19,6 +20,8 @@ pub(super) struct Findings {
     pub(super) operations: Vec<Measured>,
     /// If it was asked for.
     pub(super) issuing: Option<Issuing>,
+    /// If it was asked for.
+    pub(super) documents: Option<Documents>,
     /// With the page, if one was asked for.
     pub(super) file: Option<String>,
 }

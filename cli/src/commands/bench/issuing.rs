@@ -2,7 +2,6 @@ use core::hint::black_box;
 use core::time::Duration;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -16,12 +15,12 @@ use tempfile::TempDir;
 
 use super::backends::{self, Backend};
 use super::machine::file_system;
-use super::measure::Call;
+use super::measure::{Call, cant_make, median, time_of_process};
 use super::openssl::Openssl;
 use crate::commands::ca::{init, sign};
 use crate::documents::{self, DocumentError};
 use crate::failure::Failure;
-use crate::files::{self, Access, Destination, Growing, Output, OutputError, Source};
+use crate::files::{self, Access, Destination, Growing, Output, Source};
 
 /// The algorithm of the CA's keys and of the requests'.
 pub(super) const ALGORITHM: SignatureAlgorithm = SignatureAlgorithm::MlDsa65;
@@ -209,12 +208,6 @@ impl Rates {
             }),
         }
     }
-}
-
-fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_unstable_by(f64::total_cmp);
-    figures.get(figures.len() / 2).copied()
 }
 
 /// How long it takes to do each of these once.
@@ -450,24 +443,4 @@ fn command_line<A: clap::Args>(words: impl Iterator<Item = OsString>) -> A {
     let name = OsString::from("pqtls");
     let line = Line::try_parse_from([name].into_iter().chain(words));
     line.expect("these are options of the command").arguments
-}
-
-fn cant_make(path: &Path) -> impl Fn(io::Error) -> Failure {
-    move |error| {
-        let file = path.display().to_string();
-        OutputError::Write { file, error }.into()
-    }
-}
-
-/// How long this process had a CPU, all its threads together.
-#[cfg(unix)]
-fn time_of_process() -> Option<Duration> {
-    use rustix::time::{ClockId, clock_gettime};
-
-    clock_gettime(ClockId::ProcessCPUTime).try_into().ok()
-}
-
-#[cfg(not(unix))]
-fn time_of_process() -> Option<Duration> {
-    None
 }

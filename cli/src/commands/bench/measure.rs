@@ -1,9 +1,12 @@
 use core::time::Duration;
+use std::io;
+use std::path::Path;
 use std::time::Instant;
 
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::files::OutputError;
 
 /// What is measured: one call does it once.
 pub(super) type Call = Box<dyn FnMut() -> Result<(), Failure>>;
@@ -160,6 +163,34 @@ fn percentile(sorted: &[f64], of_a_hundred: usize) -> Option<f64> {
     }
     let rank = (sorted.len() * of_a_hundred).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()
+}
+
+/// That in the middle.
+pub(super) fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_unstable_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied()
+}
+
+/// How long this process had a CPU, all its threads together.
+#[cfg(unix)]
+pub(super) fn time_of_process() -> Option<Duration> {
+    use rustix::time::{ClockId, clock_gettime};
+
+    clock_gettime(ClockId::ProcessCPUTime).try_into().ok()
+}
+
+#[cfg(not(unix))]
+pub(super) fn time_of_process() -> Option<Duration> {
+    None
+}
+
+/// For `map_err`: that what is to be measured can't be made here.
+pub(super) fn cant_make(path: &Path) -> impl Fn(io::Error) -> Failure {
+    move |error| {
+        let file = path.display().to_string();
+        OutputError::Write { file, error }.into()
+    }
 }
 
 #[cfg(test)]

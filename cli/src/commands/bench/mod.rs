@@ -1,11 +1,12 @@
 //! How fast this program is here, by itself and beside OpenSSL.
 //!
-//! `rows` says what is measured, `measure` how; `issuing` is the row of the CA, `openssl` what stands
-//! beside, and `findings` what was found, which `page` shows.
+//! `rows` says what is measured, `measure` how; `issuing` is the row of the CA, `documents` that of signed
+//! and encrypted files, `openssl` what stands beside, and `findings` what was found, which `page` shows.
 //!
 //! It uses what else is in the [room](super), and what that may use.
 
 mod backends;
+mod documents;
 mod findings;
 mod issuing;
 mod machine;
@@ -38,16 +39,17 @@ use crate::report::rfc3339;
 ///
 /// Each operation of each algorithm, on each set of instructions that it is written for and this CPU has:
 /// single calls on one core. Then how many certificates a CA issues from requests, files to files in
-/// one process.
+/// one process. If they are named, how fast documents are signed, verified, encrypted and decrypted, too, by
+/// "pqtls cms", in a process for each.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Measure only what has one of these in its name, such as ML-KEM-768, signing, "ML-DSA-65 verification"
-    /// or issuing
+    /// Measure only what has one of these in its name, such as ML-KEM-768, signing, "ML-DSA-65 verification",
+    /// issuing or documents
     #[arg(value_name = "WHAT")]
     filters: Vec<String>,
 
-    /// Measure the sets of SLH-DSA with small signatures, too: they take minutes
+    /// Measure the sets of SLH-DSA with small signatures and documents, too: they take minutes
     #[arg(long)]
     all: bool,
 
@@ -55,7 +57,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0.5")]
     time: Duration,
 
-    /// Set "openssl speed" beside, which takes a second for each operation, and "openssl x509 -req"
+    /// Set "openssl speed" beside, which takes a second for each operation, "openssl x509 -req" and "openssl
+    /// cms"
     #[arg(long)]
     compare: bool,
 
@@ -63,7 +66,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PROGRAM", requires = "compare")]
     openssl: Option<PathBuf>,
 
-    /// The folder in which a CA is made, issues and is removed [default: the one for temporary files]
+    /// How large documents are, in MiB
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=65536), default_value = "256")]
+    size: u64,
+
+    /// The folder in which a CA and documents are made and removed [default: the one for temporary files]
     #[arg(long = "in", value_name = "FOLDER")]
     above: Option<PathBuf>,
 
@@ -80,6 +87,7 @@ const EXAMPLES: &str = "\
 Examples:
   $ pqtls bench ML-DSA-65 --time 0.01 --report bench.md
   $ pqtls bench ML-KEM-768 issuing --time 0.01 --json > bench.json
+  $ pqtls bench documents --size 1 --report documents.md
 With OpenSSL 3.5 or later:
   pqtls bench --compare --openssl /opt/openssl/bin/openssl --report bench.md";
 
@@ -108,6 +116,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 struct Wanted {
     rows: Vec<Row>,
     issuing: bool,
+    documents: bool,
 }
 
 impl Wanted {
@@ -131,8 +140,9 @@ impl Wanted {
                 .filter(|row| arguments.all || !row.is_slow() || is_named(row))
                 .collect(),
             issuing: passes(&issuing::name()),
+            documents: (arguments.all || !filters.is_empty()) && passes(documents::NAME),
         };
-        match wanted.rows.is_empty() && !wanted.issuing {
+        match wanted.rows.is_empty() && !wanted.issuing && !wanted.documents {
             true => Err(Failure::NothingToMeasure(arguments.filters.join(", "))),
             false => Ok(wanted),
         }
@@ -147,7 +157,8 @@ fn measure(
     on_one_core();
     let clock = Clock::new();
     let backends = backends::all();
-    let progress = progress::of_things(wanted.rows.len() + usize::from(wanted.issuing));
+    let others = usize::from(wanted.issuing) + usize::from(wanted.documents);
+    let progress = progress::of_things(wanted.rows.len() + others);
     let mut operations: Vec<Measured> = Vec::new();
     let mut speed = Vec::new();
     for row in &wanted.rows {
@@ -163,14 +174,26 @@ fn measure(
         operations.push(Measured::new(*row, timings, &speed));
         progress.inc(1);
     }
+    let above = arguments.above.clone().unwrap_or_else(env::temp_dir);
     let issuing = match wanted.issuing {
         true => {
             progress.set_message(issuing::name());
-            let above = arguments.above.clone().unwrap_or_else(env::temp_dir);
             Some(issuing::measure(
                 &above,
                 arguments.time,
                 &backends,
+                openssl.as_ref(),
+            )?)
+        }
+        false => None,
+    };
+    let documents = match wanted.documents {
+        true => {
+            progress.inc(1);
+            progress.set_message(documents::NAME);
+            Some(documents::measure(
+                &above,
+                arguments.size,
                 openssl.as_ref(),
             )?)
         }
@@ -184,6 +207,7 @@ fn measure(
         openssl,
         operations,
         issuing,
+        documents,
         file: arguments.report.as_ref().map(ToString::to_string),
     })
 }

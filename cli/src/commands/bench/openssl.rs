@@ -41,6 +41,11 @@ impl Openssl {
         }
     }
 
+    /// Where it is.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// What `openssl speed` says of the operations of an algorithm, in nanoseconds on average. Nothing of
     /// an algorithm that it doesn't have.
     pub(super) fn speed(&self, row: Row) -> Result<Vec<(Operation, f64)>, Failure> {

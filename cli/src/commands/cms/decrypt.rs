@@ -9,6 +9,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Growing, Source};
+use crate::keys::DecryptionKey;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, with_unit};
 
@@ -22,7 +23,7 @@ pub(crate) struct Arguments {
     /// The message, in PEM or DER; "-" is standard input
     message: Source,
 
-    /// A recipient's private key, of ML-KEM
+    /// A recipient's private key: of ML-KEM, on P-256 or P-384, or of X25519
     #[arg(long, value_name = "FILE")]
     key: Source,
 
@@ -48,12 +49,23 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         file: arguments.message.to_string(),
         error,
     };
-    let key = documents::decapsulation_key(&arguments.key, &arguments.passphrase)?;
+    let key = documents::decryption_key(&arguments.key, &arguments.passphrase)?;
     let own = match &arguments.certificate {
-        None => RecipientKey::new(&key),
+        None => match &key {
+            DecryptionKey::PostQuantum(key) => RecipientKey::new(key),
+            DecryptionKey::Classical(key) => RecipientKey::agreement(key),
+        },
         Some(file) => {
             let certificate = documents::first_certificate(file)?;
-            RecipientKey::with_certificate(&key, &certificate).map_err(refused)?
+            match &key {
+                DecryptionKey::PostQuantum(key) => {
+                    RecipientKey::with_certificate(key, &certificate)
+                }
+                DecryptionKey::Classical(key) => {
+                    RecipientKey::agreement_with_certificate(key, &certificate)
+                }
+            }
+            .map_err(refused)?
         }
     };
     let message = decode_if_pem(Watched::open(&arguments.message)?);

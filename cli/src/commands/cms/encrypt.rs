@@ -1,7 +1,7 @@
 use core::fmt;
 
 use pq_cms::{ContentCipher, EnvelopeBuilder, EnvelopingError, Recipient};
-use pq_x509::{EncapsulationKey, SubjectKey};
+use pq_x509::SubjectKey;
 use serde::Serialize;
 
 use super::input::MessageWriter;
@@ -11,13 +11,15 @@ use crate::documents::{self, KeyOrCertificate};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{self, Access, Growing, Source};
+use crate::keys::EncryptionKey;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, fingerprint};
 
-/// Encrypt a file for keys of ML-KEM
+/// Encrypt a file for keys of ML-KEM, and for classical ones
 ///
 /// The content is encrypted and authenticated by AES-256-GCM, of at most 64 GiB. Any one of the recipients
-/// can decrypt it. Who encrypted it, the message doesn't say: sign it first for that.
+/// can decrypt it: one with a classical key, of ECDH on P-256 or P-384 or of X25519, makes it one that a
+/// quantum computer can read. Who encrypted it, the message doesn't say: sign it first for that.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -75,24 +77,31 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 
 /// By a certificate the message names its issuer, and by a key what everybody can make of that.
 fn recipient(file: &Source, passphrase: &PassphraseOptions) -> Result<(Recipient, For), Failure> {
-    let (recipient, key, subject) = match documents::key_or_certificate(file, passphrase)? {
-        KeyOrCertificate::Certificate(certificate) => (
-            Recipient::certificate(&certificate)?,
-            certificate
-                .public_key()
-                .and_then(EncapsulationKey::try_from)?,
+    let (recipient, key, subject) = match documents::encryption_key_or_certificate(file, passphrase)? {
+        KeyOrCertificate::Certificate(certificate, key) => (
+            match &key {
+                EncryptionKey::PostQuantum(_) => Recipient::certificate(&certificate)?,
+                EncryptionKey::Classical(key) => {
+                    Recipient::agreement_certificate(&certificate, key.clone())?
+                }
+            },
+            key,
             Some(certificate.describe_subject()),
         ),
         KeyOrCertificate::Key(key) => {
-            let key: EncapsulationKey = documents::narrow(file, key)?;
             let identifier = pq_cms::key_identifier(&key);
-            (Recipient::key(key.clone(), &identifier), key, None)
+            let recipient = match &key {
+                EncryptionKey::PostQuantum(key) => Recipient::key(key.clone(), &identifier),
+                EncryptionKey::Classical(key) => Recipient::agreement_key(key.clone(), &identifier),
+            };
+            (recipient, key, None)
         }
     };
     let facts = For {
         file: file.to_string(),
         subject,
-        algorithm: key.algorithm().name(),
+        algorithm: key.algorithm(),
+        post_quantum: key.is_post_quantum(),
         fingerprint: fingerprint(&key.spki()),
     };
     Ok((recipient, facts))
@@ -113,6 +122,7 @@ struct For {
     /// Of a certificate.
     subject: Option<String>,
     algorithm: &'static str,
+    post_quantum: bool,
     /// Of the key.
     fingerprint: String,
 }
@@ -129,6 +139,16 @@ impl fmt::Display for Encrypted {
             let name = recipient.subject.as_ref().unwrap_or(&recipient.file);
             writeln!(f, "  for {name}, {}", recipient.algorithm)?;
         }
-        Ok(())
+        match self
+            .recipients
+            .iter()
+            .all(|recipient| recipient.post_quantum)
+        {
+            true => Ok(()),
+            false => writeln!(
+                f,
+                "  not safe against quantum computers, by a classical key"
+            ),
+        }
     }
 }

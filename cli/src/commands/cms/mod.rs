@@ -1,10 +1,11 @@
-//! Messages (CMS): signed, verified, encrypted and decrypted, of any size in constant memory.
+//! Messages (CMS): signed, verified, encrypted, decrypted and looked at, of any size in constant memory.
 //!
 //! It uses what else is in the [room](super), and what that may use.
 
 mod decrypt;
 mod encrypt;
 mod input;
+mod show;
 mod sign;
 mod verify;
 
@@ -21,6 +22,7 @@ pub(crate) enum Command {
     Verify(verify::Arguments),
     Encrypt(encrypt::Arguments),
     Decrypt(decrypt::Arguments),
+    Show(show::Arguments),
 }
 
 pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
@@ -29,5 +31,6 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Verify(arguments) => verify::run(&arguments, json),
         Command::Encrypt(arguments) => encrypt::run(&arguments, json),
         Command::Decrypt(arguments) => decrypt::run(&arguments, json),
+        Command::Show(arguments) => show::run(&arguments, json),
     }
 }

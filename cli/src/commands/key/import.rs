@@ -11,7 +11,7 @@ use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Destination, Output, Source};
-use crate::keys::PrivateKey;
+use crate::keys::{FromPkcs8, PrivateKey};
 use crate::passphrases::PassphraseOptions;
 use crate::report::Report;
 

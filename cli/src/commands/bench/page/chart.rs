@@ -1,6 +1,7 @@
 use core::fmt::{self, Write};
 
 use super::{by_family, count, duration};
+use crate::commands::bench::documents::{Operation, Rate};
 use crate::commands::bench::findings::{Findings, Measured};
 
 /// How long a bar is at most.
@@ -21,6 +22,7 @@ pub(super) fn chart(to: &mut impl Write, findings: &Findings) -> fmt::Result {
         charts.extend(of_set.map(|one| of_operation(one, findings)));
     }
     charts.extend(of_issuing(findings));
+    charts.extend(of_documents(findings));
     let names = charts.iter().flat_map(|chart| &chart.bars);
     let width = names.map(|bar| bar.name.chars().count()).max().unwrap_or(0);
     for (number, chart) in charts.iter().enumerate() {
@@ -82,6 +84,33 @@ fn of_issuing(findings: &Findings) -> Option<Chart> {
         title: format!("certificates of {} a second", issuing.algorithm),
         bars,
     })
+}
+
+/// By the CPU's time where that is known of both.
+fn of_documents(findings: &Findings) -> Vec<Chart> {
+    let documents = findings.documents.iter();
+    let operations = documents.flat_map(|documents| &documents.operations);
+    let bar = |name: String, rate: &Rate| {
+        let figure = rate.per_second_of_cpu.unwrap_or(rate.per_second);
+        Bar {
+            name,
+            figure,
+            text: count(figure),
+        }
+    };
+    let chart = |one: &Operation| {
+        let theirs = one.openssl.as_ref().zip(findings.openssl.as_ref());
+        let theirs =
+            theirs.map(|(rate, openssl)| bar(format!("OpenSSL {}", openssl.version), rate));
+        Chart {
+            title: format!("{} documents, MB/s of the CPU's time", one.name),
+            bars: [bar("pqtls".into(), &one.pqtls)]
+                .into_iter()
+                .chain(theirs)
+                .collect(),
+        }
+    };
+    operations.map(chart).collect()
 }
 
 impl Chart {

@@ -9,6 +9,7 @@ use core::fmt::{self, Write};
 
 use self::chart::chart;
 use self::table::Table;
+use super::documents::Documents;
 use super::findings::{Findings, Measured};
 use super::issuing::{Issuing, OnBackend, Rates};
 use super::measure::Timing;
@@ -21,7 +22,12 @@ impl Report for Findings {
 impl fmt::Display for Findings {
     /// The tables, which are enough for a terminal, unless a file has them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = self.operations.len() + usize::from(self.issuing.is_some());
+        let rows = self.operations.len()
+            + usize::from(self.issuing.is_some())
+            + self
+                .documents
+                .as_ref()
+                .map_or(0, |documents| documents.operations.len());
         match &self.file {
             Some(file) => writeln!(f, "{file}: what was measured, in {rows} rows"),
             None => tables(f, self),
@@ -51,8 +57,11 @@ fn tables(to: &mut impl Write, findings: &Findings) -> fmt::Result {
     if findings.has_speed() {
         to.write_str(OF_OPENSSL)?;
     }
-    match &findings.issuing {
-        Some(issuing) => certificates(to, issuing),
+    if let Some(issuing) = &findings.issuing {
+        certificates(to, issuing)?;
+    }
+    match &findings.documents {
+        Some(found) => documents(to, found, findings),
         None => Ok(()),
     }
 }
@@ -174,6 +183,81 @@ fn certificates(to: &mut impl Write, issuing: &Issuing) -> fmt::Result {
             "With a file each, that is {:.0} times as many as `openssl x509 -req`, a process for each of {} \
              requests.",
             openssl.times, openssl.requests
+        ),
+        None => Ok(()),
+    }
+}
+
+fn documents(to: &mut impl Write, found: &Documents, findings: &Findings) -> fmt::Result {
+    let openssl = findings.openssl.as_ref();
+    let head = ["MB/s", "pqtls", "by the CPU", "of it alone", "MiB"];
+    let mut head: Vec<String> = head.map(String::from).into();
+    if let Some(openssl) = openssl {
+        head.extend([
+            format!("OpenSSL {}", openssl.version),
+            "by the CPU".into(),
+            "MiB".into(),
+            "times".into(),
+        ]);
+    }
+    let figure = |figure: Option<f64>| figure.map_or_else(dash, count);
+    let mut table = Table::new(head);
+    for one in &found.operations {
+        let ours = &one.pqtls;
+        let percent = one.percent_of_alone;
+        let mut row = vec![
+            one.name.to_owned(),
+            count(ours.per_second),
+            figure(ours.per_second_of_cpu),
+            percent.map_or_else(dash, |percent| format!("{percent:.0} %")),
+            figure(ours.peak_mebibytes),
+        ];
+        if openssl.is_some() {
+            let theirs = one.openssl.as_ref();
+            let cpu = theirs.and_then(|theirs| theirs.per_second_of_cpu);
+            let times = ours
+                .per_second_of_cpu
+                .zip(cpu)
+                .map(|(ours, cpu)| ours / cpu);
+            row.extend([
+                figure(theirs.map(|theirs| theirs.per_second)),
+                figure(cpu),
+                figure(theirs.and_then(|theirs| theirs.peak_mebibytes)),
+                figure(times),
+            ]);
+        }
+        table.row(row);
+    }
+    let place = found.file_system.as_deref().unwrap_or("a disk");
+    write!(
+        to,
+        "\n## Documents of {} MiB\n\n{table}\n\
+         `pqtls cms`, a process for each, from file to file on {place}: the medians of three. Signatures are \
+         of {}\nover {}, with the content in the message; encryption is by {} for one recipient, {}.\n\
+         Files are on the disk when `pqtls` ends, for which the clock waits. The third column is by the \
+         time that the\nprogram had a CPU, which reading and writing are a part of, and the fourth how much \
+         that is of the speed of\n",
+        found.mebibytes, found.signature, found.digest, found.cipher, found.recipient,
+    )?;
+    let hash = count(
+        found
+            .hash
+            .per_second_of_cpu
+            .unwrap_or(found.hash.per_second),
+    );
+    write!(to, "the hash function alone, in memory: {hash} MB/s")?;
+    match found.aead {
+        Some(aead) => writeln!(
+            to,
+            "; or of the cipher alone, as the provider has it\nfor TLS: {} MB/s. MiB are the most that \
+             the program had in memory.",
+            count(aead.per_second_of_cpu.unwrap_or(aead.per_second))
+        )?,
+        None => writeln!(to, ".\nMiB are the most that the program had in memory.")?,
+    }
+    match openssl {
+        Some(_) => to.write_str(
+            "`openssl cms` does the same, and streams what it writes; the last column is by the CPU's time.\n",
         ),
         None => Ok(()),
     }

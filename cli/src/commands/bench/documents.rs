@@ -1,0 +1,381 @@
+use core::hint::black_box;
+use core::iter;
+use core::time::Duration;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use std::{env, thread};
+
+use pq_x509::{
+    CertificateBuilder, Issuer, KeyUsages, PreHash, SignatureAlgorithm, SigningKey, pem,
+};
+use rustls::crypto::CryptoProvider;
+use rustls::crypto::cipher::{AeadKey, Iv, OutboundChunks, OutboundPlainMessage};
+use rustls::{CipherSuite, ContentType, ProtocolVersion, SupportedCipherSuite};
+use rustls_pq::classical::{AgreementAlgorithm, ClassicalAgreementKey};
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::machine::file_system;
+use super::measure::{cant_make, median, time_of_process};
+use super::openssl::Openssl;
+use crate::failure::Failure;
+
+/// The row's name, for filters.
+pub(super) const NAME: &str = "CMS documents";
+
+/// The algorithm of signatures.
+const SIGNATURE: SignatureAlgorithm = SignatureAlgorithm::MlDsa65;
+
+/// That of the one recipient: OpenSSL 3.5 has none with ML-KEM.
+const RECIPIENT: AgreementAlgorithm = AgreementAlgorithm::EcdhP256;
+
+const DIGEST: PreHash = PreHash::Sha512;
+
+/// Each operation is measured so often, and the figures are the medians.
+const ROUNDS: usize = 3;
+
+/// What a large file takes to be signed and encrypted, by a program for each.
+#[derive(Debug, Serialize)]
+pub(super) struct Documents {
+    pub(super) mebibytes: u64,
+    pub(super) signature: &'static str,
+    pub(super) digest: &'static str,
+    pub(super) recipient: &'static str,
+    pub(super) cipher: &'static str,
+    /// Where the files were, such as `tmpfs`.
+    pub(super) file_system: Option<String>,
+    /// The hash function alone, of what is in memory.
+    pub(super) hash: Rate,
+    /// The cipher alone, by the provider, in records of TLS; if it has the cipher here.
+    pub(super) aead: Option<Rate>,
+    pub(super) operations: Vec<Operation>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Operation {
+    pub(super) name: &'static str,
+    pub(super) pqtls: Rate,
+    /// Of the hash function or the cipher alone, in hundredths, by the CPU's time.
+    pub(super) percent_of_alone: Option<f64>,
+    /// If it was asked for, and did it.
+    pub(super) openssl: Option<Rate>,
+}
+
+/// Megabytes a second.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Rate {
+    /// By the clock.
+    pub(super) per_second: f64,
+    /// In a second that the program had a CPU.
+    pub(super) per_second_of_cpu: Option<f64>,
+    /// The most that the program had in memory, in MiB.
+    pub(super) peak_mebibytes: Option<f64>,
+}
+
+/// Measures it in a folder that is made in this one, and removed.
+pub(super) fn measure(
+    above: &Path,
+    mebibytes: u64,
+    openssl: Option<&Openssl>,
+) -> Result<Documents, Failure> {
+    let workshop = Workshop::new(above, mebibytes)?;
+    let mut hasher = DIGEST.hasher();
+    let hash = alone(mebibytes, |piece| hasher.update(piece));
+    let provider = rustls_pq::provider().ok();
+    let aead = provider.as_ref().and_then(encrypting).map(|mut encrypt| {
+        alone(mebibytes, |piece| {
+            for (number, record) in piece.chunks(RECORD).enumerate() {
+                encrypt(record, number as u64);
+            }
+        })
+    });
+    let pqtls = env::current_exe().map_err(cant_make(Path::new("pqtls")))?;
+    let mut operations = Vec::new();
+    for step in STEPS {
+        let ours = rate(mebibytes, || workshop.run(&pqtls, step.pqtls))?;
+        let Some(ours) = ours else {
+            return Err(Failure::NotMeasured(format!("pqtls {}", step.pqtls)));
+        };
+        let theirs = match openssl {
+            Some(openssl) => {
+                let program = from_elsewhere(openssl.program());
+                rate(mebibytes, || workshop.run(&program, step.openssl))?
+            }
+            None => None,
+        };
+        let alone = match step.is_signature {
+            true => Some(hash),
+            false => aead,
+        };
+        let alone = alone.and_then(|alone| alone.per_second_of_cpu);
+        operations.push(Operation {
+            name: step.name,
+            percent_of_alone: ours
+                .per_second_of_cpu
+                .zip(alone)
+                .map(|(ours, alone)| 100.0 * ours / alone),
+            pqtls: ours,
+            openssl: theirs,
+        });
+    }
+    Ok(Documents {
+        mebibytes,
+        signature: SIGNATURE.name(),
+        digest: DIGEST.name(),
+        recipient: RECIPIENT.name(),
+        cipher: "AES-256-GCM",
+        file_system: file_system(workshop.folder.path()),
+        hash,
+        aead,
+        operations,
+    })
+}
+
+/// The path of a program, for who is in another folder. A name alone is looked for where programs are.
+fn from_elsewhere(program: &Path) -> PathBuf {
+    match program.components().count() {
+        1 => program.into(),
+        _ => fs::canonicalize(program).unwrap_or_else(|_| program.into()),
+    }
+}
+
+/// What is measured: a command line of either program, whose words have no spaces in them.
+struct Step {
+    name: &'static str,
+    is_signature: bool,
+    pqtls: &'static str,
+    openssl: &'static str,
+}
+
+const STEPS: [Step; 4] = [
+    Step {
+        name: "signing",
+        is_signature: true,
+        pqtls: "cms sign content --key key --cert cert --out signed --force",
+        openssl: "cms -sign -binary -nodetach -stream -md sha512 -in content -signer cert -inkey key \
+                  -outform DER -out signed.openssl",
+    },
+    Step {
+        name: "verifying",
+        is_signature: true,
+        pqtls: "cms verify signed --roots root --out found --force",
+        openssl: "cms -verify -binary -inform DER -in signed.openssl -CAfile root -out found.openssl",
+    },
+    Step {
+        name: "encrypting",
+        is_signature: false,
+        pqtls: "cms encrypt content --to recipient --out encrypted --force",
+        openssl: "cms -encrypt -binary -stream -aes-256-gcm -in content -outform DER \
+                  -out encrypted.openssl -recip recipient -keyopt ecdh_kdf_md:sha256",
+    },
+    Step {
+        name: "decrypting",
+        is_signature: false,
+        pqtls: "cms decrypt encrypted --key recipient.key --cert recipient --out found --force",
+        openssl: "cms -decrypt -binary -inform DER -in encrypted.openssl -inkey recipient.key \
+                  -recip recipient -out found.openssl",
+    },
+];
+
+/// Keys, certificates and something to sign, in a temporary folder.
+struct Workshop {
+    folder: TempDir,
+}
+
+impl Workshop {
+    fn new(above: &Path, mebibytes: u64) -> Result<Self, Failure> {
+        let folder = tempfile::Builder::new()
+            .prefix("pqtls-bench-")
+            .tempdir_in(above)
+            .map_err(cant_make(above))?;
+        let workshop = Self { folder };
+        let root = SigningKey::generate(SIGNATURE)?;
+        let root = Issuer::self_signed(CertificateBuilder::ca("Benchmark"), root)?;
+        let person = || CertificateBuilder::end_entity().common_name("Benchmark");
+        let key = SigningKey::generate(SIGNATURE)?;
+        let certificate = root.issue(person(), &key)?;
+        let recipient = ClassicalAgreementKey::generate(RECIPIENT)
+            .map_err(|error| Failure::Key(error.into()))?;
+        let usage = person().key_usage(KeyUsages::KeyAgreement);
+        let recipients = root.issue(usage, &recipient)?;
+        for (name, text) in [
+            ("root", root.certificate().to_pem()),
+            ("key", key.to_pkcs8_pem()?.to_string()),
+            ("cert", certificate.to_pem()),
+            (
+                "recipient.key",
+                pem::encode("PRIVATE KEY", &recipient.to_pkcs8_der()),
+            ),
+            ("recipient", recipients.to_pem()),
+        ] {
+            let file = workshop.file(name);
+            fs::write(&file, text).map_err(cant_make(&file))?;
+        }
+        let file = workshop.file("content");
+        write_content(&file, mebibytes).map_err(cant_make(&file))?;
+        Ok(workshop)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// `None` if the program fails.
+    fn run(&self, program: &Path, words: &str) -> Result<Option<Spent>, Failure> {
+        let mut command = Command::new(program);
+        command
+            .args(words.split_whitespace())
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        Spent::by(&mut command).map_err(|error| Failure::NoOpenssl {
+            program: program.display().to_string(),
+            error,
+        })
+    }
+}
+
+/// No byte like the next, and no piece like the next.
+fn write_content(file: &Path, mebibytes: u64) -> io::Result<()> {
+    let mut to = BufWriter::with_capacity(1 << 20, File::create(file)?);
+    for mebibyte in 0..mebibytes {
+        for word in 0..(1 << 17) {
+            let word = u64::wrapping_mul(mebibyte << 17 | word, 0x9e37_79b9_7f4a_7c15);
+            to.write_all(&word.to_le_bytes())?;
+        }
+    }
+    to.flush()
+}
+
+/// What a program took.
+#[derive(Clone, Copy, Debug)]
+struct Spent {
+    wall: f64,
+    cpu: Option<f64>,
+    peak_mebibytes: Option<f64>,
+}
+
+impl Spent {
+    /// Runs a program, and looks at it as it does: once it has ended, nobody knows how much memory it had.
+    fn by(command: &mut Command) -> io::Result<Option<Self>> {
+        /// As far as the figures are off.
+        const LOOK: Duration = Duration::from_micros(500);
+
+        let start = Instant::now();
+        let mut child = command.spawn()?;
+        let (mut cpu, mut peak_mebibytes) = (None, None);
+        let status = loop {
+            // A thread that has ended is not counted any more.
+            cpu = time_of(child.id())
+                .map(|now| cpu.map_or(now, |before: f64| before.max(now)))
+                .or(cpu);
+            peak_mebibytes = memory_of(child.id()).or(peak_mebibytes);
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            thread::sleep(LOOK);
+        };
+        Ok(status.success().then(|| Self {
+            wall: start.elapsed().as_secs_f64(),
+            cpu,
+            peak_mebibytes,
+        }))
+    }
+}
+
+/// How long a process had a CPU, all its threads together, in seconds, as Linux says it.
+fn time_of(process: u32) -> Option<f64> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let mut nanoseconds = None;
+    for thread in threads.filter_map(Result::ok) {
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        let spent: f64 = text.split_whitespace().next()?.parse().ok()?;
+        nanoseconds = Some(nanoseconds.unwrap_or(0.0) + spent);
+    }
+    Some(nanoseconds? / 1e9)
+}
+
+/// The most that a process had in memory, in MiB, as Linux says it.
+fn memory_of(process: u32) -> Option<f64> {
+    let text = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: f64 = peak.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes / 1024.0)
+}
+
+impl Rate {
+    /// The medians of what some times took.
+    fn of(mebibytes: u64, all: &[Spent]) -> Self {
+        let megabytes = (mebibytes << 20) as f64 / 1e6;
+        let of = |figure: fn(&Spent) -> Option<f64>| median(all.iter().filter_map(figure));
+        Self {
+            per_second: megabytes / of(|spent| Some(spent.wall)).unwrap_or(f64::INFINITY),
+            per_second_of_cpu: of(|spent| spent.cpu).map(|cpu| megabytes / cpu),
+            peak_mebibytes: of(|spent| spent.peak_mebibytes),
+        }
+    }
+}
+
+/// That of a program. `None` if it fails.
+fn rate(
+    mebibytes: u64,
+    mut run: impl FnMut() -> Result<Option<Spent>, Failure>,
+) -> Result<Option<Rate>, Failure> {
+    let mut all = Vec::new();
+    for _ in 0..ROUNDS {
+        match run()? {
+            Some(spent) => all.push(spent),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(Rate::of(mebibytes, &all)))
+}
+
+/// That of what takes a piece of memory at a time, in this process.
+fn alone(mebibytes: u64, mut take: impl FnMut(&[u8])) -> Rate {
+    let piece = vec![0x5a; 64 * 1024];
+    let pieces = (mebibytes << 20) / piece.len() as u64;
+    let spent = || {
+        let (start, start_of_cpu) = (Instant::now(), time_of_process());
+        for _ in 0..pieces {
+            take(black_box(&piece));
+        }
+        let cpu = time_of_process().zip(start_of_cpu);
+        Spent {
+            wall: start.elapsed().as_secs_f64(),
+            cpu: cpu.map(|(end, start)| end.saturating_sub(start).as_secs_f64()),
+            peak_mebibytes: None,
+        }
+    };
+    let all: Vec<Spent> = iter::repeat_with(spent).take(ROUNDS).collect();
+    Rate::of(mebibytes, &all)
+}
+
+/// The longest record of TLS.
+const RECORD: usize = 16 * 1024;
+
+/// AES-256-GCM of the base, as connections have it.
+fn encrypting(provider: &CryptoProvider) -> Option<impl FnMut(&[u8], u64) + use<>> {
+    let suites = &provider.cipher_suites;
+    let suite = suites
+        .iter()
+        .find(|suite| suite.suite() == CipherSuite::TLS13_AES_256_GCM_SHA384)?;
+    let SupportedCipherSuite::Tls13(suite) = suite else {
+        return None;
+    };
+    let key = AeadKey::from([7; 32]);
+    let mut encrypter = suite.aead_alg.encrypter(key, Iv::from([9; 12]));
+    Some(move |record: &[u8], number| {
+        let message = OutboundPlainMessage {
+            typ: ContentType::ApplicationData,
+            version: ProtocolVersion::TLSv1_3,
+            payload: OutboundChunks::Single(record),
+        };
+        // It has room, and is no longer than a record.
+        let _ = black_box(encrypter.encrypt(message, number));
+    })
+}
