@@ -8,17 +8,19 @@ use fuzz::der::DerEdits;
 use libfuzzer_sys::fuzz_target;
 use pq_cms::{
     DocumentSigner, EnvelopeBuilder, Opener, Recipient, RecipientKey, SignedDataBuilder, Verifier,
-    decode_if_pem,
+    decode_if_pem, inspect,
 };
 use pq_x509::{
     Certificate, CertificateBuilder, DecapsulationKey, Issuer, KemAlgorithm, SignatureAlgorithm,
     SigningKey,
 };
+use rustls_pq::classical::ClassicalAgreementKey;
 
 fuzz_target!(|input: Input<'_>| match input {
     Input::Signed(edits) => check_signed(&edits.of(&MESSAGES.signed)),
     Input::Detached(edits) => check_detached(&edits.of(&MESSAGES.detached)),
     Input::Encrypted(edits) => check_encrypted(&edits.of(&MESSAGES.encrypted)),
+    Input::Agreed(edits) => check_encrypted(&edits.of(&MESSAGES.agreed)),
     Input::MadeUp(bytes) => {
         check_signed(bytes);
         check_detached(bytes);
@@ -34,6 +36,7 @@ enum Input<'a> {
     Signed(DerEdits<'a>),
     Detached(DerEdits<'a>),
     Encrypted(DerEdits<'a>),
+    Agreed(DerEdits<'a>),
     MadeUp(&'a [u8]),
 }
 
@@ -43,9 +46,11 @@ const CONTENT: &[u8] = b"content";
 struct Messages {
     certificate: Certificate,
     key: DecapsulationKey,
+    agreement: ClassicalAgreementKey,
     signed: Vec<u8>,
     detached: Vec<u8>,
     encrypted: Vec<u8>,
+    agreed: Vec<u8>,
 }
 
 static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
@@ -65,20 +70,34 @@ static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
         .recipient(Recipient::key(key.encapsulation_key().clone(), b"key"))
         .encrypt(CONTENT, &mut encrypted)
         .unwrap();
+    let agreement = ClassicalAgreementKey::from_der(X25519).unwrap();
+    let recipient = agreement.public_key().clone();
+    let mut agreed = Vec::new();
+    EnvelopeBuilder::new()
+        .recipient(Recipient::agreement_key(recipient, b"key"))
+        .encrypt(CONTENT, &mut agreed)
+        .unwrap();
     Messages {
         certificate,
         key,
+        agreement,
         signed,
         detached,
         encrypted,
+        agreed,
     }
 });
+
+/// A private key of X25519 in PKCS#8.
+const X25519: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x6e\x04\x22\x04\x20\
+    a key that is of use to no one!!";
 
 fn verifier() -> Verifier<'static> {
     Verifier::with_signers([MESSAGES.certificate.clone()]).unwrap()
 }
 
 fn check_signed(message: &[u8]) {
+    let _ = inspect(message);
     if let Ok((content, _)) = verifier().verify_to_vec(message, 1 << 20) {
         assert_eq!(content, CONTENT);
     }
@@ -90,9 +109,14 @@ fn check_detached(message: &[u8]) {
 }
 
 fn check_encrypted(message: &[u8]) {
-    let opener = Opener::new(RecipientKey::new(&MESSAGES.key));
-    if let Ok((content, _)) = opener.open_to_vec(message, 1 << 20) {
-        // Whoever knows the public key can encrypt, but no fuzzer finds out how.
-        assert_eq!(content.as_slice(), CONTENT);
+    let _ = inspect(message);
+    for key in [
+        RecipientKey::new(&MESSAGES.key),
+        RecipientKey::agreement(&MESSAGES.agreement),
+    ] {
+        if let Ok((content, _)) = Opener::new(key).open_to_vec(message, 1 << 20) {
+            // Whoever knows the public key can encrypt, but no fuzzer finds out how.
+            assert_eq!(content.as_slice(), CONTENT);
+        }
     }
 }
