@@ -237,7 +237,7 @@ fn who_is_no_recipient() {
     let key = EcdhKey::new(5);
     let certificate = key.certificate(KeyUsages::DigitalSignature);
     assert!(matches!(
-        Recipient::agreement_certificate(&certificate, key.clone()),
+        Recipient::agreement_certificate(&certificate, key),
         Err(EnvelopingError::KeyUsage {
             usage: "keyAgreement",
             ..

@@ -591,7 +591,7 @@ fn null_is_as_good_as_nothing() {
     let info = parts(&message);
     let signed = parts(parts(info[1])[0]);
     let oid = parts(parts(signed[1])[0])[0];
-    let verifier = Verifier::with_signers([person.certificate.clone()]).unwrap();
+    let verifier = Verifier::with_signers([person.certificate]).unwrap();
     let with = |parameters: &[u8]| {
         let digests = tlv(0x31, &[&tlv(0x30, &[oid, parameters])]);
         let parts = [&[signed[0], &digests], &signed[2..]].concat();
