@@ -71,10 +71,10 @@ impl KeyIdentifier {
                 // Whoever made the message chose the name.
                 Identifier::Certificate {
                     issuer: issuer.escape_debug().take(MAX_DESCRIBED).collect(),
-                    serial_number: serial.clone(),
+                    serial_number: start(serial),
                 }
             }
-            Self::SubjectKeyId(id) => Identifier::Key(id.clone()),
+            Self::SubjectKeyId(id) => Identifier::Key(start(id)),
         }
     }
 }
@@ -88,10 +88,10 @@ pub enum Identifier {
     Certificate {
         /// The issuer's name (RFC 4514).
         issuer: String,
-        /// The contents of the serial number.
+        /// The contents of the serial number, or the first 128 bytes of them.
         serial_number: Vec<u8>,
     },
-    /// The key with this identifier.
+    /// The key with this identifier, or with one that begins with these 128 bytes.
     Key(Vec<u8>),
 }
 
@@ -155,7 +155,11 @@ pub fn key_identifier(key: &(impl SubjectKey + ?Sized)) -> [u8; 20] {
 /// How many characters of a name are in a message.
 const MAX_DESCRIBED: usize = 256;
 
+/// As many bytes as are in a message.
+fn start(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().copied().take(MAX_DESCRIBED / 2).collect()
+}
+
 fn hex(bytes: &[u8]) -> String {
-    let bytes = bytes.iter().take(MAX_DESCRIBED / 2);
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -112,8 +112,9 @@ impl RecipientOutline {
             },
             KEK => {
                 let info = KekRecipientInfo::from_der(der)?;
+                let id = KeyIdentifier::SubjectKeyId(info.id.to_vec());
                 Self {
-                    identifiers: vec![Identifier::Key(info.id.to_vec())],
+                    identifiers: vec![id.readable()],
                     wrap: Some(info.wrap.oid),
                     ..Self::of(RecipientKind::SharedKey)
                 }
