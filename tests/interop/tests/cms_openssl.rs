@@ -269,33 +269,32 @@ fn we_decrypt_what_openssl_encrypts_for_keys_on_curves() {
     for curve in CURVES {
         let (key, certificate) = ecdh_recipient(&work, curve);
         let by_certificate = RecipientKey::agreement_with_certificate(&key, &certificate).unwrap();
-        for (cipher, option, _) in KEYS {
-            // SHA-1 unless it is asked for another.
-            for kdf in ["", "sha1", "sha256", "sha384", "sha512"] {
-                let kdf = match kdf {
-                    "" => String::new(),
-                    hash => format!("-keyopt ecdh_kdf_md:{hash}"),
-                };
-                for (options, recipients) in [("", 1), ("-keyid -stream", 1), ("-stream", 2)] {
-                    let others = match recipients {
-                        1 => "",
-                        _ => "rsa.pem",
-                    };
-                    work.run(&format!(
-                        "cms -encrypt -binary -in content {option} -outform DER -out message {options} \
-                         -recip cert {kdf} {others}"
-                    ));
-                    let message = work.read("message");
-                    for own in [RecipientKey::agreement(&key), by_certificate.clone()] {
-                        let opener = Opener::new(own).take_unauthenticated();
-                        let mut found = Vec::new();
-                        let opened = opener.open(&message[..], &mut found);
-                        let opened = opened.unwrap_or_else(|error| {
-                            panic!("{curve} {option} {kdf} {options}: {error}")
-                        });
-                        assert_eq!((opened.cipher, opened.recipients), (cipher, recipients));
-                        assert!(found == content);
-                    }
+        let by_default = KEYS.map(|(cipher, option, _)| (cipher, option, String::new()));
+        // SHA-1 unless it is asked for another
+        let by_others = ["sha1", "sha256", "sha384", "sha512"].map(|hash| {
+            let (cipher, option, _) = KEYS[1];
+            (cipher, option, format!("-keyopt ecdh_kdf_md:{hash}"))
+        });
+        for (cipher, option, kdf) in by_default.into_iter().chain(by_others) {
+            for (options, others, recipients) in [
+                ("", "", 1),
+                ("-keyid -stream", "", 1),
+                ("-stream", "rsa.pem", 2),
+            ] {
+                work.run(&format!(
+                    "cms -encrypt -binary -in content {option} -outform DER -out message {options} \
+                     -recip cert {kdf} {others}"
+                ));
+                let message = work.read("message");
+                for own in [RecipientKey::agreement(&key), by_certificate.clone()] {
+                    let opener = Opener::new(own).take_unauthenticated();
+                    let mut found = Vec::new();
+                    let opened = opener.open(&message[..], &mut found);
+                    let opened = opened.unwrap_or_else(|error| {
+                        panic!("{curve} {option} {kdf} {options}: {error}")
+                    });
+                    assert_eq!((opened.cipher, opened.recipients), (cipher, recipients));
+                    assert!(found == content);
                 }
             }
         }
