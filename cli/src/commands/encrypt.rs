@@ -2,16 +2,15 @@ use core::fmt;
 
 use clap::ValueEnum;
 use pq_hpke::{Aead, Encryptor, RecipientPublicKey, Suite};
-use pq_x509::{KeyUsages, SubjectKey};
+use pq_x509::KeyUsages;
 use serde::Serialize;
 
 use super::delivery::{Delivery, OutputOptions};
 use super::watched::Watched;
-use crate::documents::{self, DocumentError, KeyOrCertificate};
+use crate::documents::{self, KeyOrCertificate};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{self, Access, Growing, Source};
-use crate::keys::PublicKey;
 use crate::passphrases::PassphraseOptions;
 use crate::report::{Report, fingerprint, with_unit};
 

@@ -19,9 +19,11 @@ impl EncryptionKey {
     pub(crate) fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
         match pq_x509::PublicKey::from_spki_der(der) {
             Ok(key) => Ok(Self::PostQuantum(key.try_into()?)),
-            Err(error) if is_of_composite(&error) || is_of_x_wing(&error) => PublicKey::from_spki_der(der)?
-                .try_into()
-                .map(Self::PostQuantum),
+            Err(error) if is_of_composite(&error) || is_of_x_wing(&error) => {
+                PublicKey::from_spki_der(der)?
+                    .try_into()
+                    .map(Self::PostQuantum)
+            }
             Err(pq_x509::KeyError::UnsupportedAlgorithm(_)) => Ok(Self::Classical(
                 ClassicalAgreementPublicKey::from_spki_der(der)?,
             )),

@@ -1,6 +1,5 @@
 //! The operations of rustls-pq over each of its bases.
 
-use alloc::sync::Arc;
 use std::sync::Mutex;
 
 use pq_core::ml_kem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet};

@@ -77,26 +77,29 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 
 /// By a certificate the message names its issuer, and by a key what everybody can make of that.
 fn recipient(file: &Source, passphrase: &PassphraseOptions) -> Result<(Recipient, For), Failure> {
-    let (recipient, key, subject) = match documents::encryption_key_or_certificate(file, passphrase)? {
-        KeyOrCertificate::Certificate(certificate, key) => (
-            match &key {
-                EncryptionKey::PostQuantum(_) => Recipient::certificate(&certificate)?,
-                EncryptionKey::Classical(key) => {
-                    Recipient::agreement_certificate(&certificate, key.clone())?
-                }
-            },
-            key,
-            Some(certificate.describe_subject()),
-        ),
-        KeyOrCertificate::Key(key) => {
-            let identifier = pq_cms::key_identifier(&key);
-            let recipient = match &key {
-                EncryptionKey::PostQuantum(key) => Recipient::key(key.clone(), &identifier),
-                EncryptionKey::Classical(key) => Recipient::agreement_key(key.clone(), &identifier),
-            };
-            (recipient, key, None)
-        }
-    };
+    let (recipient, key, subject) =
+        match documents::encryption_key_or_certificate(file, passphrase)? {
+            KeyOrCertificate::Certificate(certificate, key) => (
+                match &key {
+                    EncryptionKey::PostQuantum(_) => Recipient::certificate(&certificate)?,
+                    EncryptionKey::Classical(key) => {
+                        Recipient::agreement_certificate(&certificate, key.clone())?
+                    }
+                },
+                key,
+                Some(certificate.describe_subject()),
+            ),
+            KeyOrCertificate::Key(key) => {
+                let identifier = pq_cms::key_identifier(&key);
+                let recipient = match &key {
+                    EncryptionKey::PostQuantum(key) => Recipient::key(key.clone(), &identifier),
+                    EncryptionKey::Classical(key) => {
+                        Recipient::agreement_key(key.clone(), &identifier)
+                    }
+                };
+                (recipient, key, None)
+            }
+        };
     let facts = For {
         file: file.to_string(),
         subject,

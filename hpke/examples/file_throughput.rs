@@ -1,6 +1,6 @@
 //! How fast a file of one GiB is encrypted and decrypted, and in how much memory, beside each cipher alone:
 //!
-//! `cargo run --release -p pq-hpke --example throughput`
+//! `cargo run --release -p pq-hpke --example file_throughput`
 
 use core::error::Error;
 use std::fs;
