@@ -19,8 +19,8 @@ use crate::rotation::{self, Files, OFTEN};
 const NAMES: usize = 100_000;
 const DISTINCT: usize = 2_000;
 
-/// To choose among 100,000 names takes what it takes among ten, and less than a microsecond more
-/// for what is in no cache. How long it does take is in the benchmarks.
+/// To choose among 100,000 names takes less than twice what it takes among ten: what is more is for
+/// what is in no cache. How long it does take is in the benchmarks.
 #[test]
 fn choosing_does_not_look_through_all() {
     let tenants = Tenants::new();
@@ -50,8 +50,7 @@ fn choosing_does_not_look_through_all() {
     let own = time(&many, |at| at * (DISTINCT / CHOICES));
     let common = time(&many, |at| at * (NAMES / CHOICES));
     println!("{CHOICES} choices: {among_few:?} among 10, {own:?} and {common:?} among {NAMES}");
-    let a_microsecond_each = Duration::from_micros(CHOICES as u64);
-    assert!(own.max(common) < among_few + a_microsecond_each);
+    assert!(own.max(common) < 2 * among_few);
 
     // A name that isn't there costs no more, nor does the message that says so.
     let nobody = offer("nobody.example.com".into());
