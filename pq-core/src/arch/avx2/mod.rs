@@ -80,7 +80,8 @@ impl Avx2 {
 
     /// Whether upper halves that are in use may slow this CPU even if all their bits are 0. AMD says
     /// that its CPUs are slowed only by others (Software Optimization Guide for AMD Family 17h
-    /// Processors, section 2.11.6).
+    /// Processors, section 2.11.6). Those of them that say of zeros that they are in use, as Zen 4 does
+    /// and Zen 3 and Zen 5 don't, are taken at their word.
     #[inline]
     pub fn slowed_by_zero_halves(self) -> bool {
         /// Asked once: in a virtual machine CPUID can take as long as a key generation.
@@ -88,16 +89,34 @@ impl Avx2 {
         const UNKNOWN: u8 = u8::MAX;
 
         #[cold]
-        fn ask() -> bool {
-            let slowed = vendor() != AMD;
+        fn ask(cpu: Avx2) -> bool {
+            let slowed = vendor() != AMD || cpu.says_that_zeros_are_in_use();
             ANSWER.store(slowed.into(), Ordering::Relaxed);
             slowed
         }
 
         match ANSWER.load(Ordering::Relaxed) {
-            UNKNOWN => ask(),
+            UNKNOWN => ask(self),
             answer => answer != 0,
         }
+    }
+
+    /// Whether an upper half counts as in use that has only zeros, on a CPU that says when none is.
+    fn says_that_zeros_are_in_use(self) -> bool {
+        self.clear_upper_halves();
+        let when_clear = self.halves_in_use();
+        // SAFETY: the token proves that the CPU has the instruction, which changes this register
+        // only. By its name for SSE, or the compiler would clear its upper half.
+        unsafe {
+            core::arch::asm!(
+                "vpxor ymm15, ymm15, ymm15",
+                out("xmm15") _,
+                options(nomem, nostack, preserves_flags)
+            );
+        }
+        let with_zeros = self.halves_in_use();
+        self.clear_upper_halves();
+        (when_clear, with_zeros) == (Some(false), Some(true))
     }
 
     /// Puts an upper half in use, with bits that are not 0.
@@ -118,6 +137,10 @@ impl Avx2 {
     /// [`clear_upper_halves`](Self::clear_upper_halves) some say that they always are.
     #[cfg(feature = "limit")]
     pub fn upper_halves_in_use(self) -> Option<bool> {
+        self.halves_in_use()
+    }
+
+    fn halves_in_use(self) -> Option<bool> {
         // Intel's manual, volume 1, section 13.2: whether XGETBV says which components of the
         // state are in use. These are component 2.
         const TELLS: u32 = 1 << 2;

@@ -5,10 +5,10 @@
 //! instructions of SSE, SHA-2's and most others of a program, until some code clears them: on
 //! Emerald Rapids the next AES-GCM key takes 3.8 µs instead of 0.2, and a handshake a twelfth more.
 //!
-//! AMD's CPUs are left alone. What graviola leaves in the upper halves is zeros, with which it wipes,
-//! and AMD says that its CPUs are slowed only by other values; on Zen 3 and Zen 5 XGETBV says that
-//! such halves are not in use. All other CPUs get the instruction, slowed or not: it takes a few
-//! cycles.
+//! Most of AMD's CPUs are left alone. What graviola leaves in the upper halves is zeros, with which it
+//! wipes, and AMD says that its CPUs are slowed only by other values; on Zen 3 and Zen 5 XGETBV says that
+//! such halves are not in use. Zen 4, where it says that they are, and all other CPUs get the
+//! instruction, slowed or not: it takes a few cycles.
 //!
 //! Out of reach is what happens within one call of graviola: ECDSA hashes after it has wiped.
 //! Left as they are, because they are rare here: keys of TLS 1.2, of certificates and of tickets.
