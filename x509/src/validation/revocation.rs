@@ -230,12 +230,12 @@ impl RevocationChecks<'_> {
     ) -> Result<(), ValidationError> {
         let by_list = self.by_list(certificate, role, issuer);
         // No response could help.
-        if let Err(revoked @ ValidationError::Revoked { .. }) = by_list {
-            return Err(revoked);
+        if by_list.as_ref().is_err_and(is_final) {
+            return by_list.map(drop);
         }
         let by_response = self.by_responses(certificate, issuer);
         match (by_list, by_response) {
-            (_, Err(revoked @ ValidationError::Revoked { .. })) => Err(revoked),
+            (_, Err(error)) if is_final(&error) => Err(error),
             (Ok(Known::Good), _) | (_, Ok(Known::Good)) => Ok(()),
             (Err(error), _) | (_, Err(error)) => Err(error),
             (Ok(Known::Nothing), Ok(Known::Nothing)) => {
@@ -291,7 +291,7 @@ impl RevocationChecks<'_> {
         let mut outcome = Ok(Known::Nothing);
         for response in self.revocation.responses.iter() {
             match (self.by_response(response, certificate, issuer), &outcome) {
-                (revoked @ Err(ValidationError::Revoked { .. }), _) => return revoked,
+                (Err(error), _) if is_final(&error) => return Err(error),
                 (Ok(Known::Good), _) => outcome = Ok(Known::Good),
                 (error @ Err(_), Ok(Known::Nothing)) => outcome = error,
                 _ => {}
@@ -310,13 +310,15 @@ impl RevocationChecks<'_> {
             subject: certificate.describe_subject(),
             error,
         };
+        if response.answer_for(certificate, issuer).is_none() {
+            return Ok(Known::Nothing);
+        }
         if self.failed.get() >= MAX_FAILED {
             return Err(webpki::Error::MaximumSignatureChecksExceeded.into());
         }
         let verifier = OcspVerifier::new(issuer, self.time).with_algorithms(self.algorithms);
         let verified = match verifier.verify(response, certificate) {
             Ok(verified) => verified,
-            Err(OcspError::NotAbout) => return Ok(Known::Nothing),
             Err(error) => {
                 self.failed
                     .set(self.failed.get() + usize::from(error.is_forgery()));
@@ -324,7 +326,7 @@ impl RevocationChecks<'_> {
             }
         };
         if let Some(delegate) = verified.unchecked_delegate() {
-            self.check_delegate(delegate, issuer).map_err(unusable)?;
+            self.check_delegate(delegate, issuer, unusable)?;
         }
         match verified.status() {
             CertStatus::Good => Ok(Known::Good),
@@ -345,17 +347,19 @@ impl RevocationChecks<'_> {
         &self,
         delegate: &Certificate,
         issuer: &Certificate,
-    ) -> Result<(), OcspError> {
+        unusable: impl Fn(OcspError) -> ValidationError,
+    ) -> Result<(), ValidationError> {
         let error = match self.by_list(delegate, Role::EndEntity, issuer) {
             Ok(Known::Good) => return Ok(()),
             Ok(Known::Nothing) if self.revocation.policy.allow_unknown_status => return Ok(()),
             Err(ValidationError::Revoked { .. }) => OcspDelegateError::Revoked,
+            Err(error) if is_final(&error) => return Err(error),
             Ok(Known::Nothing) | Err(_) => OcspDelegateError::UnknownStatus,
         };
-        Err(OcspError::Delegate {
+        Err(unusable(OcspError::Delegate {
             subject: delegate.describe_subject(),
             error: error.into(),
-        })
+        }))
     }
 
     /// Verifies the signature of a list, which the index stands for, or remembers having done so.
@@ -486,6 +490,16 @@ impl Lists {
         let index = of_issuer.find(list_scope::urls_of(certificate).as_deref())?;
         Some((index, self.lists.get(index)?))
     }
+}
+
+/// Whether nothing good that is known of a certificate counts beside this: it was revoked, or what says
+/// so may be among what is no longer verified.
+fn is_final(error: &ValidationError) -> bool {
+    matches!(
+        error,
+        ValidationError::Revoked { .. }
+            | ValidationError::Other(webpki::Error::MaximumSignatureChecksExceeded)
+    )
 }
 
 fn revoked(certificate: &Certificate, entry: RevokedCertificate) -> ValidationError {

@@ -921,9 +921,10 @@ fn chains_with_responses() {
         assert_eq!(validate(validator, &[&forged, &good]), Ok(3));
     }
     // A few forgeries are verified, and no more.
+    let many = vec![&forged; 4];
+    assert_eq!(unusable(validate(leaf_only(), &many)), invalid);
     let many = vec![&forged; 5];
-    let result = validate(leaf_only(), &many);
-    assert_eq!(unusable(result), invalid);
+    assert_eq!(validate(leaf_only(), &many), Err(too_many()));
     let of_others = answer(&by_ca, &pki.leaf(), revoked);
     assert_eq!(validate(lenient(), &[&of_others]), Ok(3));
     assert_eq!(
@@ -1015,6 +1016,48 @@ fn responses_beside_lists() {
     }
 }
 
+/// What comes with a chain is the peer's, and must not keep what else is there from being looked at.
+#[test]
+fn forgeries_do_not_hide_that_a_certificate_was_revoked() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let by_ca = OcspResponder::ca(&pki.ca);
+    let revoked = CertStatus::Revoked {
+        date: UnixTime::now(),
+        reason: CrlReason::KeyCompromise,
+    };
+    let bad = answer(&by_ca, &leaf, revoked);
+    let good = answer(&by_ca, &leaf, CertStatus::Good);
+    let of_others = answer(&by_ca, &pki.leaf(), CertStatus::Good);
+    let forged = Made::of(&pki, &leaf).response(&key());
+    let list = CertificateRevocationListBuilder::new(&[1]);
+    let list = pki.ca.issue_revocation_list(list).unwrap();
+    let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+    let validator = pki.validator().with_revocation(policy);
+    let validate = |last: &[&OcspResponse], forgeries| {
+        let responses = vec![&forged; forgeries];
+        let responses = responses.iter().chain(last).map(|one| (*one).clone());
+        let validator = validator.clone().with_ocsp_responses(responses);
+        validate_with(&validator, "example.org", &pki.chain(leaf.clone()))
+    };
+    let result = validate(&[&bad], 3);
+    assert!(
+        matches!(result, Err(ValidationError::Revoked { .. })),
+        "{result:?}"
+    );
+    assert_eq!(validate(&[&bad], 4), Err(too_many()));
+    // The good one comes first, and a good list is there as well.
+    let validator = validator.clone().with_ocsp_responses([good]);
+    let responses = vec![forged.clone(); 4];
+    let validator = validator
+        .with_ocsp_responses(responses)
+        .with_ocsp_responses([bad]);
+    let result = validate_with(&validator, "example.org", &pki.chain(leaf.clone()));
+    assert_eq!(result, Err(too_many()));
+    // There is nothing more to be verified.
+    assert_eq!(validate(&[&of_others], 4), Ok(3));
+}
+
 /// RFC 6960 section 4.2.2.2.1: a responder may itself be revoked.
 #[test]
 fn delegates_that_are_to_be_checked() {
@@ -1089,6 +1132,10 @@ fn a_response_of_a_revoked_delegate_revokes_nothing() {
 const NONCE: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.2");
 const UNKNOWN: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.3.4");
 const GOOD: &[u8] = &[0x80, 0];
+
+fn too_many() -> ValidationError {
+    ValidationError::Other(webpki::Error::MaximumSignatureChecksExceeded)
+}
 
 fn request(certificate: &Certificate, issuer: &Certificate) -> OcspRequest {
     let builder = OcspRequest::builder().certificate(certificate, issuer);
