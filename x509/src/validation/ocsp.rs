@@ -63,11 +63,21 @@ impl<'a> OcspVerifier<'a> {
         response: &'r OcspResponse,
         certificate: &Certificate,
     ) -> Result<VerifiedAnswer<'r>, OcspError> {
+        self.verify_counting(response, certificate, &mut 0)
+    }
+
+    /// The same, and adds how many signatures were verified in vain if the response is of no use.
+    pub(super) fn verify_counting<'r>(
+        &self,
+        response: &'r OcspResponse,
+        certificate: &Certificate,
+        invalid: &mut usize,
+    ) -> Result<VerifiedAnswer<'r>, OcspError> {
         let answer = response.answer_for(certificate, self.issuer);
         let answer = answer.ok_or(OcspError::NotAbout)?;
         self.check_nonce(response)?;
         self.check_times(answer)?;
-        let delegate = self.check_responder(response)?;
+        let delegate = self.check_responder(response, invalid)?;
         Ok(VerifiedAnswer { answer, delegate })
     }
 
@@ -97,13 +107,19 @@ impl<'a> OcspVerifier<'a> {
     fn check_responder<'r>(
         &self,
         response: &'r OcspResponse,
+        invalid: &mut usize,
     ) -> Result<Option<&'r Certificate>, OcspError> {
         let id = response.responder();
         let mut refused = None;
+        let mut in_vain = 0;
         if id.is(self.issuer) {
             match response.verify_signature(self.issuer, self.algorithms) {
                 Ok(()) => return Ok(None),
-                Err(error) => refused = Some(OcspError::Signature(error)),
+                Err(error) => {
+                    let error = OcspError::Signature(error);
+                    in_vain += usize::from(error.is_forgery());
+                    refused = Some(error);
+                }
             }
         }
         let named = response.certificates().iter().filter(|one| id.is(one));
@@ -120,9 +136,13 @@ impl<'a> OcspVerifier<'a> {
             });
             match result {
                 Ok(()) => return Ok(Some(delegate)),
-                Err(error) => refused = refused.or(Some(error)),
+                Err(error) => {
+                    in_vain += usize::from(error.is_forgery());
+                    refused = refused.or(Some(error));
+                }
             }
         }
+        *invalid += in_vain;
         Err(refused.unwrap_or_else(|| OcspError::UnknownResponder(id.to_string())))
     }
 

@@ -317,14 +317,10 @@ impl RevocationChecks<'_> {
             return Err(webpki::Error::MaximumSignatureChecksExceeded.into());
         }
         let verifier = OcspVerifier::new(issuer, self.time).with_algorithms(self.algorithms);
-        let verified = match verifier.verify(response, certificate) {
-            Ok(verified) => verified,
-            Err(error) => {
-                self.failed
-                    .set(self.failed.get() + usize::from(error.is_forgery()));
-                return Err(unusable(error));
-            }
-        };
+        let mut failed = self.failed.get();
+        let verified = verifier.verify_counting(response, certificate, &mut failed);
+        self.failed.set(failed);
+        let verified = verified.map_err(unusable)?;
         if let Some(delegate) = verified.unchecked_delegate() {
             self.check_delegate(delegate, issuer, unusable)?;
         }

@@ -1058,6 +1058,36 @@ fn forgeries_do_not_hide_that_a_certificate_was_revoked() {
     assert_eq!(validate(&[&of_others], 4), Ok(3));
 }
 
+/// A response has as many signatures in it as its sender likes.
+#[test]
+fn every_signature_that_is_invalid_counts() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let key = key();
+    // The first is refused for another reason.
+    let unsound = CertificateBuilder::end_entity().common_name("OCSP");
+    let unsound = pki.ca.issue(unsound, &key).unwrap();
+    let forged = Pki::new().ca.issue(responder(), &key).unwrap();
+    let mut made = Made::of(&pki, &leaf);
+    made.responder = tlv(0xa1, &[&unsound.subject().to_der().unwrap()]);
+    made.certificates = vec![forged.der().to_vec(); 3];
+    made.certificates.insert(0, unsound.der().to_vec());
+    let response = made.response(&key);
+    let validate = |count| {
+        let validator = pki.validator();
+        let validator = validator.with_ocsp_responses(vec![response.clone(); count]);
+        validate_with(&validator, "example.org", &pki.chain(leaf.clone())).unwrap_err()
+    };
+    assert!(matches!(
+        validate(2),
+        ValidationError::OcspResponse {
+            error: OcspError::Delegate { error, .. },
+            ..
+        } if *error == OcspDelegateError::WithoutPurpose
+    ));
+    assert_eq!(validate(3), too_many());
+}
+
 /// RFC 6960 section 4.2.2.2.1: a responder may itself be revoked.
 #[test]
 fn delegates_that_are_to_be_checked() {
