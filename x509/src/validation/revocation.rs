@@ -25,7 +25,8 @@ use crate::keys::SubjectKey;
 /// [`ChainValidator::with_ocsp_responses`](crate::ChainValidator::with_ocsp_responses). The methods relax
 /// this, one rule each.
 ///
-/// What either of them says is revoked, is. Otherwise one that is sound is enough: it doesn't matter then
+/// What either of them says is revoked, is; a list also after its nextUpdate, unless a good response is
+/// newer. Otherwise one that is sound is enough: it doesn't matter then
 /// that the other is not there, or has expired. If neither is sound, the chain is refused for what
 /// is wrong with one of them.
 ///
@@ -188,8 +189,8 @@ const MAX_FAILED: usize = 4;
 /// What is known of a certificate that nobody says is revoked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Known {
-    /// It was not revoked.
-    Good,
+    /// It was not revoked, at the time of thisUpdate.
+    Good(UnixTime),
     /// Nothing.
     Nothing,
 }
@@ -236,7 +237,11 @@ impl RevocationChecks<'_> {
         let by_response = self.by_responses(certificate, issuer);
         match (by_list, by_response) {
             (_, Err(error)) if is_final(&error) => Err(error),
-            (Ok(Known::Good), _) | (_, Ok(Known::Good)) => Ok(()),
+            (Ok(Known::Good(_)), _) => Ok(()),
+            (Err(ValidationError::RevocationListExpired { .. }), Ok(Known::Good(at))) => {
+                self.by_newer_list(certificate, role, at)
+            }
+            (_, Ok(Known::Good(_))) => Ok(()),
             (Err(error), _) | (_, Err(error)) => Err(error),
             (Ok(Known::Nothing), Ok(Known::Nothing)) => {
                 match self.revocation.policy.allow_unknown_status {
@@ -276,7 +281,23 @@ impl RevocationChecks<'_> {
             })?;
         }
         match list.list.entry_for(certificate) {
-            None => Ok(Known::Good),
+            None => Ok(Known::Good(list.list.this_update())),
+            Some(entry) => Err(revoked(certificate, entry.clone())),
+        }
+    }
+
+    /// Whether a list that has expired, and is newer than a response that is good, says that the
+    /// certificate was revoked.
+    fn by_newer_list(
+        &self,
+        certificate: &Certificate,
+        role: Role,
+        at: UnixTime,
+    ) -> Result<(), ValidationError> {
+        let covering = self.revocation.policy.lists.covering(certificate, role);
+        let newer = covering.filter(|(_, list)| list.list.this_update() > at);
+        match newer.and_then(|(_, list)| list.list.entry_for(certificate)) {
+            None => Ok(()),
             Some(entry) => Err(revoked(certificate, entry.clone())),
         }
     }
@@ -292,7 +313,10 @@ impl RevocationChecks<'_> {
         for response in self.revocation.responses.iter() {
             match (self.by_response(response, certificate, issuer), &outcome) {
                 (Err(error), _) if is_final(&error) => return Err(error),
-                (Ok(Known::Good), _) => outcome = Ok(Known::Good),
+                (Ok(Known::Good(at)), Ok(Known::Good(other))) => {
+                    outcome = Ok(Known::Good(at.max(*other)));
+                }
+                (good @ Ok(Known::Good(_)), _) => outcome = good,
                 (error @ Err(_), Ok(Known::Nothing)) => outcome = error,
                 _ => {}
             }
@@ -325,7 +349,7 @@ impl RevocationChecks<'_> {
             self.check_delegate(delegate, issuer, unusable)?;
         }
         match verified.status() {
-            CertStatus::Good => Ok(Known::Good),
+            CertStatus::Good => Ok(Known::Good(verified.answer().this_update())),
             CertStatus::Revoked { date, reason } => {
                 let number = certificate.serial_number();
                 let entry = RevokedCertificate::new(number, date, reason);
@@ -346,7 +370,7 @@ impl RevocationChecks<'_> {
         unusable: impl Fn(OcspError) -> ValidationError,
     ) -> Result<(), ValidationError> {
         let error = match self.by_list(delegate, Role::EndEntity, issuer) {
-            Ok(Known::Good) => return Ok(()),
+            Ok(Known::Good(_)) => return Ok(()),
             Ok(Known::Nothing) if self.revocation.policy.allow_unknown_status => return Ok(()),
             Err(ValidationError::Revoked { .. }) => OcspDelegateError::Revoked,
             Err(error) if is_final(&error) => return Err(error),

@@ -1088,6 +1088,41 @@ fn every_signature_that_is_invalid_counts() {
     assert_eq!(validate(3), too_many());
 }
 
+/// A list that has expired is still the newest word if a response is older.
+#[test]
+fn an_older_response_does_not_hide_what_an_expired_list_says() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let chain = pki.chain(leaf.clone());
+    let list = |number: &[u8]| {
+        let list = CertificateRevocationListBuilder::new(&[1])
+            .validity(Validity::new(days_from_now(-3), days_from_now(-2)))
+            .revoke(number, days_from_now(-4), CrlReason::Superseded);
+        pki.ca.issue_revocation_list(list).unwrap()
+    };
+    // Of 2020, and good until 2100.
+    let older = Made::of(&pki, &leaf).response(pki.ca.signer());
+    let newer = answer(&OcspResponder::ca(&pki.ca), &leaf, CertStatus::Good);
+    let validate = |number: &[u8], responses: Vec<&OcspResponse>| {
+        let policy = RevocationPolicy::new([list(number)]).unwrap();
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        let validator = validator.with_ocsp_responses(responses.into_iter().cloned());
+        validate_with(&validator, "example.org", &chain)
+    };
+    let result = validate(leaf.serial_number(), vec![&older]);
+    assert!(
+        matches!(&result, Err(ValidationError::Revoked { entry: Some(entry), .. })
+            if entry.reason() == CrlReason::Superseded),
+        "{result:?}"
+    );
+    // It may have been on hold.
+    assert_eq!(validate(leaf.serial_number(), vec![&newer]), Ok(3));
+    for responses in [vec![&older, &newer], vec![&newer, &older]] {
+        assert_eq!(validate(leaf.serial_number(), responses), Ok(3));
+    }
+    assert_eq!(validate(&[0x7f], vec![&older]), Ok(3));
+}
+
 /// RFC 6960 section 4.2.2.2.1: a responder may itself be revoked.
 #[test]
 fn delegates_that_are_to_be_checked() {
