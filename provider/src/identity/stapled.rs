@@ -202,7 +202,11 @@ struct State {
 enum AskAt {
     #[default]
     Now,
-    Time(UnixTime),
+    Time {
+        time: UnixTime,
+        /// When that was decided.
+        since: UnixTime,
+    },
     /// The response comes from elsewhere.
     Never,
 }
@@ -270,7 +274,9 @@ impl Stapled {
     pub(super) fn ask_at(&self, now: UnixTime) -> Option<UnixTime> {
         match self.read(|state| state.ask_at).unwrap_or_default() {
             AskAt::Now => Some(now),
-            AskAt::Time(time) => Some(time),
+            // The clock was ahead, and so was whatever was decided by it.
+            AskAt::Time { since, .. } if now < since => Some(now),
+            AskAt::Time { time, .. } => Some(time),
             AskAt::Never => None,
         }
     }
@@ -284,7 +290,7 @@ impl Stapled {
                 Some(staple) if now < staple.answer.next_update => staple.answer.ask_again_at(now),
                 _ => at_seconds(now.as_secs() + PAUSE_WITHOUT.as_secs()),
             };
-            state.ask_at = AskAt::Time(time);
+            state.ask_at = AskAt::Time { time, since: now };
             time
         })
     }
@@ -332,6 +338,19 @@ mod tests {
             let at = answer(0, validity).ask_at(at_seconds(now));
             assert_eq!(at.as_secs(), expected, "{validity} {now}");
         }
+    }
+
+    /// As with a machine that starts with a wrong clock, and then learns the time.
+    #[test]
+    fn a_source_is_asked_when_the_clock_is_set_back() {
+        let stapled = Stapled::default();
+        let [right, ahead] = [1_000, 1_000 + 1_000 * DAY].map(at_seconds);
+        let again = stapled.asked(false, ahead);
+        assert!(again.as_secs() > ahead.as_secs());
+        assert_eq!(stapled.ask_at(ahead), Some(again));
+        assert_eq!(stapled.ask_at(right), Some(right));
+        let again = stapled.asked(false, right);
+        assert_eq!(stapled.ask_at(right), Some(again));
     }
 
     #[test]
