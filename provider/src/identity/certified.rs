@@ -247,6 +247,11 @@ impl Identity {
             self.stapled.set(None);
             return Ok(());
         }
+        self.take_ocsp_response(response)
+    }
+
+    /// The same, where an empty one is a response that is of no use.
+    pub(super) fn take_ocsp_response(&self, response: &[u8]) -> Result<(), IdentityError> {
         let answer = stapled::check(
             response,
             &self.certified.cert,

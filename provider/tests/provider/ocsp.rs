@@ -621,6 +621,11 @@ fn a_file_beside_the_chain() {
     // What is of no use is reported once, and the one before stays.
     let reports = || events::lines(&refused).len();
     let reported = reports();
+    // An empty file is what a command leaves that has failed.
+    put(b"");
+    wait_until(|| reports() > reported || shown().is_none());
+    assert_eq!(shown().as_ref(), Some(&second));
+    let reported = reports();
     put(&ca.good(&new, DAY));
     events::wait_for(&["WARN", "is about other certificates", &name]);
     thread::sleep(20 * OFTEN);

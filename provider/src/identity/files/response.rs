@@ -109,7 +109,8 @@ fn take(response: &Response, path: &Path, identity: &Identity) -> Result<(), Ref
         }
         return Ok(());
     };
-    identity.set_ocsp_response(der).map_err(|error| {
+    // An empty file is what a command leaves that has failed, or isn't done.
+    identity.take_ocsp_response(der).map_err(|error| {
         refuse(path, &error);
         Refused
     })
