@@ -247,17 +247,16 @@ impl Identity {
             self.stapled.set(None);
             return Ok(());
         }
-        self.take_ocsp_response(response)
+        self.take_ocsp_response(response, UnixTime::now())
     }
 
-    /// The same, where an empty one is a response that is of no use.
-    pub(super) fn take_ocsp_response(&self, response: &[u8]) -> Result<(), IdentityError> {
-        let answer = stapled::check(
-            response,
-            &self.certified.cert,
-            self.verification,
-            UnixTime::now(),
-        )?;
+    /// The same at this time, where an empty one is a response that is of no use.
+    pub(super) fn take_ocsp_response(
+        &self,
+        response: &[u8],
+        now: UnixTime,
+    ) -> Result<(), IdentityError> {
+        let answer = stapled::check(response, &self.certified.cert, self.verification, now)?;
         self.show(response, answer)
     }
 

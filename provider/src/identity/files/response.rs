@@ -2,6 +2,8 @@ use std::hash::RandomState;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use pq_x509::OcspError;
+use rustls::pki_types::UnixTime;
 use tracing::{info, warn};
 
 use super::FilePair;
@@ -22,7 +24,7 @@ impl<'a> ResponseFile<'a> {
         if let Some(path) = self.0 {
             identity.never_ask_for_ocsp_response();
             match Response::read(path) {
-                Ok(response) => drop(take(&response, path, identity)),
+                Ok(response) => drop(take(&response, path, identity, UnixTime::now())),
                 Err(error) => refuse(path, &error),
             }
         }
@@ -37,22 +39,26 @@ impl<'a> ResponseFile<'a> {
         let path = self.0?.to_owned();
         let start = Instant::now();
         identity.never_ask_for_ocsp_response();
-        let tracked = match Response::read(&path) {
+        match Response::read(&path) {
             Ok(response) => {
                 let stamp = response.stamp(hasher);
-                let mut tracked = Tracked::read(stamp, response.traits, start);
-                match take(&response, &path, identity) {
-                    Ok(()) => tracked.take(stamp),
-                    Err(Refused) => tracked.refuse(stamp),
-                }
-                tracked
+                let mut watched = WatchedResponse {
+                    tracked: Tracked::read(stamp, response.traits, start),
+                    another_time: None,
+                    path,
+                };
+                watched.take(&response, stamp, identity, UnixTime::now());
+                Some(watched)
             }
             Err(error) => {
                 refuse(&path, &error);
-                Tracked::unreadable()
+                Some(WatchedResponse {
+                    tracked: Tracked::unreadable(),
+                    another_time: None,
+                    path,
+                })
             }
-        };
-        Some(WatchedResponse { path, tracked })
+        }
     }
 }
 
@@ -60,13 +66,29 @@ impl<'a> ResponseFile<'a> {
 pub(super) struct WatchedResponse {
     path: PathBuf,
     tracked: Tracked<Option<Traits>>,
+    /// When what was refused may be of use after all.
+    another_time: Option<AnotherTime>,
 }
 
 impl WatchedResponse {
     /// Reads the file, and shows what is new in it along with the identity: with `is_complete` at once,
     /// and else if it has been there before.
     pub(super) fn look(&mut self, identity: &Identity, is_complete: bool, hasher: &RandomState) {
+        self.look_at(identity, is_complete, hasher, UnixTime::now());
+    }
+
+    fn look_at(
+        &mut self,
+        identity: &Identity,
+        is_complete: bool,
+        hasher: &RandomState,
+        now: UnixTime,
+    ) {
         let start = Instant::now();
+        if self.is_time(now) {
+            self.another_time = None;
+            self.tracked.start_over();
+        }
         let response = match Response::read(&self.path) {
             Ok(response) => response,
             Err(error) => {
@@ -79,28 +101,75 @@ impl WatchedResponse {
         let stamp = response.stamp(hasher);
         match (self.tracked).saw(stamp, response.traits, start, is_complete) {
             Seen::Same | Seen::NotYet => {}
-            Seen::New => match take(&response, &self.path, identity) {
-                Ok(()) => self.tracked.take(stamp),
-                Err(Refused) => self.tracked.refuse(stamp),
-            },
+            Seen::New => self.take(&response, stamp, identity, now),
         }
+    }
+
+    fn take(&mut self, response: &Response, stamp: u64, identity: &Identity, now: UnixTime) {
+        self.another_time = None;
+        match take(response, &self.path, identity, now) {
+            Ok(()) => self.tracked.take(stamp),
+            Err(Refused { another_time }) => {
+                self.tracked.refuse(stamp);
+                self.another_time = another_time;
+            }
+        }
+    }
+
+    fn is_time(&self, now: UnixTime) -> bool {
+        (self.another_time.as_ref()).is_some_and(|time| time.is_now(now))
     }
 
     /// There is another identity, and what is in the file may be for that one.
     pub(super) fn start_over(&mut self, identity: &Identity) {
         identity.never_ask_for_ocsp_response();
+        self.another_time = None;
         self.tracked.start_over();
     }
 
     pub(super) fn is_as_read(&self) -> bool {
-        self.tracked.is_as_read(|| Traits::look_for(&self.path))
+        !self.is_time(UnixTime::now()) && self.tracked.is_as_read(|| Traits::look_for(&self.path))
     }
 }
 
 /// What the log says why of.
-struct Refused;
+struct Refused {
+    another_time: Option<AnotherTime>,
+}
 
-fn take(response: &Response, path: &Path, identity: &Identity) -> Result<(), Refused> {
+/// When a response is current that isn't: the clock goes on, and may be set.
+enum AnotherTime {
+    From(UnixTime),
+    Before(UnixTime),
+}
+
+impl AnotherTime {
+    fn of(error: &IdentityError) -> Option<Self> {
+        match error {
+            IdentityError::Ocsp(OcspError::NotYetCurrent { this_update, .. }) => {
+                Some(Self::From(*this_update))
+            }
+            IdentityError::Ocsp(OcspError::Stale { next_update, .. }) => {
+                Some(Self::Before(*next_update))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_now(&self, now: UnixTime) -> bool {
+        match self {
+            Self::From(time) => now >= *time,
+            Self::Before(time) => now < *time,
+        }
+    }
+}
+
+fn take(
+    response: &Response,
+    path: &Path,
+    identity: &Identity,
+    now: UnixTime,
+) -> Result<(), Refused> {
     let Some(der) = &response.der else {
         if identity.ocsp_response_until().is_some() {
             info!(file = %path.display(), "the file with the OCSP response is gone, and none is shown");
@@ -110,9 +179,11 @@ fn take(response: &Response, path: &Path, identity: &Identity) -> Result<(), Ref
         return Ok(());
     };
     // An empty file is what a command leaves that has failed, or isn't done.
-    identity.take_ocsp_response(der).map_err(|error| {
+    identity.take_ocsp_response(der, now).map_err(|error| {
         refuse(path, &error);
-        Refused
+        Refused {
+            another_time: AnotherTime::of(&error),
+        }
     })
 }
 
@@ -122,4 +193,65 @@ fn refuse(path: &Path, error: &IdentityError) {
         %error,
         "OCSP response refused; the one before, if there is one, is shown until it expires"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+    use std::fs;
+    use std::time::SystemTime;
+
+    use pq_x509::{
+        CertStatus, CertificateBuilder, IssueError, Issuer, OcspRequest, OcspResponder,
+        SignatureAlgorithm, SigningKey, Validity,
+    };
+
+    use super::*;
+    use crate::Builder;
+
+    /// A machine may start with its clock at 1970, and the next response come a day later.
+    #[test]
+    fn one_from_the_future_is_taken_when_its_time_comes() {
+        let key = || SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let ca = Issuer::self_signed(CertificateBuilder::ca("CA"), key()).unwrap();
+        let leaf_key = key();
+        let leaf = CertificateBuilder::server().dns_name("localhost");
+        let leaf = ca.issue(leaf, &leaf_key).unwrap();
+        let provider = Builder::new(rustls::crypto::ring::default_provider());
+        let pem = leaf_key.to_pkcs8_pem().unwrap();
+        let identity = Identity::from_pem(
+            leaf.to_pem().as_bytes(),
+            pem.as_bytes(),
+            &provider.build().unwrap(),
+        );
+        let identity = identity.unwrap();
+
+        let [hour, day] = [60 * 60, 24 * 60 * 60].map(Duration::from_secs);
+        let tomorrow = SystemTime::now() + day;
+        let request = OcspRequest::builder().certificate(&leaf, ca.certificate());
+        let response = OcspResponder::ca(&ca).respond(
+            &request.build().unwrap(),
+            tomorrow,
+            Validity::new(tomorrow, tomorrow + day),
+            |_| Ok::<_, IssueError>(CertStatus::Good),
+        );
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("chain.ocsp");
+        fs::write(&path, response.unwrap().der()).unwrap();
+
+        let files = FilePair::new("chain.pem", "key.pem").with_ocsp_response(&path);
+        let hasher = RandomState::new();
+        let mut watched = ResponseFile::of(&files).watch(&identity, &hasher).unwrap();
+        let now = UnixTime::now();
+        let after =
+            |long: Duration| UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + long);
+        assert!(!watched.is_time(now));
+        watched.look_at(&identity, false, &hasher, now);
+        assert_eq!(identity.ocsp_response_until(), None);
+
+        assert!(watched.is_time(after(day + hour)));
+        watched.look_at(&identity, false, &hasher, after(day + hour));
+        assert!(identity.ocsp_response_until().is_some());
+        assert!(!watched.is_time(after(day + hour)));
+    }
 }
