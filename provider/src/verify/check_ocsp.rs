@@ -2,8 +2,8 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use pq_x509::{
-    CertStatus, Certificate, ChainValidator, OcspError, OcspResponse, OcspResponseError, Purpose,
-    SingleResponse, ValidationError,
+    CertStatus, Certificate, ChainValidator, OcspError, OcspResponse, OcspResponseError,
+    OcspVerifier, Purpose, SingleResponse, ValidationError,
 };
 use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -73,7 +73,8 @@ use crate::ocsp::must_staple;
 /// # Cost
 ///
 /// Where there is a response, the chain's signatures are verified a second time, so that nobody but the
-/// certificate's own issuer is believed: rustls's verifier doesn't tell who that is.
+/// certificate's own issuer is believed: rustls's verifier doesn't tell who that is. The response's own are
+/// verified twice, so that nothing stands in for it.
 pub struct CheckOcsp<V: ?Sized> {
     validator: ChainValidator,
     is_required: bool,
@@ -91,8 +92,8 @@ impl<V: ?Sized> CheckOcsp<V> {
     /// [`EnforceKeyUsage`](super::EnforceKeyUsage), or any other verifier.
     ///
     /// `validator` finds the issuer of the certificate. It should have the roots of `inner`, and the
-    /// algorithms of the provider beside its own, and no revocation lists, which are for `inner`: with a
-    /// good list it would go without a good response. All of its algorithms count for signatures on
+    /// algorithms of the provider beside its own. Revocation lists are for `inner`; with a good one here, a
+    /// response is still to be good. All of its algorithms count for signatures on
     /// responses, those of ML-DSA and SLH-DSA included that a [`Profile`](crate::Profile) leaves out.
     pub fn new(inner: Arc<V>, validator: ChainValidator) -> Self {
         Self {
@@ -155,9 +156,10 @@ impl<V: ?Sized> CheckOcsp<V> {
                 error,
             })
         };
-        // The validator passes over what is about others.
-        let answer = response.answer_for(leaf, issuer);
-        let answer = answer.ok_or_else(|| of_no_use(OcspError::NotAbout))?;
+        // The validator passes over what is about others, and is content with a good list.
+        let verifier = OcspVerifier::new(issuer, now).with_algorithms(self.validator.algorithms());
+        let verified = verifier.verify(&response, leaf).map_err(of_no_use)?;
+        let answer = verified.answer();
         match answer.status() {
             CertStatus::Good => Ok(Some(answer.clone())),
             _ => Err(of_no_use(OcspError::UnknownCertificate)),

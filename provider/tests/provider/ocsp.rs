@@ -15,9 +15,10 @@ use pq_x509::x509_cert::der::asn1::OctetString;
 use pq_x509::x509_cert::ext::Extension;
 use pq_x509::x509_cert::spki::ObjectIdentifier;
 use pq_x509::{
-    CertStatus, Certificate, CertificateBuilder, ChainValidator, CrlReason, EndEntity, IssueError,
-    Issuer, OcspError, OcspRequest, OcspResponder, SignatureAlgorithm, Signer, SigningKey,
-    SingleResponse, ValidationError, Validity,
+    CertStatus, Certificate, CertificateBuilder, CertificateRevocationListBuilder, ChainValidator,
+    CrlReason, EndEntity, IssueError, Issuer, OcspError, OcspRequest, OcspResponder,
+    RevocationPolicy, SignatureAlgorithm, Signer, SigningKey, SingleResponse, ValidationError,
+    Validity,
 };
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
@@ -421,6 +422,39 @@ fn a_forged_issuer() {
         };
         verify(&good).unwrap();
         let error = verify(&forged).unwrap_err();
+        assert_eq!(error, CertificateError::InvalidOcspResponse.into());
+    }
+}
+
+/// That a list is good is not enough: a validator may have one.
+#[test]
+fn of_no_use_beside_a_list() {
+    let ca = Ca::new();
+    let party = ca.server();
+    let builder = CertificateRevocationListBuilder::new(&[1]);
+    let list = ca.0.issue_revocation_list(builder).unwrap();
+    let policy = RevocationPolicy::new([list]).unwrap().end_entity_only();
+    let algorithms = provider().signature_verification_algorithms.all;
+    let validator = ChainValidator::new([ca.1.clone()]).unwrap();
+    let validator = validator.with_algorithms(algorithms);
+    let verifier = CheckOcsp::new(ca.webpki(), validator.with_revocation(policy)).required();
+    let [leaf, intermediates @ ..] = &party.identity.chain[..] else {
+        panic!("a chain");
+    };
+    let name = ServerName::try_from("localhost").unwrap();
+    let verify = |response: &[u8]| {
+        verifier.verify_server_cert(leaf, intermediates, &name, response, UnixTime::now())
+    };
+    let good = ca.good(&party, DAY);
+    verify(&good).unwrap();
+
+    let mut forged = good;
+    *forged.last_mut().unwrap() ^= 1;
+    let now = SystemTime::now();
+    let stale = Validity::new(now - 2 * DAY, now - DAY);
+    let stale = ca.answer(&party, CertStatus::Good, stale);
+    for response in [forged, stale] {
+        let error = verify(&response).unwrap_err();
         assert_eq!(error, CertificateError::InvalidOcspResponse.into());
     }
 }

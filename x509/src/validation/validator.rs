@@ -113,6 +113,11 @@ impl ChainValidator {
         self
     }
 
+    /// The algorithms by which signatures are verified: those of this crate, and those that were added.
+    pub fn algorithms(&self) -> &[&'static dyn SignatureVerificationAlgorithm] {
+        &self.algorithms
+    }
+
     /// Has these OCSP responses say whether certificates are revoked, beside those that it has, and beside
     /// the lists of a [`RevocationPolicy`]. The order of the two methods doesn't matter.
     ///
