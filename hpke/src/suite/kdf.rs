@@ -216,3 +216,27 @@ fn length(len: usize) -> [u8; 2] {
         .expect("lengths have two bytes")
         .to_be_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use aes_gcm::{Aes128Gcm, Aes256Gcm};
+    use chacha20poly1305::ChaCha20Poly1305;
+    use sha3::Sha3_256;
+    use zeroize::ZeroizeOnDrop;
+
+    use super::*;
+
+    /// What was keyed is as good as its key. Their crates wipe it by features alone, which other crates of the
+    /// workspace may have and this one lack: then this doesn't compile by itself.
+    #[test]
+    fn what_has_secrets_is_wiped() {
+        fn is_wiped<T: ZeroizeOnDrop>() {}
+        is_wiped::<Sha256>();
+        is_wiped::<Sha512>();
+        is_wiped::<Sha3_256>();
+        is_wiped::<Shake256>();
+        is_wiped::<Aes128Gcm>();
+        is_wiped::<Aes256Gcm>();
+        is_wiped::<ChaCha20Poly1305>();
+    }
+}
