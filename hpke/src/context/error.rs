@@ -8,8 +8,13 @@ pub enum HpkeError {
     #[error("{0}")]
     Kem(KemError),
     /// The info is too long.
-    #[error("the info has {0} bytes, and may have 65,535")]
-    InfoTooLong(usize),
+    #[error("the info has {len} bytes, and may have {most}")]
+    InfoTooLong {
+        /// How many bytes it has.
+        len: usize,
+        /// How many it may have: 65,535, and of a file's info, before which its header comes, 65,521.
+        most: usize,
+    },
     /// The context has no nonce left, and nothing was encrypted or decrypted.
     #[error("the context has encrypted as many messages as it may; make a new one")]
     MessageLimit,

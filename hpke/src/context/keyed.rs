@@ -59,11 +59,15 @@ impl Keyed {
     }
 }
 
+/// The longest info, in bytes.
+pub(crate) const MAX_INFO_LEN: usize = u16::MAX as usize;
+
 /// Lengths in the derivation of keys have two bytes.
 pub(super) fn check_info(info: &[u8]) -> Result<(), HpkeError> {
-    match u16::try_from(info.len()) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(HpkeError::InfoTooLong(info.len())),
+    let (len, most) = (info.len(), MAX_INFO_LEN);
+    match len > most {
+        true => Err(HpkeError::InfoTooLong { len, most }),
+        false => Ok(()),
     }
 }
 

@@ -9,3 +9,4 @@ mod keyed;
 
 pub use contexts::{Receiver, Sender};
 pub use error::HpkeError;
+pub(crate) use keyed::MAX_INFO_LEN;

@@ -68,7 +68,7 @@ impl Decryptor {
         if fill(&mut file, &mut enc).map_err(DecryptionError::Read)? < enc.len() {
             return Err(DecryptionError::NoChunk);
         }
-        let info = header.info(&self.info);
+        let info = header.info(&self.info)?;
         let mut receiver = Receiver::new(&self.key, header.suite, &enc, &info)?;
         let mut chunks = Chunks::new(file, CHUNK_LEN + TAG_LEN, 0);
         let mut written = 0;

@@ -67,7 +67,7 @@ impl Encryptor {
             kem: self.recipient.kem(),
             suite: self.suite,
         };
-        let info = header.info(&self.info);
+        let info = header.info(&self.info)?;
         let (enc, mut sender) = Sender::new(&self.recipient, self.suite, &info)?;
         to.write_all(&header.to_bytes())
             .map_err(EncryptionError::Write)?;

@@ -2,6 +2,7 @@ use std::io::Read;
 
 use super::chunks::fill;
 use super::error::DecryptionError;
+use crate::context::{HpkeError, MAX_INFO_LEN};
 use crate::recipient::Kem;
 use crate::suite::{Aead, Kdf, Suite};
 
@@ -59,7 +60,11 @@ impl Header {
     }
 
     /// The info of the context: the header, and that of the application.
-    pub(super) fn info(self, application: &[u8]) -> Vec<u8> {
-        [&self.to_bytes()[..], application].concat()
+    pub(super) fn info(self, application: &[u8]) -> Result<Vec<u8>, HpkeError> {
+        let (len, most) = (application.len(), MAX_INFO_LEN - LEN);
+        match len > most {
+            true => Err(HpkeError::InfoTooLong { len, most }),
+            false => Ok([&self.to_bytes()[..], application].concat()),
+        }
     }
 }

@@ -206,6 +206,25 @@ fn other_keys_and_infos_are_refused() {
     );
 }
 
+/// The header comes before it, and what is said of lengths is of what was given.
+#[test]
+fn an_info_that_is_too_long_is_refused() {
+    let (key, public) = pair(Kem::MlKem512, 1);
+    let mut file = Vec::new();
+    let longest = Encryptor::new(public.clone()).info(&[7; 65_521]);
+    longest.encrypt(&b"content"[..], &mut file).unwrap();
+    let decryptor = Decryptor::new(key.clone()).info(&[7; 65_521]);
+    decryptor.decrypt(&file[..], io::sink()).unwrap();
+
+    let text = "the info has 65522 bytes, and may have 65521";
+    let longer = Encryptor::new(public).info(&[7; 65_522]);
+    let refused = longer.encrypt(&b"content"[..], io::sink());
+    assert_eq!(refused.unwrap_err().to_string(), text);
+    let decryptor = Decryptor::new(key).info(&[7; 65_522]);
+    let refused = decryptor.decrypt(&file[..], io::sink());
+    assert_eq!(refused.unwrap_err().to_string(), text);
+}
+
 #[test]
 fn other_files_are_called_by_their_names() {
     let file = encrypted(Kem::MlKem512, b"content");

@@ -146,7 +146,10 @@ fn what_is_too_long_is_refused() {
     assert!(Sender::new(&public, suite, &[0; 65_535]).is_ok());
     assert!(matches!(
         Sender::new(&public, suite, &[0; 65_536]),
-        Err(HpkeError::InfoTooLong(65_536))
+        Err(HpkeError::InfoTooLong {
+            len: 65_536,
+            most: 65_535
+        })
     ));
     for kdf in Kdf::ALL {
         let suite = Suite { kdf: *kdf, ..suite };
