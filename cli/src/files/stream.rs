@@ -113,13 +113,13 @@ impl ReadAhead {
 impl Read for ReadAhead {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.len {
-            // A piece that is not full is the last one; and after an error the thread is gone.
-            let next = match self.len {
-                PIECE => self.filled.recv(),
-                _ => return Ok(0),
-            };
-            let Ok(next) = next else { return Ok(0) };
-            let (piece, len) = next?;
+            // A piece that is not full is the last one. Without one the thread failed, before or just now, and
+            // what was read is not all.
+            if self.len < PIECE {
+                return Ok(0);
+            }
+            let gone = |_| io::Error::other("what reads it has failed");
+            let (piece, len) = self.filled.recv().map_err(gone)??;
             let taken = mem::replace(&mut self.piece, piece);
             (self.taken, self.len) = (0, len);
             // The thread is gone if this was the last one.
@@ -230,6 +230,8 @@ mod tests {
             let mut ahead = ReadAhead::of(Dribble { left, fails: true }).unwrap();
             let failed = ahead.read_to_end(&mut Vec::new());
             assert_eq!(failed.unwrap_err().to_string(), "torn");
+            // which is no end
+            ahead.read(&mut [0; 9]).unwrap_err();
         }
     }
 }
