@@ -75,7 +75,8 @@ pub enum OpeningError {
     NotARecipient(u64),
     /// The key is none of a recipient's that can be read.
     #[error(
-        "of {recipients} recipients none has this key, but what one of them has can't be read: {error}; get          the message again, or decrypt with the key of another"
+        "of {recipients} recipients none has this key, but what one of them has can't be read: {error}; get \
+         the message again, or decrypt with the key of another"
     )]
     UnreadableRecipient {
         /// How many there are.

@@ -152,10 +152,12 @@ fn unreadable_recipients() {
         ] {
             let (content, opened) = open(&bad, &recipient).unwrap();
             assert_eq!((content.as_slice(), opened.recipients), (SECRET, 2));
+            let error = open(&bad, &[]).unwrap_err();
             assert!(matches!(
-                open(&bad, &[]),
-                Err(OpeningError::UnreadableRecipient { recipients: 1, .. })
+                error,
+                OpeningError::UnreadableRecipient { recipients: 1, .. }
             ));
+            assert!(!error.to_string().contains("  "), "{error}");
         }
         for large in [
             tlv(kind, &[&tlv(4, &[&[0; 70_000]])]),
