@@ -230,8 +230,27 @@ mod tests {
             let mut ahead = ReadAhead::of(Dribble { left, fails: true }).unwrap();
             let failed = ahead.read_to_end(&mut Vec::new());
             assert_eq!(failed.unwrap_err().to_string(), "torn");
-            // which is no end
-            ahead.read(&mut [0; 9]).unwrap_err();
+            // which is not taken for the end by whoever reads on
+            assert!(ahead.read(&mut [0; 9]).is_err(), "{left}");
+        }
+    }
+
+    /// Panics once some pieces were read.
+    struct Broken(Dribble);
+
+    impl Read for Broken {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            assert!(self.0.left > 0, "broken");
+            self.0.read(buffer)
+        }
+    }
+
+    #[test]
+    fn a_thread_that_panics_is_no_end() {
+        for left in [0, 10, 5 * PIECE] {
+            let from = Broken(Dribble { left, fails: false });
+            let mut ahead = ReadAhead::of(from).unwrap();
+            assert!(ahead.read_to_end(&mut Vec::new()).is_err(), "{left}");
         }
     }
 }
