@@ -119,7 +119,8 @@ impl<'v> Verifier<'v> {
     /// Takes a message that has one valid signature, whatever its others are, such as of algorithms that
     /// are not known here. [`Verified::refused`] says why they were refused.
     ///
-    /// Of those that lead nowhere 256 are looked at, and the others refused unseen.
+    /// Of those that lead nowhere, and of chains that are looked for, 256 are looked at, and what is left is refused
+    /// unseen. A chain is looked for once for each certificate and time.
     #[must_use]
     pub fn any_signer(mut self) -> Self {
         self.takes_any_signer = true;
