@@ -233,6 +233,8 @@ impl fmt::Debug for Recipient {
 #[derive(Clone)]
 pub struct RecipientKey<'k> {
     key: OwnKey<'k>,
+    /// By which the key alone is named. It takes long to make for each recipient of a message.
+    identifier: [u8; 20],
     certificate: Option<Box<NamedCertificate>>,
 }
 
@@ -288,6 +290,12 @@ impl<'k> RecipientKey<'k> {
 
     fn of(key: OwnKey<'k>) -> Self {
         Self {
+            identifier: match key {
+                OwnKey::Kem(key) => key_identifier(key.encapsulation_key()),
+                OwnKey::Agreement(key) => key_identifier(key),
+                // which has a name
+                OwnKey::SharedKey(..) => [0; 20],
+            },
             key,
             certificate: None,
         }
@@ -333,9 +341,7 @@ impl<'k> RecipientKey<'k> {
         let Some(info) = KemRecipientInfo::from_der(der)? else {
             return Ok(None);
         };
-        if info.kem != key.algorithm().identifier()
-            || !self.may_be(&info.recipient, key.encapsulation_key(), tries)
-        {
+        if info.kem != key.algorithm().identifier() || !self.may_be(&info.recipient, tries) {
             return Ok(None);
         }
         let Some(kdf) = Kdf::named(&info.kdf) else {
@@ -374,7 +380,7 @@ impl<'k> RecipientKey<'k> {
         let mut encryption = None;
         let mut outcome = None;
         for (recipient, encrypted_key) in &info.recipients {
-            if !self.may_be(recipient, key, tries) {
+            if !self.may_be(recipient, tries) {
                 continue;
             }
             let Some(scheme) = Scheme::named(info.scheme) else {
@@ -401,15 +407,11 @@ impl<'k> RecipientKey<'k> {
     }
 
     /// Whether a recipient may be the owner of this key, for which it is to be tried.
-    fn may_be(
-        &self,
-        recipient: &KeyIdentifier,
-        key: &(impl SubjectKey + ?Sized),
-        tries: &mut Tries,
-    ) -> bool {
-        let identifier = key_identifier(key).to_vec();
+    fn may_be(&self, recipient: &KeyIdentifier, tries: &mut Tries) -> bool {
         let left = match &self.certificate {
-            _ if *recipient == KeyIdentifier::SubjectKeyId(identifier) => &mut tries.named,
+            _ if matches!(recipient, KeyIdentifier::SubjectKeyId(id) if *id == self.identifier) => {
+                &mut tries.named
+            }
             Some(certificate) if certificate.is_named_by(recipient) => &mut tries.named,
             Some(_) => return false,
             None => &mut tries.others,

@@ -1,12 +1,15 @@
 //! Encrypted messages that were altered, or made to do harm.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
 use std::time::Instant;
 
 use pq_cms::{
     ContentCipher, EncodingError, EnvelopeBuilder, Opener, OpeningError, Recipient, RecipientKey,
 };
-use pq_x509::KemAlgorithm;
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
+use pq_x509::{AgreementError, AgreementKey, KemAlgorithm, SubjectKey};
+use zeroize::Zeroizing;
 
 use crate::bytes::{Repeated, changed, indefinite, parts, tlv, value};
 use crate::enveloped::{CIPHERS, SECRET, encrypt, key, sealed_for};
@@ -223,6 +226,29 @@ fn many_recipients_of_one_agreement() {
     assert!(matches!(open(&with(16)), Err(OpeningError::WrongKey)));
     assert!(matches!(open(&with(500)), Err(OpeningError::WrongKey)));
     assert!(matches!(open(&with(0).repeat(3)), Ok((_, opened)) if opened.recipients == 3));
+
+    // What a key is named by is not made anew for each of them.
+    let counted = Counted(key, AtomicUsize::new(0));
+    let message = [&start, &with(1000)[..], &end].concat();
+    let opened = Opener::new(RecipientKey::agreement(&counted)).open_to_vec(&message[..], 100);
+    assert!(matches!(opened, Err(OpeningError::WrongKey)));
+    assert!(counted.1.into_inner() < 10);
+}
+
+/// A key that counts how often it is looked at.
+struct Counted(EcdhKey, AtomicUsize);
+
+impl SubjectKey for Counted {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.spki()
+    }
+}
+
+impl AgreementKey for Counted {
+    fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, AgreementError> {
+        self.0.agree(public_key)
+    }
 }
 
 #[test]
