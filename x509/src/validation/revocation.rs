@@ -10,7 +10,7 @@ use x509_cert::name::Name;
 use super::error::{OcspError, ValidationError};
 use super::ocsp::OcspVerifier;
 use crate::certificate::{
-    CertStatus, Certificate, CertificateRevocationList, OcspDelegateError, OcspResponse,
+    CertStatus, Certificate, CertificateRevocationList, OcspDelegateError, OcspNonce, OcspResponse,
     RevokedCertificate, Role, Scope, SignatureError, key_usage, list_scope,
 };
 use crate::errors::describe;
@@ -121,6 +121,8 @@ impl RevocationPolicy {
 pub(crate) struct Revocation {
     policy: RevocationPolicy,
     responses: Arc<Vec<OcspResponse>>,
+    /// Of the request that the responses are to.
+    nonce: Option<OcspNonce>,
     /// Of this validator, and not of the policy: another validator may have other algorithms.
     signatures: Arc<Signatures>,
 }
@@ -131,6 +133,7 @@ impl Default for Revocation {
         Self {
             policy: RevocationPolicy::without_lists().allow_unknown_status(),
             responses: Arc::default(),
+            nonce: None,
             signatures: Arc::default(),
         }
     }
@@ -147,6 +150,13 @@ impl Revocation {
     ) -> Self {
         Arc::make_mut(&mut self.responses).extend(responses);
         self
+    }
+
+    pub(crate) fn with_nonce(self, nonce: OcspNonce) -> Self {
+        Self {
+            nonce: Some(nonce),
+            ..self
+        }
     }
 
     /// The same policy, with nothing known of signatures: they are to be verified by other
@@ -340,7 +350,10 @@ impl RevocationChecks<'_> {
         if self.failed.get() >= MAX_FAILED {
             return Err(webpki::Error::MaximumSignatureChecksExceeded.into());
         }
-        let verifier = OcspVerifier::new(issuer, self.time).with_algorithms(self.algorithms);
+        let mut verifier = OcspVerifier::new(issuer, self.time).with_algorithms(self.algorithms);
+        if let Some(nonce) = &self.revocation.nonce {
+            verifier = verifier.with_nonce(nonce);
+        }
         let mut failed = self.failed.get();
         let verified = verifier.verify_counting(response, certificate, &mut failed);
         self.failed.set(failed);

@@ -19,8 +19,8 @@ use super::roots::{Candidates, Roots};
 use super::spiffe;
 use super::stand_ins::StandIns;
 use crate::certificate::{
-    Certificate, EmailAddress, KeyUsageError, NameError, OcspResponse, Role, SpiffeId, Uri,
-    key_usage,
+    Certificate, EmailAddress, KeyUsageError, NameError, OcspNonce, OcspResponse, Role, SpiffeId,
+    Uri, key_usage,
 };
 use crate::keys::{Algorithm, KeyError, verification};
 
@@ -154,6 +154,14 @@ impl ChainValidator {
         responses: impl IntoIterator<Item = OcspResponse>,
     ) -> Self {
         self.revocation = self.revocation.with_responses(responses);
+        self
+    }
+
+    /// Takes OCSP responses only that were made for the request with this nonce, and of these also one
+    /// that has no nextUpdate.
+    #[must_use]
+    pub fn with_ocsp_nonce(mut self, nonce: OcspNonce) -> Self {
+        self.revocation = self.revocation.with_nonce(nonce);
         self
     }
 

@@ -492,6 +492,23 @@ fn a_response_without_an_end() {
     assert_eq!(error, OcspError::NoNextUpdate);
     let verifier = verifier.with_nonce(&nonce);
     assert!(verifier.verify(&without, &leaf).is_ok());
+
+    // So it is for who validates a chain by it.
+    let validate = |nonce: Option<[u8; 32]>| {
+        let mut validator = pki.validator().with_ocsp_responses([without.clone()]);
+        if let Some(nonce) = nonce {
+            validator = validator.with_ocsp_nonce(OcspNonce::new(&nonce).unwrap());
+        }
+        let chain = [leaf.clone(), pki.ca.certificate().clone()];
+        let validated = validate_with(&validator, "example.org", &chain);
+        validated.map(drop).map_err(|error| match error {
+            ValidationError::OcspResponse { error, .. } => error,
+            error => panic!("{error}"),
+        })
+    };
+    assert_eq!(validate(Some([3; 32])), Ok(()));
+    assert_eq!(validate(Some([4; 32])), Err(OcspError::NonceDiffers));
+    assert_eq!(validate(None), Err(OcspError::NoNextUpdate));
 }
 
 #[test]

@@ -2,7 +2,7 @@ use core::fmt;
 
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
-    Algorithm, AlternativeName, Certificate, ChainValidator, EmailAddress, OcspError, OcspRequest,
+    Algorithm, AlternativeName, Certificate, ChainValidator, EmailAddress, OcspRequest,
     OcspResponse, PublicKey, RevocationPolicy, SpiffeId, SubjectKey, Uri, ValidatedChain,
     ValidationError,
 };
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     ocsp: Vec<Source>,
 
-    /// The OCSP request that the responses have to be made for
+    /// The OCSP request that the responses have to be made for, as its nonce tells if it has one
     #[arg(long, value_name = "FILE", requires = "ocsp")]
     ocsp_request: Option<Source>,
 }
@@ -75,9 +75,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let chain = documents::certificates(&arguments.chain)?;
     let responses = arguments.ocsp.iter().map(documents::ocsp_response);
     let responses = responses.collect::<Result<Vec<_>, _>>()?;
-    let validator = validator(arguments, &responses)?;
     let request = arguments.ocsp_request.as_ref();
     let request = request.map(documents::ocsp_request).transpose()?;
+    let mut validator = validator(arguments, &responses)?;
+    if let Some(nonce) = request.as_ref().and_then(OcspRequest::nonce) {
+        validator = validator.with_ocsp_nonce(nonce.clone());
+    }
     let at = arguments.at.unwrap_or_else(UnixTime::now);
     let mut report = Verdict {
         valid: false,
@@ -87,8 +90,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         path: Vec::new(),
         reason: None,
     };
-    let fresh = request.map_or(Ok(()), |request| check_nonces(&request, &responses, &chain));
-    match fresh.and_then(|()| validate(&validator, arguments, &chain, at)) {
+    match validate(&validator, arguments, &chain, at) {
         Ok(valid) => {
             report.valid = true;
             report.path = valid.certificates().iter().map(OnPath::of).collect();
@@ -103,30 +105,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             Err(Failure::Chain(error.into()))
         }
     }
-}
-
-/// Whether the responses have the nonce of the request, if it has one.
-fn check_nonces(
-    request: &OcspRequest,
-    responses: &[OcspResponse],
-    chain: &[Certificate],
-) -> Result<(), ValidationError> {
-    let Some(nonce) = request.nonce() else {
-        return Ok(());
-    };
-    let refused = responses
-        .iter()
-        .find_map(|response| match response.nonce() {
-            Some(found) if found == nonce => None,
-            Some(_) => Some(OcspError::NonceDiffers),
-            None => Some(OcspError::NonceMissing),
-        });
-    refused.map_or(Ok(()), |error| {
-        let subject = chain
-            .first()
-            .map_or_else(String::new, Certificate::describe_subject);
-        Err(ValidationError::OcspResponse { subject, error })
-    })
 }
 
 fn validator(arguments: &Arguments, responses: &[OcspResponse]) -> Result<ChainValidator, Failure> {
