@@ -1,7 +1,7 @@
 use der::asn1::OctetString;
 use der::{Decode, Encode};
 use sha2::{Digest, Sha256};
-use spki::{SubjectPublicKeyInfoOwned, SubjectPublicKeyInfoRef};
+use spki::SubjectPublicKeyInfoOwned;
 use x509_cert::certificate::Version;
 use x509_cert::ext::pkix::{AuthorityKeyIdentifier, KeyUsage, KeyUsages, SubjectKeyIdentifier};
 use x509_cert::name::Name;
@@ -16,7 +16,7 @@ use crate::certificate::{
     encode_extension, key_usage, signed,
 };
 use crate::errors::describe;
-use crate::keys::{Algorithm, KeyError, PublicKey, Signer, SubjectKey};
+use crate::keys::{Algorithm, KeyError, Signer, SubjectKey, algorithm_of_spki};
 
 /// A CA: a certificate and the key that belongs to it.
 ///
@@ -175,10 +175,10 @@ struct SubjectInfo {
 impl SubjectInfo {
     fn read(key: &(impl SubjectKey + ?Sized)) -> Result<Self, IssueError> {
         let der = key.spki();
-        let spki = SubjectPublicKeyInfoRef::from_der(&der).map_err(KeyError::from)?;
+        let spki = SubjectPublicKeyInfoOwned::from_der(&der).map_err(KeyError::from)?;
         // Never certify a key that its standard refuses.
-        let algorithm = match PublicKey::from_spki_der(&der) {
-            Ok(key) => Some(key.algorithm()),
+        let algorithm = match algorithm_of_spki(&der) {
+            Ok(algorithm) => Some(algorithm),
             Err(KeyError::UnsupportedAlgorithm(_)) => None,
             Err(KeyError::HashMlDsa(_)) => return Err(IssueError::HashMlDsa),
             Err(error) => return Err(error.into()),
@@ -188,7 +188,7 @@ impl SubjectInfo {
         Ok(Self {
             algorithm,
             key_id: hash[..20].to_vec(),
-            spki: SubjectPublicKeyInfoOwned::from_der(&der)?,
+            spki,
         })
     }
 }

@@ -19,7 +19,9 @@ use crate::certificate::{
 };
 use crate::encoding::{PemError, SyntaxError, pem, syntax};
 use crate::errors::{describe, from_causes};
-use crate::keys::{KeyError, PublicKey, SignError, Signer, SubjectKey, VerifyingKey};
+use crate::keys::{
+    Algorithm, KeyError, PublicKey, SignError, Signer, SubjectKey, algorithm_of_spki,
+};
 
 /// A certification request (PKCS#10, RFC 2986): names and a public key, signed by the
 /// private key that belongs to it.
@@ -98,9 +100,12 @@ impl CertificateRequest {
     ) -> Result<VerifiedRequest, RequestError> {
         let key = &self.parsed.info.public_key;
         let spki = key.to_der()?;
-        match VerifyingKey::from_spki_der(&spki) {
-            // Of a classical algorithm, whose keys are for others to read.
-            Ok(_) | Err(KeyError::UnsupportedAlgorithm(_)) => {}
+        match algorithm_of_spki(&spki) {
+            Ok(Algorithm::Kem(algorithm)) => {
+                return Err(KeyError::NotASignatureKey(algorithm).into());
+            }
+            // The latter of a classical algorithm, whose keys are for others to read.
+            Ok(Algorithm::Signature(_)) | Err(KeyError::UnsupportedAlgorithm(_)) => {}
             Err(error) => return Err(error.into()),
         }
         signed::verify(&self.der, &key.owned_to_ref(), algorithms)?;

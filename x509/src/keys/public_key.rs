@@ -415,17 +415,38 @@ key_struct_methods!(VerifyingKey: SignatureAlgorithm, EncapsulationKey: KemAlgor
 const PEM_LABEL: &str = "PUBLIC KEY";
 
 fn parse(der: &[u8]) -> Result<PublicKey, KeyError> {
-    let spki = SubjectPublicKeyInfoRef::from_der(der)?;
-    syntax::check(der)?;
-    let bytes = whole_octets(spki.subject_public_key)?;
-    match Algorithm::of_key(&spki.algorithm)? {
-        (Algorithm::Signature(algorithm), pre_hash) => {
+    let (algorithm, pre_hash, bytes) = fields(der)?;
+    match algorithm {
+        Algorithm::Signature(algorithm) => {
             VerifyingKey::new(algorithm, pre_hash, bytes).map(PublicKey::Verifying)
         }
-        (Algorithm::Kem(algorithm), _) => {
+        Algorithm::Kem(algorithm) => {
             EncapsulationKey::from_bytes(algorithm, bytes).map(PublicKey::Encapsulation)
         }
     }
+}
+
+/// The algorithm of a key that its standard accepts, for those who don't use the key: what
+/// verifying takes is not computed.
+pub(crate) fn algorithm_of_spki(der: &[u8]) -> Result<Algorithm, KeyError> {
+    match fields(der)? {
+        // Any bytes of this length are a key (FIPS 204, algorithm 23; FIPS 205, figure 16).
+        (algorithm @ Algorithm::Signature(_), _, bytes)
+            if bytes.len() == algorithm.public_key_len() =>
+        {
+            Ok(algorithm)
+        }
+        _ => parse(der).map(|key| key.algorithm()),
+    }
+}
+
+/// What a SubjectPublicKeyInfo says: the algorithm, the hash function of HashSLH-DSA, and the raw key.
+fn fields(der: &[u8]) -> Result<(Algorithm, Option<&'static PreHashRow>, &[u8]), KeyError> {
+    let spki = SubjectPublicKeyInfoRef::from_der(der)?;
+    syntax::check(der)?;
+    let bytes = whole_octets(spki.subject_public_key)?;
+    let (algorithm, pre_hash) = Algorithm::of_key(&spki.algorithm)?;
+    Ok((algorithm, pre_hash, bytes))
 }
 
 fn encode_spki(oid: ObjectIdentifier, bytes: &[u8]) -> Result<Arc<[u8]>, der::Error> {
