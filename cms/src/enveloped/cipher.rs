@@ -5,8 +5,9 @@ use der::{Decode, Encode};
 use spki::AlgorithmIdentifierRef;
 
 use super::cbc::BLOCK;
+use super::counter::NONCE_LEN;
 use super::error::OpeningError;
-use super::gcm::{NONCE_LEN, TAG_LEN};
+use super::gcm::TAG_LEN;
 use crate::encoding::{Fields, tag, tlv};
 
 /// What encrypts the content.

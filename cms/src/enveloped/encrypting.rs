@@ -9,8 +9,9 @@ use zeroize::Zeroizing;
 
 use super::cbc::{BLOCK, CbcEncryption, pad};
 use super::cipher::{ContentCipher, Parameters, encode};
+use super::counter::NONCE_LEN;
 use super::error::EnvelopingError;
-use super::gcm::{Gcm, NONCE_LEN, TAG_LEN, TooLong};
+use super::gcm::{Gcm, TAG_LEN, TooLong};
 use super::recipient::Recipient;
 use crate::encoding::{BerWriter, PIECE, for_each_piece, read_start, tag, tlv};
 

@@ -1,11 +1,7 @@
-use aes::cipher::{BlockCipherEncrypt, KeyInit, KeyIvInit, StreamCipher};
-use aes::{Aes128, Aes256};
-use ctr::Ctr32BE;
-use ghash::GHash;
-use ghash::universal_hash::UniversalHash;
 use zeroize::Zeroizing;
 
-pub(super) const NONCE_LEN: usize = 12;
+use super::counter::{Block, Counter, NONCE_LEN};
+use super::ghash::{CiphertextHash, add, hash, times, times_power};
 
 pub(super) const TAG_LEN: usize = 16;
 
@@ -18,27 +14,12 @@ const CHUNK: usize = 16 * 1024;
 /// AES-GCM (SP 800-38D) of content that comes in pieces, whose additional data may come after it.
 pub(super) struct Gcm {
     counter: Counter,
-    /// Over the ciphertext alone.
-    hash: GHash,
+    hash: CiphertextHash,
     /// The key of the hash.
-    h: Zeroizing<[u8; 16]>,
+    h: Zeroizing<Block>,
     /// What the tag is encrypted by.
-    mask: Zeroizing<[u8; 16]>,
+    mask: Zeroizing<Block>,
     len: u64,
-}
-
-enum Counter {
-    Aes128(Ctr32BE<Aes128>),
-    Aes256(Ctr32BE<Aes256>),
-}
-
-impl Counter {
-    fn apply(&mut self, bytes: &mut [u8]) {
-        match self {
-            Self::Aes128(counter) => counter.apply_keystream(bytes),
-            Self::Aes256(counter) => counter.apply_keystream(bytes),
-        }
-    }
 }
 
 /// There is more content than one key and nonce encrypt.
@@ -48,32 +29,13 @@ pub(super) struct TooLong;
 impl Gcm {
     /// `None` if the key is of neither length.
     pub(super) fn new(key: &[u8], nonce: &[u8; NONCE_LEN]) -> Option<Self> {
-        let mut first = [0; 16];
-        first[..NONCE_LEN].copy_from_slice(nonce);
-        first[15] = 1;
-        let first = first.into();
-        let mut h = Zeroizing::new([0; 16]);
-        let mut counter = match key.len() {
-            16 => {
-                Aes128::new_from_slice(key)
-                    .ok()?
-                    .encrypt_block((&mut *h).into());
-                let key = key.try_into().ok()?;
-                Counter::Aes128(Ctr32BE::<Aes128>::new(key, &first))
-            }
-            _ => {
-                Aes256::new_from_slice(key)
-                    .ok()?
-                    .encrypt_block((&mut *h).into());
-                let key = key.try_into().ok()?;
-                Counter::Aes256(Ctr32BE::<Aes256>::new(key, &first))
-            }
-        };
+        let mut counter = Counter::new(key, nonce)?;
+        let h = counter.encrypted_zeros();
         let mut mask = Zeroizing::new([0; 16]);
         counter.apply(&mut *mask);
         Some(Self {
+            hash: CiphertextHash::new(key, nonce, &h, &mask),
             counter,
-            hash: GHash::new((&*h).into()),
             h,
             mask,
             len: 0,
@@ -85,7 +47,7 @@ impl Gcm {
         self.count(piece.len())?;
         for chunk in piece.chunks_mut(CHUNK) {
             self.counter.apply(chunk);
-            self.hash.update_padded(chunk);
+            self.hash.update(chunk);
         }
         Ok(())
     }
@@ -94,7 +56,7 @@ impl Gcm {
     pub(super) fn decrypt(&mut self, piece: &mut [u8]) -> Result<(), TooLong> {
         self.count(piece.len())?;
         for chunk in piece.chunks_mut(CHUNK) {
-            self.hash.update_padded(chunk);
+            self.hash.update(chunk);
             self.counter.apply(chunk);
         }
         Ok(())
@@ -103,7 +65,7 @@ impl Gcm {
     /// Takes a piece of the ciphertext for the tag, and decrypts nothing.
     pub(super) fn authenticate(&mut self, piece: &[u8]) -> Result<(), TooLong> {
         self.count(piece.len())?;
-        self.hash.update_padded(piece);
+        self.hash.update(piece);
         Ok(())
     }
 
@@ -118,54 +80,26 @@ impl Gcm {
     /// The hash of additional data and ciphertext is that of the data, multiplied by the key once for
     /// each block of the ciphertext, plus that of the ciphertext.
     pub(super) fn finish(self, additional_data: &[u8]) -> Zeroizing<[u8; TAG_LEN]> {
-        let mut sum = Zeroizing::new([0; 16]);
+        let mut before = Zeroizing::new([0; 16]);
+        before[..8].copy_from_slice(&(additional_data.len() as u64 * 8).to_be_bytes());
+        before[8..].copy_from_slice(&(self.len * 8).to_be_bytes());
         if !additional_data.is_empty() {
-            let mut hash = GHash::new((&*self.h).into());
-            hash.update_padded(additional_data);
-            let hash = Zeroizing::new(hash.finalize().into());
-            *sum = *times_power(&hash, &self.h, self.len.div_ceil(16));
+            let hash = hash(additional_data, &self.h);
+            let hash = times_power(&hash, &self.h, self.len.div_ceil(16));
+            add(&mut before, &hash);
         }
-        let mut lengths = [0; 16];
-        lengths[..8].copy_from_slice(&(additional_data.len() as u64 * 8).to_be_bytes());
-        lengths[8..].copy_from_slice(&(self.len * 8).to_be_bytes());
-        let ciphertext = Zeroizing::new(<[u8; 16]>::from(self.hash.finalize()));
-        add(&mut sum, &ciphertext);
-        add(&mut sum, &lengths);
-        let mut tag = times(&sum, &self.h);
+        let mut tag = times(&before, &self.h);
+        add(&mut tag, &self.hash.finish());
         add(&mut tag, &self.mask);
         tag
     }
 }
 
-fn add(sum: &mut [u8; 16], other: &[u8; 16]) {
-    for (sum, other) in sum.iter_mut().zip(other) {
-        *sum ^= other;
-    }
-}
-
-/// The product in the field of GCM: what hashing one block by a key is.
-fn times(a: &[u8; 16], b: &[u8; 16]) -> Zeroizing<[u8; 16]> {
-    let mut hash = GHash::new(b.into());
-    hash.update(&[(*a).into()]);
-    Zeroizing::new(hash.finalize().into())
-}
-
-/// The product with a power of the other element, whose exponent is public.
-fn times_power(a: &[u8; 16], b: &[u8; 16], exponent: u64) -> Zeroizing<[u8; 16]> {
-    let (mut product, mut power) = (Zeroizing::new(*a), Zeroizing::new(*b));
-    let mut left = exponent;
-    while left > 0 {
-        if left & 1 == 1 {
-            product = times(&product, &power);
-        }
-        power = times(&power, &power);
-        left >>= 1;
-    }
-    product
-}
-
 #[cfg(test)]
 mod tests {
+    use ghash::GHash;
+    use ghash::universal_hash::UniversalHash;
+
     use super::*;
 
     /// The GCM specification's test cases 4 and 16, which have additional data and a block that is not whole.
