@@ -7,22 +7,35 @@ use pq_x509::{SignatureAlgorithm, Signer, SigningKey};
 
 use crate::keys::{Deterministic, changes, private, public, sha256, signing_key};
 
-/// The example in the drafts of RFC 9964, whose signer used no randomness: the SHA-256 of the whole text.
+/// The examples of RFC 9964's working group, whose signer used no randomness: the SHA-256 of the whole text.
 #[test]
-fn a_signature_is_that_of_the_working_group() {
-    let key = Deterministic(signing_key(Algorithm::MlDsa44, 0));
-    let public = Jwk::new(key.0.verifying_key().clone()).unwrap();
-    let header = Header::new().with_kid(public.thumbprint().to_string());
-    let content = "It\u{2019}s a dangerous business, Frodo, going out your door.";
-    let text = Message::new(content.as_bytes())
-        .to_compact(&header, &key)
-        .unwrap();
-    assert_eq!(sha256(&text), JWS_44, "{text}");
-    let verified = Jws::from_compact(&text).unwrap().verify(&public).unwrap();
-    assert_eq!(verified.payload(), content.as_bytes());
+fn signatures_are_those_of_the_working_group() {
+    for (algorithm, expected) in [
+        (
+            Algorithm::MlDsa44,
+            "2ae7b395a71470a610a0d8b6443fd4784d93ba2b7d0a752da58264eb0fd338e8",
+        ),
+        (
+            Algorithm::MlDsa65,
+            "bb1a49c32f37f5f750e73fcc6fd7cbd8cf683e8b0270b1420c02e2e63e66bc01",
+        ),
+        (
+            Algorithm::MlDsa87,
+            "7102258ffe720c7430bf087b3283867b559d7479d1142162369fec672e1804aa",
+        ),
+    ] {
+        let key = Deterministic(signing_key(algorithm, 0));
+        let public = Jwk::new(key.0.verifying_key().clone()).unwrap();
+        let header = Header::new().with_kid(public.thumbprint().to_string());
+        let content = "It\u{2019}s a dangerous business, Frodo, going out your door.";
+        let text = Message::new(content.as_bytes())
+            .to_compact(&header, &key)
+            .unwrap();
+        assert_eq!(sha256(&text), expected, "{text}");
+        let verified = Jws::from_compact(&text).unwrap().verify(&public).unwrap();
+        assert_eq!(verified.payload(), content.as_bytes());
+    }
 }
-
-const JWS_44: &str = "2ae7b395a71470a610a0d8b6443fd4784d93ba2b7d0a752da58264eb0fd338e8";
 
 /// The header {"alg": …} in base64url, and a content, signed by the key whatever the header says.
 fn signed(header: &str, content: &str, key: &impl Signer) -> String {
