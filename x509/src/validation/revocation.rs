@@ -25,8 +25,9 @@ use crate::keys::SubjectKey;
 /// [`ChainValidator::with_ocsp_responses`](crate::ChainValidator::with_ocsp_responses). The methods relax
 /// this, one rule each.
 ///
-/// What either of them says is revoked, is; a list also after its nextUpdate, unless a good response is
-/// newer. Otherwise one that is sound is enough: it doesn't matter then
+/// What either of them says is revoked, is, also after its nextUpdate, unless what is good and has not expired is
+/// newer: a certificate may have been on hold, and nobody gets one back by keeping newer responses away.
+/// Otherwise one that is sound is enough: it doesn't matter then
 /// that the other is not there, or has expired. If neither is sound, the chain is refused for what
 /// is wrong with one of them.
 ///
@@ -205,6 +206,15 @@ enum Known {
     Nothing,
 }
 
+impl Known {
+    fn good_at(&self) -> Option<UnixTime> {
+        match self {
+            Self::Good(at) => Some(*at),
+            Self::Nothing => None,
+        }
+    }
+}
+
 impl RevocationChecks<'_> {
     /// Checks a path whose signatures were verified, from the end entity to the root, as RFC 5280
     /// section 6.3 has it for complete lists by the certificates' own issuers, and RFC 6960 section 3.2
@@ -223,7 +233,7 @@ impl RevocationChecks<'_> {
             let role = match index {
                 0 => Role::EndEntity,
                 _ if revocation.policy.end_entity_only => {
-                    self.by_responses(certificate, issuer)?;
+                    self.by_responses(certificate, issuer, None)?;
                     continue;
                 }
                 _ => Role::Ca,
@@ -244,7 +254,8 @@ impl RevocationChecks<'_> {
         if by_list.as_ref().is_err_and(is_final) {
             return by_list.map(drop);
         }
-        let by_response = self.by_responses(certificate, issuer);
+        let good_list = by_list.as_ref().map_or(None, Known::good_at);
+        let by_response = self.by_responses(certificate, issuer, good_list);
         match (by_list, by_response) {
             (_, Err(error)) if is_final(&error) => Err(error),
             (Ok(Known::Good(_)), _) => Ok(()),
@@ -313,15 +324,19 @@ impl RevocationChecks<'_> {
     }
 
     /// What the responses about a certificate say of it: one that is sound is enough, unless another
-    /// says that it was revoked.
+    /// says that it was revoked. One that has expired says so if none that is good is as new, nor the
+    /// list that was good at some time.
     fn by_responses(
         &self,
         certificate: &Certificate,
         issuer: &Certificate,
+        good_list: Option<UnixTime>,
     ) -> Result<Known, ValidationError> {
         let mut outcome = Ok(Known::Nothing);
         for response in self.revocation.responses.iter() {
-            match (self.by_response(response, certificate, issuer), &outcome) {
+            let verifier = self.ocsp_verifier(issuer, self.time);
+            let said = self.by_response(response, certificate, issuer, &verifier);
+            match (said, &outcome) {
                 (Err(error), _) if is_final(&error) => return Err(error),
                 (Ok(Known::Good(at)), Ok(Known::Good(other))) => {
                     outcome = Ok(Known::Good(at.max(*other)));
@@ -331,7 +346,45 @@ impl RevocationChecks<'_> {
                 _ => {}
             }
         }
+        let good_response = outcome.as_ref().map_or(None, Known::good_at);
+        self.by_expired_responses(certificate, issuer, good_list.max(good_response))?;
         outcome
+    }
+
+    /// Whether a response that has expired, and is as new as all that is good, says that the certificate
+    /// was revoked. It and its signer are checked for when it was made.
+    fn by_expired_responses(
+        &self,
+        certificate: &Certificate,
+        issuer: &Certificate,
+        good_at: Option<UnixTime>,
+    ) -> Result<(), ValidationError> {
+        for response in self.revocation.responses.iter() {
+            let Some(answer) = response.answer_for(certificate, issuer) else {
+                continue;
+            };
+            let has_expired = answer.next_update().is_some_and(|end| self.time > end);
+            let is_revoked = matches!(answer.status(), CertStatus::Revoked { .. });
+            let at = answer.this_update();
+            if !(has_expired && is_revoked && good_at.is_none_or(|good| good <= at)) {
+                continue;
+            }
+            let verifier = self.ocsp_verifier(issuer, at);
+            match self.by_response(response, certificate, issuer, &verifier) {
+                Err(error) if is_final(&error) => return Err(error),
+                // It counts for nothing.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn ocsp_verifier<'v>(&'v self, issuer: &'v Certificate, time: UnixTime) -> OcspVerifier<'v> {
+        let verifier = OcspVerifier::new(issuer, time).with_algorithms(self.algorithms);
+        match &self.revocation.nonce {
+            Some(nonce) => verifier.with_nonce(nonce),
+            None => verifier,
+        }
     }
 
     fn by_response(
@@ -339,6 +392,7 @@ impl RevocationChecks<'_> {
         response: &OcspResponse,
         certificate: &Certificate,
         issuer: &Certificate,
+        verifier: &OcspVerifier<'_>,
     ) -> Result<Known, ValidationError> {
         let unusable = |error| ValidationError::OcspResponse {
             subject: certificate.describe_subject(),
@@ -349,10 +403,6 @@ impl RevocationChecks<'_> {
         }
         if self.failed.get() >= MAX_FAILED {
             return Err(webpki::Error::MaximumSignatureChecksExceeded.into());
-        }
-        let mut verifier = OcspVerifier::new(issuer, self.time).with_algorithms(self.algorithms);
-        if let Some(nonce) = &self.revocation.nonce {
-            verifier = verifier.with_nonce(nonce);
         }
         let mut failed = self.failed.get();
         let verified = verifier.verify_counting(response, certificate, &mut failed);

@@ -1143,6 +1143,77 @@ fn an_older_response_does_not_hide_what_an_expired_list_says() {
 /// RFC 6960 section 4.2.2.2.1: a responder may itself be revoked.
 #[test]
 fn delegates_that_are_to_be_checked() {
+/// Whoever keeps newer responses away, or has an older one, gets no revoked certificate accepted.
+#[test]
+fn a_revocation_outlives_the_response_that_says_so() {
+    let pki = Pki::new();
+    let leaf = pki.leaf();
+    let chain = pki.chain(leaf.clone());
+    let by_ca = OcspResponder::ca(&pki.ca);
+    let revoked = CertStatus::Revoked {
+        date: UnixTime::now(),
+        reason: CrlReason::KeyCompromise,
+    };
+    // as exact as two responses that are equally old have to be
+    let now = SystemTime::now();
+    let days = |days: i64| {
+        let long = Duration::from_secs(days.unsigned_abs() * 24 * 60 * 60);
+        if days < 0 { now - long } else { now + long }
+    };
+    let respond = |status, from, to| {
+        let validity = Validity::new(days(from), days(to));
+        let request = request(&leaf, pki.ca.certificate());
+        let response = by_ca.respond(&request, days(from), validity, |_| {
+            Ok::<_, IssueError>(status)
+        });
+        response.unwrap()
+    };
+    let list = |from| {
+        let validity = Validity::new(days(from), days(1));
+        let list = CertificateRevocationListBuilder::new(&[1]).validity(validity);
+        pki.ca.issue_revocation_list(list).unwrap()
+    };
+    let once_revoked = respond(revoked, -3, -2);
+    let older = respond(CertStatus::Good, -4, 1);
+    let as_old = respond(CertStatus::Good, -3, 1);
+    let newer = respond(CertStatus::Good, -1, 1);
+    let newer_and_stale = respond(CertStatus::Good, -2, -1);
+    let mut forged = once_revoked.der().to_vec();
+    *forged.last_mut().unwrap() ^= 1;
+    let forged = OcspResponse::from_der(&forged).unwrap();
+
+    let lists = |lists: Vec<_>| match lists.is_empty() {
+        true => RevocationPolicy::without_lists(),
+        false => RevocationPolicy::new(lists).unwrap(),
+    };
+    let is_revoked = |policy: RevocationPolicy, responses: &[&OcspResponse]| {
+        let validator = pki.validator().with_revocation(policy.end_entity_only());
+        let validator = validator.with_ocsp_responses(responses.iter().map(|one| (*one).clone()));
+        match validate_with(&validator, "example.org", &chain) {
+            Ok(_) => false,
+            Err(ValidationError::Revoked { .. }) => true,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    for (responses, expected) in [
+        (vec![&once_revoked], true),
+        (vec![&older, &once_revoked], true),
+        (vec![&once_revoked, &older], true),
+        (vec![&once_revoked, &as_old], true),
+        (vec![&once_revoked, &newer_and_stale], true),
+        // It was on hold.
+        (vec![&once_revoked, &newer], false),
+        (vec![&newer, &once_revoked, &older], false),
+        (vec![&forged, &older], false),
+    ] {
+        assert_eq!(is_revoked(lists(vec![]), &responses), expected);
+        let lenient = lists(vec![]).allow_unknown_status();
+        assert_eq!(is_revoked(lenient, &responses), expected);
+        assert_eq!(is_revoked(lists(vec![list(-5)]), &responses), expected);
+        assert!(!is_revoked(lists(vec![list(-1)]), &responses));
+    }
+}
+
     let pki = Pki::new();
     let leaf = pki.leaf();
     let chain = pki.chain(leaf.clone());
