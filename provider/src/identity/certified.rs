@@ -241,6 +241,7 @@ impl Identity {
     ///   for one that isn't signed by the issuer, or by whom it had certified for that. Without, the certificate is
     ///   known by its serial number alone.
     /// * [`IdentityError::TooLarge`] if no handshake can carry it with the chain.
+    /// * [`IdentityError::AlgorithmPanicked`] if an algorithm of the provider does.
     pub fn set_ocsp_response(&self, response: &[u8]) -> Result<(), IdentityError> {
         if response.is_empty() {
             // TLS has no empty response: clients would refuse the whole message.

@@ -86,6 +86,13 @@ pub enum IdentityError {
     )]
     Panicked,
 
+    /// An algorithm of the provider panicked when it verified the OCSP response.
+    #[error(
+        "a signature algorithm of the provider panicked when it verified the OCSP response, and standard \
+         error may say why; leave that algorithm out, or report it to who made it"
+    )]
+    AlgorithmPanicked,
+
     /// The private key is post-quantum, and the provider isn't of this crate.
     #[error(
         "the provider loads no private keys of {algorithm}; make it with rustls_pq::provider() or \

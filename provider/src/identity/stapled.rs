@@ -90,7 +90,9 @@ pub(super) fn check(
         Some(_) => match issuers.find(|one| response.answer_for(leaf, one).is_some()) {
             Some(issuer) => {
                 let verifier = OcspVerifier::new(issuer, now).with_algorithms(algorithms);
-                match verifier.verify(&response, leaf) {
+                // A panic of somebody's algorithm would end the thread that watches files.
+                let verify = AssertUnwindSafe(|| verifier.verify(&response, leaf).map(drop));
+                match catch_unwind(verify).map_err(|_| IdentityError::AlgorithmPanicked)? {
                     Err(error) if !is_for_others_to_verify(&error) => {
                         return Err(IdentityError::Ocsp(error));
                     }

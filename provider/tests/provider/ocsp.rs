@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 use core::slice;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::fs;
 use std::sync::Mutex;
@@ -22,7 +22,11 @@ use pq_x509::{
 };
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
+use rustls::pki_types::{
+    AlgorithmIdentifier, CertificateDer, InvalidSignature, ServerName,
+    SignatureVerificationAlgorithm, alg_id,
+};
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, Error, HandshakeKind, ServerConfig, version,
 };
@@ -698,6 +702,68 @@ struct Party {
 impl Party {
     fn certificate(&self) -> Certificate {
         Certificate::from_der(&self.identity.chain[0]).unwrap()
+/// The thread that watches files outlives the algorithms of others.
+#[test]
+fn an_algorithm_that_panics() {
+    #[derive(Debug)]
+    struct Panicking;
+
+    static PANICS: AtomicBool = AtomicBool::new(true);
+
+    impl SignatureVerificationAlgorithm for Panicking {
+        fn verify_signature(&self, _: &[u8], _: &[u8], _: &[u8]) -> Result<(), InvalidSignature> {
+            assert!(!PANICS.load(Ordering::SeqCst), "on purpose");
+            Ok(())
+        }
+
+        fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+            alg_id::ECDSA_P256
+        }
+
+        fn signature_alg_id(&self) -> AlgorithmIdentifier {
+            alg_id::ECDSA_SHA256
+        }
+    }
+
+    events::record();
+    let provider = CryptoProvider {
+        signature_verification_algorithms: WebPkiSupportedAlgorithms {
+            all: &[&Panicking],
+            mapping: &[],
+        },
+        ..(*provider()).clone()
+    };
+    let root = Ecdsa::root();
+    let leaf = CertificateBuilder::server().dns_name("localhost");
+    let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+    let mut identity = Identity::issued_by(&root, leaf, &key);
+    identity.chain.push(root.certificate().der().clone());
+    let party = Party { identity };
+    let response = |long| {
+        let responder = OcspResponder::ca(&root);
+        respond_of(
+            &responder,
+            &party.certificate(),
+            CertStatus::Good,
+            now_for(long),
+        )
+    };
+    let files = Files::new("ocsp panics");
+    files.put(&party.pair());
+    let file = files.chain.with_extension("ocsp");
+    fs::write(&file, response(DAY)).unwrap();
+    let pair = FilePair::new(&files.chain, &files.key).as_default();
+    let watch = IdentityFiles::new(provider.into()).with_pair(pair.with_ocsp_response(&file));
+    let (identities, _watcher) = watch.watch(OFTEN).unwrap();
+    let name = file.display().to_string();
+    events::wait_for(&["WARN", "algorithm of the provider panicked", &name]);
+    assert_eq!(shown_by(&identities, &party), None);
+
+    PANICS.store(false, Ordering::SeqCst);
+    fs::write(&file, response(2 * DAY)).unwrap();
+    wait_until(|| shown_by(&identities, &party).is_some());
+}
+
     }
 
     fn pair(&self) -> Pair {
