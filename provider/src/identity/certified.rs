@@ -235,13 +235,14 @@ impl Identity {
     /// What was shown before stays.
     ///
     /// * [`IdentityError::OcspResponse`] if it can't be read or has no answer in it.
-    /// * [`IdentityError::Ocsp`] if it is about another certificate, has expired or is from the future, has
-    ///   no nextUpdate, or says that the responder doesn't know the certificate. Where the chain has
+    /// * [`IdentityError::Ocsp`] if it is about another certificate, has expired or is from the future by more
+    ///   than clients allow ([`OcspVerifier::CLOCK_TOLERANCE`](pq_x509::OcspVerifier::CLOCK_TOLERANCE)), has no
+    ///   nextUpdate, or says that the responder doesn't know the certificate. Where the chain has
     ///   the issuer's certificate, and the provider an algorithm for the signature, this is so as well
     ///   for one that isn't signed by the issuer, or by whom it had certified for that. Without, the certificate is
     ///   known by its serial number alone.
-    /// * [`IdentityError::TooLarge`] if no handshake can carry it with the chain.
     /// * [`IdentityError::AlgorithmPanicked`] if an algorithm of the provider does.
+    /// * [`IdentityError::TooLarge`] if no handshake can carry it with the chain.
     pub fn set_ocsp_response(&self, response: &[u8]) -> Result<(), IdentityError> {
         if response.is_empty() {
             // TLS has no empty response: clients would refuse the whole message.

@@ -73,13 +73,6 @@ pub(super) fn check(
             .map_err(|error| IdentityError::Certificate { index, error })
     });
     let certificates = certificates.collect::<Result<Vec<_>, _>>()?;
-    // Whoever has made it just now may have a clock that is a little ahead.
-    let newest = response.answers().iter().map(SingleResponse::this_update);
-    let newest = newest.max().unwrap_or(now);
-    let now = match newest.as_secs().saturating_sub(now.as_secs()) <= SKEW.as_secs() {
-        true => now.max(newest),
-        false => now,
-    };
     let leaf = certificates.first().ok_or(IdentityError::NoCertificate)?;
     let issuers = certificates.iter();
     let mut issuers = issuers
@@ -111,9 +104,6 @@ pub(super) fn check(
     Answer::read(answer, now).map_err(IdentityError::Ocsp)
 }
 
-/// How far clocks may be apart. Clients judge by their own.
-const SKEW: Duration = Duration::from_secs(5 * 60);
-
 /// Whether a signature is of an algorithm that this side has no use for itself.
 fn is_for_others_to_verify(error: &OcspError) -> bool {
     let signature = match error {
@@ -139,7 +129,9 @@ impl Answer {
     fn read(answer: &SingleResponse, now: UnixTime) -> Result<Self, OcspError> {
         let this_update = answer.this_update();
         let next_update = answer.next_update().ok_or(OcspError::NoNextUpdate)?;
-        if now < this_update {
+        // as clients do, whose clock may be this one
+        let ahead = this_update.as_secs().saturating_sub(now.as_secs());
+        if ahead > OcspVerifier::CLOCK_TOLERANCE.as_secs() {
             return Err(OcspError::NotYetCurrent {
                 this_update,
                 time: now,

@@ -188,11 +188,24 @@ fn refused_when_set() {
     *tampered.last_mut().unwrap() ^= 1;
     assert!(matches!(of_use(&tampered), OcspError::Signature(_)));
 
-    // A clock that is a little ahead is no reason.
-    let ahead = Validity::starting(now + Duration::from_secs(60), DAY);
-    let ahead = ca.answer(&party, CertStatus::Good, ahead);
+    // A clock that is a little ahead is no reason, neither here nor for clients.
+    let ahead = |long| {
+        let validity = Validity::starting(now + long, DAY);
+        ca.answer(&party, CertStatus::Good, validity)
+    };
+    let [minute, too_long] = [60, 5 * 60 + 30].map(Duration::from_secs);
+    let error = of_use(&ahead(too_long));
+    assert!(matches!(error, OcspError::NotYetCurrent { .. }), "{error}");
+    let ahead = ahead(minute);
     identity.set_ocsp_response(&ahead).unwrap();
-    assert_eq!(identity.certified_key().ocsp, Some(ahead));
+    assert_eq!(identity.certified_key().ocsp.as_ref(), Some(&ahead));
+    let localhost = ServerName::try_from("localhost").unwrap();
+    let [leaf, intermediates @ ..] = &*party.identity.chain else {
+        panic!("no leaf");
+    };
+    ca.check(|check| check.required())
+        .verify_server_cert(leaf, intermediates, &localhost, &ahead, UnixTime::now())
+        .unwrap();
 
     // Without the issuer's certificate, by the number alone.
     let mut alone = party.identity;
@@ -689,19 +702,6 @@ fn a_file_beside_the_chain() {
     wait_until(|| shown_by(&identities, &new).is_some());
 }
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// A CA below a root of its own.
-struct Ca(Issuer<SigningKey>, Certificate);
-
-/// Somebody whom it certified.
-struct Party {
-    identity: Identity,
-}
-
-impl Party {
-    fn certificate(&self) -> Certificate {
-        Certificate::from_der(&self.identity.chain[0]).unwrap()
 /// The thread that watches files outlives the algorithms of others.
 #[test]
 fn an_algorithm_that_panics() {
@@ -764,6 +764,19 @@ fn an_algorithm_that_panics() {
     wait_until(|| shown_by(&identities, &party).is_some());
 }
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A CA below a root of its own.
+struct Ca(Issuer<SigningKey>, Certificate);
+
+/// Somebody whom it certified.
+struct Party {
+    identity: Identity,
+}
+
+impl Party {
+    fn certificate(&self) -> Certificate {
+        Certificate::from_der(&self.identity.chain[0]).unwrap()
     }
 
     fn pair(&self) -> Pair {

@@ -1,3 +1,5 @@
+use core::time::Duration;
+
 use pki_types::{SignatureVerificationAlgorithm, UnixTime};
 
 use super::critical::unprocessed_critical_extension;
@@ -13,6 +15,9 @@ use crate::certificate::{
 /// A [`ChainValidator`](crate::ChainValidator) does the same for all certificates of a path; this is for
 /// who has asked a responder, with a nonce. Whether the issuer is one to be trusted is not checked here.
 ///
+/// A response may be from up to five minutes later ([`CLOCK_TOLERANCE`](Self::CLOCK_TOLERANCE)): responders sign
+/// when they are asked, and their clocks may be a little ahead. For nextUpdate there is no such tolerance.
+///
 /// A response without nextUpdate is taken only if it has the nonce that was asked for: nobody could tell
 /// how old it is. The key usage of a CA that answers itself is not looked at, which in practice is that for
 /// certificates and lists; a delegate's has to have digitalSignature or nonRepudiation, if it is there.
@@ -25,6 +30,10 @@ pub struct OcspVerifier<'a> {
 }
 
 impl<'a> OcspVerifier<'a> {
+    /// By how much thisUpdate may be later than the time validated for. That is as much as OpenSSL's `ocsp`
+    /// and `s_client` allow.
+    pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(5 * 60);
+
     /// Checks responses about this issuer's certificates at this time.
     pub fn new(issuer: &'a Certificate, time: UnixTime) -> Self {
         Self {
@@ -93,7 +102,8 @@ impl<'a> OcspVerifier<'a> {
     fn check_times(&self, answer: &SingleResponse) -> Result<(), OcspError> {
         let time = self.time;
         let this_update = answer.this_update();
-        if time < this_update {
+        let ahead = this_update.as_secs().saturating_sub(time.as_secs());
+        if ahead > Self::CLOCK_TOLERANCE.as_secs() {
             return Err(OcspError::NotYetCurrent { this_update, time });
         }
         match answer.next_update() {
