@@ -1,4 +1,5 @@
 use pq_hpke::XWingPrivateKey;
+use pq_jose::JsonError;
 use pq_jose::cose::CoseError;
 use pq_jose::jwk::JwkError;
 use pq_x509::{
@@ -70,11 +71,8 @@ pub(crate) enum DocumentError {
     Jwk { file: String, error: JwkError },
     #[error("{file}: {error}")]
     Cose { file: String, error: CoseError },
-    #[error("{file} is no object of JSON: {error}; write the claims as {{\"name\": value}}")]
-    Claims {
-        file: String,
-        error: serde_json::Error,
-    },
+    #[error("{file}: {error}. Claims are one object of JSON, {{\"name\": value}}")]
+    Claims { file: String, error: JsonError },
     #[error("{file}: {error}")]
     Certificate {
         file: String,

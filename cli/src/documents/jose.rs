@@ -2,6 +2,7 @@
 
 use pq_jose::cose::{CoseError, CoseKey, CosePrivateKey};
 use pq_jose::jwk::{Jwk, JwkError, PrivateJwk};
+use pq_jose::jwt::further_claims;
 use pq_x509::{KeyError, SigningKey, VerifyingKey};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -93,7 +94,7 @@ pub(crate) fn token(source: &Source) -> Result<Zeroizing<String>, DocumentError>
 /// The claims of a token to sign.
 pub(crate) fn claims(source: &Source) -> Result<Map<String, Value>, DocumentError> {
     let bytes = source.read(LIMIT)?;
-    serde_json::from_slice(&bytes).map_err(|error| DocumentError::Claims {
+    further_claims(&bytes).map_err(|error| DocumentError::Claims {
         file: source.to_string(),
         error,
     })

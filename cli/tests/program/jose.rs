@@ -183,7 +183,11 @@ fn tokens_that_were_not_asked_for_are_refused() {
     folder.write("bad", "[]");
     folder
         .pqtls("jwt sign a.key --claims bad --out new")
-        .fails(3, "is no object of JSON");
+        .fails(3, "Claims are one object of JSON");
+    folder.write("bad", r#"{"role": "user", "role": "admin"}"#);
+    folder
+        .pqtls("jwt sign a.key --claims bad --out new")
+        .fails(3, "the member \"role\" twice");
 }
 
 #[cfg(unix)]

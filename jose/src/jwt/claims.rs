@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::error::{JwtError, MAX_LEN};
 use super::time::NumericDate;
+use crate::encoding::JsonError;
 use crate::encoding::json::{self, present};
 use crate::encoding::shown;
 use crate::jws::{Header, Message};
@@ -223,6 +224,27 @@ impl<T: DeserializeOwned> Claims<T> {
             more: json::read_checked(text)?,
         })
     }
+}
+
+/// Reads what a token is to say beside its registered claims, such as a map or a struct of the
+/// program's own.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// let more: BTreeMap<String, u32> = pq_jose::jwt::further_claims(br#"{"level": 7}"#)?;
+/// assert_eq!(more["level"], 7);
+/// let twice = br#"{"level": 7, "level": 8}"#;
+/// assert!(pq_jose::jwt::further_claims::<BTreeMap<String, u32>>(twice).is_err());
+/// # Ok::<_, pq_jose::JsonError>(())
+/// ```
+///
+/// # Errors
+///
+/// A [`JsonError`] if a member is there twice, of which `serde_json` alone would take the last; if objects are
+/// in each other too deeply for [`Policy`](super::Policy) to read the token; or if the text is no JSON of a `T`.
+pub fn further_claims<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
+    json::read(text, MAX_LEN)
 }
 
 /// All members, each once.

@@ -56,6 +56,6 @@ mod error;
 mod policy;
 mod time;
 
-pub use claims::{Claims, NoMore};
+pub use claims::{Claims, NoMore, further_claims};
 pub use error::JwtError;
 pub use policy::{Policy, VerifiedToken};
