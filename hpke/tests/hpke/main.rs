@@ -3,5 +3,6 @@
 mod files;
 mod keys;
 mod memory;
+mod ml_kem_512;
 mod peers;
 mod recipients;

@@ -1,5 +1,4 @@
-//! Against the crate `hpke`, both ways: whole messages, their order, and exported secrets. It has no
-//! ML-KEM-512.
+//! Against the crate `hpke`, both ways: whole messages, their order, and exported secrets.
 
 use hpke::aead::{Aead as PeerAead, AesGcm128, AesGcm256, ChaCha20Poly1305};
 use hpke::kdf::{HkdfSha256, HkdfSha512, Kdf as PeerKdf, KdfShake256};
@@ -10,6 +9,8 @@ use pq_hpke::{
     Suite, XWingPrivateKey, XWingPublicKey,
 };
 use pq_x509::{DecapsulationKey, EncapsulationKey, KemAlgorithm};
+
+use crate::ml_kem_512::MlKem512;
 
 const INFO: &[u8] = b"info";
 
@@ -45,7 +46,7 @@ macro_rules! ml_kem {
     )+};
 }
 
-ml_kem!(MlKem768, MlKem1024);
+ml_kem!(MlKem512, MlKem768, MlKem1024);
 
 fn both_ways<E: Ours, K: PeerKdf, A: PeerAead>(kdf: Kdf, aead: Aead) {
     let suite = Suite { kdf, aead };
@@ -111,6 +112,7 @@ fn x_wing() {
 
 #[test]
 fn ml_kem() {
+    all_suites::<MlKem512>();
     all_suites::<MlKem768>();
     all_suites::<MlKem1024>();
 }
