@@ -52,6 +52,7 @@ mod enveloped;
 mod identifier;
 mod inspection;
 mod signed;
+mod stack;
 
 pub use algorithms::{Weakness, digests};
 pub use const_oid::ObjectIdentifier;

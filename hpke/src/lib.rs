@@ -69,6 +69,7 @@ extern crate alloc;
 mod context;
 mod file;
 mod recipient;
+mod stack;
 mod suite;
 mod x_wing;
 

@@ -72,3 +72,4 @@ pub use error::Error;
 #[cfg(feature = "limit")]
 #[doc(hidden)]
 pub use hash::{permute_few_lanes, permute_lanes};
+pub use secret::wiping_stack;

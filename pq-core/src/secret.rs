@@ -25,6 +25,31 @@ pub(crate) fn wipe_stack() {
     wipe(&mut [0_u64; 128]);
 }
 
+/// Calls what handles secrets, and overwrites what it left on the stack, and what whatever it called left
+/// there: round keys of other crates, and values that were moved. Let what it returns own its secrets by
+/// pointers, or write them to where they stay.
+///
+/// It reaches `N` bytes below its caller. How many are enough depends on the compiler, and only looking
+/// tells: this workspace's `tests/stack-secrets` looks.
+///
+/// ```
+/// let mut key = Box::new([0; 32]);
+/// pq_core::wiping_stack::<{ 16 * 1024 }, _>(|| {
+///     // code that copies it about
+///     *key = [7; 32];
+/// });
+/// ```
+pub fn wiping_stack<const N: usize, T>(run: impl FnOnce() -> T) -> T {
+    #[inline(never)]
+    fn in_its_own_frame<T>(run: impl FnOnce() -> T) -> T {
+        run()
+    }
+
+    let result = in_its_own_frame(run);
+    zeroize::zeroize_stack::<N>();
+    result
+}
+
 /// [`wipe`] of values, at once.
 fn wipe_all<T: Zero>(secrets: &mut [T]) {
     for secret in &mut *secrets {

@@ -5,6 +5,7 @@ use const_oid::db::rfc5911::{
     ID_CONTENT_TYPE, ID_CT_AUTH_ENVELOPED_DATA, ID_DATA, ID_ENVELOPED_DATA,
 };
 use der::Encode;
+use pq_core::wiping_stack;
 use zeroize::Zeroizing;
 
 use super::cbc::{BLOCK, CbcEncryption, pad};
@@ -14,6 +15,7 @@ use super::error::EnvelopingError;
 use super::gcm::{Gcm, TAG_LEN, TooLong};
 use super::recipient::Recipient;
 use crate::encoding::{BerWriter, PIECE, for_each_piece, read_start, tag, tlv};
+use crate::stack::STACK;
 
 /// A message to encrypt: for whom, and how.
 ///
@@ -82,7 +84,11 @@ impl EnvelopeBuilder {
     /// # Errors
     ///
     /// An [`EnvelopingError`] that says what is wrong. What was written until then is no message.
-    pub fn encrypt(&self, mut content: impl Read, to: impl Write) -> Result<(), EnvelopingError> {
+    pub fn encrypt(&self, content: impl Read, to: impl Write) -> Result<(), EnvelopingError> {
+        wiping_stack::<STACK, _>(|| self.write(content, to))
+    }
+
+    fn write(&self, mut content: impl Read, to: impl Write) -> Result<(), EnvelopingError> {
         let content_type = match self.cipher.is_authenticated() {
             true => ID_CT_AUTH_ENVELOPED_DATA,
             false => ID_ENVELOPED_DATA,

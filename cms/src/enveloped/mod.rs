@@ -2,7 +2,7 @@
 //! by ML-KEM as RFC 9629 and RFC 9936 have it, by ECDH and X25519 (RFC 5753, RFC 8418), or by a key that
 //! both sides have.
 //!
-//! It uses [`encoding`](crate::encoding) and [`identifier`](crate::identifier).
+//! It uses [`encoding`](crate::encoding), [`identifier`](crate::identifier) and [`stack`](crate::stack).
 
 mod cbc;
 mod cipher;

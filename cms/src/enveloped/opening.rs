@@ -4,6 +4,7 @@ use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_CONTENT_TYPE, ID_DATA};
 use der::Decode;
 use der::asn1::OctetStringRef;
+use pq_core::wiping_stack;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -14,6 +15,7 @@ use super::gcm::{Gcm, TooLong};
 use super::message::{Head, Tail};
 use super::recipient::RecipientKey;
 use crate::encoding::{BerReader, EncodingError, Fields, PIECE, tag};
+use crate::stack::STACK;
 
 /// Decrypts messages with a recipient's key.
 #[derive(Clone, Debug)]
@@ -129,6 +131,15 @@ impl<'k> Opener<'k> {
     }
 
     fn run(
+        &self,
+        message: impl Read,
+        pass: Pass,
+        take: impl FnMut(&[u8]) -> Result<(), OpeningError>,
+    ) -> Result<Opened, OpeningError> {
+        wiping_stack::<STACK, _>(|| self.read(message, pass, take))
+    }
+
+    fn read(
         &self,
         message: impl Read,
         pass: Pass,

@@ -1,10 +1,12 @@
 use core::fmt;
 
+use pq_core::wiping_stack;
 use zeroize::Zeroizing;
 
 use super::error::HpkeError;
 use super::keyed::{Keyed, check_info};
 use crate::recipient::{RecipientKey, RecipientPublicKey};
+use crate::stack::STACK;
 use crate::suite::{Suite, TAG_LEN};
 use crate::x_wing::SECRET_LEN;
 
@@ -27,7 +29,7 @@ use crate::x_wing::SECRET_LEN;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Sender(Keyed);
+pub struct Sender(Box<Keyed>);
 
 impl Sender {
     /// SetupBaseS: the encapsulated secret, for the recipient, and the context. Both sides have to give the
@@ -42,10 +44,12 @@ impl Sender {
         info: &[u8],
     ) -> Result<(Vec<u8>, Self), HpkeError> {
         check_info(info)?;
-        let mut secret = Zeroizing::new([0; SECRET_LEN]);
-        let enc = recipient.encapsulate(&mut secret)?;
-        let keyed = Keyed::new(recipient.kem(), suite, &secret, info);
-        Ok((enc, Self(keyed)))
+        wiping_stack::<STACK, _>(|| {
+            let mut secret = Zeroizing::new([0; SECRET_LEN]);
+            let enc = recipient.encapsulate(&mut secret)?;
+            let keyed = Keyed::new(recipient.kem(), suite, &secret, info);
+            Ok((enc, Self(Box::new(keyed))))
+        })
     }
 
     /// Encrypts the next message; it is longer by the 16 bytes of its tag then.
@@ -74,7 +78,7 @@ impl Sender {
         message: &mut [u8],
     ) -> Result<[u8; TAG_LEN], HpkeError> {
         let nonce = self.0.nonce()?;
-        let tag = self.0.cipher.seal(&nonce, aad, message);
+        let tag = wiping_stack::<STACK, _>(|| self.0.cipher.seal(&nonce, aad, message));
         // whatever comes of it
         self.0.count();
         tag.map_err(|_| HpkeError::MessageTooLong)
@@ -86,12 +90,12 @@ impl Sender {
     ///
     /// [`HpkeError::ExportTooLong`].
     pub fn export(&self, context: &[u8], output: &mut [u8]) -> Result<(), HpkeError> {
-        self.0.export(context, output)
+        wiping_stack::<STACK, _>(|| self.0.export(context, output))
     }
 }
 
 /// Who decrypts: a recipient's context, which takes messages in the order in which they were encrypted.
-pub struct Receiver(Keyed);
+pub struct Receiver(Box<Keyed>);
 
 impl Receiver {
     /// SetupBaseR, of the encapsulated secret that the sender got.
@@ -108,9 +112,12 @@ impl Receiver {
         info: &[u8],
     ) -> Result<Self, HpkeError> {
         check_info(info)?;
-        let mut secret = Zeroizing::new([0; SECRET_LEN]);
-        key.decapsulate(enc, &mut secret)?;
-        Ok(Self(Keyed::new(key.kem(), suite, &secret, info)))
+        wiping_stack::<STACK, _>(|| {
+            let mut secret = Zeroizing::new([0; SECRET_LEN]);
+            key.decapsulate(enc, &mut secret)?;
+            let keyed = Keyed::new(key.kem(), suite, &secret, info);
+            Ok(Self(Box::new(keyed)))
+        })
     }
 
     /// Decrypts the next message, which is wiped when dropped.
@@ -139,7 +146,7 @@ impl Receiver {
         let (message, tag) = sealed
             .split_last_chunk_mut()
             .ok_or(HpkeError::NotAuthentic)?;
-        let opened = self.0.cipher.open(&nonce, aad, message, tag);
+        let opened = wiping_stack::<STACK, _>(|| self.0.cipher.open(&nonce, aad, message, tag));
         opened.map_err(|_| HpkeError::NotAuthentic)?;
         self.0.count();
         Ok(message)
@@ -151,7 +158,7 @@ impl Receiver {
     ///
     /// [`HpkeError::ExportTooLong`].
     pub fn export(&self, context: &[u8], output: &mut [u8]) -> Result<(), HpkeError> {
-        self.0.export(context, output)
+        wiping_stack::<STACK, _>(|| self.0.export(context, output))
     }
 }
 

@@ -5,6 +5,7 @@ use pkcs8::PrivateKeyInfoRef;
 use pkcs8::der::asn1::OctetStringRef;
 use pkcs8::der::{Decode, Encode};
 use pq_core::ml_kem::{DecapsulationKey, MlKem768, ParameterSet};
+use pq_core::wiping_stack;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::{SubjectKey, pem};
 use zeroize::Zeroizing;
@@ -15,6 +16,7 @@ use super::mechanism::{
 };
 use super::public_key::XWingPublicKey;
 use super::{IDENTIFIER, SECRET_LEN, check_identifier};
+use crate::stack::STACK;
 
 /// A private key of X-Wing.
 ///
@@ -54,6 +56,11 @@ impl XWingPrivateKey {
         if bytes.len() != PRIVATE_KEY_LEN {
             return Err(XWingError::length("a private key", PRIVATE_KEY_LEN, bytes));
         }
+        wiping_stack::<STACK, _>(|| Self::expanded(bytes))
+    }
+
+    /// Of bytes of the right length.
+    fn expanded(bytes: &[u8]) -> Result<Self, XWingError> {
         let mut seed = Zeroizing::new([0; PRIVATE_KEY_LEN]);
         seed.copy_from_slice(bytes);
         let Expanded { ml_kem, x25519 } = expand(&seed);
@@ -134,15 +141,17 @@ impl XWingPrivateKey {
             .split_at_checked(MlKem768::CIPHERTEXT_LEN)
             .ok_or_else(length)?;
         let of_x25519 = of_x25519.try_into().map_err(|_| length())?;
-        let agreed = agree(&self.0.x25519, of_x25519)?;
-        let mut ml_kem = Zeroizing::new([0; SECRET_LEN]);
-        self.0
-            .ml_kem
-            .decapsulate_into(of_ml_kem, &mut ml_kem)
-            .map_err(XWingError::MlKem)?;
-        let public_key = self.public_key().x25519();
-        combine(&ml_kem, &agreed, of_x25519, public_key, secret);
-        Ok(())
+        wiping_stack::<STACK, _>(|| {
+            let agreed = agree(&self.0.x25519, of_x25519)?;
+            let mut ml_kem = Zeroizing::new([0; SECRET_LEN]);
+            self.0
+                .ml_kem
+                .decapsulate_into(of_ml_kem, &mut ml_kem)
+                .map_err(XWingError::MlKem)?;
+            let public_key = self.public_key().x25519();
+            combine(&ml_kem, &agreed, of_x25519, public_key, secret);
+            Ok(())
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use pkcs8::SubjectPublicKeyInfoRef;
 use pkcs8::der::asn1::BitStringRef;
 use pkcs8::der::{Decode, Encode};
 use pq_core::ml_kem::{EncapsulationKey, MlKem768, ParameterSet};
+use pq_core::wiping_stack;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::{SubjectKey, pem};
 use zeroize::Zeroizing;
@@ -11,6 +12,7 @@ use zeroize::Zeroizing;
 use super::error::XWingError;
 use super::mechanism::{CIPHERTEXT_LEN, POINT_LEN, agree, combine, point_of};
 use super::{IDENTIFIER, SECRET_LEN, check_identifier};
+use crate::stack::STACK;
 
 /// A public key of X-Wing, to which others encapsulate.
 #[derive(Clone)]
@@ -92,11 +94,13 @@ impl XWingPublicKey {
     /// [`XWingError::Randomness`] if there is none, and [`XWingError::LowOrder`] for a key that nobody made
     /// as the draft says; then nothing is written.
     pub fn encapsulate_into(&self, secret: &mut [u8; SECRET_LEN]) -> Result<Vec<u8>, XWingError> {
-        let mut m = Zeroizing::new([0; 32]);
-        let mut scalar = Zeroizing::new([0; POINT_LEN]);
-        getrandom::fill(&mut *m).map_err(XWingError::Randomness)?;
-        getrandom::fill(&mut *scalar).map_err(XWingError::Randomness)?;
-        self.encapsulate_with(&m, &scalar, secret)
+        wiping_stack::<STACK, _>(|| {
+            let mut m = Zeroizing::new([0; 32]);
+            let mut scalar = Zeroizing::new([0; POINT_LEN]);
+            getrandom::fill(&mut *m).map_err(XWingError::Randomness)?;
+            getrandom::fill(&mut *scalar).map_err(XWingError::Randomness)?;
+            self.encapsulate_with(&m, &scalar, secret)
+        })
     }
 
     /// EncapsulateDerand

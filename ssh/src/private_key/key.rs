@@ -1,5 +1,6 @@
 use core::fmt;
 
+use pq_core::wiping_stack;
 use rustls_pq::composite::CompositeKey;
 use zeroize::Zeroizing;
 
@@ -8,6 +9,7 @@ use super::file;
 use super::passphrase::Passphrase;
 use crate::encoding::{decode, encode};
 use crate::keys::{ALGORITHM, KeyName, PublicKey};
+use crate::stack::STACK;
 
 /// A private key with its comment: what is in a file such as `~/.ssh/id_mldsa44_ed25519`.
 ///
@@ -41,7 +43,7 @@ impl PrivateKey {
     /// [`PrivateKeyError::Randomness`] if there is none; [`PrivateKeyError::Key`] where the classical half
     /// can't be computed on this machine.
     pub fn generate() -> Result<Self, PrivateKeyError> {
-        Self::new(CompositeKey::generate(ALGORITHM)?)
+        wiping_stack::<STACK, _>(|| Self::new(CompositeKey::generate(ALGORITHM)?))
     }
 
     /// The key for SSH, without a comment, under the name that has no suffix.
@@ -67,8 +69,10 @@ impl PrivateKey {
         text: &str,
         passphrase: Option<&Passphrase<'_>>,
     ) -> Result<Self, PrivateKeyError> {
-        let (key, public_key) = file::read(&decode(text, LABEL)?, passphrase)?;
-        Ok(Self { key, public_key })
+        wiping_stack::<STACK, _>(|| {
+            let (key, public_key) = file::read(&decode(text, LABEL)?, passphrase)?;
+            Ok(Self { key, public_key })
+        })
     }
 
     /// What [`from_openssh`](Self::from_openssh) reads, encrypted if there is a passphrase. Of one key there
@@ -81,8 +85,10 @@ impl PrivateKey {
         &self,
         passphrase: Option<&Passphrase<'_>>,
     ) -> Result<Zeroizing<String>, PrivateKeyError> {
-        let bytes = file::write(&self.key, &self.public_key, passphrase)?;
-        Ok(encode(LABEL, &bytes))
+        wiping_stack::<STACK, _>(|| {
+            let bytes = file::write(&self.key, &self.public_key, passphrase)?;
+            Ok(encode(LABEL, &bytes))
+        })
     }
 
     /// The public key, with name and comment.

@@ -1,4 +1,5 @@
-//! What public operations of pq-core, pq-x509 and rustls-pq leave of secrets on the stack.
+//! What public operations of pq-core, pq-x509, rustls-pq, pq-cms, pq-hpke and pq-ssh
+//! leave of secrets on the stack.
 //!
 //! Each operation runs in a thread of its own, which then waits while another thread reads its
 //! stack and looks for the secrets that went into the operation, that came out of it, and that are
@@ -18,6 +19,7 @@ extern crate alloc;
 
 mod bases;
 mod derived;
+mod documents;
 mod exceptions;
 mod key_schedule;
 mod ml_dsa;
@@ -55,6 +57,11 @@ pub fn operations_over_bases() -> Vec<Operation> {
         quic::operations(),
     ];
     groups.into_iter().flatten().collect()
+}
+
+/// Those of pq-cms, pq-hpke and pq-ssh.
+pub fn operations_on_documents() -> Vec<Operation> {
+    documents::operations()
 }
 
 /// The name of an operation over a base.

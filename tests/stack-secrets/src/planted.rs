@@ -76,6 +76,7 @@ pub fn copies() -> BTreeMap<&'static str, bool> {
     for operation in crate::operations()
         .iter()
         .chain(&crate::operations_over_bases())
+        .chain(&crate::operations_on_documents())
     {
         let sought = operation.sought();
         let left = |run: &(dyn Fn() + Sync)| sought.in_stack(&left_by(run).stack);

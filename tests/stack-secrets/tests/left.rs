@@ -1,7 +1,9 @@
 //! No operation leaves a secret on the stack, on any backend, and a copy that one leaves is found.
 
 use pq_core::{arch, on_each_backend};
-use stack_secrets::{Exceptions, Operation, operations, operations_over_bases, planted};
+use stack_secrets::{
+    Exceptions, Operation, operations, operations_on_documents, operations_over_bases, planted,
+};
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "of optimised code only")]
@@ -23,7 +25,8 @@ fn nothing_is_left() {
     });
     // on the best backend: they add nothing that depends on it
     arch::lift_limit();
-    operations_over_bases().iter().for_each(run);
+    operations_over_bases().iter().for_each(&mut run);
+    operations_on_documents().iter().for_each(run);
     let stale = exceptions.stale();
     assert!(
         left.is_empty() && stale.is_empty(),
