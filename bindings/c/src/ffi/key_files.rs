@@ -1,0 +1,244 @@
+//! Keys in PEM and DER, which pq-x509 reads and writes.
+
+use core::ffi::c_int;
+use core::str;
+
+use pq_x509::{Algorithm, DecapsulationKey, PrivateKey, PrivateKeyForm, PublicKey, SigningKey};
+
+use zeroize::Zeroizing;
+
+use super::memory::{Region, apart, status};
+use crate::algorithms::{self, PQTLS_DER, PQTLS_FORM_EXPANDED, PQTLS_FORM_SEED, PQTLS_PEM, number};
+use crate::error::{
+    Code, PQTLS_ERROR_ALGORITHM, PQTLS_ERROR_MALFORMED_KEY, PQTLS_ERROR_SYNTAX,
+    PQTLS_ERROR_TOO_SMALL, PQTLS_ERROR_WRONG_LENGTH, key_code,
+};
+
+/// Reads a private key of any algorithm from PKCS#8 in DER or PEM (RFC 9881, RFC 9909, RFC 9935), with all
+/// checks. `form` is then PQTLS_FORM_SEED, or PQTLS_FORM_EXPANDED if there is no seed in the file; for SLH-DSA it
+/// is always PQTLS_FORM_EXPANDED, the signing key.
+///
+/// `output_len` gets the length of what is written. If output_size is smaller, nothing is written there and
+/// the result is PQTLS_ERROR_TOO_SMALL: `output` may be null with a size of 0 to ask for the length. The
+/// function allocates what it reads the file with, and wipes it.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pqtls_private_key_read(
+    file: *const u8,
+    file_len: usize,
+    algorithm: *mut i32,
+    form: *mut i32,
+    output: *mut u8,
+    output_size: usize,
+    output_len: *mut usize,
+) -> c_int {
+    status(|| {
+        let file = Region::input(file, file_len)?;
+        let output = Room::new(output, output_size, output_len)?;
+        let numbers = [scalar(algorithm)?, scalar(form)?];
+        apart(&[numbers[0], numbers[1], output.bytes, output.len], &[file])?;
+        // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
+        let key = match text_or_der(unsafe { file.as_slice() })? {
+            Encoded::Pem(text) => PrivateKey::from_pkcs8_pem(text),
+            Encoded::Der(der) => PrivateKey::from_pkcs8_der(der),
+        }
+        .map_err(|error| key_code(&error))?;
+        // that of SLH-DSA is part of its one form
+        let seed = key
+            .seed()
+            .filter(|_| key.algorithm().preferred_form() == PrivateKeyForm::Seed);
+        // SAFETY: the caller answers for the pointers, which are not null and apart from each other.
+        unsafe {
+            algorithm.write_unaligned(number(key.algorithm())?);
+            match seed {
+                Some(seed) => {
+                    form.write_unaligned(PQTLS_FORM_SEED);
+                    output.write(seed)
+                }
+                None => {
+                    form.write_unaligned(PQTLS_FORM_EXPANDED);
+                    output.write(&key.to_expanded())
+                }
+            }
+        }
+    })
+}
+
+/// Writes a private key as PKCS#8 in PQTLS_DER or PQTLS_PEM. `key` is the seed of a key of ML-KEM or ML-DSA, or a
+/// signing key of SLH-DSA. For `output` see pqtls_private_key_read.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pqtls_private_key_write(
+    algorithm: i32,
+    key: *const u8,
+    key_len: usize,
+    encoding: i32,
+    output: *mut u8,
+    output_size: usize,
+    output_len: *mut usize,
+) -> c_int {
+    status(|| {
+        let key = Region::input(key, key_len)?;
+        let output = Room::new(output, output_size, output_len)?;
+        apart(&[output.bytes, output.len], &[key])?;
+        // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
+        let key = private_key(algorithms::algorithm(algorithm)?, unsafe { key.as_slice() })?;
+        let bytes = match encoding {
+            PQTLS_DER => key.to_pkcs8_der(),
+            PQTLS_PEM => key
+                .to_pkcs8_pem()
+                .map(|pem| Zeroizing::new(pem.as_bytes().to_vec())),
+            _ => return Err(PQTLS_ERROR_ALGORITHM),
+        }
+        .map_err(|error| key_code(&error))?;
+        // SAFETY: the caller answers for the outputs, which are apart from each other.
+        unsafe { output.write(&bytes) }
+    })
+}
+
+/// Reads a public key of any algorithm from a SubjectPublicKeyInfo in DER or PEM, with all checks, to the
+/// bytes that its FIPS says. For `output` see pqtls_private_key_read.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pqtls_public_key_read(
+    file: *const u8,
+    file_len: usize,
+    algorithm: *mut i32,
+    output: *mut u8,
+    output_size: usize,
+    output_len: *mut usize,
+) -> c_int {
+    status(|| {
+        let file = Region::input(file, file_len)?;
+        let output = Room::new(output, output_size, output_len)?;
+        apart(&[scalar(algorithm)?, output.bytes, output.len], &[file])?;
+        // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
+        let key = match text_or_der(unsafe { file.as_slice() })? {
+            Encoded::Pem(text) => PublicKey::from_spki_pem(text),
+            Encoded::Der(der) => PublicKey::from_spki_der(der),
+        }
+        .map_err(|error| key_code(&error))?;
+        // SAFETY: the caller answers for the pointers, which are not null and apart from each other.
+        unsafe {
+            algorithm.write_unaligned(number(key.algorithm())?);
+            output.write(key.as_bytes())
+        }
+    })
+}
+
+/// Writes a public key as a SubjectPublicKeyInfo in PQTLS_DER or PQTLS_PEM. For `output` see
+/// pqtls_private_key_read.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pqtls_public_key_write(
+    algorithm: i32,
+    key: *const u8,
+    key_len: usize,
+    encoding: i32,
+    output: *mut u8,
+    output_size: usize,
+    output_len: *mut usize,
+) -> c_int {
+    status(|| {
+        let key = Region::input(key, key_len)?;
+        let output = Room::new(output, output_size, output_len)?;
+        apart(&[output.bytes, output.len], &[key])?;
+        let algorithm = algorithms::algorithm(algorithm)?;
+        // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
+        let key = PublicKey::from_bytes(algorithm, unsafe { key.as_slice() })
+            .map_err(|error| key_code(&error))?;
+        let bytes = match encoding {
+            PQTLS_DER => key.to_spki_der().to_vec(),
+            PQTLS_PEM => key.to_spki_pem().into_bytes(),
+            _ => return Err(PQTLS_ERROR_ALGORITHM),
+        };
+        // SAFETY: the caller answers for the outputs, which are apart from each other.
+        unsafe { output.write(&bytes) }
+    })
+}
+
+/// An output whose length is known only when it is made.
+struct Room {
+    bytes: Region,
+    len: Region,
+    place: *mut usize,
+    size: usize,
+}
+
+impl Room {
+    fn new(output: *mut u8, size: usize, len: *mut usize) -> Result<Self, Code> {
+        Ok(Self {
+            bytes: Region::input(output, size)?,
+            len: scalar(len)?,
+            place: len,
+            size,
+        })
+    }
+
+    /// # Safety
+    ///
+    /// The caller of the library answers for both places being writable, and they are apart from `bytes`.
+    unsafe fn write(&self, bytes: &[u8]) -> Result<(), Code> {
+        // SAFETY: what this function asks for
+        unsafe {
+            self.place.write_unaligned(bytes.len());
+            if bytes.len() > self.size {
+                return Err(PQTLS_ERROR_TOO_SMALL);
+            }
+            self.bytes.as_mut_slice()[..bytes.len()].copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+}
+
+/// Where a number goes.
+fn scalar<T>(place: *mut T) -> Result<Region, Code> {
+    Region::output(place.cast(), size_of::<T>())
+}
+
+/// The key of what a caller passes as its shortest form.
+fn private_key(algorithm: Algorithm, bytes: &[u8]) -> Result<PrivateKey, Code> {
+    if algorithm.preferred_form() == PrivateKeyForm::Seed {
+        return from_seed(algorithm, bytes);
+    }
+    let seed = bytes
+        .get(..algorithm.seed_len())
+        .ok_or(PQTLS_ERROR_WRONG_LENGTH)?;
+    if bytes.len() != algorithm.expanded_len() {
+        return Err(PQTLS_ERROR_WRONG_LENGTH);
+    }
+    let key = from_seed(algorithm, seed)?;
+    // What differs at most is the public part.
+    if *key.to_expanded() == bytes {
+        Ok(key)
+    } else {
+        Err(PQTLS_ERROR_MALFORMED_KEY)
+    }
+}
+
+fn from_seed(algorithm: Algorithm, seed: &[u8]) -> Result<PrivateKey, Code> {
+    match algorithm {
+        Algorithm::Signature(own) => SigningKey::from_seed(own, seed).map(PrivateKey::Signing),
+        Algorithm::Kem(own) => {
+            DecapsulationKey::from_seed(own, seed).map(PrivateKey::Decapsulation)
+        }
+        _ => return Err(PQTLS_ERROR_ALGORITHM),
+    }
+    .map_err(|error| key_code(&error))
+}
+
+enum Encoded<'a> {
+    Pem(&'a str),
+    Der(&'a [u8]),
+}
+
+/// DER of keys begins with the tag of a SEQUENCE, and PEM does not.
+fn text_or_der(file: &[u8]) -> Result<Encoded<'_>, Code> {
+    match file {
+        [0x30, ..] => Ok(Encoded::Der(file)),
+        _ => match str::from_utf8(file) {
+            Ok(text) => Ok(Encoded::Pem(text)),
+            Err(_) => Err(PQTLS_ERROR_SYNTAX),
+        },
+    }
+}

@@ -1,0 +1,13 @@
+//! The library for C: pq-core's algorithms, and keys in PEM and DER of pq-x509.
+//!
+//! [`ffi`] has the functions, and is the only place for `unsafe` code. [`algorithms`], [`sizes`] and
+//! [`error`] have the numbers that are in the header.
+//!
+//! A panic ends the process, as `extern "C"` has it: it never unwinds into C.
+#![deny(unsafe_code)]
+
+pub mod algorithms;
+pub mod error;
+#[expect(unsafe_code, reason = "what C passes is pointers")]
+pub mod ffi;
+pub mod sizes;
