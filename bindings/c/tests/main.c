@@ -313,7 +313,8 @@ static void test_fork(void) {
     close(ends[1]);
 }
 
-/* main VECTORS: a file that tests/vectors.py wrote, or nothing to go without. */
+/* main [VECTORS [PRIVATE PUBLIC]...]: a file that tests/vectors.py wrote, and key files, "-" for the public one
+ * of a private key that must be refused. */
 int main(int argc, char **argv) {
     CHECK(strcmp(pqtls_error_string(PQTLS_OK), "no error") == 0);
     for (int i = -14; i < 0; i++)
@@ -329,6 +330,7 @@ int main(int argc, char **argv) {
     test_threads();
     test_fork();
     if (argc > 1) test_vectors(argv[1]);
+    for (int i = 2; i + 1 < argc; i += 2) test_files(argv[i], argv[i + 1]);
     puts("all is well");
     return 0;
 }

@@ -41,5 +41,6 @@ void *storage(size_t bytes);
 int is_zero(const void *bytes, size_t len);
 
 void test_vectors(const char *path);
+void test_files(const char *private_path, const char *public_path);
 
 #endif

@@ -1,0 +1,78 @@
+// The C++ wrapper, right and wrong.
+#include <pqtls.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);           \
+            std::exit(1);                                                                          \
+        }                                                                                          \
+    } while (0)
+
+using namespace std::literals;
+using pqtls::algorithm;
+
+template <class Call> int code_of(Call call) {
+    try {
+        call();
+    } catch (const pqtls::error &error) {
+        CHECK(error.what() == std::string(pqtls_error_string(error.code())));
+        return error.code();
+    }
+    return PQTLS_OK;
+}
+
+int main() {
+    for (auto set : {algorithm::ml_kem_512, algorithm::ml_kem_768, algorithm::ml_kem_1024}) {
+        auto key = pqtls::ml_kem::decapsulation_key::generate(set);
+        pqtls::ml_kem::encapsulation_key public_key(set, key.public_key());
+        auto [ciphertext, secret] = public_key.encapsulate();
+        CHECK(key.decapsulate(ciphertext) == secret);
+        auto again = pqtls::ml_kem::decapsulation_key::from_seed(set, key.seed());
+        auto expanded = pqtls::ml_kem::decapsulation_key::from_expanded(set, again.expanded());
+        CHECK(expanded.decapsulate(ciphertext) == secret);
+        CHECK(code_of([&] { (void)expanded.seed(); }) == PQTLS_ERROR_NO_SEED);
+        CHECK(code_of([&] { (void)key.decapsulate("short"sv); }) == PQTLS_ERROR_WRONG_LENGTH);
+        auto moved = std::move(key);
+        CHECK(moved.decapsulate(ciphertext) == secret);
+        CHECK(code_of([&] { (void)key.decapsulate(ciphertext); }) == PQTLS_ERROR_NULL);
+    }
+    for (auto set : {algorithm::ml_dsa_44, algorithm::ml_dsa_65, algorithm::ml_dsa_87}) {
+        auto key = pqtls::ml_dsa::signing_key::generate(set);
+        pqtls::ml_dsa::verifying_key public_key(set, key.public_key());
+        auto signature = key.sign("message"sv, "context"sv);
+        CHECK(public_key.verify("message"sv, signature, "context"sv));
+        CHECK(!public_key.verify("massage"sv, signature, "context"sv));
+        CHECK(public_key.verify(public_key.mu("message"sv, "context"sv), signature, {}, PQTLS_MU));
+        CHECK(code_of([&] { (void)public_key.verify("message"sv, "no signature"sv); }) ==
+              PQTLS_ERROR_WRONG_LENGTH);
+        CHECK(code_of([&] { (void)key.sign("message"sv, std::string(256, 'x')); }) == PQTLS_ERROR_CONTEXT);
+#if __cplusplus >= 202002L
+        CHECK(public_key.verify(std::span<const char>("message", 7), std::span(signature), "context"sv));
+#endif
+    }
+    // what a source throws arrives, and nothing is half made
+    struct empty {};
+    try {
+        (void)pqtls::ml_dsa::signing_key::generate(algorithm::ml_dsa_44,
+                                                   [](std::uint8_t *, std::size_t) { throw empty{}; });
+        CHECK(!"thrown");
+    } catch (empty) {
+    }
+    auto sevens = [](std::uint8_t *out, std::size_t len) {
+        while (len--) *out++ = 7;
+    };
+    auto fixed = pqtls::ml_kem::decapsulation_key::generate(algorithm::ml_kem_768, sevens);
+    CHECK(fixed.seed() == pqtls::secret(64, 7));
+    CHECK(code_of([] { (void)pqtls::ml_kem::decapsulation_key::generate(algorithm::ml_dsa_44); }) ==
+          PQTLS_ERROR_ALGORITHM);
+    std::puts("all is well");
+}
