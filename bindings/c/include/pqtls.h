@@ -6,14 +6,14 @@
  * What holds of every function that returns an int:
  *
  *  - It returns PQTLS_OK, which is 0, or a negative PQTLS_ERROR_..., of which pqtls_error_string has a
- *    sentence. It never ends the process on account of what it was given.
+ *    sentence. It never ends the process on account of what it was given. (Only a lack of memory does, in
+ *    the functions for PEM and DER, which alone allocate.)
  *  - A pointer points to as many bytes as the length beside it says, readable or writable as its type
  *    has it. A null pointer is an error, but for inputs of length 0 and where a function says so.
  *  - Lengths are exact. The macros have them.
- *  - After an error outputs are zeros, or untouched if the pointers themselves were refused (null,
- *    misaligned, overlapping, too small).
+ *  - After an error outputs are zeros, or untouched if the pointers, the key or the algorithm were refused
+ *    before (null, misaligned, overlapping, too small a storage, no key).
  *  - Outputs must not overlap each other, inputs or keys: PQTLS_ERROR_OVERLAP. Inputs may.
- *  - Nothing is allocated, but by the functions for PEM and DER.
  *  - Threads may use a key at the same time, as long as none makes it anew or wipes it.
  *  - Nothing is kept between calls, so a fork is no concern.
  *
@@ -514,8 +514,8 @@ typedef struct pqtls_ml_dsa_verifying_key pqtls_ml_dsa_verifying_key;
 // Fills `out` with `len` bytes that nobody can guess, and returns 0; anything else is a failure. `context`
 // is what the library was given beside it.
 //
-// It must return: no exception and no longjmp may leave it. It may call the library, but not with
-// the outputs or, where a key is being made, the key of the call that it serves.
+// It must return: no exception and no longjmp may leave it. It may call the library, but it must leave the
+// outputs and the key of the call that it serves as they are.
 typedef int (*pqtls_random)(void *context, uint8_t *out, size_t len);
 
 #ifdef __cplusplus

@@ -268,8 +268,13 @@ static void test_files_of(const struct set *set) {
     IS(pqtls_private_key_write(set->number, key, key_len - 1, PQTLS_DER, NULL, 0, &len),
        PQTLS_ERROR_WRONG_LENGTH);
     IS(pqtls_private_key_write(99, key, key_len, PQTLS_DER, NULL, 0, &len), PQTLS_ERROR_ALGORITHM);
+    memset(back, 1, 2);
     IS(pqtls_private_key_read((const uint8_t *)"x", 1, &algorithm, &form, back, 1, &back_len),
        PQTLS_ERROR_SYNTAX);
+    CHECK(algorithm == 0 && form == 0 && back_len == 0 && back[0] == 0 && back[1] == 1);
+    IS(pqtls_private_key_read(back, 1, &algorithm, &form, back, 1, &back_len), PQTLS_ERROR_OVERLAP);
+    IS(pqtls_private_key_read(back, 1, &algorithm, &algorithm, back + 1, 1, &back_len), PQTLS_ERROR_OVERLAP);
+    IS(pqtls_private_key_read(back, 1, NULL, &form, back + 1, 1, &back_len), PQTLS_ERROR_NULL);
     free(sk);
     free(pk);
     free(back);

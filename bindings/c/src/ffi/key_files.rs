@@ -5,7 +5,7 @@ use core::str;
 
 use pq_x509::{Algorithm, DecapsulationKey, PrivateKey, PrivateKeyForm, PublicKey, SigningKey};
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::memory::{Region, apart, status};
 use crate::algorithms::{self, PQTLS_DER, PQTLS_FORM_EXPANDED, PQTLS_FORM_SEED, PQTLS_PEM, number};
@@ -37,6 +37,12 @@ pub unsafe extern "C" fn pqtls_private_key_read(
         let output = Room::new(output, output_size, output_len)?;
         let numbers = [scalar(algorithm)?, scalar(form)?];
         apart(&[numbers[0], numbers[1], output.bytes, output.len], &[file])?;
+        // SAFETY: the caller answers for the outputs, which are apart from each other and the file.
+        unsafe {
+            output.clear();
+            algorithm.write_unaligned(0);
+            form.write_unaligned(0);
+        }
         // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
         let key = match text_or_der(unsafe { file.as_slice() })? {
             Encoded::Pem(text) => PrivateKey::from_pkcs8_pem(text),
@@ -81,6 +87,8 @@ pub unsafe extern "C" fn pqtls_private_key_write(
         let key = Region::input(key, key_len)?;
         let output = Room::new(output, output_size, output_len)?;
         apart(&[output.bytes, output.len], &[key])?;
+        // SAFETY: the caller answers for the outputs, which are apart from each other and the key.
+        unsafe { output.clear() };
         // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
         let key = private_key(algorithms::algorithm(algorithm)?, unsafe { key.as_slice() })?;
         let bytes = match encoding {
@@ -112,6 +120,11 @@ pub unsafe extern "C" fn pqtls_public_key_read(
         let file = Region::input(file, file_len)?;
         let output = Room::new(output, output_size, output_len)?;
         apart(&[scalar(algorithm)?, output.bytes, output.len], &[file])?;
+        // SAFETY: the caller answers for the outputs, which are apart from each other and the file.
+        unsafe {
+            output.clear();
+            algorithm.write_unaligned(0);
+        }
         // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
         let key = match text_or_der(unsafe { file.as_slice() })? {
             Encoded::Pem(text) => PublicKey::from_spki_pem(text),
@@ -143,6 +156,8 @@ pub unsafe extern "C" fn pqtls_public_key_write(
         let key = Region::input(key, key_len)?;
         let output = Room::new(output, output_size, output_len)?;
         apart(&[output.bytes, output.len], &[key])?;
+        // SAFETY: the caller answers for the outputs, which are apart from each other and the key.
+        unsafe { output.clear() };
         let algorithm = algorithms::algorithm(algorithm)?;
         // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
         let key = PublicKey::from_bytes(algorithm, unsafe { key.as_slice() })
@@ -175,9 +190,22 @@ impl Room {
         })
     }
 
+    /// Writes zeros, which are what is there after an error.
+    ///
     /// # Safety
     ///
-    /// The caller of the library answers for both places being writable, and they are apart from `bytes`.
+    /// The caller of the library answers for both places being writable, and they are apart from all else.
+    unsafe fn clear(&self) {
+        // SAFETY: what this function asks for
+        unsafe {
+            self.place.write_unaligned(0);
+            self.bytes.as_mut_slice().zeroize();
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`clear`](Self::clear), `bytes` included.
     unsafe fn write(&self, bytes: &[u8]) -> Result<(), Code> {
         // SAFETY: what this function asks for
         unsafe {

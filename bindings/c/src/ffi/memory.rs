@@ -42,7 +42,9 @@ impl Region {
     }
 
     fn overlaps(self, other: Self) -> bool {
-        self.start.addr() < other.start.addr() + other.len
+        self.len != 0
+            && other.len != 0
+            && self.start.addr() < other.start.addr() + other.len
             && other.start.addr() < self.start.addr() + self.len
     }
 

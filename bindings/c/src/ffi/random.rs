@@ -7,8 +7,8 @@ use crate::error::{Code, PQTLS_ERROR_RANDOMNESS};
 /// Fills `out` with `len` bytes that nobody can guess, and returns 0; anything else is a failure. `context`
 /// is what the library was given beside it.
 ///
-/// It must return: no exception and no longjmp may leave it. It may call the library, but not with
-/// the outputs or, where a key is being made, the key of the call that it serves.
+/// It must return: no exception and no longjmp may leave it. It may call the library, but it must leave the
+/// outputs and the key of the call that it serves as they are.
 pub type Random =
     Option<unsafe extern "C" fn(context: *mut c_void, out: *mut u8, len: usize) -> c_int>;
 
