@@ -7,6 +7,8 @@
     reason = "what all functions ask for stands once, at the head of the header: see cbindgen.toml"
 )]
 
+#[cfg(feature = "bench")]
+pub mod bench;
 pub mod key_files;
 mod memory;
 pub mod ml_dsa;
