@@ -300,7 +300,7 @@ impl Journal {
         let offset = self.end.offset + OVERHEAD + length;
         if offset > self.file.metadata()?.len() {
             let zeros = offset.next_multiple_of(MEGABYTE) - offset;
-            io::copy(&mut io::repeat(0).take(zeros), &mut writer)?;
+            writer.write_all(&vec![0; zeros as usize])?;
         }
         writer.flush()?;
         self.file.sync_data()?;
