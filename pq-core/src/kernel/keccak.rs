@@ -277,9 +277,9 @@ fn round<B: Backend, V: U64s, const PAIRS: bool>(
     let c4 = a[0][4].xor5::<PAIRS>(a[1][4], a[2][4], a[3][4], a[4][4]);
 
     // Rows of the result of ρ and π, and χ over them: over each at once, or when all are there.
-    let chi_if = |now, y, row| if now { chi::<B, V>(token, y, row) } else { row };
     let early = !V::CHI_LAST;
-    let row0 = chi_if(
+    let row0 = chi_if::<B, V>(
+        token,
         early,
         0,
         [
@@ -290,7 +290,8 @@ fn round<B: Backend, V: U64s, const PAIRS: bool>(
             a[4][4].theta_rotate::<14, PAIRS>(c3, c0),
         ],
     );
-    let row1 = chi_if(
+    let row1 = chi_if::<B, V>(
+        token,
         early,
         1,
         [
@@ -301,7 +302,8 @@ fn round<B: Backend, V: U64s, const PAIRS: bool>(
             a[4][2].theta_rotate::<61, PAIRS>(c1, c3),
         ],
     );
-    let row2 = chi_if(
+    let row2 = chi_if::<B, V>(
+        token,
         early,
         2,
         [
@@ -312,7 +314,8 @@ fn round<B: Backend, V: U64s, const PAIRS: bool>(
             a[4][0].theta_rotate::<18, PAIRS>(c4, c1),
         ],
     );
-    let row3 = chi_if(
+    let row3 = chi_if::<B, V>(
+        token,
         early,
         3,
         [
@@ -323,7 +326,8 @@ fn round<B: Backend, V: U64s, const PAIRS: bool>(
             a[4][3].theta_rotate::<56, PAIRS>(c2, c4),
         ],
     );
-    let row4 = chi_if(
+    let row4 = chi_if::<B, V>(
+        token,
         early,
         4,
         [
@@ -335,14 +339,21 @@ fn round<B: Backend, V: U64s, const PAIRS: bool>(
         ],
     );
     let mut rows = [
-        chi_if(!early, 0, row0),
-        chi_if(!early, 1, row1),
-        chi_if(!early, 2, row2),
-        chi_if(!early, 3, row3),
-        chi_if(!early, 4, row4),
+        chi_if::<B, V>(token, !early, 0, row0),
+        chi_if::<B, V>(token, !early, 1, row1),
+        chi_if::<B, V>(token, !early, 2, row2),
+        chi_if::<B, V>(token, !early, 3, row3),
+        chi_if::<B, V>(token, !early, 4, row4),
     ];
     rows[0][0] = rows[0][0].xor(V::splat(token, constant));
     rows
+}
+
+/// [`chi`], or the row as it is. No closure: whether those are calls depends on the whole program, and as calls
+/// they took the portable backend of `pqtls` twice as long.
+#[inline(always)]
+fn chi_if<B: Backend, V: U64s>(token: V::Token, now: bool, y: usize, row: [V; 5]) -> [V; 5] {
+    if now { chi::<B, V>(token, y, row) } else { row }
 }
 
 /// The step χ on row `y`.
