@@ -22,7 +22,7 @@ pub(crate) fn run_all() -> Vec<Shown> {
     let folder = Folder::with_ca();
     make_trust_stores(&folder);
     let mut shown = Vec::new();
-    visit(&pqtls::command(), "pqtls", &folder, &mut shown);
+    visit(&pqtls_commands::command(), "pqtls", &folder, &mut shown);
     shown
 }
 
@@ -106,6 +106,6 @@ fn every_option_has_help() {
         }
         command.get_subcommands().for_each(visit);
     }
-    visit(&pqtls::command());
-    pqtls::command().debug_assert();
+    visit(&pqtls_commands::command());
+    pqtls_commands::command().debug_assert();
 }

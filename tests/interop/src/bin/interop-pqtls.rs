@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    pqtls::run(std::env::args_os())
+    pqtls_commands::run(std::env::args_os())
 }

@@ -11,9 +11,13 @@ use std::{env, thread};
 use pq_x509::{
     CertificateBuilder, Issuer, KeyUsages, PreHash, SignatureAlgorithm, SigningKey, pem,
 };
-use rustls::crypto::CryptoProvider;
-use rustls::crypto::cipher::{AeadKey, Iv, OutboundChunks, OutboundPlainMessage};
-use rustls::{CipherSuite, ContentType, ProtocolVersion, SupportedCipherSuite};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use rustls::{
+    ContentType, ProtocolVersion, SupportedCipherSuite,
+    crypto::cipher::{AeadKey, Iv, OutboundChunks, OutboundPlainMessage},
+};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use rustls_pq::classical::verification_algorithms;
 use rustls_pq::classical::{AgreementAlgorithm, ClassicalAgreementKey};
 use serde::Serialize;
 use tempfile::TempDir;
@@ -84,8 +88,7 @@ pub(super) fn measure(
     let workshop = Workshop::new(above, mebibytes)?;
     let mut hasher = DIGEST.hasher();
     let hash = alone(mebibytes, |piece| hasher.update(piece));
-    let provider = rustls_pq::provider().ok();
-    let aead = provider.as_ref().and_then(encrypting).map(|mut encrypt| {
+    let aead = encrypting().map(|mut encrypt| {
         alone(mebibytes, |piece| {
             for (number, record) in piece.chunks(RECORD).enumerate() {
                 encrypt(record, number as u64);
@@ -358,13 +361,14 @@ fn alone(mebibytes: u64, mut take: impl FnMut(&[u8])) -> Rate {
 /// The longest record of TLS.
 const RECORD: usize = 16 * 1024;
 
-/// AES-256-GCM of the base, as connections have it.
-fn encrypting(provider: &CryptoProvider) -> Option<impl FnMut(&[u8], u64) + use<>> {
-    let suites = &provider.cipher_suites;
-    let suite = suites
-        .iter()
-        .find(|suite| suite.suite() == CipherSuite::TLS13_AES_256_GCM_SHA384)?;
-    let SupportedCipherSuite::Tls13(suite) = suite else {
+/// AES-256-GCM of the base, as connections have it. It is not asked of the provider, which would bring key
+/// exchanges and handshakes into this program.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn encrypting() -> Option<impl FnMut(&[u8], u64)> {
+    // which says whether the CPU has what graviola needs
+    verification_algorithms().ok()?;
+    let SupportedCipherSuite::Tls13(suite) = rustls_graviola::suites::TLS13_AES_256_GCM_SHA384
+    else {
         return None;
     };
     let key = AeadKey::from([7; 32]);
@@ -378,4 +382,10 @@ fn encrypting(provider: &CryptoProvider) -> Option<impl FnMut(&[u8], u64) + use<
         // It has room, and is no longer than a record.
         let _ = black_box(encrypter.encrypt(message, number));
     })
+}
+
+/// There is no base for other CPUs.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn encrypting() -> Option<fn(&[u8], u64)> {
+    None
 }

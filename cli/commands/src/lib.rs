@@ -45,7 +45,7 @@ use self::exit_status::ExitStatus;
 
 /// Its examples of Rust are compiled and run with the tests; `tests/program` runs its commands.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/documents.md")]
+#[doc = include_str!("../../../docs/documents.md")]
 struct DocumentsPage;
 
 /// Runs the program with a command line, of which the first word is the program's own name, and
