@@ -216,7 +216,10 @@ fn every_command_has_a_manual_page() {
     let folder = Folder::new();
     fs::create_dir(folder.path().join("man1")).unwrap();
     let pages = folder.pqtls("man --out man1");
-    assert_eq!(pages.ok().lines().count(), count(&pqtls_commands::command()));
+    assert_eq!(
+        pages.ok().lines().count(),
+        count(&pqtls_commands::command())
+    );
     assert!(pages.ok().contains("man1/pqtls-key-new.1\n"));
     let page = folder.read("man1/pqtls-cert.1");
     assert!(page.contains(".TH pqtls-cert 1  \"pqtls "), "{page}");
