@@ -6,7 +6,8 @@ use std::path::Path;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=no-unwinding.ld");
-    // Cargo says neither what the profile is named nor that it aborts: `target/dist/build/pqtls-…/out`.
+    // Cargo says neither what the profile is named nor that it aborts, so its folder has to:
+    // `target/dist/build/pqtls-…/out`.
     let out = env::var_os("OUT_DIR").unwrap_or_default();
     let profile = Path::new(&out).ancestors().nth(3).and_then(Path::file_name);
     let is = |name, value: &str| env::var(name).is_ok_and(|found| found == value);
