@@ -27,11 +27,12 @@ pub struct OcspVerifier<'a> {
     time: UnixTime,
     algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
     nonce: Option<&'a OcspNonce>,
+    takes_endless: bool,
 }
 
 impl<'a> OcspVerifier<'a> {
-    /// By how much thisUpdate may be later than the time validated for. That is as much as OpenSSL's `ocsp`
-    /// and `s_client` allow.
+    /// By how much thisUpdate may be later than the time validated for. That is as much as OpenSSL's command
+    /// `ocsp` allows.
     pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(5 * 60);
 
     /// Checks responses about this issuer's certificates at this time.
@@ -41,6 +42,7 @@ impl<'a> OcspVerifier<'a> {
             time,
             algorithms: &[],
             nonce: None,
+            takes_endless: false,
         }
     }
 
@@ -58,6 +60,12 @@ impl<'a> OcspVerifier<'a> {
     #[must_use]
     pub fn with_nonce(mut self, nonce: &'a OcspNonce) -> Self {
         self.nonce = Some(nonce);
+        self
+    }
+
+    /// Takes responses without nextUpdate, of which only a revocation may be believed.
+    pub(super) fn with_endless(mut self) -> Self {
+        self.takes_endless = true;
         self
     }
 
@@ -86,7 +94,9 @@ impl<'a> OcspVerifier<'a> {
         let answer = answer.ok_or(OcspError::NotAbout)?;
         self.check_nonce(response)?;
         self.check_times(answer)?;
-        let delegate = self.check_responder(response, invalid)?;
+        // Whose clock is ahead has a certificate by that clock.
+        let time = self.time.max(answer.this_update());
+        let delegate = self.check_responder(response, time, invalid)?;
         Ok(VerifiedAnswer { answer, delegate })
     }
 
@@ -108,7 +118,7 @@ impl<'a> OcspVerifier<'a> {
         }
         match answer.next_update() {
             Some(next_update) if time > next_update => Err(OcspError::Stale { next_update, time }),
-            None if self.nonce.is_none() => Err(OcspError::NoNextUpdate),
+            None if self.nonce.is_none() && !self.takes_endless => Err(OcspError::NoNextUpdate),
             _ => Ok(()),
         }
     }
@@ -117,6 +127,7 @@ impl<'a> OcspVerifier<'a> {
     fn check_responder<'r>(
         &self,
         response: &'r OcspResponse,
+        time: UnixTime,
         invalid: &mut usize,
     ) -> Result<Option<&'r Certificate>, OcspError> {
         let id = response.responder();
@@ -135,7 +146,7 @@ impl<'a> OcspVerifier<'a> {
         let named = response.certificates().iter().filter(|one| id.is(one));
         for delegate in named.take(MAX_DELEGATES) {
             let result = self
-                .check_delegate(delegate)
+                .check_delegate(delegate, time)
                 .map_err(|error| OcspError::Delegate {
                     subject: delegate.describe_subject(),
                     error: error.into(),
@@ -156,12 +167,16 @@ impl<'a> OcspVerifier<'a> {
         Err(refused.unwrap_or_else(|| OcspError::UnknownResponder(id.to_string())))
     }
 
-    fn check_delegate(&self, delegate: &Certificate) -> Result<(), OcspDelegateError> {
+    fn check_delegate(
+        &self,
+        delegate: &Certificate,
+        time: UnixTime,
+    ) -> Result<(), OcspDelegateError> {
         check_delegate(delegate, self.issuer)?;
         if let Some(oid) = unprocessed_critical_extension(delegate) {
             return Err(OcspDelegateError::CriticalExtension(oid));
         }
-        if !(delegate.not_before()..=delegate.not_after()).contains(&self.time) {
+        if !(delegate.not_before()..=delegate.not_after()).contains(&time) {
             return Err(OcspDelegateError::Validity);
         }
         Ok(delegate.verify_signature(self.issuer, self.algorithms)?)

@@ -307,7 +307,7 @@ impl RevocationChecks<'_> {
         }
     }
 
-    /// Whether a list that has expired, and is newer than a response that is good, says that the
+    /// Whether a list that has expired, and is as new as a response that is good, says that the
     /// certificate was revoked.
     fn by_newer_list(
         &self,
@@ -316,7 +316,7 @@ impl RevocationChecks<'_> {
         at: UnixTime,
     ) -> Result<(), ValidationError> {
         let covering = self.revocation.policy.lists.covering(certificate, role);
-        let newer = covering.filter(|(_, list)| list.list.this_update() > at);
+        let newer = covering.filter(|(_, list)| list.list.this_update() >= at);
         match newer.and_then(|(_, list)| list.list.entry_for(certificate)) {
             None => Ok(()),
             Some(entry) => Err(revoked(certificate, entry.clone())),
@@ -351,8 +351,8 @@ impl RevocationChecks<'_> {
         outcome
     }
 
-    /// Whether a response that has expired, and is as new as all that is good, says that the certificate
-    /// was revoked. It and its signer are checked for when it was made.
+    /// Whether a response that has expired or says no end, and is as new as all that is good, says that the
+    /// certificate was revoked. It and its signer are checked for when it was made.
     fn by_expired_responses(
         &self,
         certificate: &Certificate,
@@ -363,13 +363,18 @@ impl RevocationChecks<'_> {
             let Some(answer) = response.answer_for(certificate, issuer) else {
                 continue;
             };
-            let has_expired = answer.next_update().is_some_and(|end| self.time > end);
+            let end = answer.next_update();
+            // What has no end may have expired as well.
+            let has_expired = end.is_none_or(|end| self.time > end);
             let is_revoked = matches!(answer.status(), CertStatus::Revoked { .. });
             let at = answer.this_update();
             if !(has_expired && is_revoked && good_at.is_none_or(|good| good <= at)) {
                 continue;
             }
-            let verifier = self.ocsp_verifier(issuer, at);
+            // thisUpdate may be from before there was the delegate.
+            let made = response.produced_at().max(at);
+            let made = end.map_or(made, |end| made.min(end));
+            let verifier = self.ocsp_verifier(issuer, made).with_endless();
             match self.by_response(response, certificate, issuer, &verifier) {
                 Err(error) if is_final(&error) => return Err(error),
                 // It counts for nothing.

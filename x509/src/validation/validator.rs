@@ -124,8 +124,8 @@ impl ChainValidator {
     /// A response is of use for the certificates that it is about, by their issuers on the path, if it
     /// passes an [`OcspVerifier`](crate::OcspVerifier)'s checks; if its signer has a certificate without
     /// id-pkix-ocsp-nocheck, that must be on no list, and be covered by one unless the policy allows
-    /// unknown status. Responses about other certificates are passed over. One that has expired is of no use
-    /// either, but that it says revoked still counts unless something good is newer, as
+    /// unknown status. Responses about other certificates are passed over. One that has expired or says no end is of
+    /// no use either, but that it says revoked still counts unless something good is newer, as
     /// [`RevocationPolicy`] has it.
     ///
     /// Without a policy the status of certificates need not be known: a certificate is refused if a response

@@ -423,6 +423,20 @@ fn times() {
         })
     );
     assert_eq!(verify(1_999_999_700), Ok(CertStatus::Good));
+    // and its own certificate as new as its answer
+    let key = key();
+    let certificate = CertificateBuilder::ocsp_responder()
+        .common_name("OCSP")
+        .validity(Validity::new(at(2_000_000_000), at(2_000_000_010)));
+    let certificate = pki.ca.issue(certificate, &key).unwrap();
+    let delegate = OcspResponder::delegate(pki.ca.certificate().clone(), certificate, key).unwrap();
+    let by_delegate = delegate
+        .respond(&request, at(1), validity, |_| {
+            Ok::<_, IssueError>(CertStatus::Good)
+        })
+        .unwrap();
+    let early = OcspVerifier::new(pki.ca.certificate(), unix(1_999_999_700));
+    assert!(early.verify(&by_delegate, &leaf).is_ok());
     assert_eq!(verify(2_000_000_000), Ok(CertStatus::Good));
     assert_eq!(verify(2_000_000_010), Ok(CertStatus::Good));
     let stale = verify(2_000_000_011).unwrap_err();
@@ -1195,8 +1209,23 @@ fn a_revocation_outlives_the_response_that_says_so() {
             Err(error) => panic!("{error}"),
         }
     };
+    // By a delegate whose certificate is newer than thisUpdate, as those are who answer by a list.
+    let key = key();
+    let certificate = responder().validity(Validity::new(days(-3), days(1)));
+    let certificate = pki.ca.issue(certificate, &key).unwrap();
+    let by_delegate =
+        OcspResponder::delegate(pki.ca.certificate().clone(), certificate, key).unwrap();
+    let by_delegate = by_delegate.respond(
+        &request(&leaf, pki.ca.certificate()),
+        days(-3),
+        Validity::new(days(-4), days(-2)),
+        |_| Ok::<_, IssueError>(revoked),
+    );
+    let by_delegate = by_delegate.unwrap();
+    let oldest = respond(CertStatus::Good, -5, 1);
     for (responses, expected) in [
         (vec![&once_revoked], true),
+        (vec![&oldest, &by_delegate], true),
         (vec![&older, &once_revoked], true),
         (vec![&once_revoked, &older], true),
         (vec![&once_revoked, &as_old], true),
@@ -1212,6 +1241,23 @@ fn a_revocation_outlives_the_response_that_says_so() {
         assert_eq!(is_revoked(lists(vec![list(-5)]), &responses), expected);
         assert!(!is_revoked(lists(vec![list(-1)]), &responses));
     }
+
+    // Of 2020, and it says no end.
+    let mut endless = Made::of(&pki, &leaf);
+    let status = tlv(0xa1, &[&generalized("20191231000000Z")]);
+    endless.answers = vec![endless.answer(&leaf, &status, &[])];
+    let endless = endless.response(pki.ca.signer());
+    let before = respond(CertStatus::Good, -4000, 1);
+    assert!(is_revoked(lists(vec![]), &[&before, &endless]));
+    assert!(!is_revoked(lists(vec![]), &[&newer, &endless]));
+
+    // A list that has expired counts as much.
+    let expired = CertificateRevocationListBuilder::new(&[1])
+        .validity(Validity::new(days(-3), days(-2)))
+        .revoke(leaf.serial_number(), days(-3), CrlReason::Superseded);
+    let expired = pki.ca.issue_revocation_list(expired).unwrap();
+    assert!(is_revoked(lists(vec![expired.clone()]), &[&as_old]));
+    assert!(!is_revoked(lists(vec![expired]), &[&newer]));
 }
 
 /// RFC 6960 section 4.2.2.2.1: a responder may itself be revoked.
