@@ -21,28 +21,32 @@ pub(crate) enum Class {
     Neon,
 }
 
-/// Where a step of eight permutations takes so many times as long as one of four, it is two steps.
-const HALVED: f64 = 1.75;
+/// Where a step of eight permutations takes at least so many times as long as one of four, it is two steps.
+const HALVED: f64 = 1.9;
+
+/// And where it takes at most so many times as long, it is one. In between are no CPUs, only noise.
+const WHOLE: f64 = 1.55;
 
 impl Class {
     /// All of them, in the order of the overview.
     pub(crate) const ALL: [Self; 4] =
         [Self::FullAvx512, Self::HalvedAvx512, Self::Avx2, Self::Neon];
 
-    /// That of the machine that was measured, by its permutations. `None` if these are missing.
-    pub(crate) fn of(tables: &Tables) -> Option<Self> {
+    /// That of the machine that was measured, by its permutations.
+    pub(crate) fn of(tables: &Tables) -> Result<Self, Unknown> {
         let steps = Step::ALL.map(|step| tables.step(step, Column::Avx512));
         if let [Some(eight), Some(four)] = steps {
-            return Some(match eight < HALVED * four {
-                true => Self::FullAvx512,
-                false => Self::HalvedAvx512,
-            });
+            return match eight / four {
+                ratio if ratio <= WHOLE => Ok(Self::FullAvx512),
+                ratio if ratio >= HALVED => Ok(Self::HalvedAvx512),
+                ratio => Err(Unknown::Noise { ratio }),
+            };
         }
         if tables.step(Step::All, Column::Avx2).is_some() {
-            return Some(Self::Avx2);
+            return Ok(Self::Avx2);
         }
         let neon = tables.row(&Step::All.table(), "pq-core/NEON");
-        neon.map(|_| Self::Neon)
+        neon.map(|_| Self::Neon).ok_or(Unknown::NotMeasured)
     }
 
     /// The class that a page names.
@@ -82,6 +86,30 @@ impl fmt::Display for Class {
     }
 }
 
+/// Why nobody can tell the class of a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Unknown {
+    NotMeasured,
+    Noise { ratio: f64 },
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotMeasured => {
+                f.write_str("no permutations were measured, which tell the class of CPU")
+            }
+            Self::Noise { ratio } => write!(
+                f,
+                "eight permutations took {ratio:.2} times as long as four, which no class of CPU does: the \
+                 machine was not quiet; measure again, at least `Keccak`"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Unknown {}
+
 /// What is asked of each class. Nothing is asked of NEON until there is a machine that has it.
 #[derive(Clone, Copy)]
 pub(crate) struct ByClass {
@@ -116,12 +144,19 @@ mod tests {
         };
         // of Zen 5, Emerald Rapids, Zen 4 and Zen 3
         for (name, eight, four, class) in [
-            ("pq-core/AVX-512", 194.0, 194.0, Some(Class::FullAvx512)),
-            ("pq-core/AVX-512", 391.0, 268.0, Some(Class::FullAvx512)),
-            ("pq-core/AVX-512", 417.0, 200.0, Some(Class::HalvedAvx512)),
-            ("pq-core/AVX2", 368.0, 210.0, Some(Class::Avx2)),
-            ("pq-core/NEON", 368.0, 210.0, Some(Class::Neon)),
-            ("pq-core/portable", 210.0, 210.0, None),
+            ("pq-core/AVX-512", 194.0, 194.0, Ok(Class::FullAvx512)),
+            ("pq-core/AVX-512", 391.0, 268.0, Ok(Class::FullAvx512)),
+            ("pq-core/AVX-512", 417.0, 200.0, Ok(Class::HalvedAvx512)),
+            ("pq-core/AVX2", 368.0, 210.0, Ok(Class::Avx2)),
+            ("pq-core/NEON", 368.0, 210.0, Ok(Class::Neon)),
+            ("pq-core/portable", 210.0, 210.0, Err(Unknown::NotMeasured)),
+            // Zen 4 with somebody beside it
+            (
+                "pq-core/AVX-512",
+                420.0,
+                240.0,
+                Err(Unknown::Noise { ratio: 1.75 }),
+            ),
         ] {
             assert_eq!(Class::of(&step(name, eight, four)), class);
         }

@@ -51,8 +51,9 @@ pub(crate) fn verdict(measured: Option<f64>, is_met: bool) -> String {
 
 /// Every goal of the machine's class that is missed, as a line.
 pub(crate) fn missed(tables: &Tables) -> Vec<String> {
-    let Some(class) = Class::of(tables) else {
-        return vec!["the class of CPU: no permutations were measured".to_owned()];
+    let class = match Class::of(tables) {
+        Ok(class) => class,
+        Err(unknown) => return vec![format!("the class of CPU: {unknown}")],
     };
     let floors = class.column().map(|column| floors(tables, column));
     let floors = floors.unwrap_or_default();

@@ -24,8 +24,7 @@ use crate::place::Place;
 pub(crate) fn write(tables: &Tables, place: &Place) -> Result<String, Box<dyn Error>> {
     let measured = tables.measured().zip(tables.sources());
     let (measured, sources) = measured.ok_or("nothing was measured")?;
-    let class =
-        Class::of(tables).ok_or("no permutations were measured, which tell the class of CPU")?;
+    let class = Class::of(tables)?;
 
     let mut page = String::new();
     introduction(&mut page, place)?;
