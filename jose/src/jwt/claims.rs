@@ -241,8 +241,9 @@ impl<T: DeserializeOwned> Claims<T> {
 ///
 /// # Errors
 ///
-/// A [`JsonError`] if a member is there twice, of which `serde_json` alone would take the last; if objects are
-/// in each other too deeply for [`Policy`](super::Policy) to read the token; or if the text is no JSON of a `T`.
+/// A [`JsonError`] if a member is there twice, of which `serde_json` alone would take the last; if objects or
+/// arrays are in each other too deeply, or the text is too long, for [`Policy`](super::Policy) to read the
+/// token; or if the text is no JSON of a `T`.
 pub fn further_claims<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
     json::read(text, MAX_LEN)
 }
