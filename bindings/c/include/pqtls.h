@@ -42,7 +42,7 @@
 
 /* Declares storage for a key, as a local or static variable or a member: PQTLS_STORAGE(name, bytes); */
 #ifdef __cplusplus
-#define PQTLS_STORAGE(name, bytes) alignas(64) unsigned char name[bytes]
+#define PQTLS_STORAGE(name, bytes) unsigned char name alignas(64)[bytes]
 #else
 #define PQTLS_STORAGE(name, bytes) _Alignas(64) unsigned char name[bytes]
 #endif
@@ -526,9 +526,10 @@ extern "C" {
 // checks. `form` is then PQTLS_FORM_SEED, or PQTLS_FORM_EXPANDED if there is no seed in the file; for SLH-DSA it
 // is always PQTLS_FORM_EXPANDED, the signing key.
 //
-// `output_len` gets the length of what is written. If output_size is smaller, nothing is written there and
-// the result is PQTLS_ERROR_TOO_SMALL: `output` may be null with a size of 0 to ask for the length. The
-// function allocates what it reads the file with, and wipes it.
+// `output_len` gets the length of what is written, and the rest of `output` gets zeros. If output_size is
+// smaller, all of it gets zeros and the result is PQTLS_ERROR_TOO_SMALL, with the length and the other
+// numbers set: `output` may be null with a size of 0 to ask for the length. The function allocates what it
+// reads the file with, and wipes it.
 
 PQTLS_MUST_USE
 int pqtls_private_key_read(const uint8_t *file,

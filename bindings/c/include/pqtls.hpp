@@ -147,7 +147,7 @@ public:
 protected:
     key(pqtls::algorithm set, std::size_t size) : set_(set), sizes_(sizes_of(set)), storage_(size) {}
     std::int32_t number() const noexcept { return static_cast<std::int32_t>(set_); }
-    Opaque *get() noexcept { return reinterpret_cast<Opaque *>(storage_.data()); }
+    Opaque *place() noexcept { return reinterpret_cast<Opaque *>(storage_.data()); }
     std::size_t size() const noexcept { return storage_.size(); }
     const sizes &lengths() const noexcept { return sizes_; }
     template <class Output, class Write> Output exported(std::size_t len, Write write) const {
@@ -175,7 +175,7 @@ class encapsulation_key : public detail::key<pqtls_ml_kem_encapsulation_key> {
 public:
     encapsulation_key(pqtls::algorithm set, view encoded) : key(set, detail::sizes_of(set).public_storage) {
         detail::check(
-            pqtls_ml_kem_from_encapsulation_key(number(), encoded.data(), encoded.size(), get(), size()));
+            pqtls_ml_kem_from_encapsulation_key(number(), encoded.data(), encoded.size(), place(), size()));
     }
     encapsulated encapsulate(const randomness &source = {}) const {
         encapsulated made{bytes(lengths().output), secret(PQTLS_ML_KEM_SHARED_SECRET_BYTES)};
@@ -192,19 +192,19 @@ public:
     static decapsulation_key generate(pqtls::algorithm set, const randomness &source = {}) {
         decapsulation_key made(set);
         detail::with(source, [&](pqtls_random random, void *context) {
-            return pqtls_ml_kem_generate(made.number(), random, context, made.get(), made.size());
+            return pqtls_ml_kem_generate(made.number(), random, context, made.place(), made.size());
         });
         return made;
     }
     static decapsulation_key from_seed(pqtls::algorithm set, view seed) {
         decapsulation_key made(set);
         detail::check(
-            pqtls_ml_kem_from_seed(made.number(), seed.data(), seed.size(), made.get(), made.size()));
+            pqtls_ml_kem_from_seed(made.number(), seed.data(), seed.size(), made.place(), made.size()));
         return made;
     }
     static decapsulation_key from_expanded(pqtls::algorithm set, view expanded) {
         decapsulation_key made(set);
-        detail::check(pqtls_ml_kem_from_expanded(made.number(), expanded.data(), expanded.size(), made.get(),
+        detail::check(pqtls_ml_kem_from_expanded(made.number(), expanded.data(), expanded.size(), made.place(),
                                                  made.size()));
         return made;
     }
@@ -230,7 +230,7 @@ class verifying_key : public detail::key<pqtls_ml_dsa_verifying_key> {
 public:
     verifying_key(pqtls::algorithm set, view encoded) : key(set, detail::sizes_of(set).public_storage) {
         detail::check(
-            pqtls_ml_dsa_from_verifying_key(number(), encoded.data(), encoded.size(), get(), size()));
+            pqtls_ml_dsa_from_verifying_key(number(), encoded.data(), encoded.size(), place(), size()));
     }
     // Whether the signature is valid; a length that no signature of the set has is an error.
     [[nodiscard]] bool verify(view message, view signature, view context = {},
@@ -254,19 +254,19 @@ public:
     static signing_key generate(pqtls::algorithm set, const randomness &source = {}) {
         signing_key made(set);
         detail::with(source, [&](pqtls_random random, void *context) {
-            return pqtls_ml_dsa_generate(made.number(), random, context, made.get(), made.size());
+            return pqtls_ml_dsa_generate(made.number(), random, context, made.place(), made.size());
         });
         return made;
     }
     static signing_key from_seed(pqtls::algorithm set, view seed) {
         signing_key made(set);
         detail::check(
-            pqtls_ml_dsa_from_seed(made.number(), seed.data(), seed.size(), made.get(), made.size()));
+            pqtls_ml_dsa_from_seed(made.number(), seed.data(), seed.size(), made.place(), made.size()));
         return made;
     }
     static signing_key from_expanded(pqtls::algorithm set, view expanded) {
         signing_key made(set);
-        detail::check(pqtls_ml_dsa_from_expanded(made.number(), expanded.data(), expanded.size(), made.get(),
+        detail::check(pqtls_ml_dsa_from_expanded(made.number(), expanded.data(), expanded.size(), made.place(),
                                                  made.size()));
         return made;
     }

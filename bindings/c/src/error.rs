@@ -64,7 +64,10 @@ pub(crate) fn key_code(error: &KeyError) -> Code {
         KeyError::SeedMismatch(_) | KeyError::PublicKeyMismatch(_) => PQTLS_ERROR_MALFORMED_KEY,
         KeyError::NoSeed(_) => PQTLS_ERROR_NO_SEED,
         KeyError::Randomness(_) => PQTLS_ERROR_RANDOMNESS,
-        KeyError::NotASignatureKey(_) | KeyError::NotAKemKey(_) => PQTLS_ERROR_ALGORITHM,
+        KeyError::UnsupportedAlgorithm(_)
+        | KeyError::HashMlDsa(_)
+        | KeyError::NotASignatureKey(_)
+        | KeyError::NotAKemKey(_) => PQTLS_ERROR_ALGORITHM,
         _ => PQTLS_ERROR_SYNTAX,
     }
 }

@@ -86,6 +86,11 @@ static void test_ml_kem(const struct set *set) {
     IS(pqtls_ml_kem_generate(set->number, take, &source, key, size), PQTLS_ERROR_RANDOMNESS);
     CHECK(is_zero(key, size));
 
+    /* all of the storage is wiped, if it gets no key */
+    memset(key, 1, size);
+    IS(pqtls_ml_kem_from_seed(set->number, seed, 63, key, size), PQTLS_ERROR_WRONG_LENGTH);
+    CHECK(is_zero(key, size));
+
     /* storage: too small, misaligned, zeroed, of another kind, wiped */
     IS(pqtls_ml_kem_decapsulate(key, c, set->output, ours, 32), PQTLS_ERROR_NO_KEY);
     IS(pqtls_ml_kem_generate(set->number, NULL, NULL, key, 64), PQTLS_ERROR_TOO_SMALL);

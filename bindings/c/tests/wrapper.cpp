@@ -1,6 +1,7 @@
 // The C++ wrapper, right and wrong.
 #include <pqtls.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -30,7 +31,15 @@ template <class Call> int code_of(Call call) {
     return PQTLS_OK;
 }
 
+static PQTLS_STORAGE(static_storage, 128);
+struct with_storage {
+    char other;
+    PQTLS_STORAGE(place, 128);
+};
+static_assert(alignof(with_storage) == PQTLS_KEY_ALIGNMENT);
+
 int main() {
+    CHECK(reinterpret_cast<std::uintptr_t>(static_storage) % PQTLS_KEY_ALIGNMENT == 0);
     for (auto set : {algorithm::ml_kem_512, algorithm::ml_kem_768, algorithm::ml_kem_1024}) {
         auto key = pqtls::ml_kem::decapsulation_key::generate(set);
         pqtls::ml_kem::encapsulation_key public_key(set, key.public_key());
@@ -41,6 +50,7 @@ int main() {
         CHECK(expanded.decapsulate(ciphertext) == secret);
         CHECK(code_of([&] { (void)expanded.seed(); }) == PQTLS_ERROR_NO_SEED);
         CHECK(code_of([&] { (void)key.decapsulate("short"sv); }) == PQTLS_ERROR_WRONG_LENGTH);
+        CHECK(key.get() != nullptr);
         auto moved = std::move(key);
         CHECK(moved.decapsulate(ciphertext) == secret);
         CHECK(code_of([&] { (void)key.decapsulate(ciphertext); }) == PQTLS_ERROR_NULL);

@@ -18,9 +18,10 @@ use crate::error::{
 /// checks. `form` is then PQTLS_FORM_SEED, or PQTLS_FORM_EXPANDED if there is no seed in the file; for SLH-DSA it
 /// is always PQTLS_FORM_EXPANDED, the signing key.
 ///
-/// `output_len` gets the length of what is written. If output_size is smaller, nothing is written there and
-/// the result is PQTLS_ERROR_TOO_SMALL: `output` may be null with a size of 0 to ask for the length. The
-/// function allocates what it reads the file with, and wipes it.
+/// `output_len` gets the length of what is written, and the rest of `output` gets zeros. If output_size is
+/// smaller, all of it gets zeros and the result is PQTLS_ERROR_TOO_SMALL, with the length and the other
+/// numbers set: `output` may be null with a size of 0 to ask for the length. The function allocates what it
+/// reads the file with, and wipes it.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pqtls_private_key_read(

@@ -77,7 +77,7 @@ pub(super) unsafe fn make<K>(
         // SAFETY: as above; the reference is gone
         Ok(()) => unsafe { addr_of_mut!((*stored).tag).write(tag(kind, algorithm)) },
         // SAFETY: as above; a key of zeros needs no drop, and none that was dropped does
-        Err(_) => unsafe { wipe(storage, size_of::<Stored<K>>()) },
+        Err(_) => unsafe { wipe(storage, bytes) },
     }
     made
 }
