@@ -386,6 +386,6 @@ fn encrypting() -> Option<impl FnMut(&[u8], u64)> {
 
 /// There is no base for other CPUs.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn encrypting() -> Option<fn(&[u8], u64)> {
-    None
+fn encrypting() -> Option<impl FnMut(&[u8], u64)> {
+    None::<fn(&[u8], u64)>
 }
