@@ -84,25 +84,20 @@ pub unsafe extern "C" fn pqtls_private_key_write(
     output_size: usize,
     output_len: *mut usize,
 ) -> c_int {
-    status(|| {
-        let key = Region::input(key, key_len)?;
-        let output = Room::new(output, output_size, output_len)?;
-        apart(&[output.bytes, output.len], &[key])?;
-        // SAFETY: the caller answers for the outputs, which are apart from each other and the key.
-        unsafe { output.clear() };
-        // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
-        let key = private_key(algorithms::algorithm(algorithm)?, unsafe { key.as_slice() })?;
-        let bytes = match encoding {
+    let output = (output, output_size, output_len);
+    let encode = |key: &[u8]| {
+        let key = private_key(algorithms::algorithm(algorithm)?, key)?;
+        match encoding {
             PQTLS_DER => key.to_pkcs8_der(),
             PQTLS_PEM => key
                 .to_pkcs8_pem()
                 .map(|pem| Zeroizing::new(pem.as_bytes().to_vec())),
             _ => return Err(PQTLS_ERROR_ALGORITHM),
         }
-        .map_err(|error| key_code(&error))?;
-        // SAFETY: the caller answers for the outputs, which are apart from each other.
-        unsafe { output.write(&bytes) }
-    })
+        .map_err(|error| key_code(&error))
+    };
+    // SAFETY: what this function asks for
+    status(|| unsafe { write((key, key_len), output, encode) })
 }
 
 /// Reads a public key of any algorithm from a SubjectPublicKeyInfo in DER or PEM, with all checks, to the
@@ -153,24 +148,39 @@ pub unsafe extern "C" fn pqtls_public_key_write(
     output_size: usize,
     output_len: *mut usize,
 ) -> c_int {
-    status(|| {
-        let key = Region::input(key, key_len)?;
-        let output = Room::new(output, output_size, output_len)?;
-        apart(&[output.bytes, output.len], &[key])?;
-        // SAFETY: the caller answers for the outputs, which are apart from each other and the key.
-        unsafe { output.clear() };
+    let output = (output, output_size, output_len);
+    let encode = |key: &[u8]| {
         let algorithm = algorithms::algorithm(algorithm)?;
-        // SAFETY: the caller answers for it being readable, and nothing is written meanwhile.
-        let key = PublicKey::from_bytes(algorithm, unsafe { key.as_slice() })
-            .map_err(|error| key_code(&error))?;
-        let bytes = match encoding {
-            PQTLS_DER => key.to_spki_der().to_vec(),
-            PQTLS_PEM => key.to_spki_pem().into_bytes(),
-            _ => return Err(PQTLS_ERROR_ALGORITHM),
-        };
-        // SAFETY: the caller answers for the outputs, which are apart from each other.
-        unsafe { output.write(&bytes) }
-    })
+        let key = PublicKey::from_bytes(algorithm, key).map_err(|error| key_code(&error))?;
+        match encoding {
+            PQTLS_DER => Ok(Zeroizing::new(key.to_spki_der().to_vec())),
+            PQTLS_PEM => Ok(Zeroizing::new(key.to_spki_pem().into_bytes())),
+            _ => Err(PQTLS_ERROR_ALGORITHM),
+        }
+    };
+    // SAFETY: what this function asks for
+    status(|| unsafe { write((key, key_len), output, encode) })
+}
+
+/// Writes the file that `encode` makes of a key.
+///
+/// # Safety
+///
+/// As the head of the header says.
+unsafe fn write(
+    (key, key_len): (*const u8, usize),
+    (output, output_size, output_len): (*mut u8, usize, *mut usize),
+    encode: impl FnOnce(&[u8]) -> Result<Zeroizing<Vec<u8>>, Code>,
+) -> Result<(), Code> {
+    let key = Region::input(key, key_len)?;
+    let output = Room::new(output, output_size, output_len)?;
+    apart(&[output.bytes, output.len], &[key])?;
+    // SAFETY: the caller answers for the outputs, which are apart from each other and the key, and for the key
+    // being readable.
+    unsafe {
+        output.clear();
+        output.write(&encode(key.as_slice())?)
+    }
 }
 
 /// An output whose length is known only when it is made.

@@ -74,6 +74,9 @@ impl Region {
     }
 }
 
+/// What is signed, as the caller says it: its kind, the message and the context.
+pub(super) type Given = (i32, (*const u8, usize), (*const u8, usize));
+
 /// Refuses outputs that overlap each other or an input.
 pub(super) fn apart(outputs: &[Region], inputs: &[Region]) -> Result<(), Code> {
     for (i, output) in outputs.iter().enumerate() {

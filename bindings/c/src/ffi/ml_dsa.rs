@@ -7,13 +7,13 @@ use pq_core::ml_dsa::{
 };
 use zeroize::Zeroizing;
 
-use super::memory::{Region, apart, copy, finish, fixed, status};
+use super::memory::{Given, Region, apart, copy, finish, fixed, status};
 use super::random::{Random, draw};
 use super::storage::{
     Kind, algorithm_of, draw_for, export, fits, key as key_in, make, make_of, region,
 };
 use crate::algorithms::{self, PQTLS_ML_DSA_44, PQTLS_ML_DSA_65, PQTLS_ML_DSA_87};
-use crate::error::{Code, PQTLS_ERROR_ALGORITHM, PQTLS_ERROR_CONTEXT, PQTLS_ERROR_NO_SEED, code};
+use crate::error::{Code, PQTLS_ERROR_CONTEXT, PQTLS_ERROR_NO_SEED, code};
 use crate::sizes::*;
 
 const _: () = {
@@ -46,21 +46,11 @@ pub struct VerifyingKeyStorage;
 /// What is done for the parameter set of this number.
 macro_rules! for_set {
     ($algorithm:expr, $set:ident => $do:expr) => {
-        match $algorithm {
-            PQTLS_ML_DSA_44 => {
-                type $set = MlDsa44;
-                $do
-            }
-            PQTLS_ML_DSA_65 => {
-                type $set = MlDsa65;
-                $do
-            }
-            PQTLS_ML_DSA_87 => {
-                type $set = MlDsa87;
-                $do
-            }
-            _ => Err(PQTLS_ERROR_ALGORITHM),
-        }
+        for_set_of!($algorithm, $set => $do, {
+            PQTLS_ML_DSA_44: MlDsa44,
+            PQTLS_ML_DSA_65: MlDsa65,
+            PQTLS_ML_DSA_87: MlDsa87,
+        })
     };
 }
 
@@ -283,9 +273,6 @@ pub unsafe extern "C" fn pqtls_ml_dsa_sign_derand(
         }
     })
 }
-
-/// What is signed, as the caller says it: its kind, the message and the context.
-type Given = (i32, (*const u8, usize), (*const u8, usize));
 
 /// Signs with what `draw` writes over 32 zeros.
 ///

@@ -13,7 +13,7 @@ use super::storage::{
     Kind, algorithm_of, draw_for, export, fits, key as key_in, make, make_of, region,
 };
 use crate::algorithms::{PQTLS_ML_KEM_512, PQTLS_ML_KEM_768, PQTLS_ML_KEM_1024};
-use crate::error::{Code, PQTLS_ERROR_ALGORITHM, PQTLS_ERROR_NO_SEED, code};
+use crate::error::{Code, PQTLS_ERROR_NO_SEED, code};
 use crate::sizes::*;
 
 const _: () = {
@@ -46,21 +46,11 @@ pub struct EncapsulationKeyStorage;
 /// What is done for the parameter set of this number.
 macro_rules! for_set {
     ($algorithm:expr, $set:ident => $do:expr) => {
-        match $algorithm {
-            PQTLS_ML_KEM_512 => {
-                type $set = MlKem512;
-                $do
-            }
-            PQTLS_ML_KEM_768 => {
-                type $set = MlKem768;
-                $do
-            }
-            PQTLS_ML_KEM_1024 => {
-                type $set = MlKem1024;
-                $do
-            }
-            _ => Err(PQTLS_ERROR_ALGORITHM),
-        }
+        for_set_of!($algorithm, $set => $do, {
+            PQTLS_ML_KEM_512: MlKem512,
+            PQTLS_ML_KEM_768: MlKem768,
+            PQTLS_ML_KEM_1024: MlKem1024,
+        })
     };
 }
 

@@ -7,6 +7,19 @@
     reason = "what all functions ask for stands once, at the head of the header: see cbindgen.toml"
 )]
 
+/// What is done with a type that goes by the parameter set's number.
+macro_rules! for_set_of {
+    ($algorithm:expr, $set:ident => $do:expr, { $($number:ident: $type:ty,)+ }) => {
+        match $algorithm {
+            $($number => {
+                type $set = $type;
+                $do
+            })+
+            _ => Err($crate::error::PQTLS_ERROR_ALGORITHM),
+        }
+    };
+}
+
 #[cfg(feature = "bench")]
 pub mod bench;
 pub mod key_files;

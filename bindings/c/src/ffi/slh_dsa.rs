@@ -6,7 +6,7 @@ use pq_core::Dimension;
 use pq_core::slh_dsa::*;
 use zeroize::Zeroizing;
 
-use super::memory::{Region, apart, copy, finish, status};
+use super::memory::{Given, Region, apart, copy, finish, status};
 use super::random::{Random, draw};
 use crate::algorithms::*;
 use crate::error::{Code, PQTLS_ERROR_ALGORITHM, PQTLS_ERROR_WRONG_LENGTH, code};
@@ -15,57 +15,20 @@ use crate::sizes::PQTLS_SLH_DSA_SHAKE_256F_SEED_BYTES as MAX_SEED_BYTES;
 /// What is done for the parameter set of this number.
 macro_rules! for_set {
     ($algorithm:expr, $set:ident => $do:expr) => {
-        match $algorithm {
-            PQTLS_SLH_DSA_SHA2_128S => {
-                type $set = SlhDsaSha2_128s;
-                $do
-            }
-            PQTLS_SLH_DSA_SHA2_128F => {
-                type $set = SlhDsaSha2_128f;
-                $do
-            }
-            PQTLS_SLH_DSA_SHA2_192S => {
-                type $set = SlhDsaSha2_192s;
-                $do
-            }
-            PQTLS_SLH_DSA_SHA2_192F => {
-                type $set = SlhDsaSha2_192f;
-                $do
-            }
-            PQTLS_SLH_DSA_SHA2_256S => {
-                type $set = SlhDsaSha2_256s;
-                $do
-            }
-            PQTLS_SLH_DSA_SHA2_256F => {
-                type $set = SlhDsaSha2_256f;
-                $do
-            }
-            PQTLS_SLH_DSA_SHAKE_128S => {
-                type $set = SlhDsaShake128s;
-                $do
-            }
-            PQTLS_SLH_DSA_SHAKE_128F => {
-                type $set = SlhDsaShake128f;
-                $do
-            }
-            PQTLS_SLH_DSA_SHAKE_192S => {
-                type $set = SlhDsaShake192s;
-                $do
-            }
-            PQTLS_SLH_DSA_SHAKE_192F => {
-                type $set = SlhDsaShake192f;
-                $do
-            }
-            PQTLS_SLH_DSA_SHAKE_256S => {
-                type $set = SlhDsaShake256s;
-                $do
-            }
-            PQTLS_SLH_DSA_SHAKE_256F => {
-                type $set = SlhDsaShake256f;
-                $do
-            }
-            _ => Err(PQTLS_ERROR_ALGORITHM),
-        }
+        for_set_of!($algorithm, $set => $do, {
+            PQTLS_SLH_DSA_SHA2_128S: SlhDsaSha2_128s,
+            PQTLS_SLH_DSA_SHA2_128F: SlhDsaSha2_128f,
+            PQTLS_SLH_DSA_SHA2_192S: SlhDsaSha2_192s,
+            PQTLS_SLH_DSA_SHA2_192F: SlhDsaSha2_192f,
+            PQTLS_SLH_DSA_SHA2_256S: SlhDsaSha2_256s,
+            PQTLS_SLH_DSA_SHA2_256F: SlhDsaSha2_256f,
+            PQTLS_SLH_DSA_SHAKE_128S: SlhDsaShake128s,
+            PQTLS_SLH_DSA_SHAKE_128F: SlhDsaShake128f,
+            PQTLS_SLH_DSA_SHAKE_192S: SlhDsaShake192s,
+            PQTLS_SLH_DSA_SHAKE_192F: SlhDsaShake192f,
+            PQTLS_SLH_DSA_SHAKE_256S: SlhDsaShake256s,
+            PQTLS_SLH_DSA_SHAKE_256F: SlhDsaShake256f,
+        })
     };
 }
 
@@ -237,9 +200,6 @@ pub unsafe extern "C" fn pqtls_slh_dsa_sign_derand(
         }
     })
 }
-
-/// What is signed, as the caller says it: its kind, the message and the context.
-type Given = (i32, (*const u8, usize), (*const u8, usize));
 
 /// What pq-core calls it.
 fn message(kind: i32, bytes: &[u8]) -> Result<Message<'_>, Code> {
