@@ -333,9 +333,13 @@ impl RevocationChecks<'_> {
         good_list: Option<UnixTime>,
     ) -> Result<Known, ValidationError> {
         let mut outcome = Ok(Known::Nothing);
+        let mut unusable = Vec::new();
+        let verifier = self.ocsp_verifier(issuer, self.time);
         for response in self.revocation.responses.iter() {
-            let verifier = self.ocsp_verifier(issuer, self.time);
             let said = self.by_response(response, certificate, issuer, &verifier);
+            if said.is_err() {
+                unusable.push(response);
+            }
             match (said, &outcome) {
                 (Err(error), _) if is_final(&error) => return Err(error),
                 (Ok(Known::Good(at)), Ok(Known::Good(other))) => {
@@ -347,19 +351,21 @@ impl RevocationChecks<'_> {
             }
         }
         let good_response = outcome.as_ref().map_or(None, Known::good_at);
-        self.by_expired_responses(certificate, issuer, good_list.max(good_response))?;
+        let good_at = good_list.max(good_response);
+        self.by_expired_responses(&unusable, certificate, issuer, good_at)?;
         outcome
     }
 
-    /// Whether a response that has expired or says no end, and is as new as all that is good, says that the
-    /// certificate was revoked. It and its signer are checked for when it was made.
+    /// Whether one of the responses that are of no use now has expired or says no end, is as new as all that is
+    /// good, and says that the certificate was revoked. It and its signer are checked for when it was made.
     fn by_expired_responses(
         &self,
+        unusable: &[&OcspResponse],
         certificate: &Certificate,
         issuer: &Certificate,
         good_at: Option<UnixTime>,
     ) -> Result<(), ValidationError> {
-        for response in self.revocation.responses.iter() {
+        for response in unusable {
             let Some(answer) = response.answer_for(certificate, issuer) else {
                 continue;
             };
