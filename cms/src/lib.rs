@@ -52,7 +52,6 @@ mod enveloped;
 mod identifier;
 mod inspection;
 mod signed;
-mod stack;
 
 pub use algorithms::{Weakness, digests};
 pub use const_oid::ObjectIdentifier;

@@ -69,7 +69,6 @@ extern crate alloc;
 mod context;
 mod file;
 mod recipient;
-mod stack;
 mod suite;
 mod x_wing;
 

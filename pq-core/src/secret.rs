@@ -29,24 +29,24 @@ pub(crate) fn wipe_stack() {
 /// there: round keys of other crates, and values that were moved. Let what it returns own its secrets by
 /// pointers, or write them to where they stay.
 ///
-/// It reaches `N` bytes below its caller. How many are enough depends on the compiler, and only looking
-/// tells: this workspace's `tests/stack-secrets` looks. If what it calls panics, nothing is overwritten.
+/// It reaches 32 KiB below its caller. Whether that is enough depends on the compiler and on what is called, and
+/// only looking tells: this workspace's `tests/stack-secrets` looks. If what it calls panics, nothing is overwritten.
 ///
 /// ```
 /// let mut key = Box::new([0; 32]);
-/// pq_core::wiping_stack::<{ 16 * 1024 }, _>(|| {
+/// pq_core::wiping_stack(|| {
 ///     // code that copies it about
 ///     *key = [7; 32];
 /// });
 /// ```
-pub fn wiping_stack<const N: usize, T>(run: impl FnOnce() -> T) -> T {
+pub fn wiping_stack<T>(run: impl FnOnce() -> T) -> T {
     #[inline(never)]
     fn in_its_own_frame<T>(run: impl FnOnce() -> T) -> T {
         run()
     }
 
     let result = in_its_own_frame(run);
-    zeroize::zeroize_stack::<N>();
+    zeroize::zeroize_stack::<{ 32 * 1024 }>();
     result
 }
 

@@ -49,7 +49,6 @@ mod encoding;
 mod keys;
 mod private_key;
 mod signatures;
-mod stack;
 
 pub use encoding::{ArmorError, TextError, WireError};
 pub use keys::{AuthorizedKey, KeyError, KeyName, PublicKey};

@@ -15,7 +15,6 @@ use super::error::EnvelopingError;
 use super::gcm::{Gcm, TAG_LEN, TooLong};
 use super::recipient::Recipient;
 use crate::encoding::{BerWriter, PIECE, for_each_piece, read_start, tag, tlv};
-use crate::stack::STACK;
 
 /// A message to encrypt: for whom, and how.
 ///
@@ -85,7 +84,7 @@ impl EnvelopeBuilder {
     ///
     /// An [`EnvelopingError`] that says what is wrong. What was written until then is no message.
     pub fn encrypt(&self, content: impl Read, to: impl Write) -> Result<(), EnvelopingError> {
-        wiping_stack::<STACK, _>(|| self.write(content, to))
+        wiping_stack(|| self.write(content, to))
     }
 
     fn write(&self, mut content: impl Read, to: impl Write) -> Result<(), EnvelopingError> {

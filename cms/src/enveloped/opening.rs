@@ -15,7 +15,6 @@ use super::gcm::{Gcm, TooLong};
 use super::message::{Head, Tail};
 use super::recipient::RecipientKey;
 use crate::encoding::{BerReader, EncodingError, Fields, PIECE, tag};
-use crate::stack::STACK;
 
 /// Decrypts messages with a recipient's key.
 #[derive(Clone, Debug)]
@@ -136,7 +135,7 @@ impl<'k> Opener<'k> {
         pass: Pass,
         take: impl FnMut(&[u8]) -> Result<(), OpeningError>,
     ) -> Result<Opened, OpeningError> {
-        wiping_stack::<STACK, _>(|| self.read(message, pass, take))
+        wiping_stack(|| self.read(message, pass, take))
     }
 
     fn read(

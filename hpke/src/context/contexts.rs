@@ -6,7 +6,6 @@ use zeroize::Zeroizing;
 use super::error::HpkeError;
 use super::keyed::{Keyed, check_info};
 use crate::recipient::{RecipientKey, RecipientPublicKey};
-use crate::stack::STACK;
 use crate::suite::{Suite, TAG_LEN};
 use crate::x_wing::SECRET_LEN;
 
@@ -44,7 +43,7 @@ impl Sender {
         info: &[u8],
     ) -> Result<(Vec<u8>, Self), HpkeError> {
         check_info(info)?;
-        wiping_stack::<STACK, _>(|| {
+        wiping_stack(|| {
             let mut secret = Zeroizing::new([0; SECRET_LEN]);
             let enc = recipient.encapsulate(&mut secret)?;
             let keyed = Keyed::new(recipient.kem(), suite, &secret, info);
@@ -78,7 +77,7 @@ impl Sender {
         message: &mut [u8],
     ) -> Result<[u8; TAG_LEN], HpkeError> {
         let nonce = self.0.nonce()?;
-        let tag = wiping_stack::<STACK, _>(|| self.0.cipher.seal(&nonce, aad, message));
+        let tag = wiping_stack(|| self.0.cipher.seal(&nonce, aad, message));
         // whatever comes of it
         self.0.count();
         tag.map_err(|_| HpkeError::MessageTooLong)
@@ -90,7 +89,7 @@ impl Sender {
     ///
     /// [`HpkeError::ExportTooLong`].
     pub fn export(&self, context: &[u8], output: &mut [u8]) -> Result<(), HpkeError> {
-        wiping_stack::<STACK, _>(|| self.0.export(context, output))
+        wiping_stack(|| self.0.export(context, output))
     }
 }
 
@@ -112,7 +111,7 @@ impl Receiver {
         info: &[u8],
     ) -> Result<Self, HpkeError> {
         check_info(info)?;
-        wiping_stack::<STACK, _>(|| {
+        wiping_stack(|| {
             let mut secret = Zeroizing::new([0; SECRET_LEN]);
             key.decapsulate(enc, &mut secret)?;
             let keyed = Keyed::new(key.kem(), suite, &secret, info);
@@ -146,7 +145,7 @@ impl Receiver {
         let (message, tag) = sealed
             .split_last_chunk_mut()
             .ok_or(HpkeError::NotAuthentic)?;
-        let opened = wiping_stack::<STACK, _>(|| self.0.cipher.open(&nonce, aad, message, tag));
+        let opened = wiping_stack(|| self.0.cipher.open(&nonce, aad, message, tag));
         opened.map_err(|_| HpkeError::NotAuthentic)?;
         self.0.count();
         Ok(message)
@@ -158,7 +157,7 @@ impl Receiver {
     ///
     /// [`HpkeError::ExportTooLong`].
     pub fn export(&self, context: &[u8], output: &mut [u8]) -> Result<(), HpkeError> {
-        wiping_stack::<STACK, _>(|| self.0.export(context, output))
+        wiping_stack(|| self.0.export(context, output))
     }
 }
 

@@ -16,7 +16,6 @@ use super::mechanism::{
 };
 use super::public_key::XWingPublicKey;
 use super::{IDENTIFIER, SECRET_LEN, check_identifier};
-use crate::stack::STACK;
 
 /// A private key of X-Wing.
 ///
@@ -56,7 +55,7 @@ impl XWingPrivateKey {
         if bytes.len() != PRIVATE_KEY_LEN {
             return Err(XWingError::length("a private key", PRIVATE_KEY_LEN, bytes));
         }
-        wiping_stack::<STACK, _>(|| Self::expanded(bytes))
+        wiping_stack(|| Self::expanded(bytes))
     }
 
     /// Of bytes of the right length.
@@ -141,7 +140,7 @@ impl XWingPrivateKey {
             .split_at_checked(MlKem768::CIPHERTEXT_LEN)
             .ok_or_else(length)?;
         let of_x25519 = of_x25519.try_into().map_err(|_| length())?;
-        wiping_stack::<STACK, _>(|| {
+        wiping_stack(|| {
             let agreed = agree(&self.0.x25519, of_x25519)?;
             let mut ml_kem = Zeroizing::new([0; SECRET_LEN]);
             self.0

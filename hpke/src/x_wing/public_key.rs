@@ -12,7 +12,6 @@ use zeroize::Zeroizing;
 use super::error::XWingError;
 use super::mechanism::{CIPHERTEXT_LEN, POINT_LEN, agree, combine, point_of};
 use super::{IDENTIFIER, SECRET_LEN, check_identifier};
-use crate::stack::STACK;
 
 /// A public key of X-Wing, to which others encapsulate.
 #[derive(Clone)]
@@ -94,7 +93,7 @@ impl XWingPublicKey {
     /// [`XWingError::Randomness`] if there is none, and [`XWingError::LowOrder`] for a key that nobody made
     /// as the draft says; then nothing is written.
     pub fn encapsulate_into(&self, secret: &mut [u8; SECRET_LEN]) -> Result<Vec<u8>, XWingError> {
-        wiping_stack::<STACK, _>(|| {
+        wiping_stack(|| {
             let mut m = Zeroizing::new([0; 32]);
             let mut scalar = Zeroizing::new([0; POINT_LEN]);
             getrandom::fill(&mut *m).map_err(XWingError::Randomness)?;

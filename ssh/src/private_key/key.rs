@@ -9,7 +9,6 @@ use super::file;
 use super::passphrase::Passphrase;
 use crate::encoding::{decode, encode};
 use crate::keys::{ALGORITHM, KeyName, PublicKey};
-use crate::stack::STACK;
 
 /// A private key with its comment: what is in a file such as `~/.ssh/id_mldsa44_ed25519`.
 ///
@@ -43,7 +42,7 @@ impl PrivateKey {
     /// [`PrivateKeyError::Randomness`] if there is none; [`PrivateKeyError::Key`] where the classical half
     /// can't be computed on this machine.
     pub fn generate() -> Result<Self, PrivateKeyError> {
-        wiping_stack::<STACK, _>(|| Self::new(CompositeKey::generate(ALGORITHM)?))
+        wiping_stack(|| Self::new(CompositeKey::generate(ALGORITHM)?))
     }
 
     /// The key for SSH, without a comment, under the name that has no suffix.
@@ -69,7 +68,7 @@ impl PrivateKey {
         text: &str,
         passphrase: Option<&Passphrase<'_>>,
     ) -> Result<Self, PrivateKeyError> {
-        wiping_stack::<STACK, _>(|| {
+        wiping_stack(|| {
             let (key, public_key) = file::read(&decode(text, LABEL)?, passphrase)?;
             Ok(Self { key, public_key })
         })
@@ -85,7 +84,7 @@ impl PrivateKey {
         &self,
         passphrase: Option<&Passphrase<'_>>,
     ) -> Result<Zeroizing<String>, PrivateKeyError> {
-        wiping_stack::<STACK, _>(|| {
+        wiping_stack(|| {
             let bytes = file::write(&self.key, &self.public_key, passphrase)?;
             Ok(encode(LABEL, &bytes))
         })
