@@ -19,8 +19,9 @@ use crate::rotation::{self, Files, OFTEN};
 const NAMES: usize = 100_000;
 const DISTINCT: usize = 2_000;
 
-/// To choose among 100,000 names takes less than twice what it takes among ten: what is more is for
-/// what is in no cache. How long it does take is in the benchmarks.
+/// To choose among 100,000 names takes less than ten times what it takes among ten: what is more is for
+/// what is in no cache, and other programs on the machine leave less there. A look at all names would take
+/// thousands of times as long. How long it does take is in the benchmarks.
 #[test]
 fn choosing_does_not_look_through_all() {
     let tenants = Tenants::new();
@@ -50,7 +51,7 @@ fn choosing_does_not_look_through_all() {
     let own = time(&many, |at| at * (DISTINCT / CHOICES));
     let common = time(&many, |at| at * (NAMES / CHOICES));
     println!("{CHOICES} choices: {among_few:?} among 10, {own:?} and {common:?} among {NAMES}");
-    assert!(own.max(common) < 2 * among_few);
+    assert!(own.max(common) < 10 * among_few);
 
     // A name that isn't there costs no more, nor does the message that says so.
     let nobody = offer("nobody.example.com".into());
