@@ -86,6 +86,8 @@ mod graviola_gmac {
         gmac: AesGcm,
         nonce: [u8; NONCE_LEN],
         mask: Zeroizing<Block>,
+        /// What the tag of a whole piece has beside the piece's hash.
+        beside_whole: Zeroizing<Block>,
         /// The key of the hash, to the power of a whole piece's blocks.
         power: Zeroizing<Block>,
         /// The hash, times its key.
@@ -102,6 +104,7 @@ mod graviola_gmac {
             Self {
                 gmac: AesGcm::new(key),
                 nonce: *nonce,
+                beside_whole: beside(PIECE, h, mask),
                 mask: mask.clone(),
                 power: times_power(h, h, (PIECE / 16 - 1) as u64),
                 sum: Zeroizing::new([0; 16]),
@@ -116,10 +119,10 @@ mod graviola_gmac {
                 };
                 let mut tag = Zeroizing::new([0; 16]);
                 self.gmac.encrypt(&self.nonce, piece, &mut [], &mut tag);
-                let mut len = [0; 16];
-                len[..8].copy_from_slice(&(piece.len() as u64 * 8).to_be_bytes());
-                for term in [tag, self.mask.clone(), times(&len, h)] {
-                    add(&mut self.sum, &term);
+                add(&mut self.sum, &tag);
+                match piece.len() {
+                    PIECE => add(&mut self.sum, &self.beside_whole),
+                    len => add(&mut self.sum, &beside(len, h, &self.mask)),
                 }
             }
         }
@@ -127,6 +130,15 @@ mod graviola_gmac {
         pub(super) fn finish(self) -> Zeroizing<Block> {
             self.sum
         }
+    }
+
+    /// What a tag has beside the hash of a piece: that of the piece's length, and what encrypts it.
+    fn beside(len: usize, h: &Zeroizing<Block>, mask: &Zeroizing<Block>) -> Zeroizing<Block> {
+        let mut bits = [0; 16];
+        bits[..8].copy_from_slice(&(len as u64 * 8).to_be_bytes());
+        let mut beside = times(&bits, h);
+        add(&mut beside, mask);
+        beside
     }
 }
 
