@@ -1,29 +1,25 @@
-use core::hint::black_box;
-use core::iter;
+//! How fast documents are signed and encrypted: by programs from file to file, and by pq-cms in memory.
+
+mod in_memory;
+
 use core::time::Duration;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use std::{env, thread};
 
 use pq_x509::{
-    CertificateBuilder, Issuer, KeyUsages, PreHash, SignatureAlgorithm, SigningKey, pem,
+    Certificate, CertificateBuilder, Issuer, KeyUsages, PreHash, SignatureAlgorithm, SigningKey,
+    pem,
 };
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use rustls::{
-    ContentType, ProtocolVersion, SupportedCipherSuite,
-    crypto::cipher::{AeadKey, Iv, OutboundChunks, OutboundPlainMessage},
-};
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use rustls_pq::classical::verification_algorithms;
 use rustls_pq::classical::{AgreementAlgorithm, ClassicalAgreementKey};
 use serde::Serialize;
 use tempfile::TempDir;
 
 use super::machine::file_system;
-use super::measure::{cant_make, median, time_of_process};
+use super::measure::{cant_make, median};
 use super::openssl::Openssl;
 use crate::failure::Failure;
 
@@ -62,7 +58,9 @@ pub(super) struct Documents {
 pub(super) struct Operation {
     pub(super) name: &'static str,
     pub(super) pqtls: Rate,
-    /// Of the hash function or the cipher alone, in hundredths, by the CPU's time.
+    /// From memory to nowhere, in one process, by pq-cms.
+    pub(super) in_memory: Rate,
+    /// What that is of the hash function or the cipher alone, in hundredths, by the CPU's time.
     pub(super) percent_of_alone: Option<f64>,
     /// If it was asked for, and did it.
     pub(super) openssl: Option<Rate>,
@@ -85,19 +83,12 @@ pub(super) fn measure(
     mebibytes: u64,
     openssl: Option<&Openssl>,
 ) -> Result<Documents, Failure> {
-    let workshop = Workshop::new(above, mebibytes)?;
-    let mut hasher = DIGEST.hasher();
-    let hash = alone(mebibytes, |piece| hasher.update(piece));
-    let aead = encrypting().map(|mut encrypt| {
-        alone(mebibytes, |piece| {
-            for (number, record) in piece.chunks(RECORD).enumerate() {
-                encrypt(record, number as u64);
-            }
-        })
-    });
+    let people = People::new()?;
+    let in_memory = in_memory::measure(&people, mebibytes)?;
+    let workshop = Workshop::new(above, &people, mebibytes)?;
     let pqtls = env::current_exe().map_err(cant_make(Path::new("pqtls")))?;
     let mut operations = Vec::new();
-    for step in STEPS {
+    for (step, share) in STEPS.iter().zip(in_memory.operations) {
         let ours = rate(mebibytes, || workshop.run(&pqtls, step.pqtls))?;
         let Some(ours) = ours else {
             return Err(Failure::NotMeasured(format!("pqtls {}", step.pqtls)));
@@ -109,17 +100,10 @@ pub(super) fn measure(
             }
             None => None,
         };
-        let alone = match step.is_signature {
-            true => Some(hash),
-            false => aead,
-        };
-        let alone = alone.and_then(|alone| alone.per_second_of_cpu);
         operations.push(Operation {
             name: step.name,
-            percent_of_alone: ours
-                .per_second_of_cpu
-                .zip(alone)
-                .map(|(ours, alone)| 100.0 * ours / alone),
+            in_memory: share.rate,
+            percent_of_alone: share.of_alone,
             pqtls: ours,
             openssl: theirs,
         });
@@ -131,8 +115,8 @@ pub(super) fn measure(
         recipient: RECIPIENT.name(),
         cipher: "AES-256-GCM",
         file_system: file_system(workshop.folder.path()),
-        hash,
-        aead,
+        hash: in_memory.hash,
+        aead: in_memory.aead,
         operations,
     })
 }
@@ -148,40 +132,66 @@ fn from_elsewhere(program: &Path) -> PathBuf {
 /// What is measured: a command line of either program, whose words have no spaces in them.
 struct Step {
     name: &'static str,
-    is_signature: bool,
     pqtls: &'static str,
     openssl: &'static str,
 }
 
+/// In the order of [`in_memory::InMemory::operations`].
 const STEPS: [Step; 4] = [
     Step {
         name: "signing",
-        is_signature: true,
         pqtls: "cms sign content --key key --cert cert --out signed --force",
         openssl: "cms -sign -binary -nodetach -stream -md sha512 -in content -signer cert -inkey key \
                   -outform DER -out signed.openssl",
     },
     Step {
         name: "verifying",
-        is_signature: true,
         pqtls: "cms verify signed --roots root --out found --force",
         openssl: "cms -verify -binary -inform DER -in signed.openssl -CAfile root -out found.openssl",
     },
     Step {
         name: "encrypting",
-        is_signature: false,
         pqtls: "cms encrypt content --to recipient --out encrypted --force",
         openssl: "cms -encrypt -binary -stream -aes-256-gcm -in content -outform DER \
                   -out encrypted.openssl -recip recipient -keyopt ecdh_kdf_md:sha256",
     },
     Step {
         name: "decrypting",
-        is_signature: false,
         pqtls: "cms decrypt encrypted --key recipient.key --cert recipient --out found --force",
         openssl: "cms -decrypt -binary -inform DER -in encrypted.openssl -inkey recipient.key \
                   -recip recipient -out found.openssl",
     },
 ];
+
+/// Who signs, and for whom is encrypted.
+struct People {
+    root: Certificate,
+    key: SigningKey,
+    certificate: Certificate,
+    recipient_key: ClassicalAgreementKey,
+    recipient: Certificate,
+}
+
+impl People {
+    fn new() -> Result<Self, Failure> {
+        let root = SigningKey::generate(SIGNATURE)?;
+        let root = Issuer::self_signed(CertificateBuilder::ca("Benchmark"), root)?;
+        let person = || CertificateBuilder::end_entity().common_name("Benchmark");
+        let key = SigningKey::generate(SIGNATURE)?;
+        let certificate = root.issue(person(), &key)?;
+        let recipient_key = ClassicalAgreementKey::generate(RECIPIENT)
+            .map_err(|error| Failure::Key(error.into()))?;
+        let usage = person().key_usage(KeyUsages::KeyAgreement);
+        let recipient = root.issue(usage, &recipient_key)?;
+        Ok(Self {
+            root: root.certificate().clone(),
+            key,
+            certificate,
+            recipient_key,
+            recipient,
+        })
+    }
+}
 
 /// Keys, certificates and something to sign, in a temporary folder.
 struct Workshop {
@@ -189,30 +199,21 @@ struct Workshop {
 }
 
 impl Workshop {
-    fn new(above: &Path, mebibytes: u64) -> Result<Self, Failure> {
+    fn new(above: &Path, people: &People, mebibytes: u64) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new()
             .prefix("pqtls-bench-")
             .tempdir_in(above)
             .map_err(cant_make(above))?;
         let workshop = Self { folder };
-        let root = SigningKey::generate(SIGNATURE)?;
-        let root = Issuer::self_signed(CertificateBuilder::ca("Benchmark"), root)?;
-        let person = || CertificateBuilder::end_entity().common_name("Benchmark");
-        let key = SigningKey::generate(SIGNATURE)?;
-        let certificate = root.issue(person(), &key)?;
-        let recipient = ClassicalAgreementKey::generate(RECIPIENT)
-            .map_err(|error| Failure::Key(error.into()))?;
-        let usage = person().key_usage(KeyUsages::KeyAgreement);
-        let recipients = root.issue(usage, &recipient)?;
         for (name, text) in [
-            ("root", root.certificate().to_pem()),
-            ("key", key.to_pkcs8_pem()?.to_string()),
-            ("cert", certificate.to_pem()),
+            ("root", people.root.to_pem()),
+            ("key", people.key.to_pkcs8_pem()?.to_string()),
+            ("cert", people.certificate.to_pem()),
             (
                 "recipient.key",
-                pem::encode("PRIVATE KEY", &recipient.to_pkcs8_der()),
+                pem::encode("PRIVATE KEY", &people.recipient_key.to_pkcs8_der()),
             ),
-            ("recipient", recipients.to_pem()),
+            ("recipient", people.recipient.to_pem()),
         ] {
             let file = workshop.file(name);
             fs::write(&file, text).map_err(cant_make(&file))?;
@@ -242,19 +243,25 @@ impl Workshop {
     }
 }
 
-/// No byte like the next, and no piece like the next.
 fn write_content(file: &Path, mebibytes: u64) -> io::Result<()> {
-    let mut to = BufWriter::with_capacity(1 << 20, File::create(file)?);
-    for mebibyte in 0..mebibytes {
-        for word in 0..(1 << 17) {
-            let word = u64::wrapping_mul(mebibyte << 17 | word, 0x9e37_79b9_7f4a_7c15);
-            to.write_all(&word.to_le_bytes())?;
-        }
+    let mut to = File::create(file)?;
+    for number in 0..mebibytes {
+        to.write_all(&mebibyte(number))?;
     }
-    to.flush()
+    Ok(())
 }
 
-/// What a program took.
+/// That of the content with this number: no word like the next, and no MiB like the next.
+fn mebibyte(number: u64) -> Vec<u8> {
+    (0..1 << 17)
+        .flat_map(|word| {
+            let word = u64::wrapping_mul(number << 17 | word, 0x9e37_79b9_7f4a_7c15);
+            word.to_le_bytes()
+        })
+        .collect()
+}
+
+/// What a program or an operation took.
 #[derive(Clone, Copy, Debug)]
 struct Spent {
     wall: f64,
@@ -336,56 +343,4 @@ fn rate(
         }
     }
     Ok(Some(Rate::of(mebibytes, &all)))
-}
-
-/// That of what takes a piece of memory at a time, in this process.
-fn alone(mebibytes: u64, mut take: impl FnMut(&[u8])) -> Rate {
-    let piece = vec![0x5a; 64 * 1024];
-    let pieces = (mebibytes << 20) / piece.len() as u64;
-    let spent = || {
-        let (start, start_of_cpu) = (Instant::now(), time_of_process());
-        for _ in 0..pieces {
-            take(black_box(&piece));
-        }
-        let cpu = time_of_process().zip(start_of_cpu);
-        Spent {
-            wall: start.elapsed().as_secs_f64(),
-            cpu: cpu.map(|(end, start)| end.saturating_sub(start).as_secs_f64()),
-            peak_mebibytes: None,
-        }
-    };
-    let all: Vec<Spent> = iter::repeat_with(spent).take(ROUNDS).collect();
-    Rate::of(mebibytes, &all)
-}
-
-/// The longest record of TLS.
-const RECORD: usize = 16 * 1024;
-
-/// AES-256-GCM of the base, as connections have it. It is not asked of the provider, which would bring key
-/// exchanges and handshakes into this program.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn encrypting() -> Option<impl FnMut(&[u8], u64)> {
-    // which says whether the CPU has what graviola needs
-    verification_algorithms().ok()?;
-    let SupportedCipherSuite::Tls13(suite) = rustls_graviola::suites::TLS13_AES_256_GCM_SHA384
-    else {
-        return None;
-    };
-    let key = AeadKey::from([7; 32]);
-    let mut encrypter = suite.aead_alg.encrypter(key, Iv::from([9; 12]));
-    Some(move |record: &[u8], number| {
-        let message = OutboundPlainMessage {
-            typ: ContentType::ApplicationData,
-            version: ProtocolVersion::TLSv1_3,
-            payload: OutboundChunks::Single(record),
-        };
-        // It has room, and is no longer than a record.
-        let _ = black_box(encrypter.encrypt(message, number));
-    })
-}
-
-/// There is no base for other CPUs.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn encrypting() -> Option<impl FnMut(&[u8], u64)> {
-    None::<fn(&[u8], u64)>
 }

@@ -9,7 +9,7 @@ use core::fmt::{self, Write};
 
 use self::chart::chart;
 use self::table::Table;
-use super::documents::Documents;
+use super::documents::{Documents, Rate};
 use super::findings::{Findings, Measured};
 use super::issuing::{Issuing, OnBackend, Rates};
 use super::measure::Timing;
@@ -190,7 +190,14 @@ fn certificates(to: &mut impl Write, issuing: &Issuing) -> fmt::Result {
 
 fn documents(to: &mut impl Write, found: &Documents, findings: &Findings) -> fmt::Result {
     let openssl = findings.openssl.as_ref();
-    let head = ["MB/s", "pqtls", "by the CPU", "of it alone", "MiB"];
+    let head = [
+        "MB/s",
+        "in memory",
+        "of it alone",
+        "pqtls",
+        "by the CPU",
+        "MiB",
+    ];
     let mut head: Vec<String> = head.map(String::from).into();
     if let Some(openssl) = openssl {
         head.extend([
@@ -207,9 +214,10 @@ fn documents(to: &mut impl Write, found: &Documents, findings: &Findings) -> fmt
         let percent = one.percent_of_alone;
         let mut row = vec![
             one.name.to_owned(),
+            count(by_cpu(&one.in_memory)),
+            percent.map_or_else(dash, |percent| format!("{percent:.1} %")),
             count(ours.per_second),
             figure(ours.per_second_of_cpu),
-            percent.map_or_else(dash, |percent| format!("{percent:.0} %")),
             figure(ours.peak_mebibytes),
         ];
         if openssl.is_some() {
@@ -232,35 +240,36 @@ fn documents(to: &mut impl Write, found: &Documents, findings: &Findings) -> fmt
     write!(
         to,
         "\n## Documents of {} MiB\n\n{table}\n\
-         `pqtls cms`, a process for each, from file to file on {place}: the medians of three. Signatures are \
-         of {}\nover {}, with the content in the message; encryption is by {} for one recipient, {}.\n\
-         Files are on the disk when `pqtls` ends, for which the clock waits. The third column is by the \
-         time that the\nprogram had a CPU, which reading and writing are a part of, and the fourth how much \
-         that is of the speed of\n",
-        found.mebibytes, found.signature, found.digest, found.cipher, found.recipient,
-    )?;
-    let hash = count(
+         In memory: by pq-cms in one process, with no files. Beside it stands how much that is of the \
+         speed\nof the hash function alone, {} MB/s, or of the cipher alone, as the provider has it for \
+         TLS, {} MB/s,\nmeasured in turn.\n\n\
+         Then by `pqtls cms`, a process for each, from file to file on {place}: the medians of three. \
+         Files are on\nthe disk when `pqtls` ends, for which the clock waits; the CPU's time has what the \
+         kernel takes to read and\nwrite them in it. MiB are the most that the program had in memory. \
+         Signatures are of {} over {},\nwith the content in the message; encryption is by {} for one \
+         recipient, {}.\n",
+        found.mebibytes,
+        count(by_cpu(&found.hash)),
         found
-            .hash
-            .per_second_of_cpu
-            .unwrap_or(found.hash.per_second),
-    );
-    write!(to, "the hash function alone, in memory: {hash} MB/s")?;
-    match found.aead {
-        Some(aead) => writeln!(
-            to,
-            "; or of the cipher alone, as the provider has it\nfor TLS: {} MB/s. MiB are the most that \
-             the program had in memory.",
-            count(aead.per_second_of_cpu.unwrap_or(aead.per_second))
-        )?,
-        None => writeln!(to, ".\nMiB are the most that the program had in memory.")?,
-    }
+            .aead
+            .as_ref()
+            .map_or_else(dash, |aead| count(by_cpu(aead))),
+        found.signature,
+        found.digest,
+        found.cipher,
+        found.recipient,
+    )?;
     match openssl {
         Some(_) => to.write_str(
             "`openssl cms` does the same, and streams what it writes; the last column is by the CPU's time.\n",
         ),
         None => Ok(()),
     }
+}
+
+/// In a second of the CPU, where that is known.
+fn by_cpu(rate: &Rate) -> f64 {
+    rate.per_second_of_cpu.unwrap_or(rate.per_second)
 }
 
 /// The percentiles of a row, in the unit of the first.
