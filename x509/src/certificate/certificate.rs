@@ -5,9 +5,9 @@ use core::net::IpAddr;
 use const_oid::db::rfc5280::ID_AD_OCSP;
 use const_oid::db::rfc6960::ID_PKIX_OCSP_NOCHECK;
 use const_oid::{AssociatedOid, ObjectIdentifier};
+use der::Decode;
 use der::flagset::FlagSet;
 use der::referenced::OwnedToRef;
-use der::{Decode, Encode};
 use pki_types::{
     CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
@@ -25,7 +25,7 @@ use super::names::{AlternativeName, AlternativeNames};
 use super::readable::{Readable, readable};
 use super::signed::{self, SignatureError};
 use super::validity::unix_time;
-use crate::encoding::{PemError, SyntaxError, pem, syntax};
+use crate::encoding::{PemError, SyntaxError, pem, syntax, to_der};
 use crate::errors::{describe, from_causes};
 use crate::keys::{Algorithm, KeyError, PublicKey, SubjectKey};
 
@@ -490,10 +490,7 @@ impl Facts {
         let names: Option<SubjectAltName> = extension(certificate)?;
         let names: &[GeneralName] = names.as_ref().map_or(&[], |names| &names.0);
         Ok(Self {
-            spki: certificate
-                .tbs_certificate()
-                .subject_public_key_info()
-                .to_der()?,
+            spki: to_der(certificate.tbs_certificate().subject_public_key_info())?,
             constraints: extension(certificate)?,
             key_usage: extension::<KeyUsage>(certificate)?.map(|usage| usage.0),
             extended_key_usage: extension::<ExtendedKeyUsage>(certificate)?.map(|usage| usage.0),

@@ -3,11 +3,11 @@
 
 use der::asn1::{AnyRef, BitStringRef};
 use der::referenced::OwnedToRef;
-use der::{Decode, Encode, EncodeValue, Header, Reader, Sequence, SliceReader};
+use der::{Decode, EncodeValue, Header, Reader, Sequence, SliceReader};
 use pki_types::SignatureVerificationAlgorithm;
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 
-use crate::encoding::whole_octets;
+use crate::encoding::{to_der, whole_octets};
 use crate::errors::from_causes;
 use crate::keys::{SignError, Signer, verification};
 
@@ -50,7 +50,7 @@ pub(crate) fn seal(body: &[u8], signer: &(impl Signer + ?Sized)) -> Result<Vec<u
         algorithm: algorithm.owned_to_ref(),
         signature: BitStringRef::from_bytes(&signature)?,
     };
-    Ok(envelope.to_der()?)
+    Ok(to_der(&envelope)?)
 }
 
 /// What can go wrong in [`seal`].

@@ -6,7 +6,9 @@
 mod base64;
 pub mod pem;
 pub(crate) mod syntax;
+mod whole;
 
 pub use pem::PemError;
 pub use syntax::SyntaxError;
 pub(crate) use syntax::whole_octets;
+pub(crate) use whole::to_der;

@@ -1,5 +1,5 @@
+use der::Decode;
 use der::asn1::OctetString;
-use der::{Decode, Encode};
 use sha2::{Digest, Sha256};
 use spki::SubjectPublicKeyInfoOwned;
 use x509_cert::certificate::Version;
@@ -15,6 +15,7 @@ use crate::certificate::{
     Certificate, CertificateRevocationList, KeyUsageError, Role, Validity, check_delegate_usage,
     encode_extension, key_usage, signed,
 };
+use crate::encoding::to_der;
 use crate::errors::describe;
 use crate::keys::{Algorithm, KeyError, Signer, SubjectKey, algorithm_of_spki};
 
@@ -146,7 +147,7 @@ impl<S: Signer> Issuer<S> {
             &self.key_id()?,
             self.signer.signature_algorithm(),
         )?;
-        let der = signed::seal(&tbs.to_der()?, &self.signer)?;
+        let der = signed::seal(&to_der(&tbs)?, &self.signer)?;
         Ok(CertificateRevocationList::from_der(&der)?)
     }
 

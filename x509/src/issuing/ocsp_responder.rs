@@ -2,8 +2,8 @@ use core::time::Duration;
 use std::time::SystemTime;
 
 use const_oid::db::rfc6960::ID_PKIX_OCSP_BASIC;
+use der::Decode;
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, Null, OctetStringRef};
-use der::{Decode, Encode};
 use x509_cert::certificate::Version;
 use x509_cert::ext::pkix::CrlReason;
 use x509_cert::time::Time;
@@ -14,6 +14,7 @@ use crate::certificate::{
     CertId, CertStatus, Certificate, OcspNonce, OcspRequest, OcspResponse, ResponderId, Validity,
     ValidityError, check_delegate, ocsp_asn1 as asn1, validity,
 };
+use crate::encoding::to_der;
 use crate::keys::{Signer, SubjectKey};
 
 /// Answers OCSP requests for a CA (RFC 6960): the CA itself, or whoever it had certified for that.
@@ -163,7 +164,7 @@ impl<S: Signer> OcspResponder<S> {
             responses: answers.collect::<Result<_, IssueError>>()?,
             extensions: nonce.transpose()?.map(|nonce| vec![nonce]),
         };
-        let body = body.to_der()?;
+        let body = to_der(&body)?;
         let signature = self.signer.sign(&body)?;
         let certificates = self.delegate.as_ref();
         let certificates = certificates.map(|certificate| AnyRef::from_der(certificate.der()));
@@ -175,7 +176,7 @@ impl<S: Signer> OcspResponder<S> {
                 .transpose()?
                 .map(|certificate| vec![certificate]),
         };
-        let basic = basic.to_der()?;
+        let basic = to_der(&basic)?;
         let response = asn1::OcspResponse {
             status: asn1::ResponseStatus::Successful,
             bytes: Some(asn1::ResponseBytes {
@@ -183,7 +184,7 @@ impl<S: Signer> OcspResponder<S> {
                 response: OctetStringRef::new(&basic)?,
             }),
         };
-        Ok(OcspResponse::from_der(&response.to_der()?)?)
+        Ok(OcspResponse::from_der(&to_der(&response)?)?)
     }
 }
 

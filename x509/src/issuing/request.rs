@@ -2,9 +2,9 @@ use core::fmt;
 use core::net::IpAddr;
 
 use const_oid::AssociatedOid;
+use der::Decode;
 use der::asn1::SetOfVec;
 use der::referenced::OwnedToRef;
-use der::{Decode, Encode};
 use pki_types::{SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
 use spki::SubjectPublicKeyInfoOwned;
 use x509_cert::attr::Attribute;
@@ -17,7 +17,7 @@ use crate::certificate::{
     AlternativeName, AlternativeNames, NameError, SealError, SignatureError, Subject,
     alternative_name_methods, encode_extension, signed, subject_methods,
 };
-use crate::encoding::{PemError, SyntaxError, pem, syntax};
+use crate::encoding::{PemError, SyntaxError, pem, syntax, to_der};
 use crate::errors::{describe, from_causes};
 use crate::keys::{
     Algorithm, KeyError, PublicKey, SignError, Signer, SubjectKey, algorithm_of_spki,
@@ -99,7 +99,7 @@ impl CertificateRequest {
         algorithms: &[&'static dyn SignatureVerificationAlgorithm],
     ) -> Result<VerifiedRequest, RequestError> {
         let key = &self.parsed.info.public_key;
-        let spki = key.to_der()?;
+        let spki = to_der(key)?;
         match algorithm_of_spki(&spki) {
             Ok(Algorithm::Kem(algorithm)) => {
                 return Err(KeyError::NotASignatureKey(algorithm).into());
@@ -156,7 +156,7 @@ impl RequestBuilder {
             public_key: SubjectPublicKeyInfoOwned::from_der(&signer.spki())?,
             attributes,
         };
-        CertificateRequest::from_der(&signed::seal(&info.to_der()?, signer)?)
+        CertificateRequest::from_der(&signed::seal(&to_der(&info)?, signer)?)
     }
 }
 

@@ -9,6 +9,7 @@ use x509_cert::time::Validity;
 
 use super::error::IssueError;
 use crate::certificate::{Certificate, encode_extension, signed};
+use crate::encoding::to_der;
 use crate::keys::Signer;
 
 /// A certificate before it is signed (RFC 5280 section 4.1), with every field in reach.
@@ -74,7 +75,7 @@ impl TbsCertificate {
     /// [`IssueError::Certificate`] if the fields do not make a certificate.
     pub fn sign(mut self, signer: &(impl Signer + ?Sized)) -> Result<Certificate, IssueError> {
         self.signature = signer.signature_algorithm();
-        let der = signed::seal(&self.to_der()?, signer)?;
+        let der = signed::seal(&to_der(&self)?, signer)?;
         Ok(Certificate::from_der(&der)?)
     }
 }
