@@ -1,4 +1,4 @@
-//! Building the OpenSSL program from the source that the `openssl-src` crate
+//! Building OpenSSL's program and library from the source that the `openssl-src` crate
 //! carries.
 
 use std::env;
@@ -12,26 +12,31 @@ use std::time::Instant;
 use super::{MINIMUM, Unavailable};
 use crate::{target_folder, tell};
 
-/// The program of the source that `openssl-src` carries, built if no earlier run did so.
+/// The folder with the `openssl` of the source that `openssl-src` carries, and `libcrypto.a` and
+/// `include` beside it; built if no earlier run did so.
 ///
 /// Several processes may ask at once: one builds, the others wait for its lock. The
-/// finished program appears under its final name in one step, so that a build that
+/// finished folder appears under its final name in one step, so that a build that
 /// was cut short is never mistaken for a whole one.
-pub(super) fn cached_program() -> Result<PathBuf, Unavailable> {
+pub(super) fn cached_folder() -> Result<PathBuf, Unavailable> {
     let target = target_folder();
     // Another version or other options make another program.
-    let name = format!("openssl-{}_{}", openssl_src::version(), OPTIONS.join("_"));
-    let program = target.join(&name).join("openssl");
-    if program.exists() {
-        return Ok(program);
+    let name = format!(
+        "openssl-with-library-{}_{}",
+        openssl_src::version(),
+        OPTIONS.join("_")
+    );
+    let folder = target.join(&name);
+    if folder.exists() {
+        return Ok(folder);
     }
 
     let tools = Tools::find()?;
     // Released when it is closed, however this process ends.
     let _lock = lock(&target.join(format!("{name}.lock")))
         .map_err(|err| Unavailable::Broken(format!("can't lock the OpenSSL build: {err}")))?;
-    if program.exists() {
-        return Ok(program);
+    if folder.exists() {
+        return Ok(folder);
     }
 
     let log = target.join(format!("{name}.log"));
@@ -44,7 +49,7 @@ pub(super) fn cached_program() -> Result<PathBuf, Unavailable> {
     let start = Instant::now();
     tools
         .build(&scratch, &log)
-        .and_then(|built| install(&built, &program))
+        .and_then(|()| install(&scratch, &folder))
         .map_err(|err| {
             Unavailable::Broken(format!(
                 "building OpenSSL failed: {err}; see {}. To use an OpenSSL of yours, at least \
@@ -55,7 +60,7 @@ pub(super) fn cached_program() -> Result<PathBuf, Unavailable> {
     // Sixty megabytes of objects that nobody needs again; no harm if they stay.
     let _ = fs::remove_dir_all(&scratch);
     tell(&format!("built OpenSSL in {} s", start.elapsed().as_secs()));
-    Ok(program)
+    Ok(folder)
 }
 
 fn lock(path: &Path) -> io::Result<File> {
@@ -96,8 +101,8 @@ impl Tools {
         })
     }
 
-    /// Configures and builds in `folder`, and returns where the program is.
-    fn build(&self, folder: &Path, log: &Path) -> io::Result<PathBuf> {
+    /// Configures and builds in `folder`.
+    fn build(&self, folder: &Path, log: &Path) -> io::Result<()> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
         }
@@ -115,9 +120,7 @@ impl Tools {
         let jobs = thread::available_parallelism().map_or(1, |jobs| jobs.get());
         let mut make = self.command(self.make, folder, &log)?;
         make.arg(format!("-j{jobs}")).arg("build_programs");
-        run(&mut make)?;
-
-        Ok(folder.join("apps/openssl"))
+        run(&mut make)
     }
 
     fn command(&self, program: &str, folder: &Path, log: &File) -> io::Result<Command> {
@@ -155,14 +158,30 @@ fn run(command: &mut Command) -> io::Result<()> {
     Err(io::Error::other(format!("{program} ended with {status}")))
 }
 
-/// Moves `built` to its final place, whole or not at all.
-fn install(built: &Path, program: &Path) -> io::Result<()> {
-    let folder = program.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    fs::create_dir_all(folder)?;
-    fs::rename(built, program)
+/// Moves what is needed of a finished build to its final place, whole or not at all.
+fn install(scratch: &Path, folder: &Path) -> io::Result<()> {
+    let whole = scratch.join("whole");
+    let headers = whole.join("include/openssl");
+    fs::create_dir_all(&headers)?;
+    fs::rename(scratch.join("apps/openssl"), whole.join("openssl"))?;
+    fs::rename(scratch.join("libcrypto.a"), whole.join("libcrypto.a"))?;
+    // Some headers are generated; the others stand in the source.
+    for from in [openssl_src::source_dir(), scratch.into()] {
+        for header in fs::read_dir(from.join("include/openssl"))? {
+            let header = header?;
+            if header
+                .path()
+                .extension()
+                .is_some_and(|suffix| suffix == "h")
+            {
+                fs::copy(header.path(), headers.join(header.file_name()))?;
+            }
+        }
+    }
+    fs::rename(whole, folder)
 }
 
-/// One program without files beside it, and without what no test asks of it. `no-module` and
+/// A program that needs no files beside it, and is without what no test asks of it. `no-module` and
 /// `no-legacy` are needed: a generated file that modules want is not in the crate. It takes less
 /// time to compile than with OpenSSL's own -O3.
 const OPTIONS: [&str; 12] = [

@@ -51,6 +51,18 @@ impl Openssl {
         }
     }
 
+    /// The folder of the OpenSSL that is built here, with `libcrypto.a` and `include` for programs in C.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what is missing, or why it can't be built.
+    pub fn folder() -> Result<PathBuf, String> {
+        build::cached_folder().map_err(|error| match error {
+            Unavailable::Missing(tool) => format!("OpenSSL can't be built: {tool} is missing"),
+            Unavailable::Broken(why) => why,
+        })
+    }
+
     fn locate() -> Result<Self, Unavailable> {
         if let Some(named) = env::var_os("OPENSSL") {
             return Self::named(named.into());
@@ -59,7 +71,7 @@ impl Openssl {
         if Version::of(&on_path).is_some_and(|version| version >= MINIMUM) {
             return Ok(Self { program: on_path });
         }
-        let program = build::cached_program()?;
+        let program = build::cached_folder()?.join("openssl");
         Ok(Self { program })
     }
 
