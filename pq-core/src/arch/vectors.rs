@@ -75,6 +75,9 @@ pub trait U64s: Words<Element = u64> {
     /// Whether a round of Keccak leaves χ to the last: there must be registers for all words
     /// and their sums.
     const CHI_LAST: bool = false;
+    /// Whether the words of Keccak are in memory between rounds and not in registers: where the
+    /// compiler would move more words between the two than there are.
+    const IN_MEMORY: bool = false;
 
     /// `self ⊕ b ⊕ c ⊕ d ⊕ e`, of pairs if that makes a difference.
     #[inline(always)]

@@ -1,5 +1,7 @@
 //! Keccak-f\[1600\] (FIPS 202, section 3.3) on every lane of a vector at once.
 
+use core::{hint, mem};
+
 use crate::arch::{Backend, Kernel, U64s};
 
 /// A kernel that permutes: with `PAIRS`, the step θ is computed by sums of pairs of words
@@ -202,7 +204,9 @@ pub(crate) fn permute<B: Backend, V: U64s, const PAIRS: bool>(
     if B::COMPLEMENTS {
         complement_kept(token, &mut a);
     }
-    if V::CHI_LAST {
+    if V::IN_MEMORY {
+        a = rounds_in_memory::<B, V, PAIRS>(token, a);
+    } else if V::CHI_LAST {
         for constant in &ROUND_CONSTANTS {
             a = round::<B, V, PAIRS>(token, a, *constant);
         }
@@ -270,74 +274,14 @@ fn round<B: Backend, V: U64s, const PAIRS: bool>(
     a: [[V; 5]; 5],
     constant: u64,
 ) -> [[V; 5]; 5] {
-    let c0 = a[0][0].xor5::<PAIRS>(a[1][0], a[2][0], a[3][0], a[4][0]);
-    let c1 = a[0][1].xor5::<PAIRS>(a[1][1], a[2][1], a[3][1], a[4][1]);
-    let c2 = a[0][2].xor5::<PAIRS>(a[1][2], a[2][2], a[3][2], a[4][2]);
-    let c3 = a[0][3].xor5::<PAIRS>(a[1][3], a[2][3], a[3][3], a[4][3]);
-    let c4 = a[0][4].xor5::<PAIRS>(a[1][4], a[2][4], a[3][4], a[4][4]);
-
-    // Rows of the result of ρ and π, and χ over them: over each at once, or when all are there.
+    let sums = columns::<V, PAIRS>(&a);
+    // χ over each row at once, or when all are there.
     let early = !V::CHI_LAST;
-    let row0 = chi_if::<B, V>(
-        token,
-        early,
-        0,
-        [
-            a[0][0].theta::<PAIRS>(c4, c1),
-            a[1][1].theta_rotate::<44, PAIRS>(c0, c2),
-            a[2][2].theta_rotate::<43, PAIRS>(c1, c3),
-            a[3][3].theta_rotate::<21, PAIRS>(c2, c4),
-            a[4][4].theta_rotate::<14, PAIRS>(c3, c0),
-        ],
-    );
-    let row1 = chi_if::<B, V>(
-        token,
-        early,
-        1,
-        [
-            a[0][3].theta_rotate::<28, PAIRS>(c2, c4),
-            a[1][4].theta_rotate::<20, PAIRS>(c3, c0),
-            a[2][0].theta_rotate::<3, PAIRS>(c4, c1),
-            a[3][1].theta_rotate::<45, PAIRS>(c0, c2),
-            a[4][2].theta_rotate::<61, PAIRS>(c1, c3),
-        ],
-    );
-    let row2 = chi_if::<B, V>(
-        token,
-        early,
-        2,
-        [
-            a[0][1].theta_rotate::<1, PAIRS>(c0, c2),
-            a[1][2].theta_rotate::<6, PAIRS>(c1, c3),
-            a[2][3].theta_rotate::<25, PAIRS>(c2, c4),
-            a[3][4].theta_rotate::<8, PAIRS>(c3, c0),
-            a[4][0].theta_rotate::<18, PAIRS>(c4, c1),
-        ],
-    );
-    let row3 = chi_if::<B, V>(
-        token,
-        early,
-        3,
-        [
-            a[0][4].theta_rotate::<27, PAIRS>(c3, c0),
-            a[1][0].theta_rotate::<36, PAIRS>(c4, c1),
-            a[2][1].theta_rotate::<10, PAIRS>(c0, c2),
-            a[3][2].theta_rotate::<15, PAIRS>(c1, c3),
-            a[4][3].theta_rotate::<56, PAIRS>(c2, c4),
-        ],
-    );
-    let row4 = chi_if::<B, V>(
-        token,
-        early,
-        4,
-        [
-            a[0][2].theta_rotate::<62, PAIRS>(c1, c3),
-            a[1][3].theta_rotate::<55, PAIRS>(c2, c4),
-            a[2][4].theta_rotate::<39, PAIRS>(c3, c0),
-            a[3][0].theta_rotate::<41, PAIRS>(c4, c1),
-            a[4][1].theta_rotate::<2, PAIRS>(c0, c2),
-        ],
-    );
+    let row0 = chi_if::<B, V>(token, early, 0, moved::<V, PAIRS>(&a, sums, 0));
+    let row1 = chi_if::<B, V>(token, early, 1, moved::<V, PAIRS>(&a, sums, 1));
+    let row2 = chi_if::<B, V>(token, early, 2, moved::<V, PAIRS>(&a, sums, 2));
+    let row3 = chi_if::<B, V>(token, early, 3, moved::<V, PAIRS>(&a, sums, 3));
+    let row4 = chi_if::<B, V>(token, early, 4, moved::<V, PAIRS>(&a, sums, 4));
     let mut rows = [
         chi_if::<B, V>(token, !early, 0, row0),
         chi_if::<B, V>(token, !early, 1, row1),
@@ -354,6 +298,100 @@ fn round<B: Backend, V: U64s, const PAIRS: bool>(
 #[inline(always)]
 fn chi_if<B: Backend, V: U64s>(token: V::Token, now: bool, y: usize, row: [V; 5]) -> [V; 5] {
     if now { chi::<B, V>(token, y, row) } else { row }
+}
+
+/// All rounds from one place in memory to another and back, for [`U64s::IN_MEMORY`].
+#[inline(always)]
+fn rounds_in_memory<B: Backend, V: U64s, const PAIRS: bool>(
+    token: V::Token,
+    mut a: [[V; 5]; 5],
+) -> [[V; 5]; 5] {
+    let mut b = a;
+    // A compiler that knows where they are keeps all words in registers.
+    let (mut from, mut to) = hint::black_box((&mut a, &mut b));
+    let mut sums = columns::<V, PAIRS>(from);
+    for constant in &ROUND_CONSTANTS {
+        let mut row0 = chi::<B, V>(token, 0, moved::<V, PAIRS>(from, sums, 0));
+        row0[0] = row0[0].xor(V::splat(token, *constant));
+        to[0] = row0;
+        let mut next = row0;
+        macro_rules! rows {
+            ($($y:literal)*) => {$(
+                let row = chi::<B, V>(token, $y, moved::<V, PAIRS>(from, sums, $y));
+                to[$y] = row;
+                // written out: a loop or `map` may not be
+                next = [
+                    next[0].xor(row[0]),
+                    next[1].xor(row[1]),
+                    next[2].xor(row[2]),
+                    next[3].xor(row[3]),
+                    next[4].xor(row[4]),
+                ];
+            )*};
+        }
+        rows!(1 2 3 4);
+        sums = next;
+        mem::swap(&mut from, &mut to);
+    }
+    *from
+}
+
+/// The sums of the columns.
+#[inline(always)]
+fn columns<V: U64s, const PAIRS: bool>(a: &[[V; 5]; 5]) -> [V; 5] {
+    [
+        a[0][0].xor5::<PAIRS>(a[1][0], a[2][0], a[3][0], a[4][0]),
+        a[0][1].xor5::<PAIRS>(a[1][1], a[2][1], a[3][1], a[4][1]),
+        a[0][2].xor5::<PAIRS>(a[1][2], a[2][2], a[3][2], a[4][2]),
+        a[0][3].xor5::<PAIRS>(a[1][3], a[2][3], a[3][3], a[4][3]),
+        a[0][4].xor5::<PAIRS>(a[1][4], a[2][4], a[3][4], a[4][4]),
+    ]
+}
+
+/// Row `y` of the result of θ, ρ and π, with the sums of the columns.
+#[inline(always)]
+fn moved<V: U64s, const PAIRS: bool>(
+    a: &[[V; 5]; 5],
+    [c0, c1, c2, c3, c4]: [V; 5],
+    y: usize,
+) -> [V; 5] {
+    match y {
+        0 => [
+            a[0][0].theta::<PAIRS>(c4, c1),
+            a[1][1].theta_rotate::<44, PAIRS>(c0, c2),
+            a[2][2].theta_rotate::<43, PAIRS>(c1, c3),
+            a[3][3].theta_rotate::<21, PAIRS>(c2, c4),
+            a[4][4].theta_rotate::<14, PAIRS>(c3, c0),
+        ],
+        1 => [
+            a[0][3].theta_rotate::<28, PAIRS>(c2, c4),
+            a[1][4].theta_rotate::<20, PAIRS>(c3, c0),
+            a[2][0].theta_rotate::<3, PAIRS>(c4, c1),
+            a[3][1].theta_rotate::<45, PAIRS>(c0, c2),
+            a[4][2].theta_rotate::<61, PAIRS>(c1, c3),
+        ],
+        2 => [
+            a[0][1].theta_rotate::<1, PAIRS>(c0, c2),
+            a[1][2].theta_rotate::<6, PAIRS>(c1, c3),
+            a[2][3].theta_rotate::<25, PAIRS>(c2, c4),
+            a[3][4].theta_rotate::<8, PAIRS>(c3, c0),
+            a[4][0].theta_rotate::<18, PAIRS>(c4, c1),
+        ],
+        3 => [
+            a[0][4].theta_rotate::<27, PAIRS>(c3, c0),
+            a[1][0].theta_rotate::<36, PAIRS>(c4, c1),
+            a[2][1].theta_rotate::<10, PAIRS>(c0, c2),
+            a[3][2].theta_rotate::<15, PAIRS>(c1, c3),
+            a[4][3].theta_rotate::<56, PAIRS>(c2, c4),
+        ],
+        _ => [
+            a[0][2].theta_rotate::<62, PAIRS>(c1, c3),
+            a[1][3].theta_rotate::<55, PAIRS>(c2, c4),
+            a[2][4].theta_rotate::<39, PAIRS>(c3, c0),
+            a[3][0].theta_rotate::<41, PAIRS>(c4, c1),
+            a[4][1].theta_rotate::<2, PAIRS>(c0, c2),
+        ],
+    }
 }
 
 /// The step χ on row `y`.
