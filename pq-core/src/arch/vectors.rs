@@ -157,6 +157,9 @@ pub trait U64s: Words<Element = u64> {
 
 /// Signed coefficients, for arithmetic modulo a prime with Montgomery's and Barrett's products.
 pub trait Coefficients: Vector {
+    /// Whether [`rounded_product`](Self::rounded_product) takes less time than the other two.
+    const ROUNDS: bool = false;
+
     /// Sum; the caller's bounds exclude overflow.
     fn add(self, other: Self) -> Self;
     /// Difference; the caller's bounds exclude overflow.
@@ -191,6 +194,16 @@ pub trait Coefficients: Vector {
         // modulo 2^bits, which vectors do not need to be told
         let quotient = self.mul_high(factor_over_q);
         self.mul_low(factor).sub(quotient.mul_low(q))
+    }
+    /// As [`barrett_product`](Self::barrett_product), with `factor_over_q` = c · R / 2q, rounded.
+    ///
+    /// With [`ROUNDS`](Self::ROUNDS) the quotient is rounded to the nearest: it is at most
+    /// |`self`| / R ≤ 1/2 off before that, so that the result lies in ±q for any `self`, and is less
+    /// than q by magnitude for those that are less than R / 2. Without, it is twice as far off as that
+    /// of [`barrett_product`](Self::barrett_product).
+    #[inline(always)]
+    fn rounded_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
+        self.barrett_product(factor, factor_over_q.add(factor_over_q), q)
     }
     /// Each odd block of `LEN` lanes of `a` and the even block of `b` before it in each other's
     /// place, for blocks of 32 bits or more, `LEN < LANES`. It is its own inverse.
@@ -415,6 +428,22 @@ mod tests {
                             let expected = $double::from(x(i)) * $double::from(c(i));
                             assert_eq!((product - expected) % $q, 0);
                             assert!(-$q <= 4 * product && 4 * product <= 5 * $q);
+                        }
+
+                        let over_2q = |c: $element| {
+                            (($double::from(c) << BITS) + $q).div_euclid(2 * $q) as $element
+                        };
+                        let factor_over_2q = vector::<V>(token, |i| over_2q(c(i)));
+                        let product = anything.rounded_product(factor, factor_over_2q, q);
+                        for i in 0..V::LANES {
+                            let product = $double::from(lane(product, i));
+                            let expected = $double::from(x(i)) * $double::from(c(i));
+                            assert_eq!((product - expected) % $q, 0);
+                            if V::ROUNDS {
+                                assert!(product.abs() <= $q);
+                            } else {
+                                assert!(-$q <= 2 * product && 2 * product <= 3 * $q);
+                            }
                         }
                     }
 

@@ -1,7 +1,7 @@
 //! What is done to two coefficients, forward and inverse.
 
-use super::ring::Ring;
-use super::twiddles::Twiddles;
+use super::ring::{Ring, tables};
+use super::twiddles::{Tables, Twiddles};
 use crate::arch::Coefficients;
 
 /// What is done to pairs of coefficients, and in which order the factors are.
@@ -9,10 +9,10 @@ pub(super) trait Direction {
     const FORWARD: bool;
 
     /// Where the factor of a block of 2 · `LEN` coefficients is.
-    fn factor<R: Ring, const LEN: usize>(block: usize) -> (Twiddles<R::Element>, usize);
+    fn factor<T, const LEN: usize>(tables: &Tables<T>, block: usize) -> (&Twiddles<T>, usize);
 
     /// Those of all pairs, for each layer.
-    fn lane_factors<R: Ring>() -> &'static [Twiddles<R::Element>; 5];
+    fn lane_factors<T>(tables: &Tables<T>) -> &[Twiddles<T>; 5];
 
     /// One pair in each lane, with its factor and q.
     fn butterfly<R: Ring, V: Coefficients<Element = R::Element>, const LEN: usize>(
@@ -31,13 +31,13 @@ impl Direction for Forward {
     const FORWARD: bool = true;
 
     #[inline(always)]
-    fn factor<R: Ring, const LEN: usize>(block: usize) -> (Twiddles<R::Element>, usize) {
-        (R::TWIDDLES, 128 / LEN + block)
+    fn factor<T, const LEN: usize>(tables: &Tables<T>, block: usize) -> (&Twiddles<T>, usize) {
+        (&tables.powers, 128 / LEN + block)
     }
 
     #[inline(always)]
-    fn lane_factors<R: Ring>() -> &'static [Twiddles<R::Element>; 5] {
-        &R::LANE_TWIDDLES
+    fn lane_factors<T>(tables: &Tables<T>) -> &[Twiddles<T>; 5] {
+        &tables.lanes
     }
 
     #[inline(always)]
@@ -63,17 +63,17 @@ impl Direction for Inverse {
     const FORWARD: bool = false;
 
     #[inline(always)]
-    fn factor<R: Ring, const LEN: usize>(block: usize) -> (Twiddles<R::Element>, usize) {
+    fn factor<T, const LEN: usize>(tables: &Tables<T>, block: usize) -> (&Twiddles<T>, usize) {
         if LEN == 128 {
-            (R::INVERSE_SCALES, 1)
+            (&tables.inverse_scales, 1)
         } else {
-            (R::TWIDDLES, 256 / LEN - 1 - block)
+            (&tables.powers, 256 / LEN - 1 - block)
         }
     }
 
     #[inline(always)]
-    fn lane_factors<R: Ring>() -> &'static [Twiddles<R::Element>; 5] {
-        &R::INVERSE_LANE_TWIDDLES
+    fn lane_factors<T>(tables: &Tables<T>) -> &[Twiddles<T>; 5] {
+        &tables.inverse_lanes
     }
 
     #[inline(always)]
@@ -88,12 +88,18 @@ impl Direction for Inverse {
             let Twiddles {
                 factors,
                 factors_over_q,
-            } = R::INVERSE_SCALES;
+            } = tables::<R, V>().inverse_scales;
             let scale = V::splat(token, factors[0]);
             let scale_over_q = V::splat(token, factors_over_q[0]);
+            // Below q by magnitude, whatever it is.
+            let product = if V::ROUNDS {
+                V::rounded_product
+            } else {
+                V::montgomery_product
+            };
             return (
-                sum.montgomery_product(scale, scale_over_q, q),
-                difference.montgomery_product(z, z_over_q, q),
+                product(sum, scale, scale_over_q, q),
+                product(difference, z, z_over_q, q),
             );
         }
         if R::REDUCED_INVERSE_LAYERS.contains(&LEN) {

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::butterflies::Direction;
-use super::ring::Ring;
+use super::ring::{Ring, tables};
 use crate::arch::Coefficients;
 
 /// The layers of a transform in one of two directions.
@@ -228,7 +228,7 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
         &self,
         group: usize,
     ) -> (&[V::Array; N], &[V::Array; N]) {
-        let table = &D::lane_factors::<R>()[LEN.ilog2() as usize];
+        let table = &D::lane_factors(tables::<R, V>())[LEN.ilog2() as usize];
         (
             &V::chunks(table.factors).as_chunks().0[group],
             &V::chunks(table.factors_over_q).as_chunks().0[group],
@@ -264,7 +264,7 @@ impl<D: Direction, R: Ring, V: Coefficients<Element = R::Element>> Layers<D, R, 
     /// The factor of the pairs of a block.
     #[inline(always)]
     fn factor<const LEN: usize>(&self, block: usize) -> (V, V) {
-        let (table, k) = D::factor::<R, LEN>(block);
+        let (table, k) = D::factor::<_, LEN>(tables::<R, V>(), block);
         (
             V::splat(self.token, table.factors[k]),
             V::splat(self.token, table.factors_over_q[k]),

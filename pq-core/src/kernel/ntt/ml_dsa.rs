@@ -1,7 +1,7 @@
 //! The ring of ML-DSA, with products by Barrett's method.
 
 use super::ring::{Ring, ring};
-use super::twiddles::{Twiddles, inverse_scale, powers, spread};
+use super::twiddles::{Tables, Twiddles, inverse_scale, powers, spread};
 use crate::arch::{Backend, Coefficients};
 
 ring! {
@@ -9,6 +9,8 @@ ring! {
     Q8380417, i32, I32s,
     q: 8380417, zeta: 1753, last_len: 1,
     twiddles: residues, residues_over_q,
+    // No vector of 32 bits has `ROUNDS`.
+    rounded: residues, residues_over_q,
 
     const FORWARD_BOUND: i64 = 10;
     // From q, eight doublings reach 256q = 2145386752 < 2³¹.
@@ -17,6 +19,7 @@ ring! {
     /// Barrett's: the high halves of 32 bits take several instructions.
     #[inline(always)]
     fn product<V: Coefficients<Element = i32>>(x: V, factor: V, factor_over_q: V, q: V) -> V {
+        const { assert!(!V::ROUNDS) };
         x.barrett_product(factor, factor_over_q, q)
     }
 
@@ -72,7 +75,7 @@ mod tests {
             10 * Q as i32,
             i32::MAX,
         ];
-        let table = Q8380417::TWIDDLES;
+        let table = Q8380417::TABLES.powers;
         for (k, (c, c_over_q)) in table.factors.iter().zip(table.factors_over_q).enumerate() {
             let random = (0..100).map(|_| random.bits() as i32);
             for x in ends.into_iter().chain(random) {

@@ -1,7 +1,7 @@
 //! The ring of ML-KEM, with products by Montgomery's method.
 
 use super::ring::{Ring, ring};
-use super::twiddles::{Twiddles, inverse_scale, powers, spread};
+use super::twiddles::{Tables, Twiddles, inverse_scale, powers, spread};
 use crate::arch::{Backend, Coefficients};
 
 ring! {
@@ -9,15 +9,20 @@ ring! {
     Q3329, i16, I16s,
     q: 3329, zeta: 17, last_len: 2,
     twiddles: Self::factors, Self::factors_over_q,
+    rounded: residues, residues_over_q,
 
     const FORWARD_BOUND: i64 = 1;
     // From q, three doublings reach 8q = 26632 < 2¹⁵.
     const REDUCED_INVERSE_LAYERS: &'static [usize] = &[8, 64];
 
-    /// Montgomery's: one multiplication gives the high halves of 16 bits.
+    /// Montgomery's, if one multiplication gives the high halves of 16 bits.
     #[inline(always)]
     fn product<V: Coefficients<Element = i16>>(x: V, factor: V, factor_over_q: V, q: V) -> V {
-        x.montgomery_product(factor, factor_over_q, q)
+        if V::ROUNDS {
+            x.rounded_product(factor, factor_over_q, q)
+        } else {
+            x.montgomery_product(factor, factor_over_q, q)
+        }
     }
 
     /// Barrett: x − ⌊x · 20159 / 2²⁶⌋ · q, for |x| ≤ 8q.
@@ -30,10 +35,79 @@ ring! {
     }
 }
 
+/// c mod± q for each of `constants`.
+const fn residues<const N: usize>(constants: [i64; N]) -> [i16; N] {
+    const Q: i16 = Q3329::Q;
+    let mut residues = [0; N];
+    let mut i = 0;
+    while i < N {
+        let c = constants[i] as i16;
+        residues[i] = if c > Q / 2 { c - Q } else { c };
+        i += 1;
+    }
+    residues
+}
+
+/// (c mod± q) · R / 2q, rounded, for each of `constants`.
+const fn residues_over_q<const N: usize>(constants: [i64; N]) -> [i16; N] {
+    const Q: i32 = Q3329::Q as i32;
+    let mut residues = residues(constants);
+    let mut i = 0;
+    while i < N {
+        let c_times_radix = (residues[i] as i32) << i16::BITS;
+        residues[i] = (c_times_radix + Q).div_euclid(2 * Q) as i16;
+        i += 1;
+    }
+    residues
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Q3329, Ring};
-    use crate::arch::Portable;
+    use crate::arch::{Backend, Coefficients, Kernel, Portable, Vector, on_each_backend};
+    use crate::kernel::ntt::ring::tables;
+
+    /// Every number times every factor.
+    struct Products;
+
+    impl<B: Backend> Kernel<B> for Products {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self, b: B) {
+            let q = B::I16s::splat(b, Q3329::Q);
+            let table = &tables::<Q3329, B::I16s>().powers;
+            for (k, c) in Q3329::POWERS.into_iter().enumerate().take(128) {
+                let factor = B::I16s::splat(b, table.factors[k]);
+                let factor_over_q = B::I16s::splat(b, table.factors_over_q[k]);
+                let mut x = i16::MIN;
+                for _ in 0..(1 << i16::BITS) / B::I16s::LANES {
+                    let mut numbers = <B::I16s as Vector>::Array::default();
+                    for number in numbers.as_mut() {
+                        *number = x;
+                        x = x.wrapping_add(1);
+                    }
+                    let product = B::I16s::load(b, &numbers);
+                    let product = Q3329::product(product, factor, factor_over_q, q);
+                    let mut products = <B::I16s as Vector>::Array::default();
+                    product.store(&mut products);
+                    for (x, product) in numbers.as_ref().iter().zip(products.as_ref()) {
+                        let [x, c, product] = [i32::from(*x), c as i32, i32::from(*product)];
+                        assert_eq!((product - x * c) % 3329, 0);
+                        assert!(product.abs() <= 3329);
+                        if B::I16s::ROUNDS && x > i16::MIN.into() {
+                            assert!(product.abs() < 3329);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_match_textbook() {
+        on_each_backend!(b => b.run(Products));
+    }
 
     #[test]
     fn barrett_reduction_is_canonical_but_for_q() {

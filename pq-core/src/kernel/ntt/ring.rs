@@ -1,6 +1,6 @@
 //! What a transform has to know of a ring.
 
-use super::twiddles::Twiddles;
+use super::twiddles::Tables;
 use crate::arch::{Backend, Coefficients};
 
 /// A ring ℤ_q\[X\]/(X²⁵⁶ + 1) and its transform.
@@ -14,18 +14,10 @@ pub(crate) trait Ring: 'static {
     const Q: Self::Element;
     /// The length of the last forward layer: 2 or 1.
     const LAST_LEN: usize;
-    /// ζ^BitRev(k) for every k, 0 < k < 256 / `LAST_LEN`, in the form that
-    /// [`product`](Self::product) takes, as those of single layers.
-    const TWIDDLES: Twiddles<Self::Element>;
-    /// For the layers of length 1, 2, 4, 8 and 16, the factor of each of their
-    /// 128 pairs, in the forward transform's order.
-    const LANE_TWIDDLES: [Twiddles<Self::Element>; 5];
-    /// The same in the inverse transform's order.
-    const INVERSE_LANE_TWIDDLES: [Twiddles<Self::Element>; 5];
-    /// R / (256 / `LAST_LEN`), which undoes the growth of the inverse transform and the R⁻¹
-    /// that the multiplication before it left; and the same times the factor of its last
-    /// layer. For Montgomery products.
-    const INVERSE_SCALES: Twiddles<Self::Element>;
+    /// The factors in the form that [`product`](Self::product) takes.
+    const TABLES: Tables<Self::Element>;
+    /// The same for vectors with [`ROUNDS`](Coefficients::ROUNDS), if `product` takes these.
+    const ROUNDED_TABLES: Tables<Self::Element>;
     /// Multiples of q below which the forward transform keeps its output.
     const FORWARD_BOUND: i64;
     /// Lengths of the inverse layers whose sums are reduced lest the next
@@ -52,14 +44,26 @@ pub(crate) fn within<R: Ring>(f: &[R::Element; 256], bound: i64) -> bool {
     f.iter().all(|&x| x.into().abs() <= bound * q)
 }
 
+/// The factors in the form that a ring has for these vectors.
+#[inline(always)]
+pub(super) fn tables<R: Ring, V: Coefficients<Element = R::Element>>() -> &'static Tables<R::Element>
+{
+    if V::ROUNDS {
+        &R::ROUNDED_TABLES
+    } else {
+        &R::TABLES
+    }
+}
+
 /// A ring, its constants computed from q and ζ; `twiddles` are the functions that give the
-/// factors the form that its `product` takes.
+/// factors the form that its `product` takes, and `rounded` those for vectors with `ROUNDS`.
 macro_rules! ring {
     (
         $(#[$doc:meta])*
         $name:ident, $element:ty, $vectors:ident,
         q: $q:literal, zeta: $zeta:literal, last_len: $last_len:literal,
         twiddles: $factors:path, $factors_over_q:path,
+        rounded: $rounded:path, $rounded_over_q:path,
         $($rest:item)*
     ) => {
         $(#[$doc])*
@@ -69,7 +73,7 @@ macro_rules! ring {
             /// ζ^BitRev(k) mod q
             pub(crate) const POWERS: [i64; 256] = powers($q, $zeta, 256 / $last_len);
 
-            /// As [`Ring::INVERSE_SCALES`], mod q.
+            /// As `Tables::inverse_scales`, mod q.
             const INVERSE_SCALES_MOD_Q: [i64; 2] = {
                 let scale = inverse_scale($q, 256 / $last_len, <$element>::BITS);
                 [scale, scale * Self::POWERS[1] % $q]
@@ -112,22 +116,31 @@ macro_rules! ring {
 
             const Q: $element = $q;
             const LAST_LEN: usize = $last_len;
-            const TWIDDLES: Twiddles<$element> = Twiddles {
-                factors: &const { $factors(Self::POWERS) },
-                factors_over_q: &const { $factors_over_q(Self::POWERS) },
-            };
-            const LANE_TWIDDLES: [Twiddles<$element>; 5] =
-                ring!(@lane_twiddles true, $factors, $factors_over_q, 1, 2, 4, 8, 16);
-            const INVERSE_LANE_TWIDDLES: [Twiddles<$element>; 5] =
-                ring!(@lane_twiddles false, $factors, $factors_over_q, 1, 2, 4, 8, 16);
-            const INVERSE_SCALES: Twiddles<$element> = Twiddles {
-                factors: &const { Self::factors(Self::INVERSE_SCALES_MOD_Q) },
-                factors_over_q: &const { Self::factors_over_q(Self::INVERSE_SCALES_MOD_Q) },
-            };
+            const TABLES: Tables<$element> = ring!(
+                @tables $factors, $factors_over_q, Self::factors, Self::factors_over_q
+            );
+            const ROUNDED_TABLES: Tables<$element> = ring!(
+                @tables $rounded, $rounded_over_q, $rounded, $rounded_over_q
+            );
+
             $($rest)*
         }
     };
-    (@lane_twiddles $forward:literal, $factors:path, $factors_over_q:path, $($len:literal),*) => {
+    (@tables $factors:path, $factors_over_q:path, $scales:path, $scales_over_q:path) => {
+        Tables {
+            powers: Twiddles {
+                factors: &const { $factors(Self::POWERS) },
+                factors_over_q: &const { $factors_over_q(Self::POWERS) },
+            },
+            lanes: ring!(@lanes true, $factors, $factors_over_q, 1, 2, 4, 8, 16),
+            inverse_lanes: ring!(@lanes false, $factors, $factors_over_q, 1, 2, 4, 8, 16),
+            inverse_scales: Twiddles {
+                factors: &const { $scales(Self::INVERSE_SCALES_MOD_Q) },
+                factors_over_q: &const { $scales_over_q(Self::INVERSE_SCALES_MOD_Q) },
+            },
+        }
+    };
+    (@lanes $forward:literal, $factors:path, $factors_over_q:path, $($len:literal),*) => {
         [$(Twiddles {
             factors: &const { $factors(spread(&Self::POWERS, $len, $forward)) },
             factors_over_q: &const { $factors_over_q(spread(&Self::POWERS, $len, $forward)) },

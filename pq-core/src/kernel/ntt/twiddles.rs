@@ -4,8 +4,24 @@
 pub(crate) struct Twiddles<T: 'static> {
     /// cᵢ · R mod± q for Montgomery products, cᵢ mod± q for Barrett's.
     pub(crate) factors: &'static [T],
-    /// cᵢ · R · q⁻¹ mod± R for Montgomery products, cᵢ · R / q, rounded, for Barrett's.
+    /// cᵢ · R · q⁻¹ mod± R for Montgomery products, cᵢ · R / q, rounded, for Barrett's, and half
+    /// of that, rounded, for those with a rounded quotient.
     pub(crate) factors_over_q: &'static [T],
+}
+
+/// All factors of a ring, in one form.
+pub(crate) struct Tables<T: 'static> {
+    /// ζ^BitRev(k) for every k, 0 < k < 256 / `LAST_LEN`, as those of single layers.
+    pub(crate) powers: Twiddles<T>,
+    /// For the layers of length 1, 2, 4, 8 and 16, the factor of each of their
+    /// 128 pairs, in the forward transform's order.
+    pub(super) lanes: [Twiddles<T>; 5],
+    /// The same in the inverse transform's order.
+    pub(super) inverse_lanes: [Twiddles<T>; 5],
+    /// R / (256 / `LAST_LEN`), which undoes the growth of the inverse transform and the R⁻¹
+    /// that the multiplication before it left; and the same times the factor of its last
+    /// layer. For Montgomery products, or for rounded ones.
+    pub(super) inverse_scales: Twiddles<T>,
 }
 
 /// ζ^BitRev(k) mod q for 0 ≤ k < n, where BitRev reverses log₂ n bits.
