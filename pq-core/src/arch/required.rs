@@ -38,18 +38,18 @@ type Known = (&'static str, bool);
 /// All backends, and the instructions for SHA-256, which are of no backend.
 fn all() -> Vec<Known> {
     let backends = known().into_iter();
-    let mut all: Vec<Known> = backends
-        .map(|(name, rank)| (name, rank.is_some()))
-        .collect();
-    #[cfg(target_arch = "x86_64")]
-    all.push(("SHA-NI", super::ShaNi::detect().is_some()));
-    #[cfg(all(
-        target_arch = "aarch64",
-        target_feature = "neon",
-        target_endian = "little"
-    ))]
-    all.push(("SHA-256", super::NeonSha2::detect().is_some()));
-    all
+    let backends = backends.map(|(name, rank)| (name, rank.is_some()));
+    let sha256: [Known; _] = [
+        #[cfg(target_arch = "x86_64")]
+        ("SHA-NI", super::ShaNi::detect().is_some()),
+        #[cfg(all(
+            target_arch = "aarch64",
+            target_feature = "neon",
+            target_endian = "little"
+        ))]
+        ("SHA-256", super::NeonSha2::detect().is_some()),
+    ];
+    backends.chain(sha256).collect()
 }
 
 fn check<'a>(names: &'a str, known: &[Known]) -> Result<(), Unmet<'a>> {

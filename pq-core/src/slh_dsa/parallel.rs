@@ -106,9 +106,11 @@ mod tests {
     extern crate std;
 
     use alloc::vec;
+    #[cfg(panic = "unwind")]
     use core::panic::AssertUnwindSafe;
     #[cfg(feature = "rayon")]
     use core::time::Duration;
+    #[cfg(panic = "unwind")]
     use std::panic::catch_unwind;
     #[cfg(feature = "rayon")]
     use std::time::Instant;
