@@ -9,6 +9,8 @@ extern crate std;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::Portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use super::Simd128;
 #[cfg(target_arch = "x86_64")]
 use super::{Avx2, Avx512};
 #[cfg(all(
@@ -127,6 +129,8 @@ backends! { $
     NeonSha3,
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     Neon,
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128,
 }
 
 #[cfg(any(test, feature = "limit"))]
@@ -228,7 +232,8 @@ fn rank_of_environment() -> u8 {
             target_arch = "aarch64",
             target_feature = "neon",
             target_endian = "little"
-        )
+        ),
+        all(target_arch = "wasm32", target_feature = "simd128")
     )
 ))]
 #[inline]
@@ -258,6 +263,11 @@ mod tests {
         if let Some(avx512) = crate::arch::Avx512::detect() {
             limit(avx512);
             assert_eq!(chosen(), "AVX-512");
+        }
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        if let Some(simd128) = crate::arch::Simd128::detect() {
+            limit(simd128);
+            assert_eq!(chosen(), "SIMD128");
         }
         lift_limit();
     }

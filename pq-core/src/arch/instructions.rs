@@ -1,6 +1,7 @@
 //! What the files of the CPUs have in common: their tokens, and methods of a line each.
 
 /// The token of CPUs that have these features, and how it finds out that this one does.
+#[cfg(not(target_arch = "wasm32"))]
 macro_rules! token {
     ($(#[$doc:meta])* $name:ident: $($feature:tt),+) => {
         cpufeatures::new!(detection, $($feature),+);
@@ -20,6 +21,7 @@ macro_rules! token {
         impl Sealed for $name {}
     };
 }
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) use token;
 
 /// A method that runs a kernel with these features, all of which the file's [`token!`] or the
@@ -146,7 +148,7 @@ pub(super) use sums;
 /// The methods of [`Coefficients`](super::Coefficients) that change the order of lanes, of
 /// which 32 bits hold so many, by the file's `transpose_blocks`, `deinterleave` and
 /// `interleave`.
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_arch = "aarch64"))]
 macro_rules! lane_orders {
     ($lanes_of_32_bits:literal) => {
         #[inline(always)]
@@ -178,13 +180,13 @@ macro_rules! lane_orders {
         }
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_arch = "aarch64"))]
 pub(super) use lane_orders;
 
 /// The methods of [`Backend`](super::Backend) on numbers of D bits and on pairs of
 /// coefficients, by functions of the same names in the file; `append_below` by `keep_below`,
 /// of as many numbers as a register holds.
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_arch = "aarch64"))]
 macro_rules! numbers {
     () => {
         #[inline(always)]
@@ -241,11 +243,11 @@ macro_rules! numbers {
         }
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_arch = "aarch64"))]
 pub(super) use numbers;
 
 /// `read` and `lanes`: a register from memory, and to it.
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_arch = "aarch64"))]
 macro_rules! register {
     ($register:ty, $feature:literal, $load:ident, $store:ident) => {
         /// A vector from memory.
@@ -269,16 +271,16 @@ macro_rules! register {
         }
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_arch = "aarch64"))]
 pub(super) use register;
 
 /// A number of which any bits are one.
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_arch = "aarch64"))]
 pub(super) trait Integer: Copy + Default {}
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_arch = "aarch64"))]
 macro_rules! integers {
     ($($integer:ty)*) => { $(impl Integer for $integer {})* };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_arch = "aarch64"))]
 integers!(u8 i16 i32 u32);

@@ -11,7 +11,11 @@ mod backend;
 mod choice;
 #[expect(unsafe_code, reason = "a place is uninitialised until it is written")]
 mod in_place;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod instructions;
 #[cfg(feature = "memcheck")]
 #[cfg_attr(
@@ -50,6 +54,13 @@ mod neon_sha2;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "these call the instructions of the CPU")]
 mod sha_ni;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[expect(unsafe_code, reason = "vectors come from memory and go to it")]
+#[expect(
+    unused_unsafe,
+    reason = "what other CPUs have for instructions is unsafe to call, and these are not"
+)]
+mod simd128;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "these call the instructions of the CPU")]
 mod vendor;
@@ -85,6 +96,8 @@ pub use portable::{NoSha256, Portable};
 pub use required::require;
 #[cfg(target_arch = "x86_64")]
 pub use sha_ni::ShaNi;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub use simd128::Simd128;
 pub(crate) use timing::DataIndependentTiming;
 #[cfg(test)]
 pub(crate) use timing::{is_data_independent, with_and_without};

@@ -113,7 +113,10 @@ fn append_23_bits<B: Backend, const START: usize, const SEEN: usize>(
 
 /// Appends the first `count` of `elements` to the first `filled` of `output`, as far as there
 /// is room, and returns how many there are then.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 #[inline(always)]
 pub(super) fn append<T: Copy, const N: usize>(
     elements: [T; N],
@@ -131,6 +134,28 @@ pub(super) fn append<T: Copy, const N: usize>(
         filled + count
     }
 }
+
+/// For every choice of eight lanes their indices, a byte each.
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+pub(super) static KEPT_LANES: [u64; 256] = {
+    let mut lanes = [0; 256];
+    let mut choice = 0;
+    while choice < 256 {
+        let (mut i, mut count) = (0, 0);
+        while i < 8 {
+            if choice >> i & 1 == 1 {
+                lanes[choice] |= i << (8 * count);
+                count += 1;
+            }
+            i += 1;
+        }
+        choice += 1;
+    }
+    lanes
+};
 
 #[cfg(test)]
 mod tests {

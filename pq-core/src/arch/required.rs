@@ -129,6 +129,8 @@ mod tests {
         assert_eq!(names, "AVX-512,AVX2,portable,SHA-NI");
         #[cfg(target_arch = "aarch64")]
         assert_eq!(names, "NEON with SHA-3,NEON,portable,SHA-256");
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        assert_eq!(names, "SIMD128,portable");
         assert!(names.contains("portable"));
     }
 

@@ -2,8 +2,9 @@
 
 use core::arch::x86_64::*;
 
+use super::super::declassify;
+use super::super::packing::{self, KEPT_LANES};
 use super::super::pairs::bit_difference;
-use super::super::{declassify, packing};
 use super::coefficients::swap_middle;
 use super::{lanes, read};
 
@@ -261,21 +262,3 @@ pub(super) fn append_4_bits_below(
     }
     filled
 }
-
-/// For every choice of lanes their indices, a byte each.
-static KEPT_LANES: [u64; 256] = {
-    let mut lanes = [0; 256];
-    let mut choice = 0;
-    while choice < 256 {
-        let (mut i, mut count) = (0, 0);
-        while i < 8 {
-            if choice >> i & 1 == 1 {
-                lanes[choice] |= i << (8 * count);
-                count += 1;
-            }
-            i += 1;
-        }
-        choice += 1;
-    }
-    lanes
-};
