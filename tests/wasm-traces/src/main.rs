@@ -1,0 +1,60 @@
+//! One operation of pq-core with a secret that `.ci/wasm_traces` writes into the compiled program: so
+//! it is the same code whatever the secret, and two runs can be compared instruction by instruction.
+//!
+//! What it computes with is the same in all runs, but for the secret, and for a bit of a ciphertext by
+//! which decapsulation accepts or rejects.
+
+use core::hint::black_box;
+
+use pq_core::ml_kem::{DecapsulationKey, MlKem768, ParameterSet};
+use pq_core::slh_dsa::{SigningKey, SlhDsaSha2_128f};
+
+/// The operation's name, eight bytes, and 32 of secrets: found and written over in the file.
+static INPUT: [u8; 40] = *b"OPERATE?SECRETSECRETSECRETSECRETSECRETSE";
+
+fn main() {
+    let input = black_box(&INPUT);
+    let (name, secret) = input.split_at(8);
+    let secret = secret.first_chunk().expect("40 bytes less 8");
+    match name {
+        b"encaps.." => encapsulate(secret),
+        b"decaps.." => decapsulate(secret),
+        b"keygen.." => make_key(secret),
+        b"branch.." => {
+            if secret[0] & 1 == 1 {
+                black_box(secret);
+            }
+        }
+        b"address." => {
+            black_box(secret[usize::from(secret[0] % 32)]);
+        }
+        _ => panic!("no operation: the file is to be written over"),
+    }
+}
+
+/// To a key that is always the same, with a secret m.
+fn encapsulate(m: &[u8; 32]) {
+    let key = DecapsulationKey::<MlKem768>::from_seed(&[1; 64]);
+    black_box(key.encapsulation_key().encapsulate(m));
+}
+
+/// With a secret z. The ciphertext is right or wrong by a bit of it.
+fn decapsulate(z: &[u8; 32]) {
+    let mut seed = [1; 64];
+    seed[32..].copy_from_slice(z);
+    let key = DecapsulationKey::<MlKem768>::from_seed(&seed);
+    let (ciphertext, _) = key.encapsulation_key().encapsulate(&[2; 32]);
+    let mut bytes = [0; MlKem768::CIPHERTEXT_LEN];
+    bytes.copy_from_slice(ciphertext.as_bytes());
+    bytes[0] ^= z[0] & 1;
+    let mut secret = [0; 32];
+    let decapsulated = key.decapsulate_into(&bytes, &mut secret);
+    black_box((decapsulated.is_ok(), secret));
+}
+
+/// With a secret SK.seed and SK.prf, and a PK.seed that is always the same.
+fn make_key(secret: &[u8; 32]) {
+    let mut seed = [3; 48];
+    seed[..32].copy_from_slice(secret);
+    black_box(SigningKey::<SlhDsaSha2_128f>::from_seed(&seed));
+}
