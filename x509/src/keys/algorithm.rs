@@ -4,13 +4,17 @@ use core::fmt;
 use core::str::FromStr;
 
 use const_oid::ObjectIdentifier;
-use pq_core::Dimension;
 use pq_core::ml_dsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use pq_core::ml_kem::{self, MlKem512, MlKem768, MlKem1024};
-use pq_core::slh_dsa::{
-    self, PreHash, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f, SlhDsaSha2_192s,
-    SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f,
-    SlhDsaShake192s, SlhDsaShake256f, SlhDsaShake256s,
+use pq_core::slh_dsa::PreHash;
+#[cfg(feature = "slh-dsa")]
+use pq_core::{
+    Dimension,
+    slh_dsa::{
+        self, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f, SlhDsaSha2_192s, SlhDsaSha2_256f,
+        SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f, SlhDsaShake192s,
+        SlhDsaShake256f, SlhDsaShake256s,
+    },
 };
 use spki::AlgorithmIdentifierRef;
 
@@ -18,12 +22,13 @@ use super::backend::{
     self, AnyDecapsulationKey, AnyEncapsulationKey, AnySigningKey, AnyVerifyingKey,
 };
 
-/// The algorithms, each with its row. A further one is a further line here.
+/// The algorithms, each with its row. A further one is a further line here, and `if` names the feature
+/// that it is behind.
 macro_rules! algorithms {
     ($(
         $(#[$kind_attribute:meta])*
         $kind:ident: $row_type:ty, as $any:ident {
-            $($(#[$attribute:meta])* $algorithm:ident = $row:expr;)+
+            $($(#[$attribute:meta])* $algorithm:ident $(if $feature:literal)? = $row:expr;)+
         }
     )+) => {
         $(
@@ -31,16 +36,16 @@ macro_rules! algorithms {
             #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
             #[non_exhaustive]
             pub enum $kind {
-                $($(#[$attribute])* $algorithm,)+
+                $($(#[$attribute])* $(#[cfg(feature = $feature)])? $algorithm,)+
             }
 
             impl $kind {
                 /// Every algorithm of this kind.
-                pub const ALL: &'static [Self] = &[$(Self::$algorithm),+];
+                pub const ALL: &'static [Self] = &[$($(#[cfg(feature = $feature)])? Self::$algorithm),+];
 
                 pub(crate) fn row(self) -> &'static $row_type {
                     match self {
-                        $(Self::$algorithm => {
+                        $($(#[cfg(feature = $feature)])? Self::$algorithm => {
                             static ROW: $row_type = $row;
                             &ROW
                         })+
@@ -61,7 +66,7 @@ macro_rules! algorithms {
 
         impl Algorithm {
             /// Every algorithm.
-            pub const ALL: &'static [Self] = &[$($(Self::$any($kind::$algorithm)),+),+];
+            pub const ALL: &'static [Self] = &[$($($(#[cfg(feature = $feature)])? Self::$any($kind::$algorithm)),+),+];
         }
     };
 }
@@ -78,29 +83,29 @@ algorithms! {
         /// ML-DSA-87 (FIPS 204, security category 5; RFC 9881).
         MlDsa87 = ml_dsa::<MlDsa87>("2.16.840.1.101.3.4.3.19", 5);
         /// SLH-DSA-SHA2-128s, small signatures (FIPS 205, security category 1; RFC 9909).
-        SlhDsaSha2_128s = slh_dsa::<SlhDsaSha2_128s>("2.16.840.1.101.3.4.3.20", "2.16.840.1.101.3.4.3.35", PreHash::Sha256);
+        SlhDsaSha2_128s if "slh-dsa" = slh_dsa::<SlhDsaSha2_128s>("2.16.840.1.101.3.4.3.20", "2.16.840.1.101.3.4.3.35", PreHash::Sha256);
         /// SLH-DSA-SHA2-128f, fast (FIPS 205, security category 1; RFC 9909).
-        SlhDsaSha2_128f = slh_dsa::<SlhDsaSha2_128f>("2.16.840.1.101.3.4.3.21", "2.16.840.1.101.3.4.3.36", PreHash::Sha256);
+        SlhDsaSha2_128f if "slh-dsa" = slh_dsa::<SlhDsaSha2_128f>("2.16.840.1.101.3.4.3.21", "2.16.840.1.101.3.4.3.36", PreHash::Sha256);
         /// SLH-DSA-SHA2-192s, small signatures (FIPS 205, security category 3; RFC 9909).
-        SlhDsaSha2_192s = slh_dsa::<SlhDsaSha2_192s>("2.16.840.1.101.3.4.3.22", "2.16.840.1.101.3.4.3.37", PreHash::Sha512);
+        SlhDsaSha2_192s if "slh-dsa" = slh_dsa::<SlhDsaSha2_192s>("2.16.840.1.101.3.4.3.22", "2.16.840.1.101.3.4.3.37", PreHash::Sha512);
         /// SLH-DSA-SHA2-192f, fast (FIPS 205, security category 3; RFC 9909).
-        SlhDsaSha2_192f = slh_dsa::<SlhDsaSha2_192f>("2.16.840.1.101.3.4.3.23", "2.16.840.1.101.3.4.3.38", PreHash::Sha512);
+        SlhDsaSha2_192f if "slh-dsa" = slh_dsa::<SlhDsaSha2_192f>("2.16.840.1.101.3.4.3.23", "2.16.840.1.101.3.4.3.38", PreHash::Sha512);
         /// SLH-DSA-SHA2-256s, small signatures (FIPS 205, security category 5; RFC 9909).
-        SlhDsaSha2_256s = slh_dsa::<SlhDsaSha2_256s>("2.16.840.1.101.3.4.3.24", "2.16.840.1.101.3.4.3.39", PreHash::Sha512);
+        SlhDsaSha2_256s if "slh-dsa" = slh_dsa::<SlhDsaSha2_256s>("2.16.840.1.101.3.4.3.24", "2.16.840.1.101.3.4.3.39", PreHash::Sha512);
         /// SLH-DSA-SHA2-256f, fast (FIPS 205, security category 5; RFC 9909).
-        SlhDsaSha2_256f = slh_dsa::<SlhDsaSha2_256f>("2.16.840.1.101.3.4.3.25", "2.16.840.1.101.3.4.3.40", PreHash::Sha512);
+        SlhDsaSha2_256f if "slh-dsa" = slh_dsa::<SlhDsaSha2_256f>("2.16.840.1.101.3.4.3.25", "2.16.840.1.101.3.4.3.40", PreHash::Sha512);
         /// SLH-DSA-SHAKE-128s, small signatures (FIPS 205, security category 1; RFC 9909).
-        SlhDsaShake128s = slh_dsa::<SlhDsaShake128s>("2.16.840.1.101.3.4.3.26", "2.16.840.1.101.3.4.3.41", PreHash::Shake128);
+        SlhDsaShake128s if "slh-dsa" = slh_dsa::<SlhDsaShake128s>("2.16.840.1.101.3.4.3.26", "2.16.840.1.101.3.4.3.41", PreHash::Shake128);
         /// SLH-DSA-SHAKE-128f, fast (FIPS 205, security category 1; RFC 9909).
-        SlhDsaShake128f = slh_dsa::<SlhDsaShake128f>("2.16.840.1.101.3.4.3.27", "2.16.840.1.101.3.4.3.42", PreHash::Shake128);
+        SlhDsaShake128f if "slh-dsa" = slh_dsa::<SlhDsaShake128f>("2.16.840.1.101.3.4.3.27", "2.16.840.1.101.3.4.3.42", PreHash::Shake128);
         /// SLH-DSA-SHAKE-192s, small signatures (FIPS 205, security category 3; RFC 9909).
-        SlhDsaShake192s = slh_dsa::<SlhDsaShake192s>("2.16.840.1.101.3.4.3.28", "2.16.840.1.101.3.4.3.43", PreHash::Shake256);
+        SlhDsaShake192s if "slh-dsa" = slh_dsa::<SlhDsaShake192s>("2.16.840.1.101.3.4.3.28", "2.16.840.1.101.3.4.3.43", PreHash::Shake256);
         /// SLH-DSA-SHAKE-192f, fast (FIPS 205, security category 3; RFC 9909).
-        SlhDsaShake192f = slh_dsa::<SlhDsaShake192f>("2.16.840.1.101.3.4.3.29", "2.16.840.1.101.3.4.3.44", PreHash::Shake256);
+        SlhDsaShake192f if "slh-dsa" = slh_dsa::<SlhDsaShake192f>("2.16.840.1.101.3.4.3.29", "2.16.840.1.101.3.4.3.44", PreHash::Shake256);
         /// SLH-DSA-SHAKE-256s, small signatures (FIPS 205, security category 5; RFC 9909).
-        SlhDsaShake256s = slh_dsa::<SlhDsaShake256s>("2.16.840.1.101.3.4.3.30", "2.16.840.1.101.3.4.3.45", PreHash::Shake256);
+        SlhDsaShake256s if "slh-dsa" = slh_dsa::<SlhDsaShake256s>("2.16.840.1.101.3.4.3.30", "2.16.840.1.101.3.4.3.45", PreHash::Shake256);
         /// SLH-DSA-SHAKE-256f, fast (FIPS 205, security category 5; RFC 9909).
-        SlhDsaShake256f = slh_dsa::<SlhDsaShake256f>("2.16.840.1.101.3.4.3.31", "2.16.840.1.101.3.4.3.46", PreHash::Shake256);
+        SlhDsaShake256f if "slh-dsa" = slh_dsa::<SlhDsaShake256f>("2.16.840.1.101.3.4.3.31", "2.16.840.1.101.3.4.3.46", PreHash::Shake256);
     }
 
     /// A post-quantum key-encapsulation mechanism: a parameter set with its X.509 identifier.
@@ -343,6 +348,7 @@ const fn ml_dsa<P: ml_dsa::ParameterSet>(oid: &str, security_category: u8) -> Si
     }
 }
 
+#[cfg(feature = "slh-dsa")]
 const fn slh_dsa<P: slh_dsa::ParameterSet>(
     oid: &str,
     pre_hash_oid: &str,

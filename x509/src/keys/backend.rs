@@ -49,6 +49,8 @@ pub(crate) trait AnyVerifyingKey: Send + Sync {
     fn verify_mu(&self, mu: &[u8; 64], signature: &[u8]) -> Option<Result<(), Error>>;
     /// `None` if the algorithm has no µ.
     fn mu_hasher(&self, context: &[u8]) -> Option<Result<MuHasher, Error>>;
+    /// The key with all that follows from it; `None` if there is no more to compute.
+    fn expand(&self) -> Option<Arc<dyn AnyVerifyingKey>>;
 }
 
 pub(crate) trait AnyDecapsulationKey: AnyPrivateKey {
@@ -83,6 +85,7 @@ pub(crate) fn ml_dsa_verifying_key<P: ml_dsa::ParameterSet>(
     Ok(Arc::new(ml_dsa::VerifyingKey::<P>::from_bytes(bytes)?))
 }
 
+#[cfg(feature = "slh-dsa")]
 pub(crate) fn slh_dsa_from_seed<P: slh_dsa::ParameterSet>(
     bytes: &[u8],
 ) -> Result<Box<dyn AnySigningKey>, Error> {
@@ -92,12 +95,14 @@ pub(crate) fn slh_dsa_from_seed<P: slh_dsa::ParameterSet>(
     Ok(slh_dsa::SigningKey::<P>::boxed_from_seed(&seed))
 }
 
+#[cfg(feature = "slh-dsa")]
 pub(crate) fn slh_dsa_from_bytes<P: slh_dsa::ParameterSet>(
     bytes: &[u8],
 ) -> Result<Box<dyn AnySigningKey>, Error> {
     Ok(slh_dsa::SigningKey::<P>::boxed_from_bytes(bytes)?)
 }
 
+#[cfg(feature = "slh-dsa")]
 pub(crate) fn slh_dsa_verifying_key<P: slh_dsa::ParameterSet>(
     bytes: &[u8],
 ) -> Result<Arc<dyn AnyVerifyingKey>, Error> {
@@ -168,29 +173,53 @@ impl<P: ml_dsa::ParameterSet> AnySigningKey for ml_dsa::SigningKey<P> {
     }
 }
 
-impl<P: ml_dsa::ParameterSet> AnyVerifyingKey for ml_dsa::VerifyingKey<P> {
-    fn as_bytes(&self) -> &[u8] {
-        self.as_bytes()
-    }
+/// Verification by a key as it was read and by an expanded one. Each says how it hashes messages to µ
+/// and what it expands to.
+macro_rules! ml_dsa_verification {
+    ($key:ident, $plain:expr, $expand:expr) => {
+        impl<P: ml_dsa::ParameterSet> AnyVerifyingKey for ml_dsa::$key<P> {
+            fn as_bytes(&self) -> &[u8] {
+                $plain(self).as_bytes()
+            }
 
-    fn verify(&self, message: Message<'_>, context: &[u8], signature: &[u8]) -> Result<(), Error> {
-        let signature = ml_dsa::Signature::<P>::from_bytes(signature)?;
-        match message {
-            Message::Pure(message) => self.verify(message, context, &signature),
-            Message::Hashed(hash, message) => self.hash_verify(hash, message, context, &signature),
-            Message::Digest(hash, digest) => self.verify_digest(hash, digest, context, &signature),
+            fn verify(
+                &self,
+                message: Message<'_>,
+                context: &[u8],
+                signature: &[u8],
+            ) -> Result<(), Error> {
+                let signature = ml_dsa::Signature::<P>::from_bytes(signature)?;
+                match message {
+                    Message::Pure(message) => self.verify(message, context, &signature),
+                    Message::Hashed(hash, message) => {
+                        self.hash_verify(hash, message, context, &signature)
+                    }
+                    Message::Digest(hash, digest) => {
+                        self.verify_digest(hash, digest, context, &signature)
+                    }
+                }
+            }
+
+            fn verify_mu(&self, mu: &[u8; 64], signature: &[u8]) -> Option<Result<(), Error>> {
+                let signature = ml_dsa::Signature::<P>::from_bytes(signature);
+                Some(signature.and_then(|signature| self.verify_mu(mu, &signature)))
+            }
+
+            fn mu_hasher(&self, context: &[u8]) -> Option<Result<MuHasher, Error>> {
+                Some($plain(self).mu_hasher(context))
+            }
+
+            fn expand(&self) -> Option<Arc<dyn AnyVerifyingKey>> {
+                $expand(self)
+            }
         }
-    }
-
-    fn verify_mu(&self, mu: &[u8; 64], signature: &[u8]) -> Option<Result<(), Error>> {
-        let signature = ml_dsa::Signature::<P>::from_bytes(signature);
-        Some(signature.and_then(|signature| self.verify_mu(mu, &signature)))
-    }
-
-    fn mu_hasher(&self, context: &[u8]) -> Option<Result<MuHasher, Error>> {
-        Some(self.mu_hasher(context))
-    }
+    };
 }
+
+ml_dsa_verification!(VerifyingKey, core::convert::identity, |key: &Self| Some(
+    Arc::new(key.expand()) as Arc<dyn AnyVerifyingKey>
+));
+ml_dsa_verification!(ExpandedVerifyingKey, Self::verifying_key, |_| None);
 
 impl<P: slh_dsa::ParameterSet> AnyPrivateKey for slh_dsa::SigningKey<P> {
     /// What comes before PK.root in the key.
@@ -249,6 +278,10 @@ impl<P: slh_dsa::ParameterSet> AnyVerifyingKey for slh_dsa::VerifyingKey<P> {
     fn mu_hasher(&self, _: &[u8]) -> Option<Result<MuHasher, Error>> {
         None
     }
+
+    fn expand(&self) -> Option<Arc<dyn AnyVerifyingKey>> {
+        None
+    }
 }
 
 impl<P: ml_kem::ParameterSet> AnyPrivateKey for ml_kem::DecapsulationKey<P> {
@@ -291,6 +324,7 @@ impl<P: ml_kem::ParameterSet> AnyEncapsulationKey for ml_kem::EncapsulationKey<P
     }
 }
 
+#[cfg(feature = "slh-dsa")]
 fn check_length(expected: usize, bytes: &[u8]) -> Result<(), Error> {
     match bytes.len() {
         actual if actual == expected => Ok(()),

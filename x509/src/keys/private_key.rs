@@ -56,6 +56,18 @@ impl SigningKey {
         Self::new(algorithm, None, key)
     }
 
+    /// Reads a key from its expanded form, as [`to_expanded`](Self::to_expanded) gives it: of FIPS 204,
+    /// algorithm 24, or of FIPS 205, figure 15. For SLH-DSA [`check`](Self::check) has more to check.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the length is wrong, a coefficient out of range, or the key's parts
+    /// don't belong together.
+    pub fn from_expanded(algorithm: SignatureAlgorithm, bytes: &[u8]) -> Result<Self, KeyError> {
+        let key = (algorithm.row().from_expanded)(bytes).map_err(malformed(algorithm.into()))?;
+        Self::new(algorithm, None, key)
+    }
+
     /// Checks what reading a key leaves unchecked because it takes long: that the public
     /// part of an SLH-DSA key belongs to its secret part. Takes as long as making
     /// the key. For other algorithms nothing is left to check.
@@ -272,6 +284,18 @@ impl DecapsulationKey {
     /// [`KeyError::Malformed`] if the seed has a wrong length.
     pub fn from_seed(algorithm: KemAlgorithm, seed: &[u8]) -> Result<Self, KeyError> {
         let key = (algorithm.row().from_seed)(seed).map_err(malformed(algorithm.into()))?;
+        Self::new(algorithm, key)
+    }
+
+    /// Reads a key from its expanded form, as [`to_expanded`](Self::to_expanded) gives it (FIPS 203,
+    /// algorithm 16).
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Malformed`] if the length is wrong, a coefficient not reduced, or the key's parts
+    /// don't belong together.
+    pub fn from_expanded(algorithm: KemAlgorithm, bytes: &[u8]) -> Result<Self, KeyError> {
+        let key = (algorithm.row().from_expanded)(bytes).map_err(malformed(algorithm.into()))?;
         Self::new(algorithm, key)
     }
 

@@ -11,6 +11,7 @@ use const_oid::ObjectIdentifier;
 use pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
 use pq_core::Error;
 use pq_core::ml_dsa::{self, ExpandedVerifyingKey, MlDsa44, MlDsa65, MlDsa87};
+#[cfg(feature = "slh-dsa")]
 use pq_core::slh_dsa::{
     self, Message, PreHash, SlhDsaSha2_128f, SlhDsaSha2_128s, SlhDsaSha2_192f, SlhDsaSha2_192s,
     SlhDsaSha2_256f, SlhDsaSha2_256s, SlhDsaShake128f, SlhDsaShake128s, SlhDsaShake192f,
@@ -22,14 +23,16 @@ use super::algorithm::SignatureAlgorithm;
 pub use expanded_keys::ExpandedKeys;
 
 /// The algorithms, each with the last arc of its identifier in NIST's `sigAlgs`,
-/// 2.16.840.1.101.3.4.3, its mode and its parameter set.
+/// 2.16.840.1.101.3.4.3, its mode, its parameter set, and after `if` the feature that it is behind.
 macro_rules! algorithms {
     ($(
         $(#[$attribute:meta])*
-        $algorithm:ident = $arc:literal $mode:ident $set:ident $name:literal $verify:expr;
+        $algorithm:ident = $arc:literal $mode:ident $set:ident $(if $feature:literal)? $name:literal
+            $verify:expr;
     )+) => {
         $(
             $(#[$attribute])*
+            $(#[cfg(feature = $feature)])?
             pub static $algorithm: &dyn SignatureVerificationAlgorithm = &Algorithm {
                 // OBJECT IDENTIFIER, and nothing where parameters would be.
                 identifier: AlgorithmIdentifier::from_slice(&[
@@ -41,7 +44,7 @@ macro_rules! algorithms {
         )+
 
         /// All algorithms of this module.
-        pub static ALL: &[&dyn SignatureVerificationAlgorithm] = &[$($algorithm),+];
+        pub static ALL: &[&dyn SignatureVerificationAlgorithm] = &[$($(#[cfg(feature = $feature)])? $algorithm),+];
 
         /// The parameter set and the mode of the algorithm of this module with this object
         /// identifier, which keys and signatures share.
@@ -51,7 +54,7 @@ macro_rules! algorithms {
         /// under identifiers of their own.
         pub fn parameter_set(oid: ObjectIdentifier) -> Option<(SignatureAlgorithm, Mode)> {
             match oid.as_bytes() {
-                $([0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, $arc] => {
+                $($(#[cfg(feature = $feature)])? [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, $arc] => {
                     Some((SignatureAlgorithm::$set, Mode::$mode))
                 })+
                 _ => None,
@@ -77,64 +80,64 @@ algorithms! {
         ml_dsa(&EXPANDED, key, message, signature)
     };
     /// SLH-DSA-SHA2-128s, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHA2_128S = 20 Pure SlhDsaSha2_128s "SLH-DSA-SHA2-128s" slh_dsa::<SlhDsaSha2_128s>;
+    SLH_DSA_SHA2_128S = 20 Pure SlhDsaSha2_128s if "slh-dsa" "SLH-DSA-SHA2-128s" slh_dsa::<SlhDsaSha2_128s>;
     /// SLH-DSA-SHA2-128f, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHA2_128F = 21 Pure SlhDsaSha2_128f "SLH-DSA-SHA2-128f" slh_dsa::<SlhDsaSha2_128f>;
+    SLH_DSA_SHA2_128F = 21 Pure SlhDsaSha2_128f if "slh-dsa" "SLH-DSA-SHA2-128f" slh_dsa::<SlhDsaSha2_128f>;
     /// SLH-DSA-SHA2-192s, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHA2_192S = 22 Pure SlhDsaSha2_192s "SLH-DSA-SHA2-192s" slh_dsa::<SlhDsaSha2_192s>;
+    SLH_DSA_SHA2_192S = 22 Pure SlhDsaSha2_192s if "slh-dsa" "SLH-DSA-SHA2-192s" slh_dsa::<SlhDsaSha2_192s>;
     /// SLH-DSA-SHA2-192f, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHA2_192F = 23 Pure SlhDsaSha2_192f "SLH-DSA-SHA2-192f" slh_dsa::<SlhDsaSha2_192f>;
+    SLH_DSA_SHA2_192F = 23 Pure SlhDsaSha2_192f if "slh-dsa" "SLH-DSA-SHA2-192f" slh_dsa::<SlhDsaSha2_192f>;
     /// SLH-DSA-SHA2-256s, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHA2_256S = 24 Pure SlhDsaSha2_256s "SLH-DSA-SHA2-256s" slh_dsa::<SlhDsaSha2_256s>;
+    SLH_DSA_SHA2_256S = 24 Pure SlhDsaSha2_256s if "slh-dsa" "SLH-DSA-SHA2-256s" slh_dsa::<SlhDsaSha2_256s>;
     /// SLH-DSA-SHA2-256f, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHA2_256F = 25 Pure SlhDsaSha2_256f "SLH-DSA-SHA2-256f" slh_dsa::<SlhDsaSha2_256f>;
+    SLH_DSA_SHA2_256F = 25 Pure SlhDsaSha2_256f if "slh-dsa" "SLH-DSA-SHA2-256f" slh_dsa::<SlhDsaSha2_256f>;
     /// SLH-DSA-SHAKE-128s, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHAKE_128S = 26 Pure SlhDsaShake128s "SLH-DSA-SHAKE-128s" slh_dsa::<SlhDsaShake128s>;
+    SLH_DSA_SHAKE_128S = 26 Pure SlhDsaShake128s if "slh-dsa" "SLH-DSA-SHAKE-128s" slh_dsa::<SlhDsaShake128s>;
     /// SLH-DSA-SHAKE-128f, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHAKE_128F = 27 Pure SlhDsaShake128f "SLH-DSA-SHAKE-128f" slh_dsa::<SlhDsaShake128f>;
+    SLH_DSA_SHAKE_128F = 27 Pure SlhDsaShake128f if "slh-dsa" "SLH-DSA-SHAKE-128f" slh_dsa::<SlhDsaShake128f>;
     /// SLH-DSA-SHAKE-192s, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHAKE_192S = 28 Pure SlhDsaShake192s "SLH-DSA-SHAKE-192s" slh_dsa::<SlhDsaShake192s>;
+    SLH_DSA_SHAKE_192S = 28 Pure SlhDsaShake192s if "slh-dsa" "SLH-DSA-SHAKE-192s" slh_dsa::<SlhDsaShake192s>;
     /// SLH-DSA-SHAKE-192f, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHAKE_192F = 29 Pure SlhDsaShake192f "SLH-DSA-SHAKE-192f" slh_dsa::<SlhDsaShake192f>;
+    SLH_DSA_SHAKE_192F = 29 Pure SlhDsaShake192f if "slh-dsa" "SLH-DSA-SHAKE-192f" slh_dsa::<SlhDsaShake192f>;
     /// SLH-DSA-SHAKE-256s, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHAKE_256S = 30 Pure SlhDsaShake256s "SLH-DSA-SHAKE-256s" slh_dsa::<SlhDsaShake256s>;
+    SLH_DSA_SHAKE_256S = 30 Pure SlhDsaShake256s if "slh-dsa" "SLH-DSA-SHAKE-256s" slh_dsa::<SlhDsaShake256s>;
     /// SLH-DSA-SHAKE-256f, pure, with an empty context (RFC 9909).
-    SLH_DSA_SHAKE_256F = 31 Pure SlhDsaShake256f "SLH-DSA-SHAKE-256f" slh_dsa::<SlhDsaShake256f>;
+    SLH_DSA_SHAKE_256F = 31 Pure SlhDsaShake256f if "slh-dsa" "SLH-DSA-SHAKE-256f" slh_dsa::<SlhDsaShake256f>;
     /// HashSLH-DSA-SHA2-128s-with-SHA256, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHA2_128S_WITH_SHA256 = 35 PreHash SlhDsaSha2_128s "HashSLH-DSA-SHA2-128s-with-SHA256"
+    HASH_SLH_DSA_SHA2_128S_WITH_SHA256 = 35 PreHash SlhDsaSha2_128s if "slh-dsa" "HashSLH-DSA-SHA2-128s-with-SHA256"
         |key, message, signature| hash_slh_dsa::<SlhDsaSha2_128s>(PreHash::Sha256, key, message, signature);
     /// HashSLH-DSA-SHA2-128f-with-SHA256, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHA2_128F_WITH_SHA256 = 36 PreHash SlhDsaSha2_128f "HashSLH-DSA-SHA2-128f-with-SHA256"
+    HASH_SLH_DSA_SHA2_128F_WITH_SHA256 = 36 PreHash SlhDsaSha2_128f if "slh-dsa" "HashSLH-DSA-SHA2-128f-with-SHA256"
         |key, message, signature| hash_slh_dsa::<SlhDsaSha2_128f>(PreHash::Sha256, key, message, signature);
     /// HashSLH-DSA-SHA2-192s-with-SHA512, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHA2_192S_WITH_SHA512 = 37 PreHash SlhDsaSha2_192s "HashSLH-DSA-SHA2-192s-with-SHA512"
+    HASH_SLH_DSA_SHA2_192S_WITH_SHA512 = 37 PreHash SlhDsaSha2_192s if "slh-dsa" "HashSLH-DSA-SHA2-192s-with-SHA512"
         |key, message, signature| hash_slh_dsa::<SlhDsaSha2_192s>(PreHash::Sha512, key, message, signature);
     /// HashSLH-DSA-SHA2-192f-with-SHA512, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHA2_192F_WITH_SHA512 = 38 PreHash SlhDsaSha2_192f "HashSLH-DSA-SHA2-192f-with-SHA512"
+    HASH_SLH_DSA_SHA2_192F_WITH_SHA512 = 38 PreHash SlhDsaSha2_192f if "slh-dsa" "HashSLH-DSA-SHA2-192f-with-SHA512"
         |key, message, signature| hash_slh_dsa::<SlhDsaSha2_192f>(PreHash::Sha512, key, message, signature);
     /// HashSLH-DSA-SHA2-256s-with-SHA512, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHA2_256S_WITH_SHA512 = 39 PreHash SlhDsaSha2_256s "HashSLH-DSA-SHA2-256s-with-SHA512"
+    HASH_SLH_DSA_SHA2_256S_WITH_SHA512 = 39 PreHash SlhDsaSha2_256s if "slh-dsa" "HashSLH-DSA-SHA2-256s-with-SHA512"
         |key, message, signature| hash_slh_dsa::<SlhDsaSha2_256s>(PreHash::Sha512, key, message, signature);
     /// HashSLH-DSA-SHA2-256f-with-SHA512, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHA2_256F_WITH_SHA512 = 40 PreHash SlhDsaSha2_256f "HashSLH-DSA-SHA2-256f-with-SHA512"
+    HASH_SLH_DSA_SHA2_256F_WITH_SHA512 = 40 PreHash SlhDsaSha2_256f if "slh-dsa" "HashSLH-DSA-SHA2-256f-with-SHA512"
         |key, message, signature| hash_slh_dsa::<SlhDsaSha2_256f>(PreHash::Sha512, key, message, signature);
     /// HashSLH-DSA-SHAKE-128s-with-SHAKE128, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHAKE_128S_WITH_SHAKE128 = 41 PreHash SlhDsaShake128s "HashSLH-DSA-SHAKE-128s-with-SHAKE128"
+    HASH_SLH_DSA_SHAKE_128S_WITH_SHAKE128 = 41 PreHash SlhDsaShake128s if "slh-dsa" "HashSLH-DSA-SHAKE-128s-with-SHAKE128"
         |key, message, signature| hash_slh_dsa::<SlhDsaShake128s>(PreHash::Shake128, key, message, signature);
     /// HashSLH-DSA-SHAKE-128f-with-SHAKE128, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHAKE_128F_WITH_SHAKE128 = 42 PreHash SlhDsaShake128f "HashSLH-DSA-SHAKE-128f-with-SHAKE128"
+    HASH_SLH_DSA_SHAKE_128F_WITH_SHAKE128 = 42 PreHash SlhDsaShake128f if "slh-dsa" "HashSLH-DSA-SHAKE-128f-with-SHAKE128"
         |key, message, signature| hash_slh_dsa::<SlhDsaShake128f>(PreHash::Shake128, key, message, signature);
     /// HashSLH-DSA-SHAKE-192s-with-SHAKE256, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHAKE_192S_WITH_SHAKE256 = 43 PreHash SlhDsaShake192s "HashSLH-DSA-SHAKE-192s-with-SHAKE256"
+    HASH_SLH_DSA_SHAKE_192S_WITH_SHAKE256 = 43 PreHash SlhDsaShake192s if "slh-dsa" "HashSLH-DSA-SHAKE-192s-with-SHAKE256"
         |key, message, signature| hash_slh_dsa::<SlhDsaShake192s>(PreHash::Shake256, key, message, signature);
     /// HashSLH-DSA-SHAKE-192f-with-SHAKE256, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHAKE_192F_WITH_SHAKE256 = 44 PreHash SlhDsaShake192f "HashSLH-DSA-SHAKE-192f-with-SHAKE256"
+    HASH_SLH_DSA_SHAKE_192F_WITH_SHAKE256 = 44 PreHash SlhDsaShake192f if "slh-dsa" "HashSLH-DSA-SHAKE-192f-with-SHAKE256"
         |key, message, signature| hash_slh_dsa::<SlhDsaShake192f>(PreHash::Shake256, key, message, signature);
     /// HashSLH-DSA-SHAKE-256s-with-SHAKE256, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHAKE_256S_WITH_SHAKE256 = 45 PreHash SlhDsaShake256s "HashSLH-DSA-SHAKE-256s-with-SHAKE256"
+    HASH_SLH_DSA_SHAKE_256S_WITH_SHAKE256 = 45 PreHash SlhDsaShake256s if "slh-dsa" "HashSLH-DSA-SHAKE-256s-with-SHAKE256"
         |key, message, signature| hash_slh_dsa::<SlhDsaShake256s>(PreHash::Shake256, key, message, signature);
     /// HashSLH-DSA-SHAKE-256f-with-SHAKE256, with an empty context (RFC 9909).
-    HASH_SLH_DSA_SHAKE_256F_WITH_SHAKE256 = 46 PreHash SlhDsaShake256f "HashSLH-DSA-SHAKE-256f-with-SHAKE256"
+    HASH_SLH_DSA_SHAKE_256F_WITH_SHAKE256 = 46 PreHash SlhDsaShake256f if "slh-dsa" "HashSLH-DSA-SHAKE-256f-with-SHAKE256"
         |key, message, signature| hash_slh_dsa::<SlhDsaShake256f>(PreHash::Shake256, key, message, signature);
 }
 
@@ -173,6 +176,7 @@ fn ml_dsa<P: ml_dsa::ParameterSet>(
     }
 }
 
+#[cfg(feature = "slh-dsa")]
 fn slh_dsa<P: slh_dsa::ParameterSet>(
     public_key: &[u8],
     message: &[u8],
@@ -185,6 +189,7 @@ fn slh_dsa<P: slh_dsa::ParameterSet>(
     )
 }
 
+#[cfg(feature = "slh-dsa")]
 fn hash_slh_dsa<P: slh_dsa::ParameterSet>(
     hash: PreHash,
     public_key: &[u8],
