@@ -1,0 +1,181 @@
+/**
+ * ML-KEM, ML-DSA and SLH-DSA (FIPS 203 to 205), with keys in PKCS#8, SPKI, PEM and the standards' own encodings.
+ *
+ * Every function throws a {@link PqtlsError}, and nothing else. Keys are in the module's memory until
+ * {@link Key.free} or the collector wipes them.
+ */
+
+/** Names of the parameter sets of ML-KEM. Upper and lower case are the same. */
+export type KemAlgorithm = "ML-KEM-512" | "ML-KEM-768" | "ML-KEM-1024";
+
+/** Names of the parameter sets of ML-DSA and SLH-DSA. Upper and lower case are the same. */
+export type SignatureAlgorithm =
+  | "ML-DSA-44"
+  | "ML-DSA-65"
+  | "ML-DSA-87"
+  | `SLH-DSA-${"SHA2" | "SHAKE"}-${128 | 192 | 256}${"s" | "f"}`;
+
+/** How a private key is written: as its seed, expanded, or both. SLH-DSA has "expanded" alone. */
+export type PrivateKeyForm = "seed" | "expanded" | "both";
+
+/** What signer and verifier agree on beside the key. */
+export interface SignatureOptions {
+  /** Keeps signatures for different purposes apart: at most 255 bytes, by default none. */
+  context?: Uint8Array;
+}
+
+export interface PrivateKeyOptions {
+  /** By default the seed, or for SLH-DSA the one form that it has. */
+  form?: PrivateKeyForm;
+}
+
+export type ErrorCode =
+  | "wrong-type"
+  | "wrong-length"
+  | "too-long"
+  | "unknown-option"
+  | "unknown-algorithm"
+  | "unknown-form"
+  | "unsupported-algorithm"
+  | "malformed-der"
+  | "malformed-pem"
+  | "malformed-key"
+  | "not-a-signature-key"
+  | "not-a-kem-key"
+  | "no-seed"
+  | "form-unavailable"
+  | "no-mu"
+  | "refused-input"
+  | "no-randomness"
+  | "freed"
+  | "no-constructor"
+  | "not-loaded"
+  | "internal"
+  | "error";
+
+/** Why a call failed. */
+export class PqtlsError extends Error {
+  readonly name: "PqtlsError";
+  /** For programs. */
+  readonly code: ErrorCode;
+}
+
+/**
+ * Loads the module: once, however often it is called. In Node it is loaded by the import, and this does nothing.
+ *
+ * @param source where the module is, if not beside this file: its address, its bytes, or compiled
+ */
+export function load(
+  source?: string | URL | Request | Response | BufferSource | WebAssembly.Module | Promise<Response>,
+): Promise<void>;
+
+/** Whether this engine has SIMD128, so that the faster module is loaded. */
+export function simd128(): boolean;
+
+/** Names of the algorithms that sign. */
+export function signatureAlgorithms(): SignatureAlgorithm[];
+
+/** How many bytes a signature has. */
+export function signatureLength(algorithm: SignatureAlgorithm): number;
+
+/** What keys of all kinds have. None is made by `new`: see the static methods. */
+declare abstract class Key {
+  private constructor();
+  /** Wipes the key now, and not when the collector finds it. More than once does nothing. */
+  free(): void;
+  [Symbol.dispose](): void;
+  /** Whether {@link free} was called. */
+  readonly freed: boolean;
+}
+
+/** The private key of ML-DSA or SLH-DSA, which signs. */
+export class SigningKey extends Key {
+  /** A new key, by the randomness of Web Crypto. */
+  static generate(algorithm: SignatureAlgorithm): SigningKey;
+  /** The key of a seed: 32 bytes for ML-DSA, 3n for SLH-DSA. */
+  static fromSeed(algorithm: SignatureAlgorithm, seed: Uint8Array): SigningKey;
+  /** A key in the standards' encoding of private keys. */
+  static fromExpanded(algorithm: SignatureAlgorithm, expanded: Uint8Array): SigningKey;
+  /** A key in PKCS#8: DER, or PEM if it is a string. */
+  static fromPkcs8(key: Uint8Array | string): SigningKey;
+  readonly algorithm: SignatureAlgorithm;
+  /** The public half: always the same object, until it is freed. */
+  readonly verifyingKey: VerifyingKey;
+  /** A copy of the seed, unless the key was read from its expanded form. */
+  readonly seed: Uint8Array | undefined;
+  /** Signs a message, hedged by the randomness of Web Crypto. */
+  sign(message: Uint8Array, options?: SignatureOptions): Uint8Array;
+  /** Signs a message, always with the same result: for tests. {@link sign} withstands more attackers. */
+  signDeterministic(message: Uint8Array, options?: SignatureOptions): Uint8Array;
+  /** Signs what {@link VerifyingKey.mu} made of a message (external µ, ML-DSA alone): 64 bytes. */
+  signMu(mu: Uint8Array): Uint8Array;
+  /** {@link signMu}, always with the same result. */
+  signMuDeterministic(mu: Uint8Array): Uint8Array;
+  /** Whether the halves of an SLH-DSA key belong together; it takes as long as making one. */
+  check(): void;
+  toPkcs8(options?: PrivateKeyOptions): Uint8Array;
+  toPkcs8Pem(options?: PrivateKeyOptions): string;
+  toExpanded(): Uint8Array;
+}
+
+/** The public key of ML-DSA or SLH-DSA, which verifies signatures. */
+export class VerifyingKey extends Key {
+  /** A key in the standards' encoding. */
+  static fromBytes(algorithm: SignatureAlgorithm, key: Uint8Array): VerifyingKey;
+  /** A SubjectPublicKeyInfo: DER, or PEM if it is a string. */
+  static fromSpki(key: Uint8Array | string): VerifyingKey;
+  readonly algorithm: SignatureAlgorithm;
+  /** Whether the signature is valid. Of a wrong length it is not. */
+  verify(message: Uint8Array, signature: Uint8Array, options?: SignatureOptions): boolean;
+  /** Whether the signature is one of the message with this µ. */
+  verifyMu(mu: Uint8Array, signature: Uint8Array): boolean;
+  /** µ of a message, which the signer needs instead of it (ML-DSA alone): 64 bytes. */
+  mu(message: Uint8Array, options?: SignatureOptions): Uint8Array;
+  toBytes(): Uint8Array;
+  toSpki(): Uint8Array;
+  toSpkiPem(): string;
+}
+
+/** The private key of ML-KEM, which decapsulates. */
+export class DecapsulationKey extends Key {
+  /** A new key, by the randomness of Web Crypto. */
+  static generate(algorithm: KemAlgorithm): DecapsulationKey;
+  /** The key of a seed: the 64 bytes d and z. */
+  static fromSeed(algorithm: KemAlgorithm, seed: Uint8Array): DecapsulationKey;
+  /** A key in the standard's encoding of private keys. */
+  static fromExpanded(algorithm: KemAlgorithm, expanded: Uint8Array): DecapsulationKey;
+  /** A key in PKCS#8: DER, or PEM if it is a string. */
+  static fromPkcs8(key: Uint8Array | string): DecapsulationKey;
+  readonly algorithm: KemAlgorithm;
+  /** The public half: always the same object, until it is freed. */
+  readonly encapsulationKey: EncapsulationKey;
+  /** A copy of the seed, unless the key was read from its expanded form. */
+  readonly seed: Uint8Array | undefined;
+  /** The shared secret in a ciphertext: 32 bytes. A ciphertext of another key gives a secret that nobody has. */
+  decapsulate(ciphertext: Uint8Array): Uint8Array;
+  toPkcs8(options?: PrivateKeyOptions): Uint8Array;
+  toPkcs8Pem(options?: PrivateKeyOptions): string;
+  toExpanded(): Uint8Array;
+}
+
+/** A ciphertext for the key's owner, and the 32 secret bytes that it carries. */
+export interface Encapsulated {
+  ciphertext: Uint8Array;
+  sharedSecret: Uint8Array;
+}
+
+/** The public key of ML-KEM, to which others encapsulate. */
+export class EncapsulationKey extends Key {
+  /** A key in the standard's encoding. */
+  static fromBytes(algorithm: KemAlgorithm, key: Uint8Array): EncapsulationKey;
+  /** A SubjectPublicKeyInfo: DER, or PEM if it is a string. */
+  static fromSpki(key: Uint8Array | string): EncapsulationKey;
+  readonly algorithm: KemAlgorithm;
+  /** A new shared secret, by the randomness of Web Crypto. */
+  encapsulate(): Encapsulated;
+  /** The shared secret that belongs to these 32 bytes m: for tests. Whoever knows m knows the secret. */
+  encapsulateDeterministic(m: Uint8Array): Encapsulated;
+  toBytes(): Uint8Array;
+  toSpki(): Uint8Array;
+  toSpkiPem(): string;
+}

@@ -1,0 +1,65 @@
+//! Errors on their way to JavaScript.
+
+use pq_x509::{KeyError, UnknownAlgorithm};
+use thiserror::Error;
+use wasm_bindgen::JsValue;
+
+/// Why a call failed.
+#[derive(Debug, Error)]
+pub enum Failure {
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    UnknownAlgorithm(#[from] UnknownAlgorithm),
+    #[error("{what} has {actual} bytes; it needs {expected}")]
+    WrongLength {
+        what: &'static str,
+        expected: usize,
+        actual: usize,
+    },
+    #[error("no form {0:?} of private keys; there are \"seed\", \"expanded\" and \"both\"")]
+    UnknownForm(String),
+}
+
+impl Failure {
+    /// The word by which programs tell errors apart.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownAlgorithm(_) => "unknown-algorithm",
+            Self::WrongLength { .. } => "wrong-length",
+            Self::UnknownForm(_) => "unknown-form",
+            Self::Key(error) => match error {
+                KeyError::Der(_) | KeyError::Syntax(_) => "malformed-der",
+                KeyError::Pem(_) => "malformed-pem",
+                KeyError::UnsupportedAlgorithm(_) | KeyError::HashMlDsa(_) => {
+                    "unsupported-algorithm"
+                }
+                KeyError::NotASignatureKey(_) => "not-a-signature-key",
+                KeyError::NotAKemKey(_) => "not-a-kem-key",
+                KeyError::ParametersPresent(_)
+                | KeyError::Malformed { .. }
+                | KeyError::SeedMismatch(_)
+                | KeyError::UnknownForm { .. }
+                | KeyError::PublicKeyMismatch(_) => "malformed-key",
+                KeyError::NoSeed(_) => "no-seed",
+                KeyError::FormUnavailable { .. } => "form-unavailable",
+                KeyError::InvalidSignature(_) => "invalid-signature",
+                KeyError::NoMu(_) => "no-mu",
+                KeyError::CannotStream(_) => "cannot-stream",
+                KeyError::WeakPreHash { .. } | KeyError::OtherPreHash { .. } => "pre-hash",
+                KeyError::Operation { .. } => "refused-input",
+                KeyError::Randomness(_) => "no-randomness",
+                _ => "error",
+            },
+        }
+    }
+}
+
+/// An `Error` whose name is the code, of which `js/` makes a `PqtlsError`.
+impl From<Failure> for JsValue {
+    fn from(failure: Failure) -> Self {
+        let error = js_sys::Error::new(&failure.to_string());
+        error.set_name(failure.code());
+        error.into()
+    }
+}
