@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 use der::asn1::{Any, AnyRef, BitStringRef, OctetStringRef};
 use der::{Decode, Encode, Tag};
 use pkcs8::{PrivateKeyInfo, PrivateKeyInfoRef};
+use pq_core::slh_dsa::PreHash;
 use pq_x509::{
     Algorithm, DecapsulationKey, EncapsulationKey, KemAlgorithm, KeyError, PemError, PrivateKey,
-    PrivateKeyForm, PublicKey, SignatureAlgorithm, SigningKey, SubjectKey, VerifyingKey,
+    PrivateKeyForm, PublicKey, SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant,
+    SubjectKey, VerifyingKey,
 };
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 
@@ -327,6 +329,122 @@ fn signatures_are_hedged_by_the_randomness_given() {
         assert_eq!(signature, sign(1));
         assert_ne!(signature, sign(2));
         assert_eq!(key.verifying_key().verify(b"message", &signature), Ok(()));
+    }
+}
+
+#[test]
+fn expanded_keys_are_read_without_pkcs8() {
+    for key in keys() {
+        let bytes = key.to_expanded();
+        let read = from_expanded(key.algorithm(), &bytes).unwrap();
+        assert_eq!(read.to_expanded(), bytes);
+        assert_eq!(read.seed().is_some(), is_slh_dsa(key.algorithm()));
+        match (&key, &read) {
+            (PrivateKey::Signing(key), PrivateKey::Signing(read)) => {
+                assert_eq!(read.verifying_key(), key.verifying_key());
+            }
+            (PrivateKey::Decapsulation(key), PrivateKey::Decapsulation(read)) => {
+                assert_eq!(read.encapsulation_key(), key.encapsulation_key());
+            }
+            kinds => panic!("{kinds:?}"),
+        }
+
+        let longer = [bytes.as_slice(), &[0]].concat();
+        let mut damaged = bytes.to_vec();
+        let mut refused = vec![&bytes[1..], &longer, &[]];
+        // What the halves of an SLH-DSA key say of each other, `check` finds.
+        if !is_slh_dsa(key.algorithm()) {
+            // tr of ML-DSA, ek of ML-KEM
+            let signs = matches!(key, PrivateKey::Signing(_));
+            damaged[if signs { 64 } else { 384 * 4 }] ^= 1;
+            refused.push(&damaged);
+        }
+        for bytes in refused {
+            assert!(matches!(
+                from_expanded(key.algorithm(), bytes),
+                Err(KeyError::Malformed { algorithm, .. }) if algorithm == key.algorithm()
+            ));
+        }
+    }
+}
+
+fn from_expanded(algorithm: Algorithm, bytes: &[u8]) -> Result<PrivateKey, KeyError> {
+    match algorithm {
+        Algorithm::Signature(algorithm) => {
+            SigningKey::from_expanded(algorithm, bytes).map(PrivateKey::Signing)
+        }
+        Algorithm::Kem(algorithm) => {
+            DecapsulationKey::from_expanded(algorithm, bytes).map(PrivateKey::Decapsulation)
+        }
+        other => panic!("no test for {other}"),
+    }
+}
+
+#[test]
+fn prepared_keys_verify_the_same() {
+    for algorithm in quick_algorithms() {
+        let key = SigningKey::generate(algorithm).unwrap();
+        let plain = key.verifying_key();
+        let expanded = plain.expand();
+        assert_eq!(&expanded, plain);
+        assert_eq!(expanded.as_bytes(), plain.as_bytes());
+        assert_eq!(expanded.to_spki_der(), plain.to_spki_der());
+        assert_eq!(expanded.algorithm(), algorithm);
+
+        let invalid = Err(KeyError::InvalidSignature(algorithm));
+        let foreign = SigningKey::generate(algorithm).unwrap();
+        let foreign = foreign.verifying_key().expand();
+        let context = SignatureOptions::new().context(b"context");
+        let hashed = SignatureOptions::new().pre_hash(PreHash::Sha512);
+        for options in [SignatureOptions::new(), context, hashed] {
+            let signature = key
+                .sign_with(b"message", &options, SigningVariant::Hedged)
+                .unwrap();
+            for key in [&expanded, &expanded.expand(), &expanded.clone()] {
+                assert_eq!(key.verify_with(b"message", &signature, &options), Ok(()));
+                assert_eq!(key.verify_with(b"massage", &signature, &options), invalid);
+                assert_eq!(
+                    key.verify_with(b"message", &signature[1..], &options),
+                    invalid
+                );
+            }
+            assert_eq!(
+                foreign.verify_with(b"message", &signature, &options),
+                invalid
+            );
+
+            // and of a message that came in pieces: by µ, or by its digest
+            let hasher = expanded.hasher(&options);
+            if is_slh_dsa(algorithm.into()) && options != hashed {
+                assert_eq!(hasher.map(|_| ()), Err(KeyError::CannotStream(algorithm)));
+                continue;
+            }
+            let mut hasher = hasher.unwrap();
+            hasher.update(b"mess");
+            hasher.update(b"age");
+            let message = hasher.finish();
+            assert_eq!(expanded.verify_hashed(&message, &signature), Ok(()));
+            assert_eq!(foreign.verify_hashed(&message, &signature), invalid);
+        }
+    }
+}
+
+#[test]
+fn secrets_follow_from_the_randomness_given() {
+    for algorithm in KemAlgorithm::ALL {
+        let key = DecapsulationKey::generate(*algorithm).unwrap();
+        let encapsulate = |byte| {
+            let mut secret = [0; 32];
+            let public = key.encapsulation_key();
+            let ciphertext = public.encapsulate_with_randomness(&[byte; 32], &mut secret);
+            assert_eq!(ciphertext.len(), algorithm.ciphertext_len());
+            assert_eq!(key.decapsulate(&ciphertext).unwrap().as_bytes(), &secret);
+            (ciphertext, secret)
+        };
+        assert_eq!(encapsulate(1), encapsulate(1));
+        let (one, two) = (encapsulate(1), encapsulate(2));
+        assert_ne!(one.0, two.0);
+        assert_ne!(one.1, two.1);
     }
 }
 
