@@ -1,19 +1,17 @@
+/// <reference lib="esnext.disposable" />
 /**
  * ML-KEM, ML-DSA and SLH-DSA (FIPS 203 to 205), with keys in PKCS#8, SPKI, PEM and the standards' own encodings.
  *
  * Every function throws a {@link PqtlsError}, and nothing else. Keys are in the module's memory until
  * {@link Key.free} or the collector wipes them.
+ *
+ * The package's two entries, `pqtls` and `pqtls/slh-dsa`, are alike but for the algorithms. Each has its own module
+ * and classes: a program wants one of them.
  */
 
-/** Names of the parameter sets of ML-KEM. Upper and lower case are the same. */
-export type KemAlgorithm = "ML-KEM-512" | "ML-KEM-768" | "ML-KEM-1024";
-
-/** Names of the parameter sets of ML-DSA and SLH-DSA. Upper and lower case are the same. */
-export type SignatureAlgorithm =
-  | "ML-DSA-44"
-  | "ML-DSA-65"
-  | "ML-DSA-87"
-  | `SLH-DSA-${"SHA2" | "SHAKE"}-${128 | 192 | 256}${"s" | "f"}`;
+import type { KemAlgorithm, SignatureAlgorithm } from "./algorithms.js";
+export type { KemAlgorithm, SignatureAlgorithm } from "./algorithms.js";
+export { PqtlsError, type ErrorCode } from "../errors.js";
 
 /** How a private key is written: as its seed, expanded, or both. SLH-DSA has "expanded" alone. */
 export type PrivateKeyForm = "seed" | "expanded" | "both";
@@ -27,37 +25,6 @@ export interface SignatureOptions {
 export interface PrivateKeyOptions {
   /** By default the seed, or for SLH-DSA the one form that it has. */
   form?: PrivateKeyForm;
-}
-
-export type ErrorCode =
-  | "wrong-type"
-  | "wrong-length"
-  | "too-long"
-  | "unknown-option"
-  | "unknown-algorithm"
-  | "unknown-form"
-  | "unsupported-algorithm"
-  | "malformed-der"
-  | "malformed-pem"
-  | "malformed-key"
-  | "not-a-signature-key"
-  | "not-a-kem-key"
-  | "no-seed"
-  | "form-unavailable"
-  | "no-mu"
-  | "refused-input"
-  | "no-randomness"
-  | "freed"
-  | "no-constructor"
-  | "not-loaded"
-  | "internal"
-  | "error";
-
-/** Why a call failed. */
-export class PqtlsError extends Error {
-  readonly name: "PqtlsError";
-  /** For programs. */
-  readonly code: ErrorCode;
 }
 
 /**
@@ -80,7 +47,7 @@ export function signatureLength(algorithm: SignatureAlgorithm): number;
 
 /** What keys of all kinds have. None is made by `new`: see the static methods. */
 declare abstract class Key {
-  private constructor();
+  protected constructor();
   /** Wipes the key now, and not when the collector finds it. More than once does nothing. */
   free(): void;
   [Symbol.dispose](): void;

@@ -1,10 +1,12 @@
 // The entry for browsers, workers and bundlers.
 import init from "./pqtls_wasm.js";
+import { PqtlsError } from "../errors.js";
 import { isLoaded, setLoaded } from "./keys.js";
-import { simd128 } from "./simd.js";
+import { simd128 } from "../simd.js";
 
 export * from "./keys.js";
-export { simd128 } from "./simd.js";
+export { PqtlsError } from "../errors.js";
+export { simd128 } from "../simd.js";
 
 let loading;
 
@@ -13,7 +15,7 @@ export function load(source) {
   loading ??= start(source).catch((error) => {
     // so that it can be tried again, such as when the network is back
     loading = undefined;
-    throw error;
+    throw new PqtlsError("not-loaded", `the module can't be loaded: ${error?.message ?? error}`, { cause: error });
   });
   return loading;
 }
@@ -22,9 +24,7 @@ async function start(source) {
   // Both addresses stand as bundlers look for them.
   const module_or_path =
     source ??
-    (simd128()
-      ? new URL("./pqtls_simd128.wasm", import.meta.url)
-      : new URL("./pqtls_plain.wasm", import.meta.url));
+    (simd128() ? new URL("./simd128.wasm", import.meta.url) : new URL("./plain.wasm", import.meta.url));
   await init({ module_or_path });
   setLoaded();
 }

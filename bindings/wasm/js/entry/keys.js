@@ -1,38 +1,48 @@
 // The classes that users see, over those that wasm-bindgen makes. What is here checks what JavaScript can get wrong:
 // types, and objects that were freed. The rest is checked in Rust.
 import * as wasm from "./pqtls_wasm.js";
-
-/** Why a call failed: `code` for programs, `message` for people. */
-export class PqtlsError extends Error {
-  constructor(code, message, options) {
-    super(message, options);
-    this.name = "PqtlsError";
-    this.code = code;
-  }
-}
+import { PqtlsError } from "../errors.js";
 
 /** What a program that wants to hash more at once should do is to sign µ of it. A module has 4 GiB at most. */
 const LONGEST = 2 ** 30;
 
+const { prototype } = Uint8Array;
+const intrinsic = (name) => Object.getOwnPropertyDescriptor(Object.getPrototypeOf(prototype), name).get;
+const tagOf = intrinsic(Symbol.toStringTag);
+const bufferOf = intrinsic("buffer");
+const offsetOf = intrinsic("byteOffset");
+const lengthOf = intrinsic("length");
+
+/** What a value is, by nothing that the value can decide. */
 const kindOf = (value) => {
-  if (value === null || typeof value !== "object") return value === null ? "null" : typeof value;
-  return value.constructor?.name ?? "object";
+  if (value === null) return "null";
+  if (typeof value !== "object") return typeof value;
+  return tagOf.call(value) ?? (Array.isArray(value) ? "Array" : "another object");
 };
 
 const wrongType = (what, wanted, value) =>
   new PqtlsError("wrong-type", `${what} must be ${wanted}, not ${kindOf(value)}`);
 
+/** The bytes, as an array of which `length` is what the language says: it decides what is written into the module. */
 function bytes(what, value) {
-  if (!(value instanceof Uint8Array)) {
-    // of another realm, such as an iframe's or a vm's context
-    if (Object.prototype.toString.call(value) !== "[object Uint8Array]" || !ArrayBuffer.isView(value)) {
-      throw wrongType(what, "a Uint8Array", value);
-    }
+  // Also of an array of another realm, such as an iframe's, and never of what only inherits from one.
+  if (tagOf.call(value) !== "Uint8Array") throw wrongType(what, "a Uint8Array", value);
+  const length = lengthOf.call(value);
+  if (length > LONGEST) {
+    throw new PqtlsError("too-long", `${what} has ${length} bytes; at most ${LONGEST} fit at once`);
   }
-  if (value.length > LONGEST) {
-    throw new PqtlsError("too-long", `${what} has ${value.length} bytes; at most ${LONGEST} fit at once`);
+  if (length === 0) refuseDetached(what, value);
+  const plain = Object.getPrototypeOf(value) === prototype && !Object.hasOwn(value, "length");
+  return plain ? value : new Uint8Array(bufferOf.call(value), offsetOf.call(value), length);
+}
+
+/** An array whose bytes were transferred elsewhere would be an empty message. */
+function refuseDetached(what, value) {
+  try {
+    new Uint8Array(bufferOf.call(value));
+  } catch (error) {
+    throw new PqtlsError("wrong-type", `${what} is detached: its bytes were transferred elsewhere`, { cause: error });
   }
-  return value;
 }
 
 function string(what, value) {
@@ -45,39 +55,21 @@ function string(what, value) {
 
 const OPTIONS = { context: bytes, form: string };
 
-/** The options, of which each has to be known: a misspelt `context` would make another signature. */
-function options(value, ...known) {
-  if (value === undefined) return {};
-  if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) {
-    throw wrongType("options", `an object with ${known.join(", ")}`, value);
+/** The one option that there is, if it was given. Others are refused: a misspelt `context` would make another signature. */
+function option(name, given) {
+  if (given === undefined) return undefined;
+  if (given === null || typeof given !== "object" || ArrayBuffer.isView(given)) {
+    throw wrongType("options", `an object with ${name}`, given);
   }
-  const read = {};
-  for (const name of Object.keys(value)) {
-    if (!known.includes(name)) {
-      throw new PqtlsError("unknown-option", `no option ${name}; there is ${known.join(", ")}`);
-    }
-    if (value[name] !== undefined) read[name] = OPTIONS[name](name, value[name]);
+  for (const other of Object.keys(given)) {
+    if (other !== name) throw new PqtlsError("unknown-option", `no option ${other}; there is ${name}`);
   }
-  return read;
+  const value = given[name];
+  return value === undefined ? undefined : OPTIONS[name](name, value);
 }
 
 const EMPTY = new Uint8Array(0);
-
-/** Calls the module, whose errors become ours. */
-function call(operation) {
-  try {
-    return operation();
-  } catch (error) {
-    if (error instanceof PqtlsError) throw error;
-    if (!isLoaded()) {
-      throw new PqtlsError("not-loaded", "the module isn't loaded: call `await load()` first", { cause: error });
-    }
-    if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError || error instanceof TypeError) {
-      throw new PqtlsError("internal", `the module failed, perhaps for want of memory: ${error.message}`, { cause: error });
-    }
-    throw new PqtlsError(error.name, error.message);
-  }
-}
+const contextOf = (options) => option("context", options) ?? EMPTY;
 
 let loaded = false;
 export const isLoaded = () => loaded;
@@ -85,7 +77,24 @@ export const setLoaded = () => {
   loaded = true;
 };
 
+/** Calls the module, whose errors become ours. */
+function call(operation) {
+  if (!loaded) throw new PqtlsError("not-loaded", "the module isn't loaded: call `await load()` first");
+  try {
+    return operation();
+  } catch (error) {
+    // Those of the module have a code for a name, and no class of their own.
+    if (Object.getPrototypeOf(error) !== Error.prototype || !Object.hasOwn(error, "name")) {
+      throw new PqtlsError("internal", `the module failed, perhaps for want of memory: ${error?.message ?? error}`, {
+        cause: error,
+      });
+    }
+    throw new PqtlsError(error.name, error.message);
+  }
+}
+
 const MADE_HERE = Symbol("made here");
+let isKey;
 let innerOf;
 let wrap;
 
@@ -93,14 +102,26 @@ class Key {
   #inner;
 
   static {
-    innerOf = (key) => {
-      if (!(#inner in key)) throw wrongType("this", "a key of pqtls", key);
-      if (key.#inner === null) throw new PqtlsError("freed", `this ${key.constructor.name} was freed, and can't be used again`);
-      return key.#inner;
+    isKey = (value) => typeof value === "object" && value !== null && #inner in value;
+    /** The module's object in a key, of one of its classes. */
+    innerOf = (key, ...classes) => {
+      if (!isKey(key)) throw wrongType("this", "a key of pqtls", key);
+      const inner = key.#inner;
+      if (inner === null) throw new PqtlsError("freed", "this key was freed, and can't be used again");
+      if (!classes.some((Class) => inner instanceof Class)) {
+        throw new PqtlsError("wrong-type", "this method is of another kind of keys");
+      }
+      return inner;
     };
     wrap = (Class, inner) => new Class(MADE_HERE, inner);
     if (Symbol.dispose) {
-      Object.defineProperty(this.prototype, Symbol.dispose, { value() { this.free(); }, writable: true, configurable: true });
+      Object.defineProperty(this.prototype, Symbol.dispose, {
+        value() {
+          this.free();
+        },
+        writable: true,
+        configurable: true,
+      });
     }
   }
 
@@ -112,187 +133,203 @@ class Key {
     this.#inner = inner;
   }
 
-  /** Wipes the key now, and not when the collector finds it. More than once does nothing. */
   free() {
-    if (!(#inner in this)) throw wrongType("this", "a key of pqtls", this);
+    if (!isKey(this)) throw wrongType("this", "a key of pqtls", this);
     const inner = this.#inner;
     this.#inner = null;
     inner?.free();
   }
 
   get freed() {
+    if (!isKey(this)) throw wrongType("this", "a key of pqtls", this);
     return this.#inner === null;
-  }
-
-  get algorithm() {
-    const inner = innerOf(this);
-    return call(() => inner.algorithm());
   }
 }
 
-/** What private keys of both kinds can. `inner` names the class of the module. */
-const privateKey = (inner) =>
-  class extends Key {
+/** What private keys of both kinds can. `Inner` is the class of the module. */
+const privateKey = (Inner) => {
+  class Made extends Key {
     static generate(algorithm) {
       string("algorithm", algorithm);
-      return wrap(this, call(() => wasm[inner].generate(algorithm)));
+      return wrap(classOf(this, Made), call(() => Inner.generate(algorithm)));
     }
 
     static fromSeed(algorithm, seed) {
       string("algorithm", algorithm);
-      bytes("seed", seed);
-      return wrap(this, call(() => wasm[inner].fromSeed(algorithm, seed)));
+      const given = bytes("seed", seed);
+      return wrap(classOf(this, Made), call(() => Inner.fromSeed(algorithm, given)));
     }
 
     static fromExpanded(algorithm, expanded) {
       string("algorithm", algorithm);
-      bytes("expanded", expanded);
-      return wrap(this, call(() => wasm[inner].fromExpanded(algorithm, expanded)));
+      const given = bytes("expanded", expanded);
+      return wrap(classOf(this, Made), call(() => Inner.fromExpanded(algorithm, given)));
     }
 
     static fromPkcs8(key) {
-      if (typeof key === "string") {
-        string("key", key);
-        return wrap(this, call(() => wasm[inner].fromPkcs8Pem(key)));
-      }
-      bytes("key", key);
-      return wrap(this, call(() => wasm[inner].fromPkcs8Der(key)));
+      return wrap(classOf(this, Made), read(key, Inner.fromPkcs8Der, Inner.fromPkcs8Pem));
     }
 
-    toPkcs8(given) {
-      const { form } = options(given, "form");
-      const key = innerOf(this);
-      return call(() => key.toPkcs8Der(form));
-    }
-
-    toPkcs8Pem(given) {
-      const { form } = options(given, "form");
-      const key = innerOf(this);
-      return call(() => key.toPkcs8Pem(form));
+    get algorithm() {
+      const key = innerOf(this, Inner);
+      return call(() => key.algorithm());
     }
 
     get seed() {
-      const key = innerOf(this);
+      const key = innerOf(this, Inner);
       return call(() => key.seed());
     }
 
     toExpanded() {
-      const key = innerOf(this);
+      const key = innerOf(this, Inner);
       return call(() => key.toExpanded());
     }
-  };
+
+    toPkcs8(options) {
+      const form = option("form", options);
+      const key = innerOf(this, Inner);
+      return call(() => key.toPkcs8Der(form));
+    }
+
+    toPkcs8Pem(options) {
+      const form = option("form", options);
+      const key = innerOf(this, Inner);
+      return call(() => key.toPkcs8Pem(form));
+    }
+  }
+  return Made;
+};
 
 /** What public keys of both kinds can. */
-const publicKey = (inner) =>
-  class extends Key {
+const publicKey = (Inner) => {
+  class Made extends Key {
     static fromBytes(algorithm, key) {
       string("algorithm", algorithm);
-      bytes("key", key);
-      return wrap(this, call(() => wasm[inner].fromBytes(algorithm, key)));
+      const given = bytes("key", key);
+      return wrap(classOf(this, Made), call(() => Inner.fromBytes(algorithm, given)));
     }
 
     static fromSpki(key) {
-      if (typeof key === "string") {
-        string("key", key);
-        return wrap(this, call(() => wasm[inner].fromSpkiPem(key)));
-      }
-      bytes("key", key);
-      return wrap(this, call(() => wasm[inner].fromSpkiDer(key)));
+      return wrap(classOf(this, Made), read(key, Inner.fromSpkiDer, Inner.fromSpkiPem));
+    }
+
+    get algorithm() {
+      const key = innerOf(this, Inner);
+      return call(() => key.algorithm());
     }
 
     toBytes() {
-      const key = innerOf(this);
+      const key = innerOf(this, Inner);
       return call(() => key.toBytes());
     }
 
     toSpki() {
-      const key = innerOf(this);
+      const key = innerOf(this, Inner);
       return call(() => key.toSpkiDer());
     }
 
     toSpkiPem() {
-      const key = innerOf(this);
+      const key = innerOf(this, Inner);
       return call(() => key.toSpkiPem());
     }
-  };
+  }
+  return Made;
+};
+
+/** The class that a static method was called of, which is one of ours, or somebody's who extends one. */
+function classOf(Class, Made) {
+  if (typeof Class !== "function" || !Object.prototype.isPrototypeOf.call(Made, Class)) {
+    throw new PqtlsError("wrong-type", "a static method must be called as one of its class, such as SigningKey.generate()");
+  }
+  return Class;
+}
+
+function read(key, fromDer, fromPem) {
+  if (typeof key === "string") {
+    string("key", key);
+    return call(() => fromPem(key));
+  }
+  const given = bytes("key", key);
+  return call(() => fromDer(given));
+}
+
+const { Signing, Verifying, Decapsulation, Encapsulation } = wasm;
 
 /** ML-DSA (FIPS 204) and SLH-DSA (FIPS 205): the private key, which signs. */
-export class SigningKey extends privateKey("Signing") {
+export class SigningKey extends privateKey(Signing) {
   #verifyingKey;
 
-  /** The public half, always the same object until it is freed. */
   get verifyingKey() {
-    const key = innerOf(this);
+    const key = innerOf(this, Signing);
     if (!this.#verifyingKey || this.#verifyingKey.freed) {
       this.#verifyingKey = wrap(VerifyingKey, call(() => key.verifyingKey()));
     }
     return this.#verifyingKey;
   }
 
-  sign(message, given) {
-    bytes("message", message);
-    const { context = EMPTY } = options(given, "context");
-    const key = innerOf(this);
-    return call(() => key.sign(message, context, false));
+  sign(message, options) {
+    const given = bytes("message", message);
+    const context = contextOf(options);
+    const key = innerOf(this, Signing);
+    return call(() => key.sign(given, context, false));
   }
 
-  signDeterministic(message, given) {
-    bytes("message", message);
-    const { context = EMPTY } = options(given, "context");
-    const key = innerOf(this);
-    return call(() => key.sign(message, context, true));
+  signDeterministic(message, options) {
+    const given = bytes("message", message);
+    const context = contextOf(options);
+    const key = innerOf(this, Signing);
+    return call(() => key.sign(given, context, true));
   }
 
   signMu(mu) {
-    bytes("mu", mu);
-    const key = innerOf(this);
-    return call(() => key.signMu(mu, false));
+    const given = bytes("mu", mu);
+    const key = innerOf(this, Signing);
+    return call(() => key.signMu(given, false));
   }
 
   signMuDeterministic(mu) {
-    bytes("mu", mu);
-    const key = innerOf(this);
-    return call(() => key.signMu(mu, true));
+    const given = bytes("mu", mu);
+    const key = innerOf(this, Signing);
+    return call(() => key.signMu(given, true));
   }
 
   check() {
-    const key = innerOf(this);
+    const key = innerOf(this, Signing);
     call(() => key.check());
   }
 }
 
 /** The public key, which verifies signatures. */
-export class VerifyingKey extends publicKey("Verifying") {
-  verify(message, signature, given) {
-    bytes("message", message);
-    bytes("signature", signature);
-    const { context = EMPTY } = options(given, "context");
-    const key = innerOf(this);
-    return call(() => key.verify(message, signature, context));
+export class VerifyingKey extends publicKey(Verifying) {
+  verify(message, signature, options) {
+    const given = bytes("message", message);
+    const signed = bytes("signature", signature);
+    const context = contextOf(options);
+    const key = innerOf(this, Verifying);
+    return call(() => key.verify(given, signed, context));
   }
 
   verifyMu(mu, signature) {
-    bytes("mu", mu);
-    bytes("signature", signature);
-    const key = innerOf(this);
-    return call(() => key.verifyMu(mu, signature));
+    const given = bytes("mu", mu);
+    const signed = bytes("signature", signature);
+    const key = innerOf(this, Verifying);
+    return call(() => key.verifyMu(given, signed));
   }
 
-  mu(message, given) {
-    bytes("message", message);
-    const { context = EMPTY } = options(given, "context");
-    const key = innerOf(this);
-    return call(() => key.mu(message, context));
+  mu(message, options) {
+    const given = bytes("message", message);
+    const context = contextOf(options);
+    const key = innerOf(this, Verifying);
+    return call(() => key.mu(given, context));
   }
 }
 
 /** ML-KEM (FIPS 203): the private key, which decapsulates. */
-export class DecapsulationKey extends privateKey("Decapsulation") {
+export class DecapsulationKey extends privateKey(Decapsulation) {
   #encapsulationKey;
 
-  /** The public half, always the same object until it is freed. */
   get encapsulationKey() {
-    const key = innerOf(this);
+    const key = innerOf(this, Decapsulation);
     if (!this.#encapsulationKey || this.#encapsulationKey.freed) {
       this.#encapsulationKey = wrap(EncapsulationKey, call(() => key.encapsulationKey()));
     }
@@ -300,32 +337,30 @@ export class DecapsulationKey extends privateKey("Decapsulation") {
   }
 
   decapsulate(ciphertext) {
-    bytes("ciphertext", ciphertext);
-    const key = innerOf(this);
-    return call(() => key.decapsulate(ciphertext));
+    const given = bytes("ciphertext", ciphertext);
+    const key = innerOf(this, Decapsulation);
+    return call(() => key.decapsulate(given));
   }
 }
 
 /** The public key, to which others encapsulate. */
-export class EncapsulationKey extends publicKey("Encapsulation") {
+export class EncapsulationKey extends publicKey(Encapsulation) {
   encapsulate() {
-    const key = innerOf(this);
+    const key = innerOf(this, Encapsulation);
     const [ciphertext, sharedSecret] = call(() => key.encapsulate());
     return { ciphertext, sharedSecret };
   }
 
   encapsulateDeterministic(m) {
-    bytes("m", m);
-    const key = innerOf(this);
-    const [ciphertext, sharedSecret] = call(() => key.encapsulateDeterministic(m));
+    const given = bytes("m", m);
+    const key = innerOf(this, Encapsulation);
+    const [ciphertext, sharedSecret] = call(() => key.encapsulateDeterministic(given));
     return { ciphertext, sharedSecret };
   }
 }
 
-/** Names of the algorithms that sign. */
 export const signatureAlgorithms = () => call(() => wasm.signatureAlgorithms());
 
-/** How many bytes a signature has. */
 export const signatureLength = (algorithm) => {
   string("algorithm", algorithm);
   return call(() => wasm.signatureLength(algorithm));

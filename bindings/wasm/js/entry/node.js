@@ -1,16 +1,22 @@
 // The entry for Node: once it is imported, the module is loaded.
 import { readFileSync } from "node:fs";
 import { initSync } from "./pqtls_wasm.js";
+import { PqtlsError } from "../errors.js";
 import { setLoaded } from "./keys.js";
-import { simd128 } from "./simd.js";
+import { simd128 } from "../simd.js";
 
 export * from "./keys.js";
-export { simd128 } from "./simd.js";
+export { PqtlsError } from "../errors.js";
+export { simd128 } from "../simd.js";
 
-// For tests and benchmarks of the plain module.
-const wanted = process.env.PQTLS_WASM ?? (simd128() ? "simd128" : "plain");
-const file = wanted === "plain" ? "./pqtls_plain.wasm" : "./pqtls_simd128.wasm";
-initSync({ module: readFileSync(new URL(file, import.meta.url)) });
+const FILES = { simd128: "./simd128.wasm", plain: "./plain.wasm" };
+
+// The variable is for tests and benchmarks of the module that the engine would not choose.
+const wanted = process.env.PQTLS_WASM || (simd128() ? "simd128" : "plain");
+if (!Object.hasOwn(FILES, wanted)) {
+  throw new PqtlsError("not-loaded", `PQTLS_WASM is ${wanted}; it can be simd128 or plain`);
+}
+initSync({ module: readFileSync(new URL(FILES[wanted], import.meta.url)) });
 setLoaded();
 
 /** There for programs that run in browsers, too: nothing is left to do. */

@@ -1,0 +1,48 @@
+// Runs the suite here and in workers, then the demo, and sends what came of it to the server.
+import { suite } from "./suite.js";
+
+const inWorker = (engine) =>
+  new Promise((resolve) => {
+    const worker = new Worker(`worker.js?engine=${engine}`, { type: "module" });
+    const failed = (event) => resolve([{ name: "the worker", ok: false, value: event.message ?? "no message" }]);
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = failed;
+    worker.onmessageerror = failed;
+  });
+
+/** The demo in a frame, until it says that it is done; and what it shows. */
+async function demo() {
+  const frame = document.createElement("iframe");
+  frame.src = "/demo/?milliseconds=20";
+  document.body.append(frame);
+  await new Promise((resolve) => (frame.onload = resolve));
+  const { body } = frame.contentDocument;
+  while (!body.dataset.state) await new Promise((resolve) => setTimeout(resolve, 50));
+  const rows = [...body.querySelectorAll("#times tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent));
+  const value = JSON.stringify({ state: body.dataset.state, result: body.querySelector("#result").textContent, rows });
+  const ok =
+    body.dataset.state === "done" &&
+    body.querySelector("#result").textContent.startsWith("valid; of a changed message: invalid") &&
+    rows.length >= 8 &&
+    rows.every(([, ...times]) => times.length === 3 && times.every((time) => /^[\d.,]+ [µm]s$/.test(time)));
+  return [{ name: "the demo", ok, value }];
+}
+
+const contexts = {
+  page: () => suite("chosen"),
+  worker: () => inWorker("chosen"),
+  "worker, plain module": () => inWorker("plain"),
+  demo,
+};
+const results = {};
+for (const [name, run] of Object.entries(contexts)) {
+  try {
+    results[name] = await run();
+  } catch (error) {
+    results[name] = [{ name, ok: false, value: `${error}\n${error?.stack}` }];
+  }
+}
+await fetch("/results", {
+  method: "POST",
+  body: JSON.stringify({ browser: navigator.userAgent, isolated: crossOriginIsolated, results }),
+});

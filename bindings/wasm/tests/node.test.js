@@ -1,0 +1,160 @@
+// Under Node: `node --test` with PQTLS_WASM, which says which of the modules is tested.
+import { equal as same } from "node:assert/strict";
+import { cpSync, existsSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, test } from "node:test";
+import { Worker } from "node:worker_threads";
+import * as lattice from "pqtls";
+import * as all from "pqtls/slh-dsa";
+import { ok, refused } from "./assert.js";
+import { cases } from "./cases.js";
+import { readVectors } from "./read_vectors.js";
+import { runVectors } from "./vectors.js";
+
+const ENTRIES = { pqtls: [lattice, false], "pqtls/slh-dsa": [all, true] };
+const rounds = Number(process.env.PQTLS_ROUNDS ?? 40);
+
+for (const [name, [pqtls, slhDsa]] of Object.entries(ENTRIES)) {
+  describe(name, () => {
+    for (const [title, run] of Object.entries(cases(pqtls, { slhDsa, rounds }))) test(title, run);
+
+    test("vectors", (context) => {
+      const folder = process.env.PQTLS_VECTORS;
+      if (!folder) return context.skip("the vectors are not beside this checkout");
+      context.diagnostic(JSON.stringify(runVectors(pqtls, readVectors(folder))));
+    });
+
+    test("load() in Node has nothing left to do", async () => {
+      await pqtls.load();
+      await pqtls.load("https://example.invalid/");
+    });
+
+    test("randomness comes from Web Crypto, and its failure is an error", () => {
+      const { SigningKey, DecapsulationKey, PqtlsError } = pqtls;
+      const key = SigningKey.generate("ML-DSA-44");
+      const { encapsulationKey } = DecapsulationKey.generate("ML-KEM-512");
+      const { crypto } = globalThis;
+      const original = crypto.getRandomValues;
+      let asked = 0;
+      try {
+        crypto.getRandomValues = function (array) {
+          asked += array.length;
+          return original.call(this, array);
+        };
+        encapsulationKey.encapsulate();
+        same(asked, 32);
+        crypto.getRandomValues = () => {
+          throw new Error("no entropy");
+        };
+        for (const use of [
+          () => SigningKey.generate("ML-DSA-44"),
+          () => DecapsulationKey.generate("ML-KEM-512"),
+          () => key.sign(new Uint8Array(5)),
+          () => key.signMu(new Uint8Array(64)),
+          () => encapsulationKey.encapsulate(),
+        ]) {
+          refused(PqtlsError, "no-randomness", use);
+        }
+        // these need none
+        key.signDeterministic(new Uint8Array(5));
+        encapsulationKey.encapsulateDeterministic(new Uint8Array(32));
+      } finally {
+        delete crypto.getRandomValues;
+      }
+      SigningKey.generate("ML-DSA-44");
+    });
+  });
+}
+
+test("an engine without Web Crypto gets an error", () => {
+  const program = `
+    delete globalThis.crypto;
+    const { SigningKey } = await import("pqtls");
+    try { SigningKey.generate("ML-DSA-44"); } catch (error) { console.log(error.name, error.code); }
+    console.log(SigningKey.fromSeed("ML-DSA-44", new Uint8Array(32)).signDeterministic(new Uint8Array(1)).length);`;
+  same(evaluated(program), "PqtlsError no-randomness\n2420\n");
+});
+
+/** What a program prints, in a process of its own. */
+function evaluated(program, options = {}) {
+  const cwd = fileURLToPath(new URL(".", import.meta.url));
+  const run = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8", cwd, ...options });
+  same(run.status, 0, run.stderr);
+  return run.stdout;
+}
+
+test("the module is chosen at load, or by PQTLS_WASM", () => {
+  const program = `
+    const { validate } = WebAssembly;
+    WebAssembly.validate = (bytes) => process.argv[1] !== "old" && validate(bytes);
+    const sizes = [];
+    const { Module } = WebAssembly;
+    WebAssembly.Module = function (bytes) { sizes.push(bytes.length); return new Module(bytes); };
+    const { simd128 } = await import("pqtls");
+    console.log(simd128(), sizes.join());`;
+  const size = (engine) => readFileSync(new URL(`${engine}.wasm`, import.meta.resolve("pqtls"))).length;
+  const env = { ...process.env };
+  delete env.PQTLS_WASM;
+  same(evaluated(program, { env }), `true ${size("simd128")}\n`);
+  same(evaluated(program.replace("process.argv[1]", '"old"'), { env }), `false ${size("plain")}\n`);
+  same(evaluated(program, { env: { ...env, PQTLS_WASM: "plain" } }), `true ${size("plain")}\n`);
+  const wrong = evaluated('await import("pqtls").catch((error) => console.log(error.code, error.message));', {
+    env: { ...env, PQTLS_WASM: "mmx" },
+  });
+  ok(/^not-loaded PQTLS_WASM is mmx/.test(wrong), wrong);
+});
+
+test("the entry for browsers, in Node: load() once, again after a failure, and never before", async () => {
+  // a copy, since this program has loaded the other
+  const copy = new URL("../../pqtls-again/", import.meta.resolve("pqtls"));
+  cpSync(new URL("..", import.meta.resolve("pqtls")), copy, { recursive: true });
+  const file = (name) => new URL(`lattice/${name}`, copy);
+  const { load, SigningKey, signatureAlgorithms, PqtlsError } = await import(file("index.js"));
+  refused(PqtlsError, "not-loaded", () => SigningKey.generate("ML-DSA-44"), /await load/);
+  refused(PqtlsError, "not-loaded", () => signatureAlgorithms());
+  const broken = readFileSync(file("simd128.wasm")).subarray(0, 5000);
+  for (const wrong of [() => new Uint8Array(9), () => broken, () => Promise.reject(new Error("network"))]) {
+    const error = await load(wrong()).then(() => undefined, (error) => error); // prettier-ignore
+    refused(PqtlsError, "not-loaded", () => { throw error; }); // prettier-ignore
+  }
+  const bytes = readFileSync(file("plain.wasm"));
+  const [first, second] = [load(bytes), load()];
+  ok(first === second, "one load");
+  await first;
+  await load();
+  const key = SigningKey.generate("ML-DSA-44");
+  ok(key.verifyingKey.verify(bytes, key.sign(bytes)));
+});
+
+test("the entries have one class of errors", () => {
+  ok(lattice.PqtlsError === all.PqtlsError);
+  refused(lattice.PqtlsError, "unknown-algorithm", () => all.SigningKey.generate("RSA"));
+  // and each its own keys
+  refused(all.PqtlsError, "wrong-type", () => all.SigningKey.prototype.sign.call(lattice.SigningKey.generate("ML-DSA-44"), new Uint8Array(1)));
+});
+
+test("in a worker thread", async () => {
+  const program = `
+    import { parentPort } from "node:worker_threads";
+    import { SigningKey } from "pqtls";
+    const key = SigningKey.generate("ML-DSA-65");
+    parentPort.postMessage(key.verifyingKey.verify(new Uint8Array(3), key.sign(new Uint8Array(3))));`;
+  const file = new URL(`data:text/javascript,${encodeURIComponent(program.replace('"pqtls"', JSON.stringify(import.meta.resolve("pqtls"))))}`);
+  const worker = new Worker(file);
+  const [answer] = await new Promise((resolve, reject) => worker.once("message", (...message) => resolve(message)).once("error", reject));
+  await worker.terminate();
+  same(answer, true);
+});
+
+test("the package has what its package.json says", () => {
+  const root = new URL("..", import.meta.resolve("pqtls"));
+  const { exports, types, sideEffects } = JSON.parse(readFileSync(new URL("package.json", root)));
+  const targets = Object.values(exports).flatMap((to) => (typeof to === "string" ? [to] : Object.values(to)));
+  for (const path of [types, ...sideEffects, ...targets]) {
+    ok(path.includes("*") || existsSync(new URL(path, root)), path);
+  }
+  for (const entry of ["lattice", "slh-dsa"]) {
+    for (const engine of ["plain", "simd128"]) ok(existsSync(new URL(import.meta.resolve(`pqtls/${entry}/${engine}.wasm`))));
+  }
+});
