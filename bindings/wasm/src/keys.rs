@@ -4,7 +4,7 @@
     reason = "wasm-bindgen exports what is public, and js/ documents it"
 )]
 
-use std::cell::{Cell, OnceCell};
+use core::cell::{Cell, OnceCell};
 
 use js_sys::{Array, Uint8Array};
 use pq_x509::{
@@ -233,7 +233,9 @@ impl Verifying {
         })?;
         hasher.update(message);
         let message = hasher.finish();
-        let mu = message.mu().ok_or(KeyError::NoMu(self.key.algorithm()))?;
+        let mu = message
+            .mu()
+            .ok_or_else(|| KeyError::NoMu(self.key.algorithm()))?;
         Ok(Uint8Array::from(mu.as_slice()))
     }
 }

@@ -1,4 +1,4 @@
-//! `bindgen MODULE.wasm FOLDER NAME`: writes `NAME.js`, `NAME.d.ts` and `NAME_bg.wasm` into the folder.
+//! `bindgen MODULE.wasm FOLDER NAME`: writes `NAME.js` and `NAME_bg.wasm` into the folder.
 
 use std::{env, process::ExitCode};
 
@@ -14,7 +14,12 @@ fn main() -> ExitCode {
         .input_path(module)
         .out_name(name)
         .web(true)
-        .map(|bindgen| bindgen.typescript(true).remove_producers_section(true).remove_name_section(true))
+        .map(|bindgen| {
+            bindgen
+                .typescript(false)
+                .remove_producers_section(true)
+                .remove_name_section(true)
+        })
         .and_then(|bindgen| bindgen.generate(folder));
     match made {
         Ok(()) => ExitCode::SUCCESS,
