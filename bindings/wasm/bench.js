@@ -119,7 +119,11 @@ const schemes = [
   ]],
 ]; // prettier-ignore
 
-const now = () => Number(process.hrtime.bigint()) / 1000;
+/** What this process has computed: the waiting for other programs of the machine is no matter of an implementation's. */
+const now = () => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
 
 /** The microseconds of a call, over as many calls as are asked. */
 function measure(operation, calls) {
@@ -134,7 +138,7 @@ const shown = (microseconds) => (microseconds < 99.5 ? microseconds.toFixed(1) :
 const { version } = JSON.parse(readFileSync(new URL("node_modules/@noble/post-quantum/package.json", import.meta.url)));
 const liboqs = JSON.parse(readFileSync(new URL("node_modules/@oqs/liboqs-js/package.json", import.meta.url))).version;
 console.log(`${cpus()[0].model}; Node ${process.versions.node} with OpenSSL ${process.versions.openssl}; noble ${version}; liboqs-js ${liboqs}`);
-console.log(`medians of ${ROUNDS} rounds, in microseconds, and how many times as long as the first\n`);
+console.log(`medians of ${ROUNDS} rounds, in microseconds of CPU, and of the ratios to the first\n`);
 console.log(`| | ${CONTESTANTS.join(" | ")} |`);
 console.log(`|${"---|".repeat(CONTESTANTS.length + 1)}`);
 for (const [name, operations, contestants] of schemes) {
@@ -156,8 +160,10 @@ for (const [name, operations, contestants] of schemes) {
         times[i].push(measure(contestant[index], calls[i]));
       }
     }
-    const medians = times.map(median);
-    const cells = medians.map((time, i) => (i ? `${shown(time)} (${(time / medians[0]).toFixed(1)})` : shown(time)));
+    const cells = times.map((own) => {
+      const ratio = median(own.map((time, round) => time / times[0][round]));
+      return own === times[0] ? shown(median(own)) : `${shown(median(own))} (${ratio.toFixed(1)})`;
+    });
     console.log(`| ${name}, ${operation} | ${cells.join(" | ")} |`);
   }
 }
