@@ -1,0 +1,188 @@
+//! Many signatures in one call, verified on several threads.
+
+use alloc::sync::Arc;
+use core::num::NonZero;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+
+use pq_x509::{KeyError, SignatureOptions};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+use crate::errors::OrRaise;
+use crate::input::{Bytes, kept};
+use crate::keys::{Prepared, VerifyingKey, options};
+
+/// Verifies many signatures, on as many threads as there are cores, or as `threads` says: other threads of Python's
+/// run meanwhile.
+///
+/// `keys` is one VerifyingKey for all, or one for each signature. Messages and signatures are sequences of bytes-like
+/// objects, or two-dimensional arrays of bytes with a row for each, such as NumPy's of `uint8`.
+///
+/// It returns a list with True for each signature that is valid, and False for each that is not. That a context is too
+/// long, or a key for another pre-hash, is an error of all.
+#[pyfunction]
+#[pyo3(signature = (keys, messages, signatures, *, context=None, pre_hash=None, threads=None))]
+pub(crate) fn verify_many(
+    py: Python<'_>,
+    keys: &Bound<'_, PyAny>,
+    messages: &Bound<'_, PyAny>,
+    signatures: &Bound<'_, PyAny>,
+    context: Option<Bytes<'_>>,
+    pre_hash: Option<&str>,
+    threads: Option<NonZero<usize>>,
+) -> PyResult<Vec<bool>> {
+    let options = options(&context, pre_hash)?;
+    let messages = Rows::read("messages", messages)?;
+    let signatures = Rows::read("signatures", signatures)?;
+    let keys = Keys::read(keys)?;
+    let count = signatures.len();
+    for (what, found) in [("messages", Some(messages.len())), ("keys", keys.len())] {
+        if let Some(found) = found.filter(|found| *found != count) {
+            return Err(PyValueError::new_err(format!(
+                "there are {found} {what} and {count} signatures; give as many of both"
+            )));
+        }
+    }
+    let batch = Batch {
+        keys,
+        messages,
+        signatures,
+        options,
+    };
+    py.detach(|| batch.verify(threads)).or_raise()
+}
+
+struct Batch<'a> {
+    keys: Keys,
+    messages: Rows,
+    signatures: Rows,
+    options: SignatureOptions<'a>,
+}
+
+/// How many a thread takes at a time.
+const SHARE: usize = 8;
+
+impl Batch<'_> {
+    fn verify(&self, threads: Option<NonZero<usize>>) -> Result<Vec<bool>, KeyError> {
+        let mut results = vec![false; self.signatures.len()];
+        let threads = threads.unwrap_or_else(cores).get();
+        let threads = threads.min(results.len().div_ceil(SHARE));
+        let shares = Mutex::new(results.chunks_mut(SHARE).enumerate());
+        // The lock is for taking a share, not for working on it.
+        let next = || shares.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || -> Result<(), KeyError> {
+            while let Some((share, results)) = next() {
+                for (i, result) in results.iter_mut().enumerate() {
+                    *result = self.verify_one(share * SHARE + i)?;
+                }
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            // One that can't be had leaves its work to the others.
+            let others: Vec<_> = (1..threads)
+                .filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+                .collect();
+            let mut done = work();
+            for other in others {
+                let of_other = other
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                done = done.and(of_other);
+            }
+            done
+        })?;
+        Ok(results)
+    }
+
+    fn verify_one(&self, i: usize) -> Result<bool, KeyError> {
+        let key = match &self.keys {
+            Keys::One(key) => key.for_many(),
+            Keys::Each(keys) => keys[i].for_one(),
+        };
+        match key.verify_with(self.messages.get(i), self.signatures.get(i), &self.options) {
+            Ok(()) => Ok(true),
+            Err(KeyError::InvalidSignature(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+enum Keys {
+    One(Arc<Prepared>),
+    Each(Vec<Arc<Prepared>>),
+}
+
+impl Keys {
+    fn read(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(key) = object.cast::<VerifyingKey>() {
+            return Ok(Self::One(key.get().prepared().clone()));
+        }
+        let keys = object.try_iter()?.map(|key| {
+            let key = key?;
+            let key = key.cast::<VerifyingKey>()?;
+            Ok(key.get().prepared().clone())
+        });
+        Ok(Self::Each(keys.collect::<PyResult<_>>()?))
+    }
+
+    /// `None` if there is one for all.
+    fn len(&self) -> Option<usize> {
+        match self {
+            Self::One(_) => None,
+            Self::Each(keys) => Some(keys.len()),
+        }
+    }
+}
+
+/// Byte strings that nobody changes or takes away while they are read.
+enum Rows {
+    Items(Vec<PyBackedBytes>),
+    Array {
+        bytes: Vec<u8>,
+        rows: usize,
+        width: usize,
+    },
+}
+
+impl Rows {
+    fn read(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(buffer) = PyBuffer::<u8>::get(object) {
+            let [rows, width] = *buffer.shape() else {
+                return Err(PyTypeError::new_err(format!(
+                    "{what} has {} dimensions; give an array with two, or a list of bytes",
+                    buffer.dimensions()
+                )));
+            };
+            return Ok(Self::Array {
+                bytes: buffer.to_vec(object.py())?,
+                rows,
+                width,
+            });
+        }
+        let items = object.try_iter()?.map(|item| kept(item?.as_borrowed()));
+        Ok(Self::Items(items.collect::<PyResult<_>>()?))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Items(items) => items.len(),
+            Self::Array { rows, .. } => *rows,
+        }
+    }
+
+    fn get(&self, i: usize) -> &[u8] {
+        match self {
+            Self::Items(items) => &items[i],
+            Self::Array { bytes, width, .. } => &bytes[i * width..][..*width],
+        }
+    }
+}
+
+fn cores() -> NonZero<usize> {
+    static CORES: OnceLock<NonZero<usize>> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN))
+}

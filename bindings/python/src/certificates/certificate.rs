@@ -1,0 +1,144 @@
+use core::net::IpAddr;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use pq_x509::linting::Kind;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt};
+
+use super::document::document;
+use crate::errors::OrRaise;
+use crate::input::{Text, integer, read_document, system_time};
+use crate::keys::into_python;
+use crate::names::KEY_USAGES;
+
+/// An X.509 certificate. That one was read says that it is well-formed, and nothing of who signed it: see
+/// ChainValidator.
+#[pyclass(frozen, module = "pqtls")]
+pub(crate) struct Certificate(pub(crate) pq_x509::Certificate);
+
+impl Certificate {
+    const KIND: Kind = Kind::Certificate;
+
+    fn der(&self) -> &[u8] {
+        self.0.der()
+    }
+
+    fn read_pem(text: &str) -> PyResult<Self> {
+        pq_x509::Certificate::from_pem(text).or_raise().map(Self)
+    }
+
+    fn read_chain(text: &str) -> PyResult<Vec<Self>> {
+        let chain = pq_x509::Certificate::chain_from_pem(text).or_raise()?;
+        Ok(chain.into_iter().map(Self).collect())
+    }
+}
+
+document!(Certificate {
+    /// Reads all certificates in a PEM text, a `str` or bytes, in its order.
+    #[staticmethod]
+    fn chain_from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Vec<Self>> {
+        let text = data.as_str()?;
+        py.detach(|| Self::read_chain(text))
+    }
+
+    /// Reads all certificates in a PEM file, or the one in a DER file.
+    #[staticmethod]
+    fn load_chain(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Self>> {
+        read_document(
+            py,
+            path,
+            |text| py.detach(|| Self::read_chain(text)),
+            |der| Ok(vec![Self(pq_x509::Certificate::from_der(der).or_raise()?)]),
+        )
+    }
+
+    /// The subject's name as RFC 4514 writes it, such as `"CN=Example Root"`. It may be empty.
+    #[getter]
+    fn subject(&self) -> String {
+        self.0.subject().to_string()
+    }
+
+    /// The issuer's name as RFC 4514 writes it.
+    #[getter]
+    fn issuer(&self) -> String {
+        self.0.issuer().to_string()
+    }
+
+    #[getter]
+    fn serial_number<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyInt>> {
+        integer(py, self.0.serial_number())
+    }
+
+    /// From when the certificate is valid, in UTC: 1970, if it is before that.
+    #[getter]
+    fn not_before(&self) -> SystemTime {
+        system_time(self.0.not_before())
+    }
+
+    /// Until when the certificate is valid, in UTC.
+    #[getter]
+    fn not_after(&self) -> SystemTime {
+        system_time(self.0.not_after())
+    }
+
+    /// The subject's key: a VerifyingKey or an EncapsulationKey. A classical one raises `InvalidKey`.
+    fn public_key(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        into_python(py, self.0.public_key().or_raise()?)
+    }
+
+    /// Whether this is the certificate of a CA.
+    #[getter]
+    fn is_ca(&self) -> bool {
+        self.0.is_ca()
+    }
+
+    /// How many CAs may stand below this one, or None if that is not limited.
+    #[getter]
+    fn path_len(&self) -> Option<u8> {
+        self.0.path_len()
+    }
+
+    /// What the key may be used for, by the names of RFC 5280, or None if the certificate does not say.
+    #[getter]
+    fn key_usage(&self) -> Option<Vec<&'static str>> {
+        let usages = self.0.key_usage()?;
+        let set = KEY_USAGES.iter().filter(|(usage, _)| usages.contains(*usage));
+        Some(set.map(|(_, name)| *name).collect())
+    }
+
+    #[getter]
+    fn dns_names(&self) -> Vec<String> {
+        self.0.dns_names().to_vec()
+    }
+
+    #[getter]
+    fn ip_addresses(&self) -> Vec<IpAddr> {
+        self.0.ip_addresses().to_vec()
+    }
+
+    #[getter]
+    fn email_addresses(&self) -> Vec<String> {
+        self.0.email_addresses().to_vec()
+    }
+
+    #[getter]
+    fn uris(&self) -> Vec<String> {
+        self.0.uris().to_vec()
+    }
+
+    #[getter]
+    fn subject_key_id<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        Some(PyBytes::new(py, self.0.subject_key_id()?))
+    }
+
+    /// Checks only that the key of `issuer` made this certificate's signature, by ML-DSA or SLH-DSA. It returns nothing,
+    /// or raises `InvalidSignature`.
+    fn verify_signature(&self, py: Python<'_>, issuer: &Self) -> PyResult<()> {
+        py.detach(|| self.0.verify_signature(&issuer.0, &[])).or_raise()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<pqtls.Certificate of {}>", self.0.describe_subject())
+    }
+});

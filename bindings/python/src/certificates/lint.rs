@@ -1,0 +1,33 @@
+use pq_x509::linting::{self, Kind};
+use pyo3::prelude::*;
+
+/// Something in a document that is not as a standard asks, or that relying parties refuse.
+#[pyclass(frozen, module = "pqtls", get_all)]
+pub(crate) struct Finding {
+    /// The rule's name.
+    rule: &'static str,
+    /// `"error"` where a standard says MUST, `"warning"` where it says SHOULD, `"notice"` elsewhere.
+    severity: String,
+    /// Where the rule stands.
+    section: &'static str,
+    /// What in the document breaks it.
+    what: String,
+}
+
+#[pymethods]
+impl Finding {
+    fn __repr__(&self) -> String {
+        format!("<pqtls.Finding {}: {}>", self.severity, self.what)
+    }
+}
+
+pub(crate) fn findings(kind: Kind, der: &[u8]) -> Vec<Finding> {
+    let findings = linting::lint(kind, der).into_iter();
+    let findings = findings.map(|finding| Finding {
+        rule: finding.rule.name(),
+        severity: finding.rule.severity().to_string(),
+        section: finding.rule.section(),
+        what: finding.what,
+    });
+    findings.collect()
+}

@@ -1,0 +1,115 @@
+//! The exceptions of `_errors.py`, and which of them stands for which error of pq-x509. The words are the error's.
+
+use std::path::Path;
+
+use pq_x509::{
+    CertificateError, IssueError, KeyError, ProtectionError, RequestError, RevocationListError,
+    SignatureError, UnknownAlgorithm, ValidationError,
+};
+use pyo3::exceptions::PyOSError;
+use pyo3::{PyErr, PyResult};
+
+/// The exceptions by the names that Python has for them, which are also those of the errors.
+pub(crate) mod exceptions {
+    use pyo3::import_exception;
+
+    import_exception!(pqtls._errors, CertificateError);
+    import_exception!(pqtls._errors, InvalidKey);
+    import_exception!(pqtls._errors, InvalidSignature);
+    import_exception!(pqtls._errors, IssueError);
+    import_exception!(pqtls._errors, OperationError);
+    import_exception!(pqtls._errors, ProtectionError);
+    import_exception!(pqtls._errors, RandomnessError);
+    import_exception!(pqtls._errors, RequestError);
+    import_exception!(pqtls._errors, RevocationListError);
+    import_exception!(pqtls._errors, UnknownAlgorithm);
+    import_exception!(pqtls._errors, ValidationError);
+}
+
+/// An error that Python has an exception for.
+pub(crate) trait Raise {
+    fn raise(self) -> PyErr;
+}
+
+/// `?` for errors of other crates.
+pub(crate) trait OrRaise<T> {
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T, E: Raise> OrRaise<T> for Result<T, E> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(Raise::raise)
+    }
+}
+
+impl Raise for KeyError {
+    fn raise(self) -> PyErr {
+        let words = self.to_string();
+        match self {
+            Self::InvalidSignature(_) => exceptions::InvalidSignature::new_err(words),
+            Self::Randomness(_) => exceptions::RandomnessError::new_err(words),
+            Self::CannotStream(_)
+            | Self::FormUnavailable { .. }
+            | Self::NoMu(_)
+            | Self::NoSeed(_)
+            | Self::Operation { .. }
+            | Self::OtherPreHash { .. }
+            | Self::WeakPreHash { .. } => exceptions::OperationError::new_err(words),
+            _ => exceptions::InvalidKey::new_err(words),
+        }
+    }
+}
+
+impl Raise for ProtectionError {
+    fn raise(self) -> PyErr {
+        match self {
+            Self::Key(error) => error.raise(),
+            Self::Randomness(_) => exceptions::RandomnessError::new_err(self.to_string()),
+            _ => exceptions::ProtectionError::new_err(self.to_string()),
+        }
+    }
+}
+
+impl Raise for SignatureError {
+    fn raise(self) -> PyErr {
+        exceptions::InvalidSignature::new_err(self.to_string())
+    }
+}
+
+impl Raise for IssueError {
+    fn raise(self) -> PyErr {
+        match self {
+            Self::Randomness(_) => exceptions::RandomnessError::new_err(self.to_string()),
+            _ => exceptions::IssueError::new_err(self.to_string()),
+        }
+    }
+}
+
+/// Errors that have one exception.
+macro_rules! one_exception {
+    ($($error:ident),+) => {$(
+        impl Raise for $error {
+            fn raise(self) -> PyErr {
+                exceptions::$error::new_err(self.to_string())
+            }
+        }
+    )+};
+}
+
+one_exception!(
+    CertificateError,
+    RequestError,
+    RevocationListError,
+    UnknownAlgorithm,
+    ValidationError
+);
+
+/// The subclass of OSError that belongs to the error, with the file's name as Python has it.
+pub(crate) fn of_file(error: &std::io::Error, path: &Path) -> PyErr {
+    let Some(number) = error.raw_os_error() else {
+        return PyOSError::new_err(format!("{error}: {}", path.display()));
+    };
+    let words = error.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default();
+    PyOSError::new_err((number, words.to_owned(), path.to_owned()))
+}

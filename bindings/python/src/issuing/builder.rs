@@ -1,0 +1,247 @@
+use core::net::IpAddr;
+use std::time::SystemTime;
+
+use pq_x509::{Ca, EndEntity, KeyUsages, Name, Validity};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyTuple};
+
+use crate::errors::exceptions::IssueError;
+use crate::input::big_endian;
+use crate::names;
+
+/// What a certificate is to say. Each method returns a new builder, and what it was called on stays what it is. An
+/// Issuer makes a certificate of it, and says what it lacks.
+#[pyclass(frozen, module = "pqtls")]
+#[derive(Clone)]
+pub(crate) struct CertificateBuilder(pub(super) Role);
+
+#[derive(Clone)]
+pub(super) enum Role {
+    Ca(pq_x509::CertificateBuilder<Ca>),
+    EndEntity(EndEntityBuilder),
+}
+
+/// The builder after a method that both roles have.
+macro_rules! after {
+    ($builder:ident.$method:ident($($argument:expr),*)) => {
+        Ok(Self(match $builder.0.clone() {
+            Role::Ca(builder) => Role::Ca(builder.$method($($argument),*)),
+            Role::EndEntity(builder) => Role::EndEntity(builder.$method($($argument),*)),
+        }))
+    };
+}
+
+type EndEntityBuilder = pq_x509::CertificateBuilder<EndEntity>;
+
+impl CertificateBuilder {
+    pub(super) fn end_entity_of(builder: EndEntityBuilder) -> Self {
+        Self(Role::EndEntity(builder))
+    }
+
+    fn of_ca(
+        &self,
+        change: impl FnOnce(pq_x509::CertificateBuilder<Ca>) -> pq_x509::CertificateBuilder<Ca>,
+    ) -> PyResult<Self> {
+        match self.0.clone() {
+            Role::Ca(builder) => Ok(Self(Role::Ca(change(builder)))),
+            Role::EndEntity(_) => Err(IssueError::new_err(
+                "only a CA's certificate says this; begin with CertificateBuilder.ca()",
+            )),
+        }
+    }
+
+    fn of_end_entity(
+        &self,
+        change: impl FnOnce(EndEntityBuilder) -> EndEntityBuilder,
+    ) -> PyResult<Self> {
+        match self.0.clone() {
+            Role::EndEntity(builder) => Ok(Self(Role::EndEntity(change(builder)))),
+            Role::Ca(_) => Err(IssueError::new_err(
+                "a CA's certificate has no alternative names; begin with CertificateBuilder.server(), client() or \
+                 end_entity()",
+            )),
+        }
+    }
+}
+
+#[pymethods]
+impl CertificateBuilder {
+    /// A CA's certificate, valid for 3650 days.
+    #[staticmethod]
+    fn ca(common_name: String) -> Self {
+        Self(Role::Ca(pq_x509::CertificateBuilder::ca(common_name)))
+    }
+
+    /// A TLS server's certificate, valid for 90 days. It needs a DNS name or an address.
+    #[staticmethod]
+    fn server() -> Self {
+        Self::end_entity_of(pq_x509::CertificateBuilder::server())
+    }
+
+    /// A TLS client's certificate, valid for 90 days.
+    #[staticmethod]
+    fn client() -> Self {
+        Self::end_entity_of(pq_x509::CertificateBuilder::client())
+    }
+
+    /// A certificate of no purpose yet, valid for 90 days.
+    #[staticmethod]
+    fn end_entity() -> Self {
+        Self::end_entity_of(pq_x509::CertificateBuilder::end_entity())
+    }
+
+    /// The subject's common name, of 1 to 64 characters, in place of any other name.
+    fn common_name(&self, name: String) -> PyResult<Self> {
+        after!(self.common_name(name))
+    }
+
+    /// The subject's full name, as RFC 4514 writes it, such as `"CN=Example Root,O=Example,C=SE"`.
+    fn subject(&self, name: &str) -> PyResult<Self> {
+        let name = parse_name(name)?;
+        after!(self.subject(name))
+    }
+
+    /// Adds a DNS name. The first label may be `*`. An end entity's only, as the next three.
+    fn dns_name(&self, name: String) -> PyResult<Self> {
+        self.of_end_entity(|builder| builder.dns_name(name))
+    }
+
+    /// Adds an address: a `str` or an object of `ipaddress`.
+    fn ip_address(&self, address: IpAddr) -> PyResult<Self> {
+        self.of_end_entity(|builder| builder.ip_address(address))
+    }
+
+    /// Adds an e-mail address.
+    fn email_address(&self, address: String) -> PyResult<Self> {
+        self.of_end_entity(|builder| builder.email_address(address))
+    }
+
+    /// Adds a URI, such as a SPIFFE ID.
+    fn uri(&self, uri: String) -> PyResult<Self> {
+        self.of_end_entity(|builder| builder.uri(uri))
+    }
+
+    /// From when and until when the certificate is valid: times with a timezone. By default it is valid from one hour
+    /// ago.
+    fn validity(&self, not_before: SystemTime, not_after: SystemTime) -> PyResult<Self> {
+        after!(self.validity(Validity::new(not_before, not_after)))
+    }
+
+    /// For how many days from now the certificate is valid, and since one hour ago.
+    fn days(&self, days: u32) -> PyResult<Self> {
+        after!(self.validity(Validity::days(days)))
+    }
+
+    /// The serial number, positive, of at most 20 bytes, and for the issuer to keep unique. By default it is random.
+    fn serial_number(&self, number: &Bound<'_, PyInt>) -> PyResult<Self> {
+        let number = big_endian(number)?;
+        after!(self.serial_number(&number))
+    }
+
+    /// What the key may be used for, by the names of RFC 5280, such as `"digitalSignature"`. By default it is what the
+    /// key and the role ask for.
+    #[pyo3(signature = (*usages))]
+    fn key_usage(&self, usages: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let names: Vec<String> = usages.extract()?;
+        let mut usages = pq_x509::x509_cert::der::flagset::FlagSet::<KeyUsages>::default();
+        for name in &names {
+            usages |= names::key_usage(name)?;
+        }
+        after!(self.key_usage(usages))
+    }
+
+    /// Adds a URL where the issuer's revocation list is to be found.
+    fn revocation_list_url(&self, url: String) -> PyResult<Self> {
+        after!(self.revocation_list_url(url))
+    }
+
+    /// Adds a URL of a responder that says whether the certificate was revoked.
+    fn ocsp_url(&self, url: String) -> PyResult<Self> {
+        after!(self.ocsp_url(url))
+    }
+
+    /// Adds the purpose of TLS servers.
+    fn server_auth(&self) -> PyResult<Self> {
+        after!(self.server_auth())
+    }
+
+    /// Adds the purpose of TLS clients.
+    fn client_auth(&self) -> PyResult<Self> {
+        after!(self.client_auth())
+    }
+
+    /// How many CAs may stand below this one. A CA's only, as all that follows.
+    fn path_len(&self, path_len: u8) -> PyResult<Self> {
+        self.of_ca(|builder| builder.path_len(path_len))
+    }
+
+    /// Has the CA issue for this DNS name and those below it, and others that are permitted.
+    fn permit_dns(&self, name: String) -> PyResult<Self> {
+        self.of_ca(|builder| builder.permit_dns(name))
+    }
+
+    /// Keeps the CA from issuing for this DNS name and those below it.
+    fn exclude_dns(&self, name: String) -> PyResult<Self> {
+        self.of_ca(|builder| builder.exclude_dns(name))
+    }
+
+    /// Has the CA issue for the addresses of this network, such as `"10.0.0.0/8"`, and others that are permitted: a
+    /// `str` or a network of `ipaddress`.
+    fn permit_ip(&self, network: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (address, prefix_len) = parse_network(network)?;
+        self.of_ca(|builder| builder.permit_ip(address, prefix_len))
+    }
+
+    /// Keeps the CA from issuing for the addresses of this network.
+    fn exclude_ip(&self, network: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (address, prefix_len) = parse_network(network)?;
+        self.of_ca(|builder| builder.exclude_ip(address, prefix_len))
+    }
+
+    /// Has the CA issue for this e-mail address, those of this host, or with a dot before it, of hosts below it.
+    fn permit_email(&self, constraint: String) -> PyResult<Self> {
+        self.of_ca(|builder| builder.permit_email(constraint))
+    }
+
+    /// Keeps the CA from issuing for these e-mail addresses.
+    fn exclude_email(&self, constraint: String) -> PyResult<Self> {
+        self.of_ca(|builder| builder.exclude_email(constraint))
+    }
+
+    /// Has the CA issue for URIs of this host, or with a dot before it, of hosts below it.
+    fn permit_uri(&self, host: String) -> PyResult<Self> {
+        self.of_ca(|builder| builder.permit_uri(host))
+    }
+
+    /// Keeps the CA from issuing for URIs of this host.
+    fn exclude_uri(&self, host: String) -> PyResult<Self> {
+        self.of_ca(|builder| builder.exclude_uri(host))
+    }
+
+    fn __repr__(&self) -> &'static str {
+        match self.0 {
+            Role::Ca(_) => "<pqtls.CertificateBuilder for a CA>",
+            Role::EndEntity(_) => "<pqtls.CertificateBuilder for an end entity>",
+        }
+    }
+}
+
+pub(super) fn parse_name(name: &str) -> PyResult<Name> {
+    name.parse()
+        .map_err(|error| IssueError::new_err(format!("malformed name: {error}")))
+}
+
+/// An address and how many of its bits count.
+fn parse_network(network: &Bound<'_, PyAny>) -> PyResult<(IpAddr, u8)> {
+    let text = network.str()?;
+    let text = text.to_str()?;
+    let parsed = text
+        .split_once('/')
+        .and_then(|(address, prefix_len)| Some((address.parse().ok()?, prefix_len.parse().ok()?)));
+    parsed.ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "{text:?} is not a network; write it as \"10.0.0.0/8\" or \"2001:db8::/32\""
+        ))
+    })
+}

@@ -1,0 +1,11 @@
+//! What a certificate, a request or a revocation list is to say, and the CA that signs it.
+
+mod builder;
+mod issuer;
+mod request;
+mod revocation_list_builder;
+
+pub(crate) use builder::CertificateBuilder;
+pub(crate) use issuer::Issuer;
+pub(crate) use request::{CertificateRequest, RequestBuilder, VerifiedRequest};
+pub(crate) use revocation_list_builder::CertificateRevocationListBuilder;

@@ -1,0 +1,51 @@
+use std::time::SystemTime;
+
+use pq_x509::Validity;
+use pyo3::prelude::*;
+use pyo3::types::PyInt;
+
+use crate::input::big_endian;
+use crate::names;
+
+/// What a revocation list is to say: a complete one, with a number that is more than that of any list before. Each
+/// method returns a new builder, and what it was called on stays what it is.
+#[pyclass(frozen, module = "pqtls")]
+pub(crate) struct CertificateRevocationListBuilder(
+    pub(super) pq_x509::CertificateRevocationListBuilder,
+);
+
+#[pymethods]
+impl CertificateRevocationListBuilder {
+    #[new]
+    fn new(number: &Bound<'_, PyInt>) -> PyResult<Self> {
+        let number = big_endian(number)?;
+        Ok(Self(pq_x509::CertificateRevocationListBuilder::new(
+            &number,
+        )))
+    }
+
+    /// From when the list is to be used, and when there will be a newer one: times with a timezone. By default it is
+    /// used for 7 days and from one hour ago.
+    fn validity(&self, this_update: SystemTime, next_update: SystemTime) -> Self {
+        let validity = Validity::new(this_update, next_update);
+        Self(self.0.clone().validity(validity))
+    }
+
+    /// Lists a certificate of this CA as revoked since `date`, a time with a timezone, by default now. The reason is one
+    /// of RFC 5280, such as `"keyCompromise"`.
+    #[pyo3(signature = (serial_number, date=None, reason="unspecified"))]
+    fn revoke(
+        &self,
+        serial_number: &Bound<'_, PyInt>,
+        date: Option<SystemTime>,
+        reason: &str,
+    ) -> PyResult<Self> {
+        let date = date.unwrap_or_else(SystemTime::now);
+        let number = big_endian(serial_number)?;
+        Ok(Self(self.0.clone().revoke(
+            &number,
+            date,
+            names::reason(reason)?,
+        )))
+    }
+}

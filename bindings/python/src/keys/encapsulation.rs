@@ -1,0 +1,101 @@
+use std::path::PathBuf;
+
+use pq_x509::{EncryptedPrivateKey, Protection, SubjectKey};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::files::{Access, write_file};
+use super::private::private_key;
+use super::public::public_key;
+use crate::errors::OrRaise;
+use crate::errors::exceptions::OperationError;
+use crate::input::{Bytes, Text, hash_of, read_document};
+use crate::names;
+
+/// A private key that decapsulates, of any parameter set of ML-KEM. It never changes, and threads may share it.
+#[pyclass(frozen, module = "pqtls")]
+pub(crate) struct DecapsulationKey {
+    pub(crate) key: pq_x509::DecapsulationKey,
+}
+
+impl DecapsulationKey {
+    pub(crate) fn new(key: pq_x509::DecapsulationKey) -> Self {
+        Self { key }
+    }
+}
+
+private_key!(DecapsulationKey {
+    /// Makes a new key from the operating system's randomness.
+    #[staticmethod]
+    fn generate(py: Python<'_>, algorithm: &str) -> PyResult<Self> {
+        let algorithm = algorithm.parse().or_raise()?;
+        let key = py.detach(|| pq_x509::DecapsulationKey::generate(algorithm));
+        Ok(Self::new(key.or_raise()?))
+    }
+
+    /// Recovers the shared secret of 32 bytes from a ciphertext. One that was not made for this key gives a secret that
+    /// nobody else has (implicit rejection, FIPS 203).
+    fn decapsulate<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertext: Bytes<'_>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut secret = Zeroizing::new([0; 32]);
+        py.detach(|| self.key.decapsulate_into(&ciphertext, &mut secret)).or_raise()?;
+        Ok(PyBytes::new(py, &*secret))
+    }
+
+    /// The public key that others encapsulate to.
+    #[getter]
+    fn encapsulation_key(&self) -> EncapsulationKey {
+        EncapsulationKey::new(self.key.encapsulation_key().clone())
+    }
+});
+
+/// A public key that others encapsulate to, of any parameter set of ML-KEM. It never changes, and threads may share it.
+#[pyclass(frozen, module = "pqtls")]
+pub(crate) struct EncapsulationKey(pq_x509::EncapsulationKey);
+
+impl EncapsulationKey {
+    pub(crate) fn new(key: pq_x509::EncapsulationKey) -> Self {
+        Self(key)
+    }
+
+    pub(crate) fn key(&self) -> &pq_x509::EncapsulationKey {
+        &self.0
+    }
+}
+
+/// A shared secret and its ciphertext.
+type Encapsulated<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+public_key!(EncapsulationKey {
+    /// Makes a shared secret of 32 bytes, and the ciphertext that carries it to the owner of the private key.
+    fn encapsulate<'py>(&self, py: Python<'py>) -> PyResult<Encapsulated<'py>> {
+        let mut secret = Zeroizing::new([0; 32]);
+        let ciphertext = py.detach(|| self.0.encapsulate_into(&mut secret)).or_raise()?;
+        Ok((PyBytes::new(py, &*secret), PyBytes::new(py, &ciphertext)))
+    }
+
+    /// The same with 32 bytes of randomness instead of the operating system's: m of FIPS 203, algorithm 17. For tests:
+    /// whoever knows it knows the secret.
+    fn encapsulate_with_randomness<'py>(
+        &self,
+        py: Python<'py>,
+        randomness: Bytes<'_>,
+    ) -> PyResult<Encapsulated<'py>> {
+        let Ok(randomness) = <&[u8; 32]>::try_from(&*randomness) else {
+            return Err(OperationError::new_err(format!(
+                "the randomness has {} bytes instead of 32",
+                randomness.len()
+            )));
+        };
+        let mut secret = Zeroizing::new([0; 32]);
+        let ciphertext =
+            py.detach(|| self.0.encapsulate_with_randomness(randomness, &mut secret));
+        Ok((PyBytes::new(py, &*secret), PyBytes::new(py, &ciphertext)))
+    }
+});

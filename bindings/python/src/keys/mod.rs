@@ -1,0 +1,16 @@
+//! Keys: made, read and written, and what they do.
+//!
+//! Everything that may take more than five microseconds lets other threads run meanwhile.
+
+mod encapsulation;
+mod files;
+mod message;
+mod private;
+mod public;
+mod signing;
+
+pub(crate) use encapsulation::{DecapsulationKey, EncapsulationKey};
+pub(crate) use files::{load_private_key, load_public_key};
+pub(crate) use message::{HashedMessage, MessageHasher, options};
+pub(crate) use public::into_python;
+pub(crate) use signing::{Prepared, SigningKey, VerifyingKey};

@@ -1,0 +1,130 @@
+//! What both types of public keys have in common.
+
+use pyo3::prelude::*;
+
+use super::encapsulation::EncapsulationKey;
+use super::signing::VerifyingKey;
+
+/// Implements a type of public keys: its own methods, and reading and writing.
+macro_rules! public_key {
+    ($key:ident { $($own:tt)* }) => {
+        #[pymethods]
+        impl $key {
+            $($own)*
+
+            /// Reads the first public key (SubjectPublicKeyInfo) in a PEM text, a `str` or bytes.
+            #[staticmethod]
+            fn from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Self> {
+                let text = data.as_str()?;
+                let key = py.detach(|| pq_x509::$key::from_spki_pem(text));
+                Ok(Self::new(key.or_raise()?))
+            }
+
+            /// Reads the DER of a SubjectPublicKeyInfo.
+            #[staticmethod]
+            fn from_der(py: Python<'_>, data: Bytes<'_>) -> PyResult<Self> {
+                let key = py.detach(|| pq_x509::$key::from_spki_der(&data));
+                Ok(Self::new(key.or_raise()?))
+            }
+
+            /// Reads a public key from a file, PEM or DER.
+            #[staticmethod]
+            fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+                let key = read_document(
+                    py,
+                    path,
+                    |text| pq_x509::$key::from_spki_pem(text).or_raise(),
+                    |der| pq_x509::$key::from_spki_der(der).or_raise(),
+                );
+                key.map(Self::new)
+            }
+
+            /// Reads the raw key of FIPS 203, FIPS 204 or FIPS 205.
+            #[staticmethod]
+            fn from_bytes(py: Python<'_>, algorithm: &str, data: Bytes<'_>) -> PyResult<Self> {
+                let algorithm = algorithm.parse().or_raise()?;
+                let key = py.detach(|| pq_x509::$key::from_bytes(algorithm, &data));
+                Ok(Self::new(key.or_raise()?))
+            }
+
+            /// The key as the PEM of a SubjectPublicKeyInfo.
+            fn to_pem(&self) -> String {
+                self.key().to_spki_pem()
+            }
+
+            /// The key as the DER of a SubjectPublicKeyInfo.
+            fn to_der<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+                PyBytes::new(py, self.key().to_spki_der())
+            }
+
+            /// The raw key of FIPS 203, FIPS 204 or FIPS 205.
+            fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+                PyBytes::new(py, self.key().as_bytes())
+            }
+
+            /// Writes the key to a new file, as PEM. One that is there is replaced if `overwrite` says so.
+            #[pyo3(signature = (path, *, overwrite=false))]
+            fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
+                let text = self.to_pem();
+                py.detach(|| write_file(&path, text.as_bytes(), Access::All, overwrite))
+            }
+
+            /// The parameter set, such as `"ML-DSA-65"`.
+            #[getter]
+            fn algorithm(&self) -> &'static str {
+                self.key().algorithm().name()
+            }
+
+            fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+                self.to_bytes(py)
+            }
+
+            fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+                let py = other.py();
+                let Ok(other) = other.cast::<Self>() else {
+                    return Ok(py.NotImplemented());
+                };
+                let same = self.key() == other.get().key();
+                Ok(same.into_pyobject(py)?.to_owned().into_any().unbind())
+            }
+
+            fn __hash__(&self) -> u64 {
+                hash_of(self.key().to_spki_der())
+            }
+
+            fn __repr__(&self) -> String {
+                format!(concat!("<pqtls.", stringify!($key), " of {}>"), self.key().algorithm())
+            }
+
+            fn __reduce__<'py>(
+                &self,
+                py: Python<'py>,
+            ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+                Ok((py.get_type::<Self>().getattr("from_der")?, (self.to_der(py),)))
+            }
+
+            fn __copy__(slf: Py<Self>) -> Py<Self> {
+                slf
+            }
+
+            fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+                slf
+            }
+        }
+    };
+}
+
+pub(super) use public_key;
+
+/// A public key of either type as the object of Python's that it is.
+pub(crate) fn into_python(py: Python<'_>, key: pq_x509::PublicKey) -> PyResult<Py<PyAny>> {
+    match key {
+        pq_x509::PublicKey::Verifying(key) => Ok(Py::new(py, VerifyingKey::new(key))?.into_any()),
+        pq_x509::PublicKey::Encapsulation(key) => {
+            Ok(Py::new(py, EncapsulationKey::new(key))?.into_any())
+        }
+        _ => Err(pyo3::exceptions::PyNotImplementedError::new_err(
+            "the key is of a kind that this package does not know",
+        )),
+    }
+}

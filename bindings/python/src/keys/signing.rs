@@ -1,0 +1,211 @@
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use pq_x509::verification::Mode;
+use pq_x509::{EncryptedPrivateKey, KeyError, Protection, SubjectKey};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::files::{Access, write_file};
+use super::message::{self, HashedMessage, MessageHasher};
+use super::private::private_key;
+use super::public::public_key;
+use crate::errors::OrRaise;
+use crate::input::{Bytes, Text, hash_of, read_document};
+use crate::names;
+
+/// A private key that signs, of any parameter set of ML-DSA or SLH-DSA. It never changes, and threads may share it.
+#[pyclass(frozen, module = "pqtls")]
+pub(crate) struct SigningKey {
+    pub(crate) key: pq_x509::SigningKey,
+    verifying_key: Arc<Prepared>,
+}
+
+impl SigningKey {
+    pub(crate) fn new(key: pq_x509::SigningKey) -> Self {
+        let verifying_key = Arc::new(Prepared::new(key.verifying_key().clone()));
+        Self { key, verifying_key }
+    }
+}
+
+private_key!(SigningKey {
+    /// Makes a new key from the operating system's randomness. With the s sets of SLH-DSA it takes up to a second.
+    #[staticmethod]
+    fn generate(py: Python<'_>, algorithm: &str) -> PyResult<Self> {
+        let algorithm = algorithm.parse().or_raise()?;
+        let key = py.detach(|| pq_x509::SigningKey::generate(algorithm));
+        Ok(Self::new(key.or_raise()?))
+    }
+
+    /// Signs a message: hedged, unless `deterministic`; with a context of at most 255 bytes; or a hash of it, by the
+    /// function that `pre_hash` names (HashML-DSA, HashSLH-DSA). By default as certificates and TLS do.
+    #[pyo3(signature = (message, *, context=None, pre_hash=None, deterministic=false))]
+    fn sign<'py>(
+        &self,
+        py: Python<'py>,
+        message: Bytes<'_>,
+        context: Option<Bytes<'_>>,
+        pre_hash: Option<&str>,
+        deterministic: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let options = message::options(&context, pre_hash)?;
+        let variant = message::variant(deterministic);
+        let signature = py.detach(|| self.key.sign_with(&message, &options, variant));
+        Ok(PyBytes::new(py, &signature.or_raise()?))
+    }
+
+    /// Signs what `MessageHasher.finish` gave.
+    #[pyo3(signature = (message, *, deterministic=false))]
+    fn sign_hashed<'py>(
+        &self,
+        py: Python<'py>,
+        message: &HashedMessage,
+        deterministic: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let variant = message::variant(deterministic);
+        let signature = py.detach(|| self.key.sign_hashed(&message.0, variant));
+        Ok(PyBytes::new(py, &signature.or_raise()?))
+    }
+
+    /// Signs µ of 64 bytes, which was computed elsewhere (external µ, FIPS 204, section 6.2). Of ML-DSA only.
+    #[pyo3(signature = (mu, *, deterministic=false))]
+    fn sign_mu<'py>(
+        &self,
+        py: Python<'py>,
+        mu: Bytes<'_>,
+        deterministic: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let message = HashedMessage(message::from_mu(&mu)?);
+        self.sign_hashed(py, &message, deterministic)
+    }
+
+    /// Begins to hash a message that comes in pieces. Pure SLH-DSA can't sign such a message: it needs a pre-hash.
+    #[pyo3(signature = (*, context=None, pre_hash=None))]
+    fn hasher(&self, context: Option<Bytes<'_>>, pre_hash: Option<&str>) -> PyResult<MessageHasher> {
+        let options = message::options(&context, pre_hash)?;
+        Ok(MessageHasher::new(self.key.hasher(&options).or_raise()?))
+    }
+
+    /// Checks what reading a key of SLH-DSA leaves unchecked, because it takes as long as making the key: that its
+    /// public part is its own. A key that fails makes no signatures either.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.key.check()).or_raise()
+    }
+
+    /// The public key that verifies this key's signatures.
+    #[getter]
+    fn verifying_key(&self) -> VerifyingKey {
+        VerifyingKey(self.verifying_key.clone())
+    }
+});
+
+/// A public key and, once it has verified a signature and is to verify another, all that can be computed beforehand:
+/// 22 to 67 KiB for ML-DSA, and about half the time.
+pub(crate) struct Prepared {
+    key: pq_x509::VerifyingKey,
+    used: AtomicBool,
+    expanded: OnceLock<pq_x509::VerifyingKey>,
+}
+
+impl Prepared {
+    fn new(key: pq_x509::VerifyingKey) -> Self {
+        Self {
+            key,
+            used: AtomicBool::new(false),
+            expanded: OnceLock::new(),
+        }
+    }
+
+    /// The key to verify one more signature with. To be called while other threads can run, since one waits here for
+    /// what another computes.
+    pub(crate) fn for_one(&self) -> &pq_x509::VerifyingKey {
+        match self.used.swap(true, Ordering::Relaxed) {
+            true => self.for_many(),
+            false => &self.key,
+        }
+    }
+
+    /// The same for many signatures.
+    pub(crate) fn for_many(&self) -> &pq_x509::VerifyingKey {
+        self.expanded.get_or_init(|| self.key.expand())
+    }
+}
+
+/// A public key that verifies signatures, of any parameter set of ML-DSA or SLH-DSA. It never changes, and threads may
+/// share it.
+#[pyclass(frozen, module = "pqtls")]
+pub(crate) struct VerifyingKey(Arc<Prepared>);
+
+impl VerifyingKey {
+    pub(crate) fn new(key: pq_x509::VerifyingKey) -> Self {
+        Self(Arc::new(Prepared::new(key)))
+    }
+
+    pub(crate) fn key(&self) -> &pq_x509::VerifyingKey {
+        &self.0.key
+    }
+
+    pub(crate) fn prepared(&self) -> &Arc<Prepared> {
+        &self.0
+    }
+
+    fn check(
+        &self,
+        py: Python<'_>,
+        verify: impl FnOnce(&pq_x509::VerifyingKey) -> Result<(), KeyError> + Send,
+    ) -> PyResult<()> {
+        py.detach(|| verify(self.0.for_one())).or_raise()
+    }
+}
+
+public_key!(VerifyingKey {
+    /// Checks a signature, with the context and the pre-hash that it was made with. It returns nothing, or raises
+    /// `InvalidSignature`.
+    #[pyo3(signature = (message, signature, *, context=None, pre_hash=None))]
+    fn verify(
+        &self,
+        py: Python<'_>,
+        message: Bytes<'_>,
+        signature: Bytes<'_>,
+        context: Option<Bytes<'_>>,
+        pre_hash: Option<&str>,
+    ) -> PyResult<()> {
+        let options = message::options(&context, pre_hash)?;
+        self.check(py, |key| key.verify_with(&message, &signature, &options))
+    }
+
+    /// Checks a signature of what `MessageHasher.finish` gave.
+    fn verify_hashed(
+        &self,
+        py: Python<'_>,
+        message: &HashedMessage,
+        signature: Bytes<'_>,
+    ) -> PyResult<()> {
+        self.check(py, |key| key.verify_hashed(&message.0, &signature))
+    }
+
+    /// Checks a signature of µ of 64 bytes, which was computed elsewhere. Of ML-DSA only.
+    fn verify_mu(&self, py: Python<'_>, mu: Bytes<'_>, signature: Bytes<'_>) -> PyResult<()> {
+        let message = message::from_mu(&mu)?;
+        self.check(py, |key| key.verify_hashed(&message, &signature))
+    }
+
+    /// Begins to hash a message that comes in pieces. It takes no secret: the result can go to where the private key
+    /// is.
+    #[pyo3(signature = (*, context=None, pre_hash=None))]
+    fn hasher(&self, context: Option<Bytes<'_>>, pre_hash: Option<&str>) -> PyResult<MessageHasher> {
+        let options = message::options(&context, pre_hash)?;
+        Ok(MessageHasher::new(self.key().hasher(&options).or_raise()?))
+    }
+
+    /// Whether the key is for hashes of messages alone, as a file can say of a key of SLH-DSA (HashSLH-DSA, RFC 9909).
+    #[getter]
+    fn is_pre_hash(&self) -> bool {
+        self.key().mode() == Mode::PreHash
+    }
+});

@@ -1,0 +1,38 @@
+//! The extension module `pqtls._pqtls`: pq-x509 for Python. `python/pqtls/__init__.py` passes on its names.
+#![deny(unsafe_code)]
+
+extern crate alloc;
+
+mod batch;
+mod certificates;
+mod errors;
+mod input;
+mod issuing;
+mod keys;
+mod names;
+mod validation;
+
+use pyo3::prelude::*;
+
+/// ML-KEM, ML-DSA and SLH-DSA, and their certificates.
+#[pymodule(gil_used = false)]
+mod _pqtls {
+    #[pymodule_export]
+    use crate::batch::verify_many;
+    #[pymodule_export]
+    use crate::certificates::{
+        Certificate, CertificateRevocationList, Finding, RevokedCertificate,
+    };
+    #[pymodule_export]
+    use crate::issuing::{
+        CertificateBuilder, CertificateRequest, CertificateRevocationListBuilder, Issuer,
+        RequestBuilder, VerifiedRequest,
+    };
+    #[pymodule_export]
+    use crate::keys::{
+        DecapsulationKey, EncapsulationKey, HashedMessage, MessageHasher, SigningKey, VerifyingKey,
+        load_private_key, load_public_key,
+    };
+    #[pymodule_export]
+    use crate::validation::ChainValidator;
+}

@@ -1,0 +1,96 @@
+//! The words that stand for algorithms, hash functions, forms of keys, key usages and reasons.
+
+use core::fmt::Display;
+
+use pq_x509::{CrlReason, KeyUsages, PreHash, PrivateKeyForm, Purpose};
+use pyo3::PyResult;
+
+use crate::errors::exceptions::UnknownAlgorithm;
+
+/// Finds what has this name, in letters of either case.
+fn find<T: Copy, N: Display>(
+    what: &str,
+    name: &str,
+    all: impl IntoIterator<Item = T> + Clone,
+    name_of: impl Fn(T) -> N,
+) -> PyResult<T> {
+    let mut found = all.clone().into_iter();
+    if let Some(found) = found.find(|item| name_of(*item).to_string().eq_ignore_ascii_case(name)) {
+        return Ok(found);
+    }
+    let known: Vec<_> = all
+        .into_iter()
+        .map(|item| name_of(item).to_string())
+        .collect();
+    let known = known.join(", ");
+    Err(UnknownAlgorithm::new_err(format!(
+        "{name:?} is not a {what} known here; known: {known}"
+    )))
+}
+
+pub(crate) fn pre_hash(name: &str) -> PyResult<PreHash> {
+    find(
+        "hash function",
+        name,
+        PreHash::ALL.iter().copied(),
+        PreHash::name,
+    )
+}
+
+pub(crate) fn form(name: &str) -> PyResult<PrivateKeyForm> {
+    const FORMS: [(PrivateKeyForm, &str); 3] = [
+        (PrivateKeyForm::Seed, "seed"),
+        (PrivateKeyForm::Expanded, "expanded"),
+        (PrivateKeyForm::Both, "both"),
+    ];
+    Ok(find("form of private keys", name, FORMS, |form| form.1)?.0)
+}
+
+pub(crate) fn purpose(name: &str) -> PyResult<Purpose> {
+    const PURPOSES: [(Purpose, &str); 3] = [
+        (Purpose::ServerAuth, "server_auth"),
+        (Purpose::ClientAuth, "client_auth"),
+        (Purpose::Documents, "documents"),
+    ];
+    Ok(find("purpose", name, PURPOSES, |purpose| purpose.1)?.0)
+}
+
+/// The key usages by their names in RFC 5280 section 4.2.1.3.
+pub(crate) const KEY_USAGES: [(KeyUsages, &str); 9] = [
+    (KeyUsages::DigitalSignature, "digitalSignature"),
+    (KeyUsages::NonRepudiation, "nonRepudiation"),
+    (KeyUsages::KeyEncipherment, "keyEncipherment"),
+    (KeyUsages::DataEncipherment, "dataEncipherment"),
+    (KeyUsages::KeyAgreement, "keyAgreement"),
+    (KeyUsages::KeyCertSign, "keyCertSign"),
+    (KeyUsages::CRLSign, "cRLSign"),
+    (KeyUsages::EncipherOnly, "encipherOnly"),
+    (KeyUsages::DecipherOnly, "decipherOnly"),
+];
+
+pub(crate) fn key_usage(name: &str) -> PyResult<KeyUsages> {
+    Ok(find("key usage", name, KEY_USAGES, |usage| usage.1)?.0)
+}
+
+/// The reasons by their names in RFC 5280 section 5.3.1.
+const REASONS: [(CrlReason, &str); 10] = [
+    (CrlReason::Unspecified, "unspecified"),
+    (CrlReason::KeyCompromise, "keyCompromise"),
+    (CrlReason::CaCompromise, "cACompromise"),
+    (CrlReason::AffiliationChanged, "affiliationChanged"),
+    (CrlReason::Superseded, "superseded"),
+    (CrlReason::CessationOfOperation, "cessationOfOperation"),
+    (CrlReason::CertificateHold, "certificateHold"),
+    (CrlReason::RemoveFromCRL, "removeFromCRL"),
+    (CrlReason::PrivilegeWithdrawn, "privilegeWithdrawn"),
+    (CrlReason::AaCompromise, "aACompromise"),
+];
+
+pub(crate) fn reason(name: &str) -> PyResult<CrlReason> {
+    Ok(find("reason", name, REASONS, |reason| reason.1)?.0)
+}
+
+pub(crate) fn name_of_reason(reason: CrlReason) -> &'static str {
+    let found = REASONS.iter().find(|(other, _)| *other == reason);
+    found.map_or("unspecified", |(_, name)| name)
+}
