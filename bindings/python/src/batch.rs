@@ -23,6 +23,12 @@ use crate::keys::{Prepared, VerifyingKey, options};
 ///
 /// It returns a list with True for each signature that is valid, and False for each that is not. That a context is too
 /// long, or a key for another pre-hash, is an error of all.
+///
+/// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+/// >>> messages = [b"one", b"two"]
+/// >>> signatures = [key.sign(b"one"), key.sign(b"three")]
+/// >>> pqtls.verify_many(key.verifying_key, messages, signatures)
+/// [True, False]
 #[pyfunction]
 #[pyo3(signature = (keys, messages, signatures, *, context=None, pre_hash=None, threads=None))]
 pub(crate) fn verify_many(

@@ -111,5 +111,5 @@ pub(crate) fn of_file(error: &std::io::Error, path: &Path) -> PyErr {
     };
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default();
-    PyOSError::new_err((number, words.to_owned(), path.to_owned()))
+    PyOSError::new_err((number, words.to_owned(), path.as_os_str().to_owned()))
 }

@@ -11,7 +11,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyInt, PyString};
+use pyo3::types::{PyBytes, PyDateTime, PyInt, PyString};
 use zeroize::Zeroizing;
 
 use crate::errors::of_file;
@@ -100,14 +100,43 @@ impl Text<'_> {
     }
 }
 
+/// A `datetime` with a timezone.
+#[derive(Clone, Copy)]
+pub(crate) struct Time(SystemTime);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Time {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        let time = object.cast::<PyDateTime>()?;
+        if time.call_method0("utcoffset")?.is_none() {
+            return Err(PyTypeError::new_err(
+                "the time has no timezone; give it one, such as datetime.UTC",
+            ));
+        }
+        match time.extract() {
+            Ok(time) => Ok(Self(time)),
+            Err(error) if error.is_instance_of::<PyValueError>(py) => {
+                Err(PyValueError::new_err("a time is before the year 1970"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Time {
+    pub(crate) fn system(self) -> SystemTime {
+        self.0
+    }
+}
+
 /// A time of Python's, or now.
-pub(crate) fn unix_time(time: Option<SystemTime>) -> PyResult<UnixTime> {
-    let Some(time) = time else {
-        return Ok(UnixTime::now());
-    };
+pub(crate) fn unix_time(time: Option<Time>) -> UnixTime {
+    let time = time.map_or_else(SystemTime::now, Time::system);
+    // None is before that, as the time was read.
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
-    let since = since.map_err(|_| PyValueError::new_err("a time is before the year 1970"))?;
-    Ok(UnixTime::since_unix_epoch(since))
+    UnixTime::since_unix_epoch(since.unwrap_or_default())
 }
 
 /// A time as Python is to have it.

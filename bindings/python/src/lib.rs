@@ -4,6 +4,8 @@
 extern crate alloc;
 
 mod batch;
+#[cfg(feature = "bench")]
+mod bench;
 mod certificates;
 mod errors;
 mod input;
@@ -19,6 +21,9 @@ use pyo3::prelude::*;
 mod _pqtls {
     #[pymodule_export]
     use crate::batch::verify_many;
+    #[cfg(feature = "bench")]
+    #[pymodule_export]
+    use crate::bench::in_rust;
     #[pymodule_export]
     use crate::certificates::{
         Certificate, CertificateRevocationList, Finding, RevokedCertificate,

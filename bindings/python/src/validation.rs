@@ -1,7 +1,5 @@
 //! Whether a chain leads to a trusted root.
 
-use std::time::SystemTime;
-
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{RevocationPolicy, ValidatedChain, ValidationError};
 use pyo3::exceptions::PyValueError;
@@ -9,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::certificates::{Certificate, CertificateRevocationList};
 use crate::errors::OrRaise;
-use crate::input::unix_time;
+use crate::input::{Time, unix_time};
 use crate::names;
 
 /// Decides whether a chain of certificates leads to a root that is trusted. It never changes, and threads may share it.
@@ -19,6 +17,17 @@ use crate::names;
 /// Revocation is checked only if there are `revocation_lists`. Then a certificate whose status no list tells is refused,
 /// unless `allow_unknown_status` is set; `end_entity_only` has CAs not looked up, and `allow_expired_lists` takes lists
 /// after their time. `relax_key_usage` accepts key usages that the RFCs forbid.
+///
+/// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+/// >>> root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("Example Root"), key)
+/// >>> leaf = root.issue(pqtls.CertificateBuilder.server().dns_name("example.org"), key)
+/// >>> validator = pqtls.ChainValidator([root.certificate])
+/// >>> len(validator.validate_server([leaf], "example.org"))
+/// 2
+/// >>> validator.validate_server([leaf], "example.net")
+/// Traceback (most recent call last):
+///     ...
+/// pqtls.ValidationError: the certificate is not for example.net but for DnsName("example.org"); dial one of these names, or have a certificate issued for the one dialled
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct ChainValidator(pq_x509::ChainValidator);
 
@@ -28,7 +37,7 @@ impl ChainValidator {
         &self,
         py: Python<'_>,
         chain: &[Py<Certificate>],
-        time: Option<SystemTime>,
+        time: Option<Time>,
         validate: impl FnOnce(
             &pq_x509::ChainValidator,
             &[&pq_x509::Certificate],
@@ -36,7 +45,7 @@ impl ChainValidator {
         ) -> Result<ValidatedChain, ValidationError>
         + Send,
     ) -> PyResult<Vec<Certificate>> {
-        let time = unix_time(time)?;
+        let time = unix_time(time);
         let chain: Vec<_> = chain
             .iter()
             .map(|certificate| &certificate.get().0)
@@ -103,7 +112,7 @@ impl ChainValidator {
         py: Python<'_>,
         chain: Vec<Py<Certificate>>,
         name: &str,
-        time: Option<SystemTime>,
+        time: Option<Time>,
     ) -> PyResult<Vec<Certificate>> {
         let name = server_name(name)?;
         self.run(py, &chain, time, |validator, chain, time| {
@@ -117,7 +126,7 @@ impl ChainValidator {
         &self,
         py: Python<'_>,
         chain: Vec<Py<Certificate>>,
-        time: Option<SystemTime>,
+        time: Option<Time>,
     ) -> PyResult<Vec<Certificate>> {
         self.run(py, &chain, time, |validator, chain, time| {
             validator.validate_client(chain, time)
@@ -133,7 +142,7 @@ impl ChainValidator {
         chain: Vec<Py<Certificate>>,
         purpose: &str,
         name: Option<&str>,
-        time: Option<SystemTime>,
+        time: Option<Time>,
     ) -> PyResult<Vec<Certificate>> {
         let purpose = names::purpose(purpose)?;
         let name = name.map(server_name).transpose()?;
@@ -150,7 +159,7 @@ impl ChainValidator {
         chain: Vec<Py<Certificate>>,
         address: &str,
         purpose: &str,
-        time: Option<SystemTime>,
+        time: Option<Time>,
     ) -> PyResult<Vec<Certificate>> {
         let purpose = names::purpose(purpose)?;
         self.run(py, &chain, time, |validator, chain, time| {
@@ -166,7 +175,7 @@ impl ChainValidator {
         chain: Vec<Py<Certificate>>,
         uri: &str,
         purpose: &str,
-        time: Option<SystemTime>,
+        time: Option<Time>,
     ) -> PyResult<Vec<Certificate>> {
         let purpose = names::purpose(purpose)?;
         self.run(py, &chain, time, |validator, chain, time| {

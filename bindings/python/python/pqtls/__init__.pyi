@@ -84,7 +84,40 @@ _Text: TypeAlias = str | Buffer
 _Address: TypeAlias = IPv4Address | IPv6Address
 _Network: TypeAlias = IPv4Network | IPv6Network
 
-__all__: list[str]
+__all__ = [
+    "Certificate",
+    "CertificateBuilder",
+    "CertificateError",
+    "CertificateRequest",
+    "CertificateRevocationList",
+    "CertificateRevocationListBuilder",
+    "ChainValidator",
+    "DecapsulationKey",
+    "EncapsulationKey",
+    "Error",
+    "Finding",
+    "HashedMessage",
+    "InvalidKey",
+    "InvalidSignature",
+    "IssueError",
+    "Issuer",
+    "MessageHasher",
+    "OperationError",
+    "ProtectionError",
+    "RandomnessError",
+    "RequestBuilder",
+    "RequestError",
+    "RevocationListError",
+    "RevokedCertificate",
+    "SigningKey",
+    "UnknownAlgorithm",
+    "ValidationError",
+    "VerifiedRequest",
+    "VerifyingKey",
+    "load_private_key",
+    "load_public_key",
+    "verify_many",
+]
 
 @final
 class SigningKey:

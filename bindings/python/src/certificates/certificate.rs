@@ -14,6 +14,13 @@ use crate::names::KEY_USAGES;
 
 /// An X.509 certificate. That one was read says that it is well-formed, and nothing of who signed it: see
 /// ChainValidator.
+///
+/// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+/// >>> root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("Example Root"), key)
+/// >>> root.certificate.subject, root.certificate.is_ca
+/// ('CN=Example Root', True)
+/// >>> pqtls.Certificate.from_pem(root.certificate.to_pem()) == root.certificate
+/// True
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct Certificate(pub(crate) pq_x509::Certificate);
 
@@ -65,6 +72,7 @@ document!(Certificate {
         self.0.issuer().to_string()
     }
 
+    /// The number that the issuer gave the certificate, and no other.
     #[getter]
     fn serial_number<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyInt>> {
         integer(py, self.0.serial_number())
@@ -107,26 +115,31 @@ document!(Certificate {
         Some(set.map(|(_, name)| *name).collect())
     }
 
+    /// The DNS names that the certificate is for.
     #[getter]
     fn dns_names(&self) -> Vec<String> {
         self.0.dns_names().to_vec()
     }
 
+    /// The addresses that the certificate is for, as objects of `ipaddress`.
     #[getter]
     fn ip_addresses(&self) -> Vec<IpAddr> {
         self.0.ip_addresses().to_vec()
     }
 
+    /// The e-mail addresses that the certificate is for.
     #[getter]
     fn email_addresses(&self) -> Vec<String> {
         self.0.email_addresses().to_vec()
     }
 
+    /// The URIs that the certificate is for.
     #[getter]
     fn uris(&self) -> Vec<String> {
         self.0.uris().to_vec()
     }
 
+    /// What certificates below this one name its key by, if it says so.
     #[getter]
     fn subject_key_id<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         Some(PyBytes::new(py, self.0.subject_key_id()?))

@@ -10,8 +10,8 @@ use crate::errors::OrRaise;
 use crate::input::{Text, integer, system_time};
 use crate::names::name_of_reason;
 
-/// A certificate revocation list. That one was read says that it is well-formed, and nothing of who signed it: see
-/// ChainValidator.
+/// A certificate revocation list, whose `len` is how many certificates are on it. That one was read says that it is
+/// well-formed, and nothing of who signed it: see ChainValidator.
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct CertificateRevocationList(pub(crate) pq_x509::CertificateRevocationList);
 
@@ -99,6 +99,7 @@ pub(crate) struct RevokedCertificate(pq_x509::RevokedCertificate);
 
 #[pymethods]
 impl RevokedCertificate {
+    /// The certificate's serial number.
     #[getter]
     fn serial_number<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyInt>> {
         integer(py, self.0.serial_number())

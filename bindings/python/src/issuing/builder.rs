@@ -1,5 +1,4 @@
 use core::net::IpAddr;
-use std::time::SystemTime;
 
 use pq_x509::{Ca, EndEntity, KeyUsages, Name, Validity};
 use pyo3::exceptions::PyValueError;
@@ -7,11 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
 use crate::errors::exceptions::IssueError;
-use crate::input::big_endian;
+use crate::input::{Time, big_endian};
 use crate::names;
 
 /// What a certificate is to say. Each method returns a new builder, and what it was called on stays what it is. An
 /// Issuer makes a certificate of it, and says what it lacks.
+///
+/// >>> pqtls.CertificateBuilder.ca("Example CA").path_len(0).days(365)
+/// <pqtls.CertificateBuilder for a CA>
 #[pyclass(frozen, module = "pqtls")]
 #[derive(Clone)]
 pub(crate) struct CertificateBuilder(pub(super) Role);
@@ -124,8 +126,8 @@ impl CertificateBuilder {
 
     /// From when and until when the certificate is valid: times with a timezone. By default it is valid from one hour
     /// ago.
-    fn validity(&self, not_before: SystemTime, not_after: SystemTime) -> PyResult<Self> {
-        after!(self.validity(Validity::new(not_before, not_after)))
+    fn validity(&self, not_before: Time, not_after: Time) -> PyResult<Self> {
+        after!(self.validity(Validity::new(not_before.system(), not_after.system())))
     }
 
     /// For how many days from now the certificate is valid, and since one hour ago.

@@ -13,6 +13,13 @@ use crate::input::Bytes;
 use crate::keys::{DecapsulationKey, EncapsulationKey, SigningKey, VerifyingKey};
 
 /// A CA: a certificate and the key that belongs to it. It never changes, and threads may share it.
+///
+/// >>> root = pqtls.Issuer.self_signed(
+/// ...     pqtls.CertificateBuilder.ca("Example Root"), pqtls.SigningKey.generate("ML-DSA-65")
+/// ... )
+/// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+/// >>> root.issue(pqtls.CertificateBuilder.server().dns_name("example.org"), key).issuer
+/// 'CN=Example Root'
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct Issuer(pq_x509::Issuer<pq_x509::SigningKey>);
 

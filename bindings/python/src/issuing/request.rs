@@ -41,6 +41,11 @@ document!(CertificateRequest {
 });
 
 /// What a request is to ask for. Each method returns a new builder, and what it was called on stays what it is.
+///
+/// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+/// >>> request = pqtls.RequestBuilder().dns_name("example.org").sign(key)
+/// >>> request.verify().dns_names
+/// ['example.org']
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct RequestBuilder(pq_x509::RequestBuilder);
 
@@ -103,21 +108,25 @@ impl VerifiedRequest {
         self.0.subject().to_string()
     }
 
+    /// The DNS names asked for.
     #[getter]
     fn dns_names(&self) -> Vec<String> {
         self.0.dns_names().to_vec()
     }
 
+    /// The addresses asked for, as objects of `ipaddress`.
     #[getter]
     fn ip_addresses(&self) -> Vec<IpAddr> {
         self.0.ip_addresses().to_vec()
     }
 
+    /// The e-mail addresses asked for. Issuing checks them.
     #[getter]
     fn email_addresses(&self) -> Vec<String> {
         self.0.email_addresses().to_vec()
     }
 
+    /// The URIs asked for. Issuing checks them.
     #[getter]
     fn uris(&self) -> Vec<String> {
         self.0.uris().to_vec()

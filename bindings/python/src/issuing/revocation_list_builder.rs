@@ -4,11 +4,17 @@ use pq_x509::Validity;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
-use crate::input::big_endian;
+use crate::input::{Time, big_endian};
 use crate::names;
 
 /// What a revocation list is to say: a complete one, with a number that is more than that of any list before. Each
 /// method returns a new builder, and what it was called on stays what it is.
+///
+/// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+/// >>> root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("Example Root"), key)
+/// >>> builder = pqtls.CertificateRevocationListBuilder(1).revoke(5, reason="keyCompromise")
+/// >>> root.issue_revocation_list(builder).entries
+/// [<pqtls.RevokedCertificate 5: keyCompromise>]
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct CertificateRevocationListBuilder(
     pub(super) pq_x509::CertificateRevocationListBuilder,
@@ -26,8 +32,8 @@ impl CertificateRevocationListBuilder {
 
     /// From when the list is to be used, and when there will be a newer one: times with a timezone. By default it is
     /// used for 7 days and from one hour ago.
-    fn validity(&self, this_update: SystemTime, next_update: SystemTime) -> Self {
-        let validity = Validity::new(this_update, next_update);
+    fn validity(&self, this_update: Time, next_update: Time) -> Self {
+        let validity = Validity::new(this_update.system(), next_update.system());
         Self(self.0.clone().validity(validity))
     }
 
@@ -37,10 +43,10 @@ impl CertificateRevocationListBuilder {
     fn revoke(
         &self,
         serial_number: &Bound<'_, PyInt>,
-        date: Option<SystemTime>,
+        date: Option<Time>,
         reason: &str,
     ) -> PyResult<Self> {
-        let date = date.unwrap_or_else(SystemTime::now);
+        let date = date.map_or_else(SystemTime::now, Time::system);
         let number = big_endian(serial_number)?;
         Ok(Self(self.0.clone().revoke(
             &number,

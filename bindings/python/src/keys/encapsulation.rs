@@ -16,6 +16,11 @@ use crate::input::{Bytes, Text, hash_of, read_document};
 use crate::names;
 
 /// A private key that decapsulates, of any parameter set of ML-KEM. It never changes, and threads may share it.
+///
+/// >>> key = pqtls.DecapsulationKey.generate("ML-KEM-768")
+/// >>> secret, ciphertext = key.encapsulation_key.encapsulate()
+/// >>> key.decapsulate(ciphertext) == secret
+/// True
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct DecapsulationKey {
     pub(crate) key: pq_x509::DecapsulationKey,

@@ -29,6 +29,13 @@ pub(super) fn variant(deterministic: bool) -> SigningVariant {
 
 /// Hashes a message that comes in pieces, such as a file that is larger than the memory, for its signature to be
 /// made or verified: `SigningKey.hasher` and `VerifyingKey.hasher` make one.
+///
+/// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+/// >>> hasher = key.hasher()
+/// >>> hasher.update(b"mess")
+/// >>> hasher.update(b"age")
+/// >>> signature = key.sign_hashed(hasher.finish())
+/// >>> key.verifying_key.verify(b"message", signature)
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct MessageHasher(Mutex<Option<pq_x509::MessageHasher>>);
 

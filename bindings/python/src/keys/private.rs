@@ -63,7 +63,8 @@ macro_rules! private_key {
 
             /// Writes the key as PKCS#8 PEM: its seed, or the one form of SLH-DSA, unless `form` asks for `"seed"`,
             /// `"expanded"` or `"both"`. With a passphrase, a `str` or bytes, it is encrypted by AES-256 with a key that
-            /// PBKDF2 makes of it.
+            /// PBKDF2 makes of it; then a key of ML-DSA or ML-KEM is seed and expanded key, so that changes are noticed.
+            /// Some readers, pyca's cryptography for one, know seeds only: for them ask for `form="seed"`.
             #[pyo3(signature = (*, form=None, passphrase=None))]
             fn to_pem(
                 &self,

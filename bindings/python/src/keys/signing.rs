@@ -20,6 +20,12 @@ use crate::input::{Bytes, Text, hash_of, read_document};
 use crate::names;
 
 /// A private key that signs, of any parameter set of ML-DSA or SLH-DSA. It never changes, and threads may share it.
+///
+/// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+/// >>> signature = key.sign(b"message", context=b"backups")
+/// >>> key.verifying_key.verify(b"message", signature, context=b"backups")
+/// >>> pqtls.SigningKey.from_pem(key.to_pem(passphrase="secret"), "secret") == key
+/// True
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct SigningKey {
     pub(crate) key: pq_x509::SigningKey,
@@ -138,6 +144,12 @@ impl Prepared {
 
 /// A public key that verifies signatures, of any parameter set of ML-DSA or SLH-DSA. It never changes, and threads may
 /// share it.
+///
+/// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
+/// >>> key.verifying_key.verify(b"message", key.sign(b"another"))
+/// Traceback (most recent call last):
+///     ...
+/// pqtls.InvalidSignature: invalid ML-DSA-65 signature
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct VerifyingKey(Arc<Prepared>);
 

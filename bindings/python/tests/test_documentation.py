@@ -1,0 +1,75 @@
+"""The README, the docstrings and the examples work; every object is documented; the types are what is there."""
+
+import doctest
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+
+import pqtls
+import pytest
+
+PACKAGE = pathlib.Path(__file__).parents[1]
+
+
+def test_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```$", (PACKAGE / "README.md").read_text(), re.M | re.S)
+    assert len(blocks) >= 5
+    assert len(blocks[0].splitlines()) <= 10
+    names = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)
+
+
+def documented():
+    yield "pqtls", pqtls
+    for name in pqtls.__all__:
+        item = getattr(pqtls, name)
+        yield name, item
+        if inspect.isclass(item) and not issubclass(item, Exception):
+            for member, value in vars(item).items():
+                if not member.startswith("_"):
+                    yield f"{name}.{member}", value
+
+
+def test_everything_is_documented():
+    without = [name for name, item in documented() if not inspect.getdoc(item)]
+    assert not without
+
+
+def test_docstrings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parser, runner, count = doctest.DocTestParser(), doctest.DocTestRunner(), 0
+    for name, item in documented():
+        test = parser.get_doctest(inspect.getdoc(item), {"pqtls": pqtls}, name, None, 0)
+        count += len(test.examples)
+        runner.run(test)
+    assert count >= 20
+    assert runner.summarize().failed == 0
+
+
+@pytest.mark.parametrize("example", sorted((PACKAGE / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples(example, tmp_path):
+    command = [sys.executable, "-X", "faulthandler", str(example)]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0 and ended.stderr == "", ended.stderr
+    assert ended.stdout
+
+
+def test_types():
+    """mypy takes the stubs, the examples and uses that are right, and the stubs say what is there."""
+    folder = PACKAGE / "tests/types"
+    config = ["--config-file", str(PACKAGE / "pyproject.toml"), "--no-incremental"]
+    mypy = [sys.executable, "-m", "mypy", *config, "-p", "pqtls"]
+    ended = subprocess.run(mypy, capture_output=True, text=True, cwd=folder)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    # where it is wrong, the file says so, and mypy says where an ignored error is none
+    files = [str(folder / "uses.py"), *map(str, sorted((PACKAGE / "examples").glob("*.py")))]
+    mypy = [sys.executable, "-m", "mypy", *config, "--warn-unused-ignores", *files]
+    ended = subprocess.run(mypy, capture_output=True, text=True, cwd=folder)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    stubtest = [sys.executable, "-m", "mypy.stubtest", "pqtls"]
+    ended = subprocess.run(stubtest, capture_output=True, text=True, cwd=folder)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
