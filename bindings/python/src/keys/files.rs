@@ -1,15 +1,12 @@
+//! Files that are written.
+
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use pq_x509::{PrivateKey, PublicKey};
-use pyo3::prelude::*;
+use pyo3::PyResult;
 
-use super::encapsulation::DecapsulationKey;
-use super::public::into_python;
-use super::signing::SigningKey;
-use crate::errors::{OrRaise, of_file};
-use crate::input::{Text, read_document};
+use crate::errors::of_file;
 
 /// Who can read a file.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -42,52 +39,4 @@ pub(super) fn write_file(
         options.open(path)?.write_all(contents)
     };
     write().map_err(|error| of_file(&error, path))
-}
-
-/// Reads a private key of any algorithm from a file, PEM or DER: a SigningKey or a DecapsulationKey.
-#[pyfunction]
-#[pyo3(signature = (path, passphrase=None))]
-pub(crate) fn load_private_key(
-    py: Python<'_>,
-    path: PathBuf,
-    passphrase: Option<Text<'_>>,
-) -> PyResult<Py<PyAny>> {
-    let passphrase = passphrase.as_ref().map(Text::as_bytes);
-    let key = read_document(
-        py,
-        path,
-        |text| {
-            py.detach(|| match passphrase {
-                None => PrivateKey::from_pkcs8_pem(text).or_raise(),
-                Some(passphrase) => {
-                    PrivateKey::from_encrypted_pkcs8_pem(text, passphrase).or_raise()
-                }
-            })
-        },
-        |der| {
-            py.detach(|| match passphrase {
-                None => PrivateKey::from_pkcs8_der(der).or_raise(),
-                Some(passphrase) => {
-                    PrivateKey::from_encrypted_pkcs8_der(der, passphrase).or_raise()
-                }
-            })
-        },
-    )?;
-    if let PrivateKey::Signing(key) = key {
-        return Ok(Py::new(py, SigningKey::new(key))?.into_any());
-    }
-    let key = pq_x509::DecapsulationKey::try_from(key).or_raise()?;
-    Ok(Py::new(py, DecapsulationKey::new(key))?.into_any())
-}
-
-/// Reads a public key of any algorithm from a file, PEM or DER: a VerifyingKey or an EncapsulationKey.
-#[pyfunction]
-pub(crate) fn load_public_key(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyAny>> {
-    let key = read_document(
-        py,
-        path,
-        |text| PublicKey::from_spki_pem(text).or_raise(),
-        |der| PublicKey::from_spki_der(der).or_raise(),
-    )?;
-    into_python(py, key)
 }

@@ -2,6 +2,7 @@
 //!
 //! Everything that may take more than five microseconds lets other threads run meanwhile.
 
+mod any;
 mod encapsulation;
 mod files;
 mod message;
@@ -9,8 +10,7 @@ mod private;
 mod public;
 mod signing;
 
+pub(crate) use any::{into_python, load_private_key, load_public_key};
 pub(crate) use encapsulation::{DecapsulationKey, EncapsulationKey};
-pub(crate) use files::{load_private_key, load_public_key};
 pub(crate) use message::{HashedMessage, MessageHasher, options};
-pub(crate) use public::into_python;
 pub(crate) use signing::{Prepared, SigningKey, VerifyingKey};

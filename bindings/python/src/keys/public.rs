@@ -1,10 +1,5 @@
 //! What both types of public keys have in common.
 
-use pyo3::prelude::*;
-
-use super::encapsulation::EncapsulationKey;
-use super::signing::VerifyingKey;
-
 /// Implements a type of public keys: its own methods, and reading and writing.
 macro_rules! public_key {
     ($key:ident { $($own:tt)* }) => {
@@ -115,16 +110,3 @@ macro_rules! public_key {
 }
 
 pub(super) use public_key;
-
-/// A public key of either type as the object of Python's that it is.
-pub(crate) fn into_python(py: Python<'_>, key: pq_x509::PublicKey) -> PyResult<Py<PyAny>> {
-    match key {
-        pq_x509::PublicKey::Verifying(key) => Ok(Py::new(py, VerifyingKey::new(key))?.into_any()),
-        pq_x509::PublicKey::Encapsulation(key) => {
-            Ok(Py::new(py, EncapsulationKey::new(key))?.into_any())
-        }
-        _ => Err(pyo3::exceptions::PyNotImplementedError::new_err(
-            "the key is of a kind that this package does not know",
-        )),
-    }
-}
