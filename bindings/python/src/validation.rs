@@ -69,6 +69,7 @@ impl ChainValidator {
         relax_key_usage=false,
     ))]
     fn new(
+        py: Python<'_>,
         roots: Vec<Py<Certificate>>,
         revocation_lists: Option<Vec<Py<CertificateRevocationList>>>,
         end_entity_only: bool,
@@ -76,31 +77,36 @@ impl ChainValidator {
         allow_expired_lists: bool,
         relax_key_usage: bool,
     ) -> PyResult<Self> {
-        let roots = roots.iter().map(|root| root.get().0.clone());
-        let mut validator = pq_x509::ChainValidator::new(roots).or_raise()?;
-        if relax_key_usage {
-            validator = validator.relax_key_usage();
+        if revocation_lists.is_none()
+            && (end_entity_only || allow_unknown_status || allow_expired_lists)
+        {
+            return Err(PyValueError::new_err(
+                "how to use revocation lists was said, and there are none; give revocation_lists",
+            ));
         }
-        let Some(lists) = revocation_lists else {
-            if end_entity_only || allow_unknown_status || allow_expired_lists {
-                return Err(PyValueError::new_err(
-                    "how to use revocation lists was said, and there are none; give revocation_lists",
-                ));
+        let validator = py.detach(|| -> Result<_, ValidationError> {
+            let roots = roots.iter().map(|root| root.get().0.clone());
+            let mut validator = pq_x509::ChainValidator::new(roots)?;
+            if relax_key_usage {
+                validator = validator.relax_key_usage();
             }
-            return Ok(Self(validator));
-        };
-        let lists = lists.iter().map(|list| list.get().0.clone());
-        let mut policy = RevocationPolicy::new(lists).or_raise()?;
-        if end_entity_only {
-            policy = policy.end_entity_only();
-        }
-        if allow_unknown_status {
-            policy = policy.allow_unknown_status();
-        }
-        if allow_expired_lists {
-            policy = policy.allow_expired_lists();
-        }
-        Ok(Self(validator.with_revocation(policy)))
+            let Some(lists) = &revocation_lists else {
+                return Ok(validator);
+            };
+            let lists = lists.iter().map(|list| list.get().0.clone());
+            let mut policy = RevocationPolicy::new(lists)?;
+            if end_entity_only {
+                policy = policy.end_entity_only();
+            }
+            if allow_unknown_status {
+                policy = policy.allow_unknown_status();
+            }
+            if allow_expired_lists {
+                policy = policy.allow_expired_lists();
+            }
+            Ok(validator.with_revocation(policy))
+        });
+        validator.or_raise().map(Self)
     }
 
     /// Validates the chain of a TLS server for the DNS name or address that was dialled, at a time with a timezone, by

@@ -56,7 +56,7 @@ document!(Certificate {
             py,
             path,
             |text| py.detach(|| Self::read_chain(text)),
-            |der| Ok(vec![Self(pq_x509::Certificate::from_der(der).or_raise()?)]),
+            |der| Ok(vec![Self(py.detach(|| pq_x509::Certificate::from_der(der)).or_raise()?)]),
         )
     }
 
@@ -92,7 +92,7 @@ document!(Certificate {
 
     /// The subject's key: a VerifyingKey or an EncapsulationKey. A classical one raises `InvalidKey`.
     fn public_key(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        into_python(py, self.0.public_key().or_raise()?)
+        into_python(py, py.detach(|| self.0.public_key()).or_raise()?)
     }
 
     /// Whether this is the certificate of a CA.

@@ -32,8 +32,8 @@ macro_rules! document {
             }
 
             /// The document as PEM.
-            fn to_pem(&self) -> String {
-                self.0.to_pem()
+            fn to_pem(&self, py: Python<'_>) -> String {
+                py.detach(|| self.0.to_pem())
             }
 
             /// The document's DER.

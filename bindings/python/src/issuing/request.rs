@@ -134,7 +134,7 @@ impl VerifiedRequest {
 
     /// The public key.
     fn public_key(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        into_python(py, self.0.public_key().or_raise()?)
+        into_python(py, py.detach(|| self.0.public_key()).or_raise()?)
     }
 
     /// A builder with the names of the request, and nothing else: purposes, key usage and validity are the CA's to

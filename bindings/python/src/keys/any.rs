@@ -52,8 +52,8 @@ pub(crate) fn load_public_key(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyAn
     let key = read_document(
         py,
         path,
-        |text| PublicKey::from_spki_pem(text).or_raise(),
-        |der| PublicKey::from_spki_der(der).or_raise(),
+        |text| py.detach(|| PublicKey::from_spki_pem(text)).or_raise(),
+        |der| py.detach(|| PublicKey::from_spki_der(der)).or_raise(),
     )?;
     into_python(py, key)
 }

@@ -133,7 +133,7 @@ macro_rules! private_key {
                 };
                 let other = &other.get().key;
                 let same = self.key.algorithm() == other.algorithm()
-                    && bool::from(self.key.to_expanded().ct_eq(&other.to_expanded()));
+                    && py.detach(|| self.key.to_expanded().ct_eq(&other.to_expanded()).into());
                 Ok(same.into_pyobject(py)?.to_owned().into_any().unbind())
             }
 

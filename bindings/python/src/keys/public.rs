@@ -28,8 +28,8 @@ macro_rules! public_key {
                 let key = read_document(
                     py,
                     path,
-                    |text| pq_x509::$key::from_spki_pem(text).or_raise(),
-                    |der| pq_x509::$key::from_spki_der(der).or_raise(),
+                    |text| py.detach(|| pq_x509::$key::from_spki_pem(text)).or_raise(),
+                    |der| py.detach(|| pq_x509::$key::from_spki_der(der)).or_raise(),
                 );
                 key.map(Self::new)
             }
