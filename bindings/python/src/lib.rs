@@ -11,6 +11,7 @@ mod errors;
 mod input;
 mod issuing;
 mod keys;
+mod lanes;
 mod names;
 mod validation;
 

@@ -119,6 +119,10 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    pub(crate) fn key(&self) -> &pq_x509::VerifyingKey {
+        &self.key
+    }
+
     fn new(key: pq_x509::VerifyingKey) -> Self {
         Self {
             key,
