@@ -31,6 +31,35 @@ def test_which_are_valid(batch, threads):
     assert pqtls.verify_many([key] * COUNT, tuple(messages), iter(signatures), threads=threads) == expected
 
 
+@pytest.mark.parametrize("algorithm", ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87", "SLH-DSA-SHA2-128f"])
+@pytest.mark.parametrize("pre_hash", [None, "SHA-512"])
+def test_one_key(algorithm, pre_hash):
+    """Side by side or one by one, the result is what verify says of each."""
+    key = signing_key(algorithm)
+    public = key.verifying_key
+    messages = [bytes(length) for length in (0, 1, 31, 136, 137, 1000, 5000, 7, 8)]
+    options = {"context": b"context", "pre_hash": pre_hash}
+    signatures = [key.sign(message, **options) for message in messages]
+    signatures[1] = signatures[1][:-1]
+    signatures[2] = b""
+    signatures[3] = bytes(len(signatures[3]))
+    signatures[4] = signatures[5]
+    signatures[6] = key.sign(messages[6], pre_hash=pre_hash)
+
+    def valid(message, signature):
+        try:
+            public.verify(message, signature, **options)
+        except pqtls.InvalidSignature:
+            return False
+        return True
+
+    expected = [valid(*pair) for pair in zip(messages, signatures, strict=True)]
+    assert expected == [True, False, False, False, False, True, False, True, True]
+    for count in range(len(messages) + 1):
+        assert pqtls.verify_many(public, messages[:count], signatures[:count], **options) == expected[:count]
+    assert pqtls.verify_many(public, messages * 9, signatures * 9, threads=3, **options) == expected * 9
+
+
 def test_keys_of_many_algorithms():
     keys = [signing_key(name) for name in ("ML-DSA-44", "ML-DSA-87", "SLH-DSA-SHA2-128f")] * 2
     signatures = [key.sign(b"message", context=b"context") for key in keys]

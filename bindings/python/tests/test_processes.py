@@ -3,6 +3,7 @@
 import functools
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -169,6 +170,40 @@ def test_forks():
     for reader in readers:
         os.close(reader)
     assert len(set(drawn) | {recipient.encapsulation_key.encapsulate()[0]}) == 3 and len(drawn[0]) == 32
+
+
+def test_forks_while_threads_work():
+    """A child has the thread that forked alone, and waits for none of the others."""
+    stop = threading.Event()
+    keys = [pqtls.SigningKey.generate("ML-DSA-44") for _ in range(20)]
+    signed = [(key.verifying_key, key.sign(b"message")) for key in keys]
+
+    def work():
+        while not stop.is_set():
+            for public, signature in signed:
+                public.verify(b"message", signature)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                try:
+                    for public, signature in signed:
+                        assert all(pqtls.verify_many(public, [b"message"] * 20, [signature] * 20))
+                        public.verify(b"message", signature)
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            _, status = os.waitpid(child, 0)
+            assert os.waitstatus_to_exitcode(status) == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
 
 
 def verify(arguments):

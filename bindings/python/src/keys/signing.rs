@@ -131,8 +131,7 @@ impl Prepared {
         }
     }
 
-    /// The key to verify one more signature with. To be called while other threads can run, since one waits here for
-    /// what another computes.
+    /// The key to verify one more signature with. To be called while other threads can run.
     pub(crate) fn for_one(&self) -> &pq_x509::VerifyingKey {
         match self.used.swap(true, Ordering::Relaxed) {
             true => self.for_many(),
@@ -140,9 +139,13 @@ impl Prepared {
         }
     }
 
-    /// The same for many signatures.
+    /// The same for many signatures. Threads that come at once compute the same: if one waited for another, it would
+    /// wait for ever in a process that was forked meanwhile, where the other is not.
     pub(crate) fn for_many(&self) -> &pq_x509::VerifyingKey {
-        self.expanded.get_or_init(|| self.key.expand())
+        if self.expanded.get().is_none() {
+            let _ = self.expanded.set(self.key.expand());
+        }
+        self.expanded.get().unwrap_or(&self.key)
     }
 }
 
