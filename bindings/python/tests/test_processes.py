@@ -65,23 +65,20 @@ def test_threads_share_keys():
 def test_others_run_meanwhile(work):
     """While one thread computes, another one gets on: the interpreter's lock is free."""
     signing_key("SLH-DSA-SHA2-256f"), signature()
-    turns, done, longest = 0, threading.Event(), 0.0
+    turns, done = 0, threading.Event()
 
     def compute():
         work()
         done.set()
 
     thread = threading.Thread(target=compute)
-    started = before = time.perf_counter()
     thread.start()
     while not done.is_set():
         turns += 1
         time.sleep(0)
-        now = time.perf_counter()
-        longest, before = max(longest, now - before), now
     thread.join()
-    whole = time.perf_counter() - started
-    assert turns > 20 and longest < max(whole / 2, 0.02)
+    # It would be two or three, were the lock held: before the thread begins, and after it is done.
+    assert turns > 20
 
 
 def test_the_interpreter_ends_while_threads_work():
