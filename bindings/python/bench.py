@@ -137,7 +137,7 @@ def batches() -> None:
 
     # What the threads compute is told by their own clock, which doesn't run while others have the cores.
     measures = [one_by_one, *(lambda t=t, m=m: m(t) for m in (many, computing) for t in (1, 2))]
-    loop, one, two, one_computing, two_computing = in_turn(measures, 30)
+    loop, one, two, one_computing, two_computing = in_turn(measures, 100)
     print("\n| 4,000 signatures of ML-DSA-65 by one key, µs for each | median | best | computing |\n|---|---|---|---|")
     row("`verify`, in a loop", statistics.median(loop), min(loop), "")
     for name, took, computed in (("one thread", one, one_computing), ("two threads", two, two_computing)):
