@@ -87,7 +87,8 @@ macro_rules! backends {
         /// With the feature `limit` it panics if the environment variable `PQ_CORE_REQUIRE` names
         /// a backend that the machine lacks, or one that does not exist: `AVX-512,AVX2` for example,
         /// with commas and no blanks between names as [`NAME`](crate::arch::Backend::NAME) has
-        /// them. What WebAssembly has is `SIMD128`. Instructions for SHA-256 are called `SHA-NI` on x86-64 and `SHA-256` on AArch64.
+        /// them. WebAssembly's is called `SIMD128`, and is there if it is compiled for. Instructions for
+        /// SHA-256 are called `SHA-NI` on x86-64 and `SHA-256` on AArch64.
         ///
         /// Backends are types, and a closure can't be generic over them, hence a macro.
         ///
