@@ -38,10 +38,7 @@ pub(super) fn bit_differences(bytes: &[u8; 16], differences: &mut [i16; 32]) {
 }
 
 /// What [`bit_differences`] makes of four bits.
-#[cfg(any(
-    target_arch = "x86_64",
-    all(target_arch = "wasm32", target_feature = "simd128")
-))]
+#[cfg(target_arch = "x86_64")]
 pub(super) const fn bit_difference(bits: u8) -> i8 {
     (bits & 1) as i8 + (bits >> 1 & 1) as i8 - (bits >> 2 & 1) as i8 - (bits >> 3 & 1) as i8
 }

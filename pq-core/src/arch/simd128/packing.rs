@@ -4,7 +4,6 @@ use core::arch::wasm32::*;
 
 use super::super::declassify;
 use super::super::packing::{self, KEPT_LANES};
-use super::super::pairs::bit_difference;
 use super::coefficients::opaque;
 use super::{lanes, read};
 
@@ -207,14 +206,17 @@ fn join_four(d: u32, x: v128) -> u128 {
     u128::from(first) | u128::from(second) << (2 * d)
 }
 
-/// By a table, in a register.
+/// Without a table in a register: an interpreter, or an engine for a CPU that can't shuffle bytes, may look
+/// it up in memory, and the bits are secret.
 #[inline(always)]
 pub(super) fn bit_pair_differences(bytes: &[u8; 16], differences: &mut [i16; 32]) {
-    let (bytes, four) = (read(bytes), u8x16_splat(15));
-    let low = v128_and(bytes, four);
-    let high = v128_and(u16x8_shr(bytes, 4), four);
-    let table = read(&BIT_PAIR_DIFFERENCES);
-    let (low, high) = (i8x16_swizzle(table, low), i8x16_swizzle(table, high));
+    let bits = read(bytes);
+    let (ones, pair) = (u8x16_splat(0x55), u8x16_splat(3));
+    // Each pair of bits becomes their sum. There are no shifts of bytes on many CPUs, so what a shift
+    // brings in from the next byte is masked.
+    let sums = i8x16_add(v128_and(bits, ones), v128_and(u16x8_shr(bits, 1), ones));
+    let sum = |i: u32| v128_and(u16x8_shr(sums, 2 * i), pair);
+    let (low, high) = (i8x16_sub(sum(0), sum(1)), i8x16_sub(sum(2), sum(3)));
     let [first, second] = interleave_bytes(low, high);
     let (eights, _) = differences.as_chunks_mut::<8>();
     eights[0] = lanes(i16x8_extend_low_i8x16(first));
@@ -230,17 +232,6 @@ fn interleave_bytes(a: v128, b: v128) -> [v128; 2] {
         i8x16_shuffle::<8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31>(a, b),
     ]
 }
-
-/// For each four bits, as signed bytes.
-static BIT_PAIR_DIFFERENCES: [i8; 16] = {
-    let mut differences = [0; 16];
-    let mut bits = 0;
-    while bits < 16 {
-        differences[bits] = bit_difference(bits as u8);
-        bits += 1;
-    }
-    differences
-};
 
 /// Those that are below `limit`, in their order, and how many there are.
 #[inline(always)]
@@ -271,6 +262,7 @@ pub(super) fn append_12_bits_below(
     output: &mut [i16; 256],
     mut filled: usize,
 ) -> usize {
+    debug_assert!(limit <= 1 << 12);
     let limit = i16x8_splat(limit as i16);
     let mut append = |x: v128| {
         let x = numbers_of_16_bits::<12>(x);
