@@ -204,6 +204,7 @@ pub(crate) fn permute<B: Backend, V: U64s, const PAIRS: bool>(
     if B::COMPLEMENTS {
         complement_kept(token, &mut a);
     }
+    const { assert!(!(V::IN_MEMORY && V::CHI_LAST)) };
     if V::IN_MEMORY {
         a = rounds_in_memory::<B, V, PAIRS>(token, a);
     } else if V::CHI_LAST {
