@@ -1,4 +1,4 @@
-//! The ring of ML-KEM, with products by Montgomery's method.
+//! The ring of ML-KEM, with products by Montgomery's method or with a rounded quotient.
 
 use super::ring::{Ring, ring};
 use super::twiddles::{Tables, Twiddles, inverse_scale, powers, spread};
@@ -64,8 +64,30 @@ const fn residues_over_q<const N: usize>(constants: [i64; N]) -> [i16; N] {
 #[cfg(test)]
 mod tests {
     use super::{Q3329, Ring};
-    use crate::arch::{Backend, Coefficients, Kernel, Portable, Vector, on_each_backend};
+    use crate::arch::{Backend, Coefficients, Kernel, Vector, on_each_backend};
     use crate::kernel::ntt::ring::tables;
+
+    /// Calls `check` with each number of `numbers` and what `f` makes of it.
+    #[inline(always)]
+    fn each<V: Coefficients<Element = i16>>(
+        token: V::Token,
+        numbers: impl Iterator<Item = i16>,
+        f: impl Fn(V) -> V,
+        check: impl Fn(i16, i16),
+    ) {
+        let mut numbers = numbers.peekable();
+        while let Some(&last) = numbers.peek() {
+            let mut operands = V::Array::default();
+            for x in operands.as_mut() {
+                *x = numbers.next().unwrap_or(last);
+            }
+            let mut results = V::Array::default();
+            f(V::load(token, &operands)).store(&mut results);
+            for (x, result) in operands.as_ref().iter().zip(results.as_ref()) {
+                check(*x, *result);
+            }
+        }
+    }
 
     /// Every number times every factor.
     struct Products;
@@ -76,29 +98,27 @@ mod tests {
         #[inline(always)]
         fn run(self, b: B) {
             let q = B::I16s::splat(b, Q3329::Q);
-            let table = &tables::<Q3329, B::I16s>().powers;
-            for (k, c) in Q3329::POWERS.into_iter().enumerate().take(128) {
-                let factor = B::I16s::splat(b, table.factors[k]);
-                let factor_over_q = B::I16s::splat(b, table.factors_over_q[k]);
-                let mut x = i16::MIN;
-                for _ in 0..(1 << i16::BITS) / B::I16s::LANES {
-                    let mut numbers = <B::I16s as Vector>::Array::default();
-                    for number in numbers.as_mut() {
-                        *number = x;
-                        x = x.wrapping_add(1);
-                    }
-                    let product = B::I16s::load(b, &numbers);
-                    let product = Q3329::product(product, factor, factor_over_q, q);
-                    let mut products = <B::I16s as Vector>::Array::default();
-                    product.store(&mut products);
-                    for (x, product) in numbers.as_ref().iter().zip(products.as_ref()) {
-                        let [x, c, product] = [i32::from(*x), c as i32, i32::from(*product)];
-                        assert_eq!((product - x * c) % 3329, 0);
-                        assert!(product.abs() <= 3329);
-                        if B::I16s::ROUNDS && x > i16::MIN.into() {
-                            assert!(product.abs() < 3329);
-                        }
-                    }
+            let table = tables::<Q3329, B::I16s>();
+            let powers = (&table.powers, &Q3329::POWERS[..128]);
+            let scales = (&table.inverse_scales, &Q3329::INVERSE_SCALES_MOD_Q[..]);
+            for (twiddles, constants) in [powers, scales] {
+                for (k, c) in constants.iter().enumerate() {
+                    let factor = B::I16s::splat(b, twiddles.factors[k]);
+                    let factor_over_q = B::I16s::splat(b, twiddles.factors_over_q[k]);
+                    each(
+                        b,
+                        i16::MIN..=i16::MAX,
+                        |x| Q3329::product(x, factor, factor_over_q, q),
+                        |x, product| {
+                            let [x, c, product] = [i32::from(x), *c as i32, i32::from(product)];
+                            assert_eq!((product - x * c) % 3329, 0);
+                            if B::I16s::ROUNDS {
+                                assert!(product.abs() <= 3323);
+                            } else {
+                                assert!(product.abs() <= 3329);
+                            }
+                        },
+                    );
                 }
             }
         }
@@ -109,12 +129,28 @@ mod tests {
         on_each_backend!(b => b.run(Products));
     }
 
+    /// All that may be reduced.
+    struct Reductions;
+
+    impl<B: Backend> Kernel<B> for Reductions {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self, b: B) {
+            each::<B::I16s>(
+                b,
+                -8 * 3329..=8 * 3329,
+                |x| Q3329::reduce(b, x),
+                |x, r| {
+                    assert!((0..=3329).contains(&r));
+                    assert_eq!((i32::from(x) - i32::from(r)) % 3329, 0);
+                },
+            );
+        }
+    }
+
     #[test]
     fn barrett_reduction_is_canonical_but_for_q() {
-        for x in -8 * 3329..=8 * 3329i16 {
-            let r = Q3329::reduce(Portable, x);
-            assert!((0..=3329).contains(&r));
-            assert_eq!((i32::from(x) - i32::from(r)) % 3329, 0);
-        }
+        on_each_backend!(b => b.run(Reductions));
     }
 }
