@@ -17,8 +17,14 @@ pub enum Failure {
         expected: usize,
         actual: usize,
     },
-    #[error("no form {0:?} of private keys; there are \"seed\", \"expanded\" and \"both\"")]
-    UnknownForm(String),
+    #[error("no such form of private keys; there are \"seed\", \"expanded\" and \"both\"")]
+    UnknownForm,
+    #[error(
+        "the key signs hashes (HashSLH-DSA), which this package does not; it reads keys that sign messages"
+    )]
+    PreHashKey,
+    #[error("the PEM is not UTF-8")]
+    NotUtf8,
 }
 
 impl Failure {
@@ -27,7 +33,9 @@ impl Failure {
         match self {
             Self::UnknownAlgorithm(_) => "unknown-algorithm",
             Self::WrongLength { .. } => "wrong-length",
-            Self::UnknownForm(_) => "unknown-form",
+            Self::UnknownForm => "unknown-form",
+            Self::PreHashKey => "unsupported-algorithm",
+            Self::NotUtf8 => "malformed-pem",
             Self::Key(error) => match error {
                 KeyError::Der(_) | KeyError::Syntax(_) => "malformed-der",
                 KeyError::Pem(_) => "malformed-pem",

@@ -7,6 +7,7 @@
 use core::cell::{Cell, OnceCell};
 
 use js_sys::{Array, Uint8Array};
+use pq_x509::verification::Mode;
 use pq_x509::{
     DecapsulationKey, EncapsulationKey, HashedMessage, KeyError, PrivateKeyForm,
     SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant, VerifyingKey,
@@ -22,6 +23,16 @@ pub fn signature_algorithms() -> Vec<String> {
     let names = SignatureAlgorithm::ALL.iter();
     names.map(|algorithm| algorithm.name().into()).collect()
 }
+
+/// Does nothing: a module that exports it is the one of `pqtls`, which `load()` looks for.
+#[cfg(not(feature = "slh-dsa"))]
+#[wasm_bindgen(js_name = isLattice)]
+pub fn is_lattice() {}
+
+/// Does nothing: a module that exports it is the one of `pqtls/slh-dsa`, which `load()` looks for.
+#[cfg(feature = "slh-dsa")]
+#[wasm_bindgen(js_name = isSlhDsa)]
+pub fn is_slh_dsa() {}
 
 /// How many bytes a signature has.
 #[wasm_bindgen(js_name = signatureLength)]
@@ -52,19 +63,21 @@ macro_rules! private_key {
 
             #[wasm_bindgen(js_name = fromPkcs8Der)]
             pub fn from_pkcs8_der(der: Vec<u8>) -> Result<Self, Failure> {
-                Ok(Self::of($key::from_pkcs8_der(&Zeroizing::new(der))?))
+                Self::read($key::from_pkcs8_der(&Zeroizing::new(der))?)
             }
 
+            /// Takes UTF-8: of a string, wasm-bindgen would leave pieces where it was moved from.
             #[wasm_bindgen(js_name = fromPkcs8Pem)]
-            pub fn from_pkcs8_pem(text: String) -> Result<Self, Failure> {
-                Ok(Self::of($key::from_pkcs8_pem(&Zeroizing::new(text))?))
+            pub fn from_pkcs8_pem(text: Vec<u8>) -> Result<Self, Failure> {
+                let text = Zeroizing::new(text);
+                Self::read($key::from_pkcs8_pem(text_of(&text)?)?)
             }
 
             #[wasm_bindgen(js_name = toPkcs8Der)]
             pub fn to_pkcs8_der(&self, form: Option<String>) -> Result<Uint8Array, Failure> {
                 let der = match form {
                     None => self.key.to_pkcs8_der()?,
-                    Some(form) => self.key.to_pkcs8_der_as(form_named(form)?)?,
+                    Some(form) => self.key.to_pkcs8_der_as(form_named(&form)?)?,
                 };
                 Ok(Uint8Array::from(der.as_slice()))
             }
@@ -73,7 +86,7 @@ macro_rules! private_key {
             pub fn to_pkcs8_pem(&self, form: Option<String>) -> Result<js_sys::JsString, Failure> {
                 let text = match form {
                     None => self.key.to_pkcs8_pem()?,
-                    Some(form) => self.key.to_pkcs8_pem_as(form_named(form)?)?,
+                    Some(form) => self.key.to_pkcs8_pem_as(form_named(&form)?)?,
                 };
                 Ok(js_sys::JsString::from(text.as_str()))
             }
@@ -106,12 +119,14 @@ macro_rules! public_key {
 
             #[wasm_bindgen(js_name = fromSpkiDer)]
             pub fn from_spki_der(der: &[u8]) -> Result<Self, Failure> {
-                Ok(Self::of($key::from_spki_der(der)?))
+                Self::read($key::from_spki_der(der)?)
             }
 
+            /// Takes UTF-8. It is wiped, since it may be a private key that was given by mistake.
             #[wasm_bindgen(js_name = fromSpkiPem)]
-            pub fn from_spki_pem(text: &str) -> Result<Self, Failure> {
-                Ok(Self::of($key::from_spki_pem(text)?))
+            pub fn from_spki_pem(text: Vec<u8>) -> Result<Self, Failure> {
+                let text = Zeroizing::new(text);
+                Self::read($key::from_spki_pem(text_of(&text)?)?)
             }
 
             #[wasm_bindgen(js_name = toBytes)]
@@ -147,6 +162,11 @@ private_key!(Signing, SigningKey);
 impl Signing {
     fn of(key: SigningKey) -> Self {
         Self { key }
+    }
+
+    fn read(key: SigningKey) -> Result<Self, Failure> {
+        pure(key.verifying_key())?;
+        Ok(Self::of(key))
     }
 
     #[wasm_bindgen(js_name = verifyingKey)]
@@ -197,6 +217,11 @@ impl Verifying {
             expanded: OnceCell::new(),
             used: Cell::new(false),
         }
+    }
+
+    fn read(key: VerifyingKey) -> Result<Self, Failure> {
+        pure(&key)?;
+        Ok(Self::of(key))
     }
 
     /// The key that takes the least time, now and later.
@@ -253,6 +278,10 @@ impl Decapsulation {
         Self { key }
     }
 
+    fn read(key: DecapsulationKey) -> Result<Self, Failure> {
+        Ok(Self::of(key))
+    }
+
     #[wasm_bindgen(js_name = encapsulationKey)]
     pub fn encapsulation_key(&self) -> Encapsulation {
         Encapsulation::of(self.key.encapsulation_key().clone())
@@ -278,6 +307,10 @@ impl Encapsulation {
         Self { key }
     }
 
+    fn read(key: EncapsulationKey) -> Result<Self, Failure> {
+        Ok(Self::of(key))
+    }
+
     /// Ciphertext and secret.
     pub fn encapsulate(&self) -> Result<Array, Failure> {
         let mut secret = Zeroizing::new([0; 32]);
@@ -294,6 +327,18 @@ impl Encapsulation {
         let ciphertext = self.key.encapsulate_with_randomness(m, &mut secret);
         Ok(pair(&ciphertext, &*secret))
     }
+}
+
+/// Refuses keys that sign hashes: their signatures are others than those of the algorithm that they name.
+fn pure(key: &VerifyingKey) -> Result<(), Failure> {
+    match key.mode() {
+        Mode::Pure => Ok(()),
+        Mode::PreHash => Err(Failure::PreHashKey),
+    }
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
+    str::from_utf8(bytes).map_err(|_| Failure::NotUtf8)
 }
 
 fn pair(first: &[u8], second: &[u8]) -> Array {
@@ -325,11 +370,11 @@ fn fixed<'a, const N: usize>(what: &'static str, bytes: &'a [u8]) -> Result<&'a 
     })
 }
 
-fn form_named(name: String) -> Result<PrivateKeyForm, Failure> {
-    match name.as_str() {
+fn form_named(name: &str) -> Result<PrivateKeyForm, Failure> {
+    match name {
         "seed" => Ok(PrivateKeyForm::Seed),
         "expanded" => Ok(PrivateKeyForm::Expanded),
         "both" => Ok(PrivateKeyForm::Both),
-        _ => Err(Failure::UnknownForm(name)),
+        _ => Err(Failure::UnknownForm),
     }
 }

@@ -1,6 +1,13 @@
 //! `bindgen MODULE.wasm FOLDER NAME`: writes `NAME.js` and `NAME_bg.wasm` into the folder.
+//!
+//! What wasm-bindgen writes has one instance of the module for good. Here it gets three things more. `forget()` gives
+//! up an instance that failed, so that another can be made. The collector's calls go to the instance that the object
+//! is of, or to none. And `EXPORTS` are the names that a module must export.
 
-use std::{env, process::ExitCode};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, fs};
 
 use wasm_bindgen_cli_support::Bindgen;
 
@@ -20,12 +27,59 @@ fn main() -> ExitCode {
                 .remove_producers_section(true)
                 .remove_name_section(true)
         })
-        .and_then(|bindgen| bindgen.generate(folder));
+        .and_then(|bindgen| bindgen.generate(folder))
+        .map_err(|error| format!("{error:#}"))
+        .and_then(|()| complete(&Path::new(folder).join(format!("{name}.js"))));
     match made {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{module}: {error:#}");
+            eprintln!("{module}: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn complete(file: &Path) -> Result<(), String> {
+    let mut text = fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let names: BTreeSet<String> = text
+        .split("wasm.")
+        .skip(1)
+        .map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+        .filter_map(|mut parts| parts.next())
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let names = Vec::from_iter(names);
+
+    let classes = text.matches("new FinalizationRegistry(").count();
+    // as often as there are classes: were it otherwise, this would be for another version of wasm-bindgen
+    for (from, to) in [
+        ("(ptr => wasm.", "(({ of, ptr }) => of === wasm && of."),
+        (
+            ".register(obj, obj.__wbg_ptr, obj)",
+            ".register(obj, { of: wasm, ptr: obj.__wbg_ptr }, obj)",
+        ),
+    ] {
+        if classes == 0 || text.matches(from).count() != classes {
+            return Err(format!(
+                "wasm-bindgen does not write {from} once for each class"
+            ));
+        }
+        text = text.replace(from, to);
+    }
+    if !text.contains("let __wbg_init_promise;")
+        || !text.contains("let wasmModule, wasmInstance, wasm;")
+    {
+        return Err(
+            "wasm-bindgen does not keep the instance in the variables that forget() resets".into(),
+        );
+    }
+    text += &format!(
+        "\nexport const EXPORTS = {names:?};\n\
+         export const forget = () => {{\n    \
+             wasmModule = wasmInstance = wasm = __wbg_init_promise = undefined;\n    \
+             cachedDataViewMemory0 = cachedUint8ArrayMemory0 = null;\n\
+         }};\n"
+    );
+    fs::write(file, text).map_err(|error| error.to_string())
 }

@@ -6,8 +6,10 @@ import { PqtlsError } from "../errors.js";
 /** What a program that wants to hash more at once should do is to sign µ of it. A module has 4 GiB at most. */
 const LONGEST = 2 ** 30;
 
-const { prototype } = Uint8Array;
-const intrinsic = (name) => Object.getOwnPropertyDescriptor(Object.getPrototypeOf(prototype), name).get;
+const encoder = new TextEncoder();
+
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
+const intrinsic = (name) => Object.getOwnPropertyDescriptor(typedArray, name).get;
 const tagOf = intrinsic(Symbol.toStringTag);
 const bufferOf = intrinsic("buffer");
 const offsetOf = intrinsic("byteOffset");
@@ -23,7 +25,10 @@ const kindOf = (value) => {
 const wrongType = (what, wanted, value) =>
   new PqtlsError("wrong-type", `${what} must be ${wanted}, not ${kindOf(value)}`);
 
-/** The bytes, as an array of which `length` is what the language says: it decides what is written into the module. */
+/**
+ * The bytes, as an array of which `length` is what the language says, and stays: it decides how much room the module
+ * makes. So a view of its own, also where the buffer can grow, which another thread may do at any time.
+ */
 function bytes(what, value) {
   // Also of an array of another realm, such as an iframe's, and never of what only inherits from one.
   if (tagOf.call(value) !== "Uint8Array") throw wrongType(what, "a Uint8Array", value);
@@ -32,8 +37,7 @@ function bytes(what, value) {
     throw new PqtlsError("too-long", `${what} has ${length} bytes; at most ${LONGEST} fit at once`);
   }
   if (length === 0) refuseDetached(what, value);
-  const plain = Object.getPrototypeOf(value) === prototype && !Object.hasOwn(value, "length");
-  return plain ? value : new Uint8Array(bufferOf.call(value), offsetOf.call(value), length);
+  return new Uint8Array(bufferOf.call(value), offsetOf.call(value), length);
 }
 
 /** An array whose bytes were transferred elsewhere would be an empty message. */
@@ -53,43 +57,109 @@ function string(what, value) {
   return value;
 }
 
-const OPTIONS = { context: bytes, form: string };
+/** How long a name may be: of what is no name, messages show nothing. It may be a secret that was given by mistake. */
+const LONGEST_NAME = 32;
+const isName = (text) => /^[A-Za-z0-9\-/_.]+$/.test(text);
+const shown = (text) => {
+  if (typeof text !== "string" || !isName(text)) return "";
+  return text.length > LONGEST_NAME ? ` ${text.slice(0, LONGEST_NAME)}…` : ` ${text}`;
+};
 
-/** The one option that there is, if it was given. Others are refused: a misspelt `context` would make another signature. */
+function algorithmName(value) {
+  string("algorithm", value);
+  if (value.length > LONGEST_NAME || !isName(value)) {
+    throw new PqtlsError("unknown-algorithm", `there is no algorithm${shown(value)}; names are such as ML-DSA-65 or ML-KEM-768`);
+  }
+  return value;
+}
+
+const FORMS = ["seed", "expanded", "both"];
+
+function formName(what, value) {
+  string(what, value);
+  if (!FORMS.includes(value)) {
+    throw new PqtlsError("unknown-form", `no form${shown(value)} of private keys; there are "${FORMS.join('", "')}"`);
+  }
+  return value;
+}
+
+const OPTIONS = { context: bytes, form: formName };
+
+/**
+ * The one option that there is, if it was given. Others are refused: a misspelt `context` would make another signature.
+ * So are objects that are no plain ones, since nobody means an array or a Map to be without options.
+ */
 function option(name, given) {
   if (given === undefined) return undefined;
-  if (given === null || typeof given !== "object" || ArrayBuffer.isView(given)) {
-    throw wrongType("options", `an object with ${name}`, given);
+  const parent = typeof given === "object" && given !== null ? Object.getPrototypeOf(given) : undefined;
+  if (parent !== Object.prototype && parent !== null) throw wrongType("options", `an object with ${name}`, given);
+  for (const other of Reflect.ownKeys(given)) {
+    if (other !== name) throw new PqtlsError("unknown-option", `there is no such option${shown(other)}; there is ${name}`);
   }
-  for (const other of Object.keys(given)) {
-    if (other !== name) throw new PqtlsError("unknown-option", `no option ${other}; there is ${name}`);
-  }
-  const value = given[name];
+  const value = Object.hasOwn(given, name) ? given[name] : undefined;
   return value === undefined ? undefined : OPTIONS[name](name, value);
 }
 
 const EMPTY = new Uint8Array(0);
+/** To be called before the other arguments are read: a getter may transfer what they are in. */
 const contextOf = (options) => option("context", options) ?? EMPTY;
 
-let loaded = false;
-export const isLoaded = () => loaded;
-export const setLoaded = () => {
-  loaded = true;
+/** The instance of the module that is used: its exports. */
+let instance;
+/** Whether an instance failed, and none was loaded after it. */
+let lost = false;
+/** Whether the instance has failed and is still to be wiped. */
+let failed = false;
+/** Whether a call is under way. */
+let running = false;
+
+export const isLoaded = () => {
+  if (failed) giveUp();
+  return instance !== undefined;
 };
+export const setLoaded = (exports) => {
+  instance = exports;
+  lost = false;
+};
+
+/**
+ * Wipes an instance and takes no more calls for it. An exception that went through its code has left its stack, its
+ * locks and its secrets as they were in the middle.
+ */
+function giveUp() {
+  new Uint8Array(instance.memory.buffer).fill(0);
+  wasm.forget();
+  lost = true;
+  instance = undefined;
+  failed = false;
+}
+
+const lostError = () =>
+  new PqtlsError("broken", "the module failed in an earlier call, and its keys were wiped: call `await load()`, and make the keys anew");
 
 /** Calls the module, whose errors become ours. */
 function call(operation) {
-  if (!loaded) throw new PqtlsError("not-loaded", "the module isn't loaded: call `await load()` first");
+  if (!isLoaded()) {
+    throw lost ? lostError() : new PqtlsError("not-loaded", "the module isn't loaded: call `await load()` first");
+  }
+  if (running) throw new PqtlsError("busy", "the module is asked from within a call of it, such as by getRandomValues");
   try {
+    running = true;
     return operation();
   } catch (error) {
-    // Those of the module have a code for a name, and no class of their own.
-    if (Object.getPrototypeOf(error) !== Error.prototype || !Object.hasOwn(error, "name")) {
-      throw new PqtlsError("internal", `the module failed, perhaps for want of memory: ${error?.message ?? error}`, {
-        cause: error,
-      });
+    // At first, and without a call: there may be no stack left for one. Then the next call wipes.
+    failed = true;
+    // The module's own errors have a code for a name, and no class of their own.
+    if (Object.getPrototypeOf(error) === Error.prototype && Object.hasOwn(error, "name")) {
+      failed = false;
+      throw new PqtlsError(error.name, error.message);
     }
-    throw new PqtlsError(error.name, error.message);
+    giveUp();
+    throw new PqtlsError("internal", `the module failed, perhaps for want of memory, and was wiped: ${error?.message ?? error}`, {
+      cause: error,
+    });
+  } finally {
+    running = false;
   }
 }
 
@@ -100,6 +170,7 @@ let wrap;
 
 class Key {
   #inner;
+  #instance = instance;
 
   static {
     isKey = (value) => typeof value === "object" && value !== null && #inner in value;
@@ -108,6 +179,7 @@ class Key {
       if (!isKey(key)) throw wrongType("this", "a key of pqtls", key);
       const inner = key.#inner;
       if (inner === null) throw new PqtlsError("freed", "this key was freed, and can't be used again");
+      if (!key.#lives()) throw lostError();
       if (!classes.some((Class) => inner instanceof Class)) {
         throw new PqtlsError("wrong-type", "this method is of another kind of keys");
       }
@@ -136,8 +208,14 @@ class Key {
   free() {
     if (!isKey(this)) throw wrongType("this", "a key of pqtls", this);
     const inner = this.#inner;
+    // What a lost instance had is wiped.
+    if (inner !== null && this.#lives()) call(() => inner.free());
     this.#inner = null;
-    inner?.free();
+  }
+
+  /** Whether the instance that the key is in is the one that is used. */
+  #lives() {
+    return isLoaded() && this.#instance === instance;
   }
 
   get freed() {
@@ -150,18 +228,18 @@ class Key {
 const privateKey = (Inner) => {
   class Made extends Key {
     static generate(algorithm) {
-      string("algorithm", algorithm);
+      algorithmName(algorithm);
       return wrap(classOf(this, Made), call(() => Inner.generate(algorithm)));
     }
 
     static fromSeed(algorithm, seed) {
-      string("algorithm", algorithm);
+      algorithmName(algorithm);
       const given = bytes("seed", seed);
       return wrap(classOf(this, Made), call(() => Inner.fromSeed(algorithm, given)));
     }
 
     static fromExpanded(algorithm, expanded) {
-      string("algorithm", algorithm);
+      algorithmName(algorithm);
       const given = bytes("expanded", expanded);
       return wrap(classOf(this, Made), call(() => Inner.fromExpanded(algorithm, given)));
     }
@@ -204,7 +282,7 @@ const privateKey = (Inner) => {
 const publicKey = (Inner) => {
   class Made extends Key {
     static fromBytes(algorithm, key) {
-      string("algorithm", algorithm);
+      algorithmName(algorithm);
       const given = bytes("key", key);
       return wrap(classOf(this, Made), call(() => Inner.fromBytes(algorithm, given)));
     }
@@ -247,7 +325,13 @@ function classOf(Class, Made) {
 function read(key, fromDer, fromPem) {
   if (typeof key === "string") {
     string("key", key);
-    return call(() => fromPem(key));
+    // The glue would pass a string by allocations that it frees and does not wipe.
+    const text = encoder.encode(key);
+    try {
+      return call(() => fromPem(text));
+    } finally {
+      text.fill(0);
+    }
   }
   const given = bytes("key", key);
   return call(() => fromDer(given));
@@ -268,15 +352,15 @@ export class SigningKey extends privateKey(Signing) {
   }
 
   sign(message, options) {
-    const given = bytes("message", message);
     const context = contextOf(options);
+    const given = bytes("message", message);
     const key = innerOf(this, Signing);
     return call(() => key.sign(given, context, false));
   }
 
   signDeterministic(message, options) {
-    const given = bytes("message", message);
     const context = contextOf(options);
+    const given = bytes("message", message);
     const key = innerOf(this, Signing);
     return call(() => key.sign(given, context, true));
   }
@@ -302,9 +386,9 @@ export class SigningKey extends privateKey(Signing) {
 /** The public key, which verifies signatures. */
 export class VerifyingKey extends publicKey(Verifying) {
   verify(message, signature, options) {
+    const context = contextOf(options);
     const given = bytes("message", message);
     const signed = bytes("signature", signature);
-    const context = contextOf(options);
     const key = innerOf(this, Verifying);
     return call(() => key.verify(given, signed, context));
   }
@@ -317,8 +401,8 @@ export class VerifyingKey extends publicKey(Verifying) {
   }
 
   mu(message, options) {
-    const given = bytes("message", message);
     const context = contextOf(options);
+    const given = bytes("message", message);
     const key = innerOf(this, Verifying);
     return call(() => key.mu(given, context));
   }
@@ -362,6 +446,6 @@ export class EncapsulationKey extends publicKey(Encapsulation) {
 export const signatureAlgorithms = () => call(() => wasm.signatureAlgorithms());
 
 export const signatureLength = (algorithm) => {
-  string("algorithm", algorithm);
+  algorithmName(algorithm);
   return call(() => wasm.signatureLength(algorithm));
 };

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { initSync } from "./pqtls_wasm.js";
 import { PqtlsError } from "../errors.js";
-import { setLoaded } from "./keys.js";
+import { isLoaded, setLoaded } from "./keys.js";
 import { simd128 } from "../simd.js";
 
 export * from "./keys.js";
@@ -16,8 +16,15 @@ const wanted = process.env.PQTLS_WASM || (simd128() ? "simd128" : "plain");
 if (!Object.hasOwn(FILES, wanted)) {
   throw new PqtlsError("not-loaded", `PQTLS_WASM is ${wanted}; it can be simd128 or plain`);
 }
-initSync({ module: readFileSync(new URL(FILES[wanted], import.meta.url)) });
-setLoaded();
+const start = () => setLoaded(initSync({ module: readFileSync(new URL(FILES[wanted], import.meta.url)) }));
+start();
 
-/** There for programs that run in browsers, too: nothing is left to do. */
-export const load = () => Promise.resolve();
+/** There for programs that run in browsers, too: nothing is left to do, unless the module failed. */
+export const load = async () => {
+  if (isLoaded()) return;
+  try {
+    start();
+  } catch (error) {
+    throw new PqtlsError("not-loaded", `the module can't be loaded: ${error?.message ?? error}`, { cause: error });
+  }
+};
