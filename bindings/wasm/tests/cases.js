@@ -300,7 +300,67 @@ export function cases(pqtls, { slhDsa, rounds = 40, seed = Date.now() }) {
     throws("unknown-option", () => key.sign(MESSAGE, { form: "seed" }));
     throws("unknown-option", () => verifier.verify(MESSAGE, signature, { Context: MESSAGE }));
     throws("unknown-option", () => key.toPkcs8({ context: MESSAGE }));
+    // what is no plain object would be taken for one without options
+    class Context {
+      context = MESSAGE;
+    }
+    for (const other of [[], [MESSAGE], new ArrayBuffer(8), new Map([["context", MESSAGE]]), new Date(), new Context(), Object.create(CONTEXT), () => {}]) {
+      throws("wrong-type", () => key.sign(MESSAGE, other), /options must be an object/);
+      throws("wrong-type", () => verifier.verify(MESSAGE, signature, other), /options must be an object/);
+      throws("wrong-type", () => key.toPkcs8(other), /options must be an object/);
+    }
+    throws("unknown-option", () => key.sign(MESSAGE, Object.defineProperty({}, "contxt", { value: MESSAGE })), /contxt/);
+    throws("unknown-option", () => key.sign(MESSAGE, { [Symbol("context")]: MESSAGE }));
+    // own properties, also those that are hidden, and an object without a class
+    const hidden = Object.defineProperty(Object.create(null), "context", { value: CONTEXT.context });
+    equal(key.signDeterministic(MESSAGE, hidden), key.signDeterministic(MESSAGE, CONTEXT));
+    Object.prototype.context = CONTEXT.context;
+    try {
+      equal(key.signDeterministic(MESSAGE, {}), key.signDeterministic(MESSAGE));
+    } finally {
+      delete Object.prototype.context;
+    }
     for (const form of ["", "Seed", "neither"]) throws("unknown-form", () => key.toPkcs8Pem({ form }), /"seed"/);
+  };
+
+  tests["messages quote names, cut short, and nothing else"] = () => {
+    const key = signer();
+    const secret = key.toPkcs8Pem();
+    const uses = [
+      ["unknown-algorithm", (name) => SigningKey.generate(name)],
+      ["unknown-algorithm", (name) => DecapsulationKey.generate(name)],
+      ["unknown-algorithm", (name) => EncapsulationKey.fromBytes(name, MESSAGE)],
+      ["unknown-algorithm", (name) => pqtls.signatureLength(name)],
+      ["unknown-form", (form) => key.toPkcs8({ form })],
+      ["unknown-option", (name) => key.sign(MESSAGE, { [name]: MESSAGE })],
+    ];
+    const allowed = slhDsa ? 600 : 250;
+    for (const [code, use] of uses) {
+      throws(code, () => use("RSA-2048"), /RSA-2048/);
+      throws(code, () => use("A".repeat(5000)), new RegExp(`^[^A]*[^]{0,20}A{32}…[^]{0,${allowed}}$`));
+      for (const other of [secret, "one two", "\u202e", "M\u1d0d-DSA-44"]) {
+        throws(code, () => use(other), new RegExp(`^[\\w\\s;:,.'"()-]{1,${allowed}}$`));
+        throws(code, () => use(other), /^(?!.*(BEGIN|one two))/s);
+      }
+    }
+  };
+
+  tests["keys that sign hashes are refused"] = () => {
+    if (!slhDsa) return;
+    // RFC 9909: of SLH-DSA-SHA2-128f, 2.16.840.1.101.3.4.3.21, and with a hash, 2.16.840.1.101.3.4.3.36
+    const changed = (der) => {
+      const at = der.findIndex((_, i) => [0x65, 3, 4, 3, 21].every((byte, j) => der[i + j] === byte));
+      return der.with(at + 4, 36);
+    };
+    const pem = (label, der) => `-----BEGIN ${label}-----\n${btoa(String.fromCharCode(...der)).replace(/.{64}/g, "$&\n")}\n-----END ${label}-----\n`;
+    const key = SigningKey.generate("SLH-DSA-SHA2-128f");
+    const [own, peer] = [key.toPkcs8(), key.verifyingKey.toSpki()];
+    equal(SigningKey.fromPkcs8(pem("PRIVATE KEY", own)).toPkcs8(), own);
+    throws("unsupported-algorithm", () => SigningKey.fromPkcs8(changed(own)), /HashSLH-DSA/);
+    throws("unsupported-algorithm", () => SigningKey.fromPkcs8(pem("PRIVATE KEY", changed(own))), /HashSLH-DSA/);
+    equal(VerifyingKey.fromSpki(pem("PUBLIC KEY", peer)).toSpki(), peer);
+    throws("unsupported-algorithm", () => VerifyingKey.fromSpki(changed(peer)), /HashSLH-DSA/);
+    throws("unsupported-algorithm", () => VerifyingKey.fromSpki(pem("PUBLIC KEY", changed(peer))), /HashSLH-DSA/);
   };
 
   tests["lengths and contents that don't fit are refused"] = () => {
@@ -364,6 +424,35 @@ export function cases(pqtls, { slhDsa, rounds = 40, seed = Date.now() }) {
       shared.set(MESSAGE);
       equal(key.signDeterministic(shared), signature);
     }
+    if (typeof SharedArrayBuffer === "function" && SharedArrayBuffer.prototype.grow) {
+      // another thread may let it grow between two looks at its length; here it grows at the second look
+      const buffer = new SharedArrayBuffer(MESSAGE.length, { maxByteLength: 1 << 20 });
+      const growing = new Uint8Array(buffer);
+      growing.set(MESSAGE);
+      const { set } = Uint8Array.prototype;
+      let taken = 0;
+      Uint8Array.prototype.set = function (source, ...rest) {
+        // the first copy, for which there is room by now
+        if (buffer.byteLength === MESSAGE.length) buffer.grow(1 << 20);
+        taken = Math.max(taken, source.length);
+        return set.call(this, source, ...rest);
+      };
+      try {
+        equal(key.signDeterministic(growing), signature);
+      } finally {
+        Uint8Array.prototype.set = set;
+      }
+      equal(taken, MESSAGE.length, "what was copied");
+    }
+    // transferred by an option, after the message was looked at
+    const moved = Uint8Array.from(MESSAGE);
+    const options = {
+      get context() {
+        structuredClone(moved.buffer, { transfer: [moved.buffer] });
+        return new Uint8Array(0);
+      },
+    };
+    throws("wrong-type", () => key.signDeterministic(moved, options), /detached/);
     // What is given is not changed, and what is returned is the caller's.
     equal(MESSAGE, utf8("message"));
     const seed = seedFor("ML-DSA-44");
@@ -473,8 +562,6 @@ export function cases(pqtls, { slhDsa, rounds = 40, seed = Date.now() }) {
       const key = signer();
       key.verifyingKey.free();
       key.free();
-      // these the collector finds
-      opener().encapsulationKey.encapsulate();
     }
   };
 

@@ -25,6 +25,106 @@ for (const [name, [pqtls, slhDsa]] of Object.entries(ENTRIES)) {
       context.diagnostic(JSON.stringify(runVectors(pqtls, readVectors(folder))));
     });
 
+    test("nothing of a PEM stays in the module's memory", async () => {
+      const { SigningKey, VerifyingKey } = pqtls;
+      const glue = await import(new URL("pqtls_wasm.js", import.meta.resolve(name)));
+      const memory = () => Buffer.from(glue.initSync().memory.buffer);
+      // first, so that what follows has room and nothing moves
+      SigningKey.generate("ML-DSA-44").free();
+      const made = SigningKey.fromSeed("ML-DSA-44", Uint8Array.from({ length: 32 }, (_, i) => 151 * i + 7));
+      const pem = made.toPkcs8Pem({ form: "both" });
+      made.free();
+      const pieces = pem.split("\n").slice(1, -3);
+      for (const text of [pem, `${pem}# schlüssel\n`, `# clé\n${pem}`, `${pem}\u{1f511}`, `${pem.slice(0, 2000)}é`]) {
+        for (const read of [() => SigningKey.fromPkcs8(text).free(), () => VerifyingKey.fromSpki(text).free()]) {
+          try {
+            read();
+          } catch (error) {
+            same(error.code, "malformed-pem");
+          }
+          const now = memory();
+          for (const piece of pieces) ok(!now.includes(piece.slice(1, 40)), "a piece of the key is still there");
+        }
+      }
+    });
+
+    test("an exception through the module: it is wiped, says so, and can be loaded again", async () => {
+      const { SigningKey, DecapsulationKey, PqtlsError, signatureLength } = pqtls;
+      const glue = await import(new URL("pqtls_wasm.js", import.meta.resolve(name)));
+      // Deep recursion, until there is no stack for what the module needs. Where it ends is the engine's matter.
+      const broken = (key) => {
+        const dive = () => {
+          try {
+            dive();
+          } catch {
+            // up again
+          }
+          try {
+            key.sign(new Uint8Array(9));
+          } catch (error) {
+            if (error.code === "internal") return;
+          }
+        };
+        for (let round = 0; round < 40; round++) {
+          dive();
+          try {
+            key.sign(new Uint8Array(9));
+          } catch (error) {
+            if (error.code === "broken") return true;
+            throw error;
+          }
+        }
+        return false;
+      };
+      for (let round = 0; round < 3; round++) {
+        const key = SigningKey.generate("ML-DSA-44");
+        const kem = DecapsulationKey.generate("ML-KEM-512");
+        const { memory } = glue.initSync();
+        ok(broken(key), "the recursion did not reach the module");
+        ok(Buffer.from(memory.buffer).every((byte) => byte === 0), "wiped");
+        for (const use of [() => key.sign(new Uint8Array(1)), () => key.verifyingKey, () => kem.toPkcs8(), () => signatureLength("ML-DSA-44"), () => SigningKey.generate("ML-DSA-44")]) {
+          refused(PqtlsError, "broken", use, /await load/);
+        }
+        await pqtls.load();
+        // keys of before are of no instance, and freeing them touches no other
+        const fresh = SigningKey.generate("ML-DSA-44");
+        refused(PqtlsError, "broken", () => kem.decapsulate(new Uint8Array(768)));
+        for (const old of [key, kem]) {
+          old.free();
+          same(old.freed, true);
+        }
+        ok(fresh.verifyingKey.verify(new Uint8Array(3), fresh.sign(new Uint8Array(3))));
+        fresh.free();
+      }
+    });
+
+    test("a call from within a call is refused, and breaks nothing", () => {
+      const { SigningKey } = pqtls;
+      const key = SigningKey.generate("ML-DSA-44");
+      const original = crypto.getRandomValues;
+      const codes = [];
+      crypto.getRandomValues = function (array) {
+        for (const use of [() => key.free(), () => key.sign(array), () => key.algorithm]) {
+          try {
+            use();
+          } catch (error) {
+            codes.push(error.code);
+          }
+        }
+        return original.call(this, array);
+      };
+      try {
+        key.sign(new Uint8Array(5));
+      } finally {
+        delete crypto.getRandomValues;
+      }
+      same(codes.join(), "busy,busy,busy");
+      same(key.freed, false);
+      ok(key.verifyingKey.verify(new Uint8Array(5), key.sign(new Uint8Array(5))));
+      key.free();
+      same(key.freed, true);
+    });
+
     test("load() in Node has nothing left to do", async () => {
       await pqtls.load();
       await pqtls.load("https://example.invalid/");
@@ -77,9 +177,9 @@ test("an engine without Web Crypto gets an error", () => {
 });
 
 /** What a program prints, in a process of its own. */
-function evaluated(program, options = {}) {
+function evaluated(program, { flags = [], ...options } = {}) {
   const cwd = fileURLToPath(new URL(".", import.meta.url));
-  const run = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8", cwd, ...options });
+  const run = spawnSync(process.execPath, [...flags, "--input-type=module", "--eval", program], { encoding: "utf8", cwd, ...options });
   same(run.status, 0, run.stderr);
   return run.stdout;
 }
@@ -118,6 +218,13 @@ test("the entry for browsers, in Node: load() once, again after a failure, and n
     const error = await load(wrong()).then(() => undefined, (error) => error); // prettier-ignore
     refused(PqtlsError, "not-loaded", () => { throw error; }); // prettier-ignore
   }
+  // a module that is none of ours, one of the other entry, and an empty one
+  const EMPTY = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
+  for (const wrong of [EMPTY, new WebAssembly.Module(EMPTY), readFileSync(new URL("slh-dsa/plain.wasm", copy)), new Response(EMPTY)]) {
+    const error = await load(wrong).then(() => undefined, (error) => error); // prettier-ignore
+    refused(PqtlsError, "not-loaded", () => { throw error; }, /this entry's module/); // prettier-ignore
+  }
+  refused(PqtlsError, "not-loaded", () => SigningKey.generate("ML-DSA-44"));
   const bytes = readFileSync(file("plain.wasm"));
   const [first, second] = [load(bytes), load()];
   ok(first === second, "one load");
@@ -125,6 +232,26 @@ test("the entry for browsers, in Node: load() once, again after a failure, and n
   await load();
   const key = SigningKey.generate("ML-DSA-44");
   ok(key.verifyingKey.verify(bytes, key.sign(bytes)));
+});
+
+test("the collector frees keys that nobody holds", () => {
+  // Rounds in tasks of their own, since what a task held is collected after it.
+  const program = `
+    const { DecapsulationKey } = await import("pqtls");
+    const glue = await import(new URL("pqtls_wasm.js", import.meta.resolve("pqtls")));
+    const { memory } = glue.initSync();
+    const round = async () => {
+      for (let i = 0; i < 500; i++) DecapsulationKey.generate("ML-KEM-1024").encapsulationKey.encapsulate();
+      for (let i = 0; i < 3; i++) {
+        gc();
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    };
+    for (let i = 0; i < 3; i++) await round();
+    const before = memory.buffer.byteLength;
+    for (let i = 0; i < 8; i++) await round();
+    console.log(memory.buffer.byteLength - before);`;
+  same(evaluated(program, { flags: ["--expose-gc"] }), "0\n");
 });
 
 test("the entries have one class of errors", () => {
