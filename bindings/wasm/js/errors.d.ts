@@ -14,16 +14,22 @@ export type ErrorCode =
   | "no-seed"
   | "form-unavailable"
   | "no-mu"
+  | "invalid-signature"
+  | "cannot-stream"
+  | "pre-hash"
   | "refused-input"
   | "no-randomness"
   | "freed"
   | "no-constructor"
   | "not-loaded"
   | "internal"
+  | "broken"
+  | "busy"
   | "error";
 
 /** Why a call failed. */
 export class PqtlsError extends Error {
+  constructor(code: ErrorCode, message?: string, options?: { cause?: unknown });
   readonly name: "PqtlsError";
   /** For programs. */
   readonly code: ErrorCode;

@@ -7,6 +7,9 @@ export async function right(message: Uint8Array, pem: string): Promise<Uint8Arra
   await load();
   await load(new URL("https://example.org/simd128.wasm"));
   await load(new Uint8Array(5));
+  await load(fetch("https://example.org/simd128.wasm"));
+  await load(new Request("https://example.org/simd128.wasm"));
+  await load(new WebAssembly.Module(new Uint8Array(8)));
   const algorithm: SignatureAlgorithm = "ML-DSA-65";
   const kem: KemAlgorithm = "ML-KEM-768";
   const form: PrivateKeyForm = "both";
@@ -58,5 +61,7 @@ export function wrong(key: SigningKey, verifier: VerifyingKey, opener: Decapsula
   // @ts-expect-error: another kind
   const other: SigningKey = opener;
   // @ts-expect-error: no such code
-  if (new PqtlsError().code === "oops") void other;
+  if (new PqtlsError("error", "words", { cause: other }).code === "oops") void other;
+  // @ts-expect-error: a code is needed
+  new PqtlsError();
 }

@@ -5,6 +5,10 @@
  * Every function throws a {@link PqtlsError}, and nothing else. Keys are in the module's memory until
  * {@link Key.free} or the collector wipes them.
  *
+ * An exception that goes through the module, such as for want of stack, is a {@link PqtlsError} with the code
+ * "internal". The module's memory is then wiped, and every key of it gives "broken": call {@link load}, and make the
+ * keys anew.
+ *
  * The package's two entries, `pqtls` and `pqtls/slh-dsa`, are alike but for the algorithms. Each has its own module
  * and classes: a program wants one of them.
  */
@@ -19,22 +23,36 @@ export type PrivateKeyForm = "seed" | "expanded" | "both";
 /** What signer and verifier agree on beside the key. */
 export interface SignatureOptions {
   /** Keeps signatures for different purposes apart: at most 255 bytes, by default none. */
-  context?: Uint8Array;
+  context?: Uint8Array | undefined;
 }
 
 export interface PrivateKeyOptions {
   /** By default the seed, or for SLH-DSA the one form that it has. */
-  form?: PrivateKeyForm;
+  form?: PrivateKeyForm | undefined;
 }
 
 /**
+ * A URL, Request, Response or WebAssembly.Module: what each has that others have not, since programs without pages'
+ * types read this, too.
+ */
+export type ModuleSource =
+  | string
+  | { readonly href: string; readonly searchParams: object }
+  | { readonly url: string; readonly headers: object; arrayBuffer(): Promise<ArrayBuffer> }
+  | ArrayBuffer
+  | ArrayBufferView
+  | CompiledModule;
+
+/** WebAssembly.Module, if the program's types have it. */
+type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } } ? Module : never;
+
+/**
  * Loads the module: once, however often it is called. In Node it is loaded by the import, and this does nothing.
+ * After a call that failed with "internal", it loads the module anew.
  *
  * @param source where the module is, if not beside this file: its address, its bytes, or compiled
  */
-export function load(
-  source?: string | URL | Request | Response | BufferSource | WebAssembly.Module | Promise<Response>,
-): Promise<void>;
+export function load(source?: ModuleSource | Promise<ModuleSource>): Promise<void>;
 
 /** Whether this engine has SIMD128, so that the faster module is loaded. */
 export function simd128(): boolean;
@@ -66,23 +84,23 @@ export class SigningKey extends Key {
   /** A key in PKCS#8: DER, or PEM if it is a string. */
   static fromPkcs8(key: Uint8Array | string): SigningKey;
   readonly algorithm: SignatureAlgorithm;
-  /** The public half: always the same object, until it is freed. */
+  /** The public half: always the same object, which `free()` frees for all who hold it. Then there is another. */
   readonly verifyingKey: VerifyingKey;
   /** A copy of the seed, unless the key was read from its expanded form. */
-  readonly seed: Uint8Array | undefined;
+  readonly seed: Uint8Array<ArrayBuffer> | undefined;
   /** Signs a message, hedged by the randomness of Web Crypto. */
-  sign(message: Uint8Array, options?: SignatureOptions): Uint8Array;
+  sign(message: Uint8Array, options?: SignatureOptions): Uint8Array<ArrayBuffer>;
   /** Signs a message, always with the same result: for tests. {@link sign} withstands more attackers. */
-  signDeterministic(message: Uint8Array, options?: SignatureOptions): Uint8Array;
+  signDeterministic(message: Uint8Array, options?: SignatureOptions): Uint8Array<ArrayBuffer>;
   /** Signs what {@link VerifyingKey.mu} made of a message (external µ, ML-DSA alone): 64 bytes. */
-  signMu(mu: Uint8Array): Uint8Array;
+  signMu(mu: Uint8Array): Uint8Array<ArrayBuffer>;
   /** {@link signMu}, always with the same result. */
-  signMuDeterministic(mu: Uint8Array): Uint8Array;
+  signMuDeterministic(mu: Uint8Array): Uint8Array<ArrayBuffer>;
   /** Whether the halves of an SLH-DSA key belong together; it takes as long as making one. */
   check(): void;
-  toPkcs8(options?: PrivateKeyOptions): Uint8Array;
+  toPkcs8(options?: PrivateKeyOptions): Uint8Array<ArrayBuffer>;
   toPkcs8Pem(options?: PrivateKeyOptions): string;
-  toExpanded(): Uint8Array;
+  toExpanded(): Uint8Array<ArrayBuffer>;
 }
 
 /** The public key of ML-DSA or SLH-DSA, which verifies signatures. */
@@ -97,9 +115,9 @@ export class VerifyingKey extends Key {
   /** Whether the signature is one of the message with this µ. */
   verifyMu(mu: Uint8Array, signature: Uint8Array): boolean;
   /** µ of a message, which the signer needs instead of it (ML-DSA alone): 64 bytes. */
-  mu(message: Uint8Array, options?: SignatureOptions): Uint8Array;
-  toBytes(): Uint8Array;
-  toSpki(): Uint8Array;
+  mu(message: Uint8Array, options?: SignatureOptions): Uint8Array<ArrayBuffer>;
+  toBytes(): Uint8Array<ArrayBuffer>;
+  toSpki(): Uint8Array<ArrayBuffer>;
   toSpkiPem(): string;
 }
 
@@ -114,21 +132,21 @@ export class DecapsulationKey extends Key {
   /** A key in PKCS#8: DER, or PEM if it is a string. */
   static fromPkcs8(key: Uint8Array | string): DecapsulationKey;
   readonly algorithm: KemAlgorithm;
-  /** The public half: always the same object, until it is freed. */
+  /** The public half: always the same object, which `free()` frees for all who hold it. Then there is another. */
   readonly encapsulationKey: EncapsulationKey;
   /** A copy of the seed, unless the key was read from its expanded form. */
-  readonly seed: Uint8Array | undefined;
+  readonly seed: Uint8Array<ArrayBuffer> | undefined;
   /** The shared secret in a ciphertext: 32 bytes. A ciphertext of another key gives a secret that nobody has. */
-  decapsulate(ciphertext: Uint8Array): Uint8Array;
-  toPkcs8(options?: PrivateKeyOptions): Uint8Array;
+  decapsulate(ciphertext: Uint8Array): Uint8Array<ArrayBuffer>;
+  toPkcs8(options?: PrivateKeyOptions): Uint8Array<ArrayBuffer>;
   toPkcs8Pem(options?: PrivateKeyOptions): string;
-  toExpanded(): Uint8Array;
+  toExpanded(): Uint8Array<ArrayBuffer>;
 }
 
 /** A ciphertext for the key's owner, and the 32 secret bytes that it carries. */
 export interface Encapsulated {
-  ciphertext: Uint8Array;
-  sharedSecret: Uint8Array;
+  ciphertext: Uint8Array<ArrayBuffer>;
+  sharedSecret: Uint8Array<ArrayBuffer>;
 }
 
 /** The public key of ML-KEM, to which others encapsulate. */
@@ -142,7 +160,7 @@ export class EncapsulationKey extends Key {
   encapsulate(): Encapsulated;
   /** The shared secret that belongs to these 32 bytes m: for tests. Whoever knows m knows the secret. */
   encapsulateDeterministic(m: Uint8Array): Encapsulated;
-  toBytes(): Uint8Array;
-  toSpki(): Uint8Array;
+  toBytes(): Uint8Array<ArrayBuffer>;
+  toSpki(): Uint8Array<ArrayBuffer>;
   toSpkiPem(): string;
 }

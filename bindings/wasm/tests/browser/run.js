@@ -11,8 +11,9 @@ const SECONDS = 150;
 const [folder, vectorsFolder] = process.argv.slice(2);
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".css": "text/css", ".json": "application/json" };
 const HEADERS = {
-  // that the package needs no more than this
-  "content-security-policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
+  // that the package needs no more than this; styles and the frame are the demo's
+  "content-security-policy":
+    "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; frame-src 'self'",
   // so that there is shared memory
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",
