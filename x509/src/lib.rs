@@ -31,7 +31,8 @@
 //! * **Linting.** [`linting::lint`] says what in a certificate, a list or a request is not as the
 //!   standards ask.
 //!
-//! ```
+#![cfg_attr(feature = "slh-dsa", doc = "```")]
+#![cfg_attr(not(feature = "slh-dsa"), doc = "```ignore")]
 //! use pq_x509::pki_types::{ServerName, UnixTime};
 //! use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
 //!

@@ -7,7 +7,8 @@ use super::certificate::Certificate;
 /// What a chain of certificates costs, in bytes: to plan a PKI, to see where a
 /// handshake's bytes come from, and to stay within the limits of peers.
 ///
-/// ```
+#[cfg_attr(feature = "slh-dsa", doc = "```")]
+#[cfg_attr(not(feature = "slh-dsa"), doc = "```ignore")]
 /// use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey, Sizes};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
