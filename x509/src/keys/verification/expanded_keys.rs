@@ -2,7 +2,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{RwLock, TryLockError};
 
 /// The verifying keys that keep coming back, such as those of roots, in an expanded form `K`.
 ///
@@ -59,6 +59,13 @@ struct Kept<K> {
     used: AtomicU64,
 }
 
+enum Found<K> {
+    Key(Arc<K>),
+    Nothing,
+    /// Another thread changes the list.
+    Busy,
+}
+
 impl<K> ExpandedKeys<K> {
     /// No keys yet.
     pub const fn new() -> Self {
@@ -71,7 +78,8 @@ impl<K> ExpandedKeys<K> {
     }
 
     /// The key with these bytes in expanded form, which `expand` makes of them; or nothing, if
-    /// the key is new here.
+    /// the key is new here, or another thread is just keeping one: none waits for another, as it
+    /// would wait for ever in a process that was forked meanwhile, where the other is not.
     ///
     /// # Errors
     ///
@@ -81,8 +89,10 @@ impl<K> ExpandedKeys<K> {
         bytes: &[u8],
         expand: impl FnOnce() -> Result<K, E>,
     ) -> Result<Option<Arc<K>>, E> {
-        if let Some(kept) = self.kept(bytes) {
-            return Ok(Some(kept));
+        match self.kept(bytes) {
+            Found::Key(kept) => return Ok(Some(kept)),
+            Found::Busy => return Ok(None),
+            Found::Nothing => {}
         }
         if !self.was_seen(mark(bytes)) {
             return Ok(None);
@@ -92,12 +102,18 @@ impl<K> ExpandedKeys<K> {
         Ok(Some(key))
     }
 
-    fn kept(&self, bytes: &[u8]) -> Option<Arc<K>> {
-        // The list is whole whenever the lock is free, also after a panic.
-        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().find(|kept| *kept.bytes == *bytes)?;
+    fn kept(&self, bytes: &[u8]) -> Found<K> {
+        let kept = match self.kept.try_read() {
+            Ok(kept) => kept,
+            // The list is whole whenever the lock is free, also after a panic.
+            Err(TryLockError::Poisoned(kept)) => kept.into_inner(),
+            Err(TryLockError::WouldBlock) => return Found::Busy,
+        };
+        let Some(found) = kept.iter().find(|kept| *kept.bytes == *bytes) else {
+            return Found::Nothing;
+        };
         found.used.store(self.use_up(), Relaxed);
-        Some(found.key.clone())
+        Found::Key(found.key.clone())
     }
 
     /// Whether the mark is in the ring; it is from now on.
@@ -116,7 +132,12 @@ impl<K> ExpandedKeys<K> {
             key,
             used: AtomicU64::new(self.use_up()),
         };
-        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = match self.kept.try_write() {
+            Ok(kept) => kept,
+            Err(TryLockError::Poisoned(kept)) => kept.into_inner(),
+            // A later use keeps it.
+            Err(TryLockError::WouldBlock) => return,
+        };
         // Another thread may have come first.
         if kept.iter().any(|kept| kept.bytes == new.bytes) {
             return;
@@ -146,6 +167,15 @@ mod tests {
     use core::convert::Infallible;
 
     use super::*;
+
+    impl<K> Found<K> {
+        fn key(self) -> Option<Arc<K>> {
+            match self {
+                Self::Key(key) => Some(key),
+                Self::Nothing | Self::Busy => None,
+            }
+        }
+    }
 
     /// Keys that expand to their number.
     type Keys = ExpandedKeys<usize>;
@@ -187,10 +217,10 @@ mod tests {
         for i in 0..bytes(1).len() {
             let mut other = bytes(1);
             other[i] ^= 1;
-            assert_eq!(keys.kept(&other), None);
+            assert_eq!(keys.kept(&other).key(), None);
         }
-        assert_eq!(keys.kept(&bytes(1)[1..]), None);
-        assert_eq!(keys.kept(&bytes(1)).as_deref(), Some(&1));
+        assert_eq!(keys.kept(&bytes(1)[1..]).key(), None);
+        assert_eq!(keys.kept(&bytes(1)).key().as_deref(), Some(&1));
     }
 
     #[test]
@@ -210,12 +240,33 @@ mod tests {
         assert_eq!(kept(&keys), KEPT);
 
         // The first is used again, so that the second is the oldest.
-        assert!(keys.kept(&bytes(0)).is_some());
+        assert!(keys.kept(&bytes(0)).key().is_some());
         keys.keep(&bytes(KEPT), Arc::new(KEPT));
         assert_eq!(kept(&keys), KEPT);
-        assert!(keys.kept(&bytes(0)).is_some());
-        assert!(keys.kept(&bytes(1)).is_none());
-        assert!(keys.kept(&bytes(KEPT)).is_some());
+        assert!(keys.kept(&bytes(0)).key().is_some());
+        assert!(keys.kept(&bytes(1)).key().is_none());
+        assert!(keys.kept(&bytes(KEPT)).key().is_some());
+    }
+
+    /// As in a child that was forked while another thread had the lock.
+    #[test]
+    fn none_waits_for_a_lock() {
+        let keys = Keys::new();
+        for _ in 0..2 {
+            find(&keys, 1);
+        }
+        let writer = keys.kept.write().unwrap();
+        assert_eq!(find(&keys, 1), None);
+        drop(writer);
+        assert_eq!(find(&keys, 1).as_deref(), Some(&1));
+
+        find(&keys, 2);
+        let reader = keys.kept.read().unwrap();
+        assert_eq!(find(&keys, 2).as_deref(), Some(&2));
+        assert_eq!(reader.len(), 1);
+        drop(reader);
+        find(&keys, 2);
+        assert_eq!(kept(&keys), 2);
     }
 
     #[test]
@@ -228,7 +279,7 @@ mod tests {
             assert!(find(&keys, number).is_none());
         }
         assert_eq!(kept(&keys), 1);
-        assert!(keys.kept(&bytes(0)).is_some());
+        assert!(keys.kept(&bytes(0)).key().is_some());
         // The ring has forgotten the first of them.
         assert!(find(&keys, 1).is_none());
     }
