@@ -1,5 +1,6 @@
 //! Files that are written.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -15,28 +16,52 @@ pub(super) enum Access {
     All,
 }
 
-/// Writes a file that is new, or replaces one if that is asked for.
+/// Writes a file that is new, or replaces one if that is asked for. One that is replaced stays what it is until the new
+/// one is complete, and where writing fails.
 pub(super) fn write_file(
     path: &Path,
     contents: &[u8],
     access: Access,
     overwrite: bool,
 ) -> PyResult<()> {
-    let write = || -> io::Result<()> {
-        if overwrite {
-            // A new file, as the old one may be for others to read.
-            match fs::remove_file(path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        if access == Access::Owner {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        options.open(path)?.write_all(contents)
+    let write = || match overwrite {
+        // A new file, as the old one may be for others to read.
+        true => replace(path, contents, access),
+        false => create(path, contents, access),
     };
     write().map_err(|error| of_file(&error, path))
+}
+
+fn replace(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
+    // It is in the same folder, as files can't be renamed from one file system to another.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    loop {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let temporary = path.with_file_name(format!(".pqtls-{}-{count}", std::process::id()));
+        match create(&temporary, contents, access) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(error),
+            Ok(()) => {}
+        }
+        return fs::rename(&temporary, path).inspect_err(|_| remove(&temporary));
+    }
+}
+
+/// Writes a file that is new, and leaves none if that fails.
+fn create(path: &Path, contents: &[u8], access: Access) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if access == Access::Owner {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut file = options.open(path)?;
+    let written = file.write_all(contents).and_then(|()| file.sync_all());
+    drop(file);
+    written.inspect_err(|_| remove(path))
+}
+
+/// Removes a file that was begun. What kept it from being written is the error to tell of.
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path);
 }
