@@ -2,8 +2,11 @@
 
 use alloc::sync::Arc;
 use core::num::NonZero;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::time::Duration;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use pq_x509::{KeyError, SignatureOptions};
 use pyo3::buffer::PyBuffer;
@@ -11,8 +14,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use crate::errors::OrRaise;
-use crate::input::{Bytes, kept};
+use crate::errors::Raise;
+use crate::errors::exceptions::OperationError;
+use crate::input::{Bytes, contents, filled, kept};
 use crate::keys::{Prepared, VerifyingKey, options};
 use crate::lanes::{Signed, side_by_side};
 
@@ -54,6 +58,13 @@ pub(crate) fn verify_many(
         }
     }
     let context = context.as_deref().unwrap_or_default();
+    if context.len() > MAX_CONTEXT_LEN {
+        return Err(OperationError::new_err(format!(
+            "the context has {} bytes; it may have at most 255 bytes",
+            context.len()
+        )));
+    }
+    let results = filled(count, false)?;
     let batch = Batch {
         keys,
         messages,
@@ -61,9 +72,13 @@ pub(crate) fn verify_many(
         context,
         options,
     };
-    // What the lanes don't do, or would be an error.
-    let singly = pre_hash.is_some() || context.len() > MAX_CONTEXT_LEN;
-    py.detach(|| batch.verify(threads, singly)).or_raise()
+    // What the lanes don't do, or is done before a key for them is prepared.
+    let singly = pre_hash.is_some() || count < SHARE;
+    match py.detach(|| batch.verify(results, threads, singly)) {
+        Ok(results) => Ok(results),
+        Err(Stopped::By(error)) => Err(error.raise()),
+        Err(Stopped::BySignal(error)) => Err(error),
+    }
 }
 
 struct Batch<'a> {
@@ -77,23 +92,40 @@ struct Batch<'a> {
 /// FIPS 204, algorithm 2.
 const MAX_CONTEXT_LEN: usize = 255;
 
+/// How often the calling thread looks for signals, such as that of Ctrl-C: it takes the interpreter's lock.
+const SIGNALS: Duration = Duration::from_millis(50);
+
+/// Why a batch was not verified to its end.
+enum Stopped {
+    By(KeyError),
+    BySignal(PyErr),
+}
+
 /// How many a thread takes at a time: as many as fill the lanes twice.
 const SHARE: usize = 16;
 
 impl Batch<'_> {
-    fn verify(&self, threads: Option<NonZero<usize>>, singly: bool) -> Result<Vec<bool>, KeyError> {
+    fn verify(
+        &self,
+        mut results: Vec<bool>,
+        threads: Option<NonZero<usize>>,
+        singly: bool,
+    ) -> Result<Vec<bool>, Stopped> {
         let key = match &self.keys {
-            Keys::One(key) if !singly && self.signatures.len() > 1 => side_by_side(key.key()),
+            Keys::One(key) if !singly => side_by_side(key.key()),
             _ => None,
         };
-        let mut results = vec![false; self.signatures.len()];
         let threads = threads.unwrap_or_else(cores).get();
         let threads = threads.min(results.len().div_ceil(SHARE));
         let shares = Mutex::new(results.chunks_mut(SHARE).enumerate());
         // The lock is for taking a share, not for working on it.
         let next = || shares.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || -> Result<(), KeyError> {
-            while let Some((share, results)) = next() {
+        let stop = AtomicBool::new(false);
+        let work = |signals: &mut dyn FnMut() -> PyResult<()>| -> Result<(), Stopped> {
+            while !stop.load(Ordering::Relaxed)
+                && let Some((share, results)) = next()
+            {
+                signals().map_err(Stopped::BySignal)?;
                 let start = share * SHARE;
                 match &key {
                     Some(key) => {
@@ -106,19 +138,35 @@ impl Batch<'_> {
                     }
                     None => {
                         for (i, result) in results.iter_mut().enumerate() {
-                            *result = self.verify_one(start + i)?;
+                            *result = self.verify_one(start + i).map_err(Stopped::By)?;
                         }
                     }
                 }
             }
             Ok(())
         };
+        let work = |signals: &mut dyn FnMut() -> PyResult<()>| {
+            work(signals).inspect_err(|_| stop.store(true, Ordering::Relaxed))
+        };
+        // Python handles signals on one thread, which may be the one that calls.
+        let mut looked = Instant::now();
+        let mut signals = || {
+            if looked.elapsed() < SIGNALS {
+                return Ok(());
+            }
+            looked = Instant::now();
+            Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()))
+        };
         thread::scope(|scope| {
             // One that can't be had leaves its work to the others.
             let others: Vec<_> = (1..threads)
-                .filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+                .filter_map(|_| {
+                    thread::Builder::new()
+                        .spawn_scoped(scope, || work(&mut || Ok(())))
+                        .ok()
+                })
                 .collect();
-            let mut done = work();
+            let mut done = work(&mut signals);
             for other in others {
                 let of_other = other
                     .join()
@@ -190,7 +238,7 @@ impl Rows {
                 )));
             };
             return Ok(Self::Array {
-                bytes: buffer.to_vec(object.py())?,
+                bytes: contents(object.py(), &buffer)?,
                 rows,
                 width,
             });
@@ -215,6 +263,11 @@ impl Rows {
 }
 
 fn cores() -> NonZero<usize> {
-    static CORES: OnceLock<NonZero<usize>> = OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN))
+    // Zero until it is known. Threads that come at once ask for the same: none waits, as a forked child would for ever.
+    static CORES: AtomicUsize = AtomicUsize::new(0);
+    NonZero::new(CORES.load(Ordering::Relaxed)).unwrap_or_else(|| {
+        let cores = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        CORES.store(cores.get(), Ordering::Relaxed);
+        cores
+    })
 }

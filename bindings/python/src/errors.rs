@@ -11,19 +11,88 @@ use pyo3::{PyErr, PyResult};
 
 /// The exceptions by the names that Python has for them, which are also those of the errors.
 pub(crate) mod exceptions {
-    use pyo3::import_exception;
+    use pyo3::exceptions::PyException;
+    use pyo3::prelude::*;
+    use pyo3::sync::PyOnceLock;
+    use pyo3::types::PyType;
 
-    import_exception!(pqtls._errors, CertificateError);
-    import_exception!(pqtls._errors, InvalidKey);
-    import_exception!(pqtls._errors, InvalidSignature);
-    import_exception!(pqtls._errors, IssueError);
-    import_exception!(pqtls._errors, OperationError);
-    import_exception!(pqtls._errors, ProtectionError);
-    import_exception!(pqtls._errors, RandomnessError);
-    import_exception!(pqtls._errors, RequestError);
-    import_exception!(pqtls._errors, RevocationListError);
-    import_exception!(pqtls._errors, UnknownAlgorithm);
-    import_exception!(pqtls._errors, ValidationError);
+    /// A class that the module fetches when it begins. Later an import can fail: the interpreter may be ending, or
+    /// somebody may have taken `_errors` away.
+    struct Class {
+        name: &'static str,
+        class: PyOnceLock<Py<PyType>>,
+    }
+
+    impl Class {
+        const fn new(name: &'static str) -> Self {
+            Self {
+                name,
+                class: PyOnceLock::new(),
+            }
+        }
+
+        fn fetch(&self, errors: &Bound<'_, PyModule>) -> PyResult<()> {
+            let class = errors.getattr(self.name)?.cast_into::<PyType>()?;
+            // Were it there already, it would be the same one.
+            let _ = self.class.set(errors.py(), class.unbind());
+            Ok(())
+        }
+
+        /// The exception, or one of Python's own with the same words, if there is no interpreter to have it from.
+        fn raise(&self, words: String) -> PyErr {
+            let found = Python::try_attach(|py| {
+                let class = self.class.get(py)?.bind(py).clone();
+                Some(PyErr::from_type(class, (words.clone(),)))
+            });
+            let found = found.flatten();
+            found.unwrap_or_else(|| PyException::new_err(format!("{}: {words}", self.name)))
+        }
+    }
+
+    macro_rules! exceptions {
+        ($($name:ident),+ $(,)?) => {
+            $(
+                pub(crate) struct $name;
+
+                impl $name {
+                    const CLASS: &Class = {
+                        static CLASS: Class = Class::new(stringify!($name));
+                        &CLASS
+                    };
+
+                    pub(crate) fn new_err(words: impl Into<String>) -> PyErr {
+                        Self::CLASS.raise(words.into())
+                    }
+                }
+            )+
+
+            /// Fetches the classes from `_errors` of the package that `module` is in, whatever its name.
+            pub(crate) fn fetch(module: &Bound<'_, PyModule>) -> PyResult<()> {
+                let name = module.name()?;
+                let errors = match name.to_str()?.rsplit_once('.') {
+                    Some((package, _)) => format!("{package}._errors"),
+                    None => "_errors".to_owned(),
+                };
+                let errors = module.py().import(errors)?;
+                $($name::CLASS.fetch(&errors)?;)+
+                Ok(())
+            }
+        };
+    }
+
+    exceptions!(
+        CertificateError,
+        InvalidKey,
+        InvalidSignature,
+        IssueError,
+        OperationError,
+        ProtectionError,
+        RandomnessError,
+        RequestError,
+        RevocationListError,
+        UnknownAlgorithm,
+        ValidationError,
+    );
 }
 
 /// An error that Python has an exception for.

@@ -1,17 +1,19 @@
 //! What functions take: bytes in any object that has a buffer, texts, times, files.
 
-use core::hash::Hasher;
+use alloc::borrow::Cow;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::ops::Deref;
-use std::hash::DefaultHasher;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pq_x509::pki_types::UnixTime;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDateTime, PyInt, PyString};
+use pyo3::types::{PyBytes, PyDateTime, PyInt, PyList, PySequence, PyString};
 use zeroize::Zeroizing;
 
 use crate::errors::of_file;
@@ -50,19 +52,43 @@ pub(crate) fn kept(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBackedBytes> {
     if object.is_instance_of::<PyBytes>() {
         return Ok(object.extract()?);
     }
-    let bytes = PyBytes::new(object.py(), &copied(object)?);
+    let py = object.py();
+    let buffer = buffer(object)?;
+    let bytes = PyBytes::new_with(py, buffer.item_count(), |copy| {
+        buffer.copy_to_slice(py, copy)
+    })?;
     Ok(bytes.into())
 }
 
 fn copied(object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<u8>> {
-    let py = object.py();
+    contents(object.py(), &buffer(object)?)
+}
+
+/// A copy of what a buffer holds. It may be more than there is memory for: NumPy has views of any size.
+pub(crate) fn contents(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>> {
+    let mut bytes = filled(buffer.item_count(), 0)?;
+    buffer.copy_to_slice(py, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// So many times the same, or MemoryError.
+pub(crate) fn filled<T: Clone>(len: usize, item: T) -> PyResult<Vec<T>> {
+    let mut items = Vec::new();
+    if items.try_reserve_exact(len).is_err() {
+        return Err(PyMemoryError::new_err(()));
+    }
+    items.resize(len, item);
+    Ok(items)
+}
+
+fn buffer(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBuffer<u8>> {
     let Ok(buffer) = PyBuffer::<u8>::get(&object) else {
         let name = object.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
             "a bytes-like object is required, not '{name}'"
         )));
     };
-    buffer.to_vec(py)
+    Ok(buffer)
 }
 
 /// A `str`, or the bytes of a text, as PEM files have it.
@@ -83,11 +109,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Text<'a> {
 }
 
 impl Text<'_> {
-    pub(crate) fn as_str(&self) -> PyResult<&str> {
+    pub(crate) fn as_pem(&self) -> PemText<'_> {
         match self {
-            Self::Str(text) => Ok(text),
-            Self::Bytes(bytes) => core::str::from_utf8(bytes)
-                .map_err(|error| PyValueError::new_err(format!("the text is not UTF-8: {error}"))),
+            Self::Str(text) => PemText::Whole(text),
+            Self::Bytes(bytes) => PemText::of(bytes),
         }
     }
 
@@ -96,6 +121,39 @@ impl Text<'_> {
         match self {
             Self::Str(text) => text.as_bytes(),
             Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// A text that may have PEM in it. PEM is ASCII (RFC 7468), and what stands around it can be in any encoding.
+pub(crate) enum PemText<'a> {
+    Whole(&'a str),
+    /// with `?` for each byte that is not ASCII
+    Ascii(Zeroizing<String>),
+}
+
+impl<'a> PemText<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        if let Ok(text) = core::str::from_utf8(bytes) {
+            return Self::Whole(text);
+        }
+        // No longer than it is, so that it is not moved, and left behind, as it grows.
+        let mut text = Zeroizing::new(String::with_capacity(bytes.len()));
+        text.extend(bytes.iter().map(|byte| match byte.is_ascii() {
+            true => char::from(*byte),
+            false => '?',
+        }));
+        Self::Ascii(text)
+    }
+}
+
+impl Deref for PemText<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Whole(text) => text,
+            Self::Ascii(text) => text,
         }
     }
 }
@@ -146,8 +204,40 @@ pub(crate) fn system_time(time: UnixTime) -> SystemTime {
 
 /// What a file holds, wiped afterwards.
 pub(crate) fn read_file(py: Python<'_>, path: &Path) -> PyResult<Zeroizing<Vec<u8>>> {
-    let read = py.detach(|| std::fs::read(path));
-    let bytes = read.map_err(|error| of_file(&error, path))?;
+    py.detach(|| read_wiped(path))
+        .map_err(|error| of_file(&error, path))
+}
+
+/// Reads into memory that is wiped, also what was too small.
+fn read_wiped(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut file = File::open(path)?;
+    // Files that are not regular have no length.
+    let expected = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    let mut bytes = zeroed(expected.saturating_add(1))?;
+    let mut len = 0;
+    loop {
+        if len == bytes.len() {
+            let mut larger = zeroed(len.saturating_mul(2).max(4096))?;
+            larger[..len].copy_from_slice(&bytes);
+            bytes = larger;
+        }
+        match file.read(&mut bytes[len..]) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(len);
+    Ok(bytes)
+}
+
+fn zeroed(len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(len)
+        .map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+    bytes.resize(len, 0);
     Ok(Zeroizing::new(bytes))
 }
 
@@ -159,17 +249,62 @@ pub(crate) fn read_document<T>(
     from_der: impl FnOnce(&[u8]) -> PyResult<T>,
 ) -> PyResult<T> {
     let bytes = read_file(py, &path)?;
-    match core::str::from_utf8(&bytes) {
-        Ok(text) if text.contains("-----BEGIN ") => from_pem(text),
-        _ => from_der(&bytes),
+    match has_pem(&bytes) {
+        true => from_pem(&PemText::of(&bytes)),
+        false => from_der(&bytes),
     }
 }
 
-/// What `hash()` gives for an object that is these bytes.
-pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(bytes);
-    hasher.finish()
+/// Whether there is a line that begins a block of PEM. DER of more than 127 bytes has 0x30 and a length that no text
+/// begins with.
+fn has_pem(bytes: &[u8]) -> bool {
+    const BEGIN: &[u8] = b"-----BEGIN ";
+    let is_der = matches!(bytes, [0x30, 0x80..=0x88, ..]);
+    !is_der && bytes.windows(BEGIN.len()).any(|window| window == BEGIN)
+}
+
+/// What `hash()` gives for an object that is these bytes, which are not secret: Python's own, with the key that each
+/// process draws, so that nobody can choose bytes that collide.
+pub(crate) fn hash_of(py: Python<'_>, bytes: &[u8]) -> PyResult<isize> {
+    PyBytes::new(py, bytes).hash()
+}
+
+/// Has PyO3 import what it would import when it is first used. A child that was forked while another thread did that
+/// would wait for it for ever.
+pub(crate) fn warm(py: Python<'_>) -> PyResult<()> {
+    PyList::empty(py).try_iter()?.size_hint();
+    // Only what is no list or tuple is compared with the abstract class.
+    let _ = PyBytes::new(py, &[]).cast::<PySequence>();
+    let time = SystemTime::UNIX_EPOCH.into_pyobject(py)?;
+    time.extract::<SystemTime>()?;
+    let _ = time.cast::<PyDateTime>();
+    for address in [
+        IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(Ipv6Addr::LOCALHOST),
+    ] {
+        address.into_pyobject(py)?.extract::<IpAddr>()?;
+    }
+    integer(py, &[1])?.extract::<usize>()?;
+    Ok(())
+}
+
+/// What was passed as a name, to be shown in an error: it may be a secret or a log's poison, as it is no name. Names
+/// known here are shorter, and plain.
+pub(crate) fn shown(name: &str) -> Cow<'_, str> {
+    const MAX: usize = 32;
+    let plain = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '`');
+    if name.len() <= MAX && name.chars().all(plain) {
+        return name.into();
+    }
+    let mut shown: String = name
+        .chars()
+        .take(MAX)
+        .map(|c| if plain(c) { c } else { '?' })
+        .collect();
+    if name.chars().nth(MAX).is_some() {
+        shown.push_str("...");
+    }
+    shown.into()
 }
 
 /// A number of big-endian bytes as Python's.

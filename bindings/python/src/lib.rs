@@ -41,4 +41,11 @@ mod _pqtls {
     };
     #[pymodule_export]
     use crate::validation::ChainValidator;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::errors::exceptions::fetch(module)?;
+        crate::input::warm(module.py())
+    }
 }

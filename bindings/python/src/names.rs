@@ -1,11 +1,14 @@
 //! The words that stand for algorithms, hash functions, forms of keys, key usages and reasons.
 
 use core::fmt::Display;
+use core::str::FromStr;
 
 use pq_x509::{CrlReason, KeyUsages, PreHash, PrivateKeyForm, Purpose};
 use pyo3::PyResult;
 
+use crate::errors::OrRaise;
 use crate::errors::exceptions::UnknownAlgorithm;
+use crate::input::shown;
 
 /// Finds what has this name, in letters of either case.
 fn find<T: Copy, N: Display>(
@@ -24,8 +27,15 @@ fn find<T: Copy, N: Display>(
         .collect();
     let known = known.join(", ");
     Err(UnknownAlgorithm::new_err(format!(
-        "{name:?} is not a {what} known here; known: {known}"
+        "\"{}\" is not a {what} known here; known: {known}",
+        shown(name)
     )))
+}
+
+/// The algorithm of this name.
+pub(crate) fn algorithm<A: FromStr<Err = pq_x509::UnknownAlgorithm>>(name: &str) -> PyResult<A> {
+    // The error has the name in it: it is to be that of a name that can be shown, which is none either.
+    name.parse().or_else(|_| shown(name).parse()).or_raise()
 }
 
 pub(crate) fn pre_hash(name: &str) -> PyResult<PreHash> {

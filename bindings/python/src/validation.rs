@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::certificates::{Certificate, CertificateRevocationList};
 use crate::errors::OrRaise;
-use crate::input::{Time, unix_time};
+use crate::input::{Time, shown, unix_time};
 use crate::names;
 
 /// Decides whether a chain of certificates leads to a root that is trusted. It never changes, and threads may share it.
@@ -192,6 +192,9 @@ impl ChainValidator {
 
 fn server_name(name: &str) -> PyResult<ServerName<'_>> {
     ServerName::try_from(name).map_err(|_| {
-        PyValueError::new_err(format!("{name:?} is neither a DNS name nor an IP address"))
+        PyValueError::new_err(format!(
+            "\"{}\" is neither a DNS name nor an IP address",
+            shown(name)
+        ))
     })
 }

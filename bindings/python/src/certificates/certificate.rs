@@ -45,8 +45,8 @@ document!(Certificate {
     /// Reads all certificates in a PEM text, a `str` or bytes, in its order.
     #[staticmethod]
     fn chain_from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Vec<Self>> {
-        let text = data.as_str()?;
-        py.detach(|| Self::read_chain(text))
+        let text = data.as_pem();
+        py.detach(|| Self::read_chain(&text))
     }
 
     /// Reads all certificates in a PEM file, or the one in a DER file.

@@ -27,8 +27,8 @@ macro_rules! document {
             /// Reads the first one in a PEM text, a `str` or bytes.
             #[staticmethod]
             fn from_pem(py: Python<'_>, data: $crate::input::Text<'_>) -> PyResult<Self> {
-                let text = data.as_str()?;
-                py.detach(|| Self::read_pem(text))
+                let text = data.as_pem();
+                py.detach(|| Self::read_pem(&text))
             }
 
             /// The document as PEM.
@@ -55,8 +55,8 @@ macro_rules! document {
                 Ok(same.into_pyobject(py)?.to_owned().into_any().unbind())
             }
 
-            fn __hash__(&self) -> u64 {
-                $crate::input::hash_of(self.der())
+            fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+                $crate::input::hash_of(py, self.der())
             }
 
             fn __reduce__<'py>(

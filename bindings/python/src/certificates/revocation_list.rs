@@ -33,8 +33,8 @@ document!(CertificateRevocationList {
     /// Reads all lists in a PEM text, a `str` or bytes, in its order.
     #[staticmethod]
     fn all_from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Vec<Self>> {
-        let text = data.as_str()?;
-        let lists = py.detach(|| pq_x509::CertificateRevocationList::all_from_pem(text));
+        let text = data.as_pem();
+        let lists = py.detach(|| pq_x509::CertificateRevocationList::all_from_pem(&text));
         Ok(lists.or_raise()?.into_iter().map(Self).collect())
     }
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
 use crate::errors::exceptions::IssueError;
-use crate::input::{Time, big_endian};
+use crate::input::{Time, big_endian, shown};
 use crate::names;
 
 /// What a certificate is to say. Each method returns a new builder, and what it was called on stays what it is. An
@@ -243,7 +243,8 @@ fn parse_network(network: &Bound<'_, PyAny>) -> PyResult<(IpAddr, u8)> {
         .and_then(|(address, prefix_len)| Some((address.parse().ok()?, prefix_len.parse().ok()?)));
     parsed.ok_or_else(|| {
         PyValueError::new_err(format!(
-            "{text:?} is not a network; write it as \"10.0.0.0/8\" or \"2001:db8::/32\""
+            "\"{}\" is not a network; write it as \"10.0.0.0/8\" or \"2001:db8::/32\"",
+            shown(text)
         ))
     })
 }

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use pq_x509::{EncryptedPrivateKey, Protection, SubjectKey};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -36,7 +36,7 @@ private_key!(DecapsulationKey {
     /// Makes a new key from the operating system's randomness.
     #[staticmethod]
     fn generate(py: Python<'_>, algorithm: &str) -> PyResult<Self> {
-        let algorithm = algorithm.parse().or_raise()?;
+        let algorithm = names::algorithm(algorithm)?;
         let key = py.detach(|| pq_x509::DecapsulationKey::generate(algorithm));
         Ok(Self::new(key.or_raise()?))
     }

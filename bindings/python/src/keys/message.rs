@@ -30,6 +30,9 @@ pub(super) fn variant(deterministic: bool) -> SigningVariant {
 /// Hashes a message that comes in pieces, such as a file that is larger than the memory, for its signature to be
 /// made or verified: `SigningKey.hasher` and `VerifyingKey.hasher` make one.
 ///
+/// Threads may share one. In a process that was forked while another thread was in `update`, begin another: that one
+/// waits for a thread that is not there.
+///
 /// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
 /// >>> hasher = key.hasher()
 /// >>> hasher.update(b"mess")

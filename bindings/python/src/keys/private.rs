@@ -16,8 +16,8 @@ macro_rules! private_key {
                 data: Text<'_>,
                 passphrase: Option<Text<'_>>,
             ) -> PyResult<Self> {
-                let text = data.as_str()?;
-                py.detach(|| Self::read_pem(text, passphrase.as_ref()))
+                let text = data.as_pem();
+                py.detach(|| Self::read_pem(&text, passphrase.as_ref()))
             }
 
             /// Reads a PKCS#8 private key from DER, with a passphrase one under it.
@@ -48,7 +48,7 @@ macro_rules! private_key {
             /// times n for SLH-DSA (SK.seed ‖ SK.prf ‖ PK.seed of FIPS 205).
             #[staticmethod]
             fn from_seed(py: Python<'_>, algorithm: &str, seed: Bytes<'_>) -> PyResult<Self> {
-                let algorithm = algorithm.parse().or_raise()?;
+                let algorithm = names::algorithm(algorithm)?;
                 let key = py.detach(|| pq_x509::$key::from_seed(algorithm, &seed));
                 Ok(Self::new(key.or_raise()?))
             }
@@ -56,7 +56,7 @@ macro_rules! private_key {
             /// Reads a key from its expanded form, as `to_expanded` gives it.
             #[staticmethod]
             fn from_expanded(py: Python<'_>, algorithm: &str, data: Bytes<'_>) -> PyResult<Self> {
-                let algorithm = algorithm.parse().or_raise()?;
+                let algorithm = names::algorithm(algorithm)?;
                 let key = py.detach(|| pq_x509::$key::from_expanded(algorithm, &data));
                 Ok(Self::new(key.or_raise()?))
             }
@@ -66,13 +66,13 @@ macro_rules! private_key {
             /// PBKDF2 makes of it; then a key of ML-DSA or ML-KEM is seed and expanded key, so that changes are noticed.
             /// Some readers, pyca's cryptography for one, know seeds only: for them ask for `form="seed"`.
             #[pyo3(signature = (*, form=None, passphrase=None))]
-            fn to_pem(
+            fn to_pem<'py>(
                 &self,
-                py: Python<'_>,
+                py: Python<'py>,
                 form: Option<&str>,
                 passphrase: Option<Text<'_>>,
-            ) -> PyResult<String> {
-                self.write_pem(py, form, passphrase).map(|text| text.to_string())
+            ) -> PyResult<Bound<'py, PyString>> {
+                Ok(PyString::new(py, &self.write_pem(py, form, passphrase)?))
             }
 
             /// Writes the key as PKCS#8 DER, as `to_pem` does.
@@ -132,13 +132,14 @@ macro_rules! private_key {
                     return Ok(py.NotImplemented());
                 };
                 let other = &other.get().key;
-                let same = self.key.algorithm() == other.algorithm()
+                // The public halves first: they also have the mode of a key of SLH-DSA, which the private half lacks.
+                let same = self.key.spki() == other.spki()
                     && py.detach(|| self.key.to_expanded().ct_eq(&other.to_expanded()).into());
                 Ok(same.into_pyobject(py)?.to_owned().into_any().unbind())
             }
 
-            fn __hash__(&self) -> u64 {
-                hash_of(self.key.spki().as_ref())
+            fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+                hash_of(py, self.key.spki().as_ref())
             }
 
             fn __repr__(&self) -> String {

@@ -10,8 +10,8 @@ macro_rules! public_key {
             /// Reads the first public key (SubjectPublicKeyInfo) in a PEM text, a `str` or bytes.
             #[staticmethod]
             fn from_pem(py: Python<'_>, data: Text<'_>) -> PyResult<Self> {
-                let text = data.as_str()?;
-                let key = py.detach(|| pq_x509::$key::from_spki_pem(text));
+                let text = data.as_pem();
+                let key = py.detach(|| pq_x509::$key::from_spki_pem(&text));
                 Ok(Self::new(key.or_raise()?))
             }
 
@@ -37,7 +37,7 @@ macro_rules! public_key {
             /// Reads the raw key of FIPS 203, FIPS 204 or FIPS 205.
             #[staticmethod]
             fn from_bytes(py: Python<'_>, algorithm: &str, data: Bytes<'_>) -> PyResult<Self> {
-                let algorithm = algorithm.parse().or_raise()?;
+                let algorithm = names::algorithm(algorithm)?;
                 let key = py.detach(|| pq_x509::$key::from_bytes(algorithm, &data));
                 Ok(Self::new(key.or_raise()?))
             }
@@ -83,8 +83,8 @@ macro_rules! public_key {
                 Ok(same.into_pyobject(py)?.to_owned().into_any().unbind())
             }
 
-            fn __hash__(&self) -> u64 {
-                hash_of(self.key().to_spki_der())
+            fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+                hash_of(py, self.key().to_spki_der())
             }
 
             fn __repr__(&self) -> String {

@@ -7,7 +7,7 @@ use pq_x509::verification::Mode;
 use pq_x509::{EncryptedPrivateKey, KeyError, Protection, SubjectKey};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -43,7 +43,7 @@ private_key!(SigningKey {
     /// Makes a new key from the operating system's randomness. With the s sets of SLH-DSA it takes up to a second.
     #[staticmethod]
     fn generate(py: Python<'_>, algorithm: &str) -> PyResult<Self> {
-        let algorithm = algorithm.parse().or_raise()?;
+        let algorithm = names::algorithm(algorithm)?;
         let key = py.detach(|| pq_x509::SigningKey::generate(algorithm));
         Ok(Self::new(key.or_raise()?))
     }
@@ -103,6 +103,12 @@ private_key!(SigningKey {
         py.detach(|| self.key.check()).or_raise()
     }
 
+    /// Whether the key is for hashes of messages alone, as a file can say of a key of SLH-DSA (HashSLH-DSA, RFC 9909).
+    #[getter]
+    fn is_pre_hash(&self) -> bool {
+        self.key.verifying_key().mode() == Mode::PreHash
+    }
+
     /// The public key that verifies this key's signatures.
     #[getter]
     fn verifying_key(&self) -> VerifyingKey {
@@ -115,6 +121,8 @@ private_key!(SigningKey {
 pub(crate) struct Prepared {
     key: pq_x509::VerifyingKey,
     used: AtomicBool,
+    /// Whether a thread has begun to set `expanded`.
+    claimed: AtomicBool,
     expanded: OnceLock<pq_x509::VerifyingKey>,
 }
 
@@ -127,23 +135,30 @@ impl Prepared {
         Self {
             key,
             used: AtomicBool::new(false),
+            claimed: AtomicBool::new(false),
             expanded: OnceLock::new(),
         }
     }
 
     /// The key to verify one more signature with. To be called while other threads can run.
     pub(crate) fn for_one(&self) -> &pq_x509::VerifyingKey {
+        if let Some(expanded) = self.expanded.get() {
+            return expanded;
+        }
         match self.used.swap(true, Ordering::Relaxed) {
             true => self.for_many(),
             false => &self.key,
         }
     }
 
-    /// The same for many signatures. Threads that come at once compute the same: if one waited for another, it would
-    /// wait for ever in a process that was forked meanwhile, where the other is not.
+    /// The same for many signatures. Threads that come at once compute the same, and one of them sets it: if one waited
+    /// for another, it would wait for ever in a process that was forked meanwhile, where the other is not.
     pub(crate) fn for_many(&self) -> &pq_x509::VerifyingKey {
-        if self.expanded.get().is_none() {
-            let _ = self.expanded.set(self.key.expand());
+        if self.expanded.get().is_none() && !self.claimed.load(Ordering::Relaxed) {
+            let expanded = self.key.expand();
+            if !self.claimed.swap(true, Ordering::Relaxed) {
+                let _ = self.expanded.set(expanded);
+            }
         }
         self.expanded.get().unwrap_or(&self.key)
     }

@@ -1,0 +1,316 @@
+"""What is raised and written when something goes wrong: exceptions as the interpreter ends, files on full disks, too much
+of something, signals."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy
+import pqtls
+import pytest
+from algorithms import decapsulation_key, signing_key
+
+
+def run(program: str, *arguments: str, cwd: pathlib.Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-X", "faulthandler", "-X", "dev", "-c", program, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=cwd)
+
+
+def test_the_first_exception_as_the_interpreter_ends():
+    ended = run("""
+import pqtls
+key = pqtls.SigningKey.generate("ML-DSA-44")
+class Last:
+    def __init__(self):
+        self.key, self.error, self.print = key, pqtls.InvalidSignature, print
+    def __del__(self):
+        try:
+            self.key.verifying_key.verify(b"m", b"bad")
+        except self.error as error:
+            self.print("raised", error)
+        try:
+            self.key.from_pem("no key")
+        except Exception:
+            self.print("raised")
+last = Last()
+""")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "raised invalid ML-DSA-44 signature\nraised\n", "")
+
+
+def test_exceptions_after_errors_is_gone():
+    ended = run("""
+import sys, pqtls
+sys.modules["pqtls._errors"] = None
+try:
+    pqtls.SigningKey.generate("none")
+except pqtls.UnknownAlgorithm:
+    print("raised")
+""")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "raised\n", "")
+
+
+def test_exceptions_of_a_vendored_package(tmp_path):
+    shutil.copytree(pathlib.Path(pqtls.__file__).parent, tmp_path / "mine" / "vendored")
+    program = """
+import sys
+sys.modules["pqtls"] = None
+import mine.vendored as vendored
+try:
+    vendored.SigningKey.generate("none")
+except vendored.UnknownAlgorithm:
+    print("raised")
+"""
+    ended = run(program, cwd=tmp_path)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "raised\n", "")
+
+
+def test_nothing_is_imported_later():
+    """What PyO3 imports is imported by then: a child that was forked while another thread imports would wait for ever."""
+    ended = run("""
+import builtins, datetime, ipaddress, pqtls
+key = pqtls.SigningKey.generate("ML-DSA-44")
+address, now = ipaddress.ip_address("127.0.0.1"), datetime.datetime.now(datetime.UTC)
+imported = []
+def note(name, *rest, original=builtins.__import__):
+    imported.append(name)
+    return original(name, *rest)
+builtins.__import__ = note
+root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("R").validity(now, now + datetime.timedelta(1)), key)
+leaf = root.issue(pqtls.CertificateBuilder.server().ip_address(address), key)
+leaf.not_after, leaf.ip_addresses
+pqtls.ChainValidator([root.certificate]).validate_server([leaf], "127.0.0.1")
+pqtls.verify_many(key.verifying_key, [b"m"], [b""])
+try:
+    pqtls.ChainValidator(5)
+except TypeError:
+    pass
+builtins.__import__ = note.__kwdefaults__["original"]
+print(imported)
+""")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[]\n", "")
+
+
+@pytest.mark.parametrize("first", ["verify_many", "certificates"])
+def test_first_calls_in_children(first):
+    """Children are forked while other threads do something for the first time."""
+    work = {
+        "verify_many": "assert pqtls.verify_many(public, [b'm'] * 40, [signature] * 40) == [True] * 40",
+        "certificates": "leaf.verify_signature(root.certificate); leaf.not_after; leaf.ip_addresses; validator.validate_server([leaf], '::1')",
+    }[first]
+    for _ in range(3):
+        ended = run(f"""
+import os, signal, sys, threading, warnings, pqtls
+warnings.simplefilter("ignore")
+key = pqtls.SigningKey.generate("ML-DSA-44")
+public, signature = key.verifying_key, key.sign(b"m")
+root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("R"), key)
+leaf = root.issue(pqtls.CertificateBuilder.server().ip_address("::1"), key)
+validator = pqtls.ChainValidator([root.certificate])
+sys.setswitchinterval(1e-6)
+def work():
+    for _ in range(10):
+        {work}
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+children = []
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            work()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    children.append(child)
+for child in children:
+    assert os.waitpid(child, 0)[1] == 0
+for thread in threads: thread.join()
+print("end")
+""")
+        assert (ended.returncode, ended.stdout) == (0, "end\n"), ended.stderr
+
+
+def test_a_full_disk_leaves_the_old_key(tmp_path):
+    key = signing_key("ML-DSA-44")
+    path = tmp_path / "key"
+    key.save(path)
+    before = path.read_bytes()
+    ended = run(
+        """
+import resource, signal, sys, pqtls
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+key = pqtls.SigningKey.generate("ML-DSA-44")
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+for keywords in ({"overwrite": True}, {"form": "expanded", "overwrite": True}):
+    try:
+        key.save(sys.argv[1], **keywords)
+    except OSError as error:
+        assert error.filename == sys.argv[1], error
+        print("refused")
+try:
+    key.save(sys.argv[1] + ".new")
+except OSError:
+    print("refused")
+""",
+        str(path),
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "refused\n" * 3, "")
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["key"]
+
+
+def test_what_cannot_be_replaced(tmp_path):
+    with pytest.raises(IsADirectoryError):
+        signing_key("ML-DSA-44").save(tmp_path, overwrite=True)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(OSError):
+        signing_key("ML-DSA-44").save(folder, overwrite=True)
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_more_than_there_is_memory_for():
+    key = signing_key("ML-DSA-44").verifying_key
+    large = numpy.broadcast_to(numpy.uint8(0), (2**62,))
+    rows = numpy.zeros((2**60, 0), numpy.uint8)
+    with pytest.raises(MemoryError):
+        key.verify(large, b"")
+    with pytest.raises(MemoryError):
+        pqtls.verify_many(key, [large], [b""])
+    with pytest.raises(MemoryError):
+        pqtls.verify_many(key, numpy.broadcast_to(numpy.uint8(0), (1, 2**62)), [b""])
+    with pytest.raises(MemoryError):
+        pqtls.verify_many(key, rows, rows)
+
+
+def pre_hash_twins() -> list[pqtls.SigningKey]:
+    """One private key of SLH-DSA, for messages and for their hashes: the last arc of the object identifier is 20 and 35
+    (RFC 9909)."""
+    key = signing_key("SLH-DSA-SHA2-128f")
+    der = key.to_der()
+    oid = bytes.fromhex("060960864801650304 03".replace(" ", ""))
+    place = der.index(oid) + len(oid)
+    other = {0x14: 0x23, 0x15: 0x24}[der[place]]
+    return [key, pqtls.SigningKey.from_der(der[:place] + bytes([other]) + der[place + 1 :])]
+
+
+def test_equal_keys_have_equal_hashes():
+    pure, pre_hash = pre_hash_twins()
+    assert (pure.is_pre_hash, pre_hash.is_pre_hash) == (False, True)
+    assert pre_hash.verifying_key.is_pre_hash
+    assert pure != pre_hash and pure.verifying_key != pre_hash.verifying_key
+    assert len({pure, pre_hash}) == 2
+    for key in (pure, pre_hash):
+        again = pqtls.SigningKey.from_der(key.to_der())
+        assert again == key and hash(again) == hash(key)
+
+
+def test_hashes_differ_from_process_to_process():
+    der = signing_key("ML-DSA-44").verifying_key.to_der().hex()
+    program = "import pqtls, sys; print(hash(pqtls.VerifyingKey.from_der(bytes.fromhex(sys.argv[1]))))"
+    assert run(program, der).stdout != run(program, der).stdout
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        pqtls.SigningKey.generate,
+        pqtls.DecapsulationKey.generate,
+        lambda name: pqtls.VerifyingKey.from_bytes(name, b""),
+        lambda name: signing_key("ML-DSA-44").to_pem(form=name),
+        lambda name: signing_key("ML-DSA-44").sign(b"", pre_hash=name),
+        lambda name: pqtls.CertificateBuilder.ca("R").key_usage(name),
+    ],
+)
+def test_errors_show_little_of_what_was_passed(use):
+    with pytest.raises(pqtls.UnknownAlgorithm, match='^"a{32}\\.\\.\\." is not a') as refused:
+        use("a" * 33 + "SECRET")
+    assert "SECRET" not in str(refused.value)
+    with pytest.raises(pqtls.UnknownAlgorithm, match=r'^"x\?\?\?\?y" is not a'):
+        use('x\n\x1bé"y')
+
+
+def test_texts_in_other_encodings(tmp_path):
+    key, recipient = signing_key("ML-DSA-44"), decapsulation_key("ML-KEM-512")
+    root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("R"), key)
+    request = pqtls.RequestBuilder().dns_name("example.org").sign(key)
+    crl = root.issue_revocation_list(pqtls.CertificateRevocationListBuilder(1))
+    for thing, error in (
+        (key, pqtls.InvalidKey),
+        (recipient, pqtls.InvalidKey),
+        (key.verifying_key, pqtls.InvalidKey),
+        (recipient.encapsulation_key, pqtls.InvalidKey),
+        (root.certificate, pqtls.CertificateError),
+        (request, pqtls.RequestError),
+        (crl, pqtls.RevocationListError),
+    ):
+        kind = type(thing)
+        pem = "Schlüssel\n".encode("latin-1") + thing.to_pem().encode()
+        path = tmp_path / "pem"
+        path.write_bytes(pem)
+        assert kind.from_pem(pem) == kind.load(path) == thing
+        path.write_bytes(b"\xff\xfe")
+        for read in (lambda: kind.from_pem(b"\xff"), lambda: kind.load(path)):
+            with pytest.raises(error) as refused:
+                read()
+            assert type(refused.value) is error
+    inside = pem.replace(b"M", b"\xff", 1)
+    with pytest.raises(pqtls.RevocationListError):
+        pqtls.CertificateRevocationList.from_pem(inside)
+
+
+def test_the_context_of_no_signatures():
+    with pytest.raises(pqtls.OperationError, match="255 bytes"):
+        pqtls.verify_many(signing_key("ML-DSA-44").verifying_key, [], [], context=bytes(256))
+
+
+def test_one_failure_stops_all():
+    """The first key is for another hash, which is an error of all: the rest, of some seconds, is left."""
+    pure, pre_hash = pre_hash_twins()
+    signature = pure.sign(b"m", pre_hash="SHA-512")
+    keys = [pre_hash.verifying_key] + [pure.verifying_key] * 20_000
+    start = time.monotonic()
+    with pytest.raises(pqtls.OperationError):
+        pqtls.verify_many(keys, [b"m"] * len(keys), [signature] * len(keys), pre_hash="SHA-512", threads=2)
+    assert time.monotonic() - start < 1
+
+
+def test_signals_end_verify_many():
+    key = signing_key("SLH-DSA-SHA2-128f")
+    signature = key.sign(b"m")
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        pqtls.verify_many(key.verifying_key, [b"m"] * 40_000, [signature] * 40_000, threads=2)
+    timer.join()
+    assert time.monotonic() - start < 3
+
+
+@pytest.mark.parametrize("algorithm", ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"])
+def test_small_stacks(algorithm):
+    """512 KiB are enough for each call, as the README says."""
+    ended = run(f"""
+import threading, pqtls
+threading.stack_size(512 * 1024)
+def work():
+    key = pqtls.SigningKey.generate("{algorithm}")
+    signature = key.sign(b"m")
+    for _ in range(3):
+        key.verifying_key.verify(b"m", signature)
+    assert all(pqtls.verify_many(key.verifying_key, [b"m"] * 40, [signature] * 40))
+    root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("R"), key)
+    for _ in range(3):
+        root.certificate.verify_signature(root.certificate)
+    print("end")
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+""")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "end\n", "")
