@@ -159,7 +159,7 @@ def test_chains(root, ca, leaf):
     assert validator.validate_uri([client, ca.certificate], "urn:a:b")[0] == client
     for wrong, words in (
         (lambda: validator.validate_server([leaf, ca.certificate], "example.net"), "example.net"),
-        (lambda: validator.validate_server([leaf], "example.org"), "."),
+        (lambda: validator.validate_server([leaf], "example.org"), "no path from the certificate to a trusted root"),
         (lambda: validator.validate_server([], "example.org"), "the chain is empty"),
         (lambda: validator.validate_server(path, "example.org", NOW + 91 * DAY), "expired"),
         (lambda: validator.validate_server(path, "example.org", NOW - DAY), "not valid before|not yet valid"),
