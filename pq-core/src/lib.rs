@@ -61,6 +61,8 @@ pub mod ml_dsa;
 pub mod ml_kem;
 mod place;
 mod prehash;
+#[cfg(test)]
+mod proofs;
 mod sealed;
 mod secret;
 pub mod slh_dsa;

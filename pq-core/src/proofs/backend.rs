@@ -1,0 +1,256 @@
+//! The abstract backend: lanes that stand for every value that a number can have.
+
+use core::array;
+
+use super::inputs::Number;
+use super::values::{self, Id};
+use super::words::Word;
+use crate::arch::{
+    Backend, Choice, Coefficients, I16s, I32s, InCrate, IntoChoice, Kernel, NoSha256, Portable,
+    Vector,
+};
+use crate::sealed::Sealed;
+
+/// The token of the backend with `LANES` lanes of coefficients. Its hash functions compute with
+/// numbers, one lane at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Abstract<const LANES: usize>;
+
+impl<const LANES: usize> Sealed for Abstract<LANES> {}
+
+/// No public operation runs on it.
+impl<const LANES: usize> IntoChoice for Abstract<LANES> {
+    fn choice(self, _: InCrate) -> Choice {
+        Choice::Portable(Portable)
+    }
+}
+
+impl<const LANES: usize> Backend for Abstract<LANES>
+where
+    [i16; LANES]: Default,
+    [i32; LANES]: Default,
+{
+    type U64s = Word<u64, LANES>;
+    type Few = Word<u64, LANES>;
+    type U32s = Word<u32, LANES>;
+    type Sha256 = NoSha256;
+    type I16s = Lanes<i16, LANES>;
+    type I32s = Lanes<i32, LANES>;
+
+    const NAME: &'static str = "abstract";
+    const RANK: u8 = 0;
+
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+
+    fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+
+    fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+        for (i, sum) in sums.iter_mut().enumerate() {
+            for j in [2 * i, 2 * i + 1] {
+                let total = values::add_product(a[j].value(), b[j].value(), sum.value(), 32);
+                *sum = i32::name(total);
+            }
+        }
+    }
+
+    fn halves(self, even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
+        let sum = |i: usize| [even, odd][i % 2][i / 2].value();
+        [
+            array::from_fn(|i| i16::name(values::low(sum(i), 16))),
+            array::from_fn(|i| i16::name(values::shift_right(sum(i), 16))),
+        ]
+    }
+}
+
+/// Does something for each number of lanes that a backend has.
+macro_rules! on_each_width {
+    ($b:ident => $body:expr) => {{
+        {
+            let $b = $crate::proofs::backend::Abstract::<1>;
+            $body
+        }
+        {
+            let $b = $crate::proofs::backend::Abstract::<4>;
+            $body
+        }
+        {
+            let $b = $crate::proofs::backend::Abstract::<8>;
+            $body
+        }
+        {
+            let $b = $crate::proofs::backend::Abstract::<16>;
+            $body
+        }
+        {
+            let $b = $crate::proofs::backend::Abstract::<32>;
+            $body
+        }
+    }};
+}
+pub(super) use on_each_width;
+
+/// A vector of values. In memory numbers are their names.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes<E: Number, const LANES: usize>([E::Handle; LANES]);
+
+impl<E: Number, const LANES: usize> Lanes<E, LANES> {
+    fn from_fn(mut id: impl FnMut(usize) -> Id) -> Self {
+        Self(array::from_fn(|i| id(i).into()))
+    }
+
+    fn id(self, lane: usize) -> Id {
+        self.0[lane]
+            .try_into()
+            .unwrap_or_else(|_| unreachable!("handles are made of ids"))
+    }
+
+    fn each(self, other: Self, f: impl Fn(Id, Id, u32) -> Id) -> Self {
+        Self::from_fn(|i| f(self.id(i), other.id(i), E::BITS))
+    }
+
+    /// Lane `i` of `a` and `b` as one vector.
+    fn id_of_both(a: Self, b: Self, i: usize) -> Id {
+        if i < LANES { a.id(i) } else { b.id(i - LANES) }
+    }
+}
+
+impl<E: Number, const LANES: usize> Sealed for Lanes<E, LANES> {}
+
+impl<E: Number, const LANES: usize> Vector for Lanes<E, LANES>
+where
+    [E; LANES]: Default,
+{
+    type Token = Abstract<LANES>;
+    type Element = E;
+    type Array = [E; LANES];
+
+    const LANES: usize = LANES;
+
+    fn splat(_: Self::Token, element: E) -> Self {
+        Self::from_fn(|_| values::constant(element.into(), E::BITS))
+    }
+
+    fn load(_: Self::Token, array: &Self::Array) -> Self {
+        Self::from_fn(|i| array[i].value())
+    }
+
+    fn store(self, array: &mut Self::Array) {
+        *array = array::from_fn(|i| E::name(self.id(i)));
+    }
+
+    fn chunks(elements: &[E]) -> &[Self::Array] {
+        elements.as_chunks().0
+    }
+
+    fn chunks_mut(elements: &mut [E]) -> &mut [Self::Array] {
+        elements.as_chunks_mut().0
+    }
+}
+
+impl<E: Number, const LANES: usize> Coefficients for Lanes<E, LANES>
+where
+    [E; LANES]: Default,
+{
+    fn add(self, other: Self) -> Self {
+        self.each(other, values::add)
+    }
+
+    fn sub(self, other: Self) -> Self {
+        self.each(other, |x, y, bits| values::sub(x, y, false, bits))
+    }
+
+    fn mul_low(self, other: Self) -> Self {
+        self.each(other, values::mul_low)
+    }
+
+    fn mul_high(self, other: Self) -> Self {
+        self.each(other, values::mul_high)
+    }
+
+    fn shift_right<const N: i32>(self) -> Self {
+        Self::from_fn(|i| values::shift_right(self.id(i), N as u32))
+    }
+
+    /// The default, once the constants are what they are to be.
+    fn montgomery_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
+        for i in 0..LANES {
+            let constants = [factor.id(i), factor_over_q.id(i), q.id(i)];
+            values::expect_constants("a factor of Montgomery's", constants, |[c, c_over_q, q]| {
+                2 * c.abs() <= q && (c_over_q * q - c) % (1 << E::BITS) == 0
+            });
+        }
+        let m = self.mul_low(factor_over_q);
+        self.mul_high(factor).sub(m.mul_high(q))
+    }
+
+    /// The default with a difference that may wrap, once the constants are what they are to be.
+    fn barrett_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
+        for i in 0..LANES {
+            let constants = [factor.id(i), factor_over_q.id(i), q.id(i)];
+            values::expect_constants("a factor of Barrett's", constants, |[c, c_over_q, q]| {
+                2 * c.abs() <= q && 2 * (c_over_q * q - (c << E::BITS)).abs() <= q
+            });
+        }
+        let quotient = self.mul_high(factor_over_q);
+        let product = self.mul_low(factor);
+        product.each(quotient.mul_low(q), |x, y, bits| {
+            values::sub(x, y, true, bits)
+        })
+    }
+
+    fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
+        let odd = |i: usize| i / LEN % 2 == 1;
+        (
+            Self::from_fn(|i| if odd(i) { b.id(i - LEN) } else { a.id(i) }),
+            Self::from_fn(|i| if odd(i) { b.id(i) } else { a.id(i + LEN) }),
+        )
+    }
+
+    fn deinterleave(a: Self, b: Self) -> (Self, Self) {
+        let len = (32 / E::BITS) as usize;
+        let block = |i: usize, odd: usize| (2 * (i / len) + odd) * len + i % len;
+        (
+            Self::from_fn(|i| Self::id_of_both(a, b, block(i, 0))),
+            Self::from_fn(|i| Self::id_of_both(a, b, block(i, 1))),
+        )
+    }
+
+    fn interleave(a: Self, b: Self) -> (Self, Self) {
+        let len = (32 / E::BITS) as usize;
+        let lane = |i: usize| {
+            let vector = if (i / len).is_multiple_of(2) { a } else { b };
+            vector.id(i / (2 * len) * len + i % len)
+        };
+        (Self::from_fn(lane), Self::from_fn(|i| lane(LANES + i)))
+    }
+}
+
+impl<const LANES: usize> I16s for Lanes<i16, LANES> where [i16; LANES]: Default {}
+
+impl<const LANES: usize> I32s for Lanes<i32, LANES>
+where
+    [i32; LANES]: Default,
+{
+    type Sums = [Id; LANES];
+
+    fn zero_sums(_: Self::Token) -> Self::Sums {
+        [values::constant(0, 64); LANES]
+    }
+
+    fn add_product(self, other: Self, sums: Self::Sums) -> Self::Sums {
+        array::from_fn(|i| values::add_product(self.id(i), other.id(i), sums[i], 64))
+    }
+
+    /// By halves, which is how it is defined.
+    fn montgomery_reduce(sums: Self::Sums, q_inverse: Self, q: Self) -> Self {
+        Self::from_fn(|i| {
+            let m = values::mul_low(values::low(sums[i], 32), q_inverse.id(i), 32);
+            let high = values::shift_right(sums[i], 32);
+            values::sub(high, values::mul_high(m, q.id(i), 32), false, 32)
+        })
+    }
+}

@@ -1,0 +1,440 @@
+//! Kernels that are loops over single coefficients, with every coefficient there is: what they give
+//! is what the standards say, and nothing overflows, which the profile of tests looks for. On the
+//! portable backend: others compile the same loops.
+
+use core::array;
+use core::ops::RangeInclusive;
+
+use crate::arch::{Backend, Kernel, Portable};
+use crate::kernel::ml_dsa::challenge::{Rotate, Terms, Unrotate};
+use crate::kernel::ml_dsa::encoding::{
+    BitPack, BitUnpack, Ones, SimpleBitPack, SimpleBitUnpack, UnpackSmall,
+};
+use crate::kernel::ml_dsa::multiplication::OverRadix;
+use crate::kernel::ml_dsa::rounding::{
+    AddPower2Round, Below, Centre, D, Decompose, GAMMA2_44, GAMMA2_65_87, MakeHint, UseHint,
+};
+use crate::kernel::ml_kem::compression::{
+    Canonicalise, CompressEncode, CompressedDifference, Decode12, DecodeDecompress, Encode12,
+};
+use crate::kernel::ml_kem::sampling::CentredBinomial;
+use crate::kernel::ntt::{Q3329, Q8380417, Ring};
+
+const Q16: i32 = Q3329::Q as i32;
+const Q: i32 = Q8380417::Q;
+
+fn run<K: Kernel<Portable>>(kernel: K) -> K::Output {
+    Portable.run(kernel)
+}
+
+/// All numbers of a range, 256 at a time; the last may come again.
+fn polynomials(range: RangeInclusive<i32>) -> impl Iterator<Item = [i32; 256]> {
+    let (first, last) = range.into_inner();
+    (first..=last)
+        .step_by(256)
+        .map(move |start| array::from_fn(|i| start.saturating_add(i as i32).min(last)))
+}
+
+/// The same as coefficients of ML-KEM.
+fn small_polynomials(range: RangeInclusive<i32>) -> impl Iterator<Item = [i16; 256]> {
+    polynomials(range).map(|f| f.map(|x| x as i16))
+}
+
+/// The i'th number of so many bits, the least significant first.
+fn number(bytes: &[u8], bits: usize, i: usize) -> i32 {
+    let bit = |n: usize| i32::from(bytes[n / 8] >> (n % 8) & 1);
+    (0..bits).fold(0, |number, j| number | bit(bits * i + j) << j)
+}
+
+/// The inverse: `numbers` one after the other.
+fn packed(numbers: &[i32; 256], bits: usize) -> [u8; 32 * 20] {
+    let mut bytes = [0; 32 * 20];
+    for n in 0..256 * bits {
+        bytes[n / 8] |= ((numbers[n / bits] >> (n % bits) & 1) as u8) << (n % 8);
+    }
+    bytes
+}
+
+/// r mod± m: in −m/2 < r' ≤ m/2.
+fn mod_plus_minus(r: i32, m: i32) -> i32 {
+    let r = r.rem_euclid(m);
+    if r > m / 2 { r - m } else { r }
+}
+
+/// FIPS 204, algorithm 36.
+fn textbook_decompose(gamma2: i32, r: i32) -> (i32, i32) {
+    let r = r.rem_euclid(Q);
+    let r0 = mod_plus_minus(r, 2 * gamma2);
+    if r - r0 == Q - 1 {
+        (0, r0 - 1)
+    } else {
+        ((r - r0) / (2 * gamma2), r0)
+    }
+}
+
+#[test]
+fn compressed_numbers_are_compared() {
+    fn check<const D: usize>() {
+        for f in small_polynomials(-4 * Q16..=4 * Q16) {
+            let mut bytes = [0; 32 * 11];
+            let bytes = &mut bytes[..32 * D];
+            run(CompressEncode::<D> {
+                f: &f,
+                output: bytes,
+            });
+            for (i, x) in f.into_iter().enumerate() {
+                // ⌈2^D · x / q⌋ mod 2^D, twice which keeps it in integers
+                let rounded = (2 * (i32::from(x) << D) + Q16).div_euclid(2 * Q16);
+                assert_eq!(number(bytes, D, i), rounded & ((1 << D) - 1));
+            }
+            assert_eq!(
+                run(CompressedDifference::<D> {
+                    f: &f,
+                    input: bytes
+                }),
+                0
+            );
+        }
+    }
+
+    check::<4>();
+    check::<5>();
+    check::<10>();
+    check::<11>();
+}
+
+#[test]
+fn numbers_are_decompressed() {
+    fn check<const D: usize>() {
+        for numbers in polynomials(0..=(1 << D) - 1) {
+            let mut f = [0; 256];
+            run(DecodeDecompress::<D> {
+                input: &packed(&numbers, D)[..32 * D],
+                f: &mut f,
+            });
+            let expected = numbers.map(|y| ((2 * Q16 * y + (1 << D)) >> (D + 1)) as i16);
+            assert_eq!(f, expected);
+        }
+    }
+
+    check::<4>();
+    check::<5>();
+    check::<10>();
+    check::<11>();
+}
+
+#[test]
+fn coefficients_of_ml_kem_become_canonical() {
+    for f in small_polynomials(-8 * Q16..=8 * Q16) {
+        let expected = f.map(|x| i32::from(x).rem_euclid(Q16));
+        let mut canonical = f;
+        run(Canonicalise(&mut canonical));
+        assert_eq!(canonical.map(i32::from), expected);
+        let mut bytes = [0; 384];
+        run(Encode12 {
+            f: &f,
+            output: &mut bytes,
+        });
+        assert_eq!(bytes, packed(&expected, 12)[..384]);
+    }
+}
+
+/// Each number in some place, and those about q in every place.
+#[test]
+fn coefficients_are_reduced_or_not() {
+    let check = |x: i32, place: usize| {
+        let numbers = array::from_fn(|i| if i == place { x } else { 0 });
+        let input = &packed(&numbers, 12)[..384];
+        let mut f = [1; 256];
+        assert_eq!(run(Decode12 { input, f: &mut f }), x < Q16);
+        assert_eq!(f.map(i32::from), numbers);
+    };
+    for x in 0..4096 {
+        check(x, x as usize % 256);
+    }
+    for place in 0..256 {
+        for x in [Q16 - 1, Q16, 4095] {
+            check(x, place);
+        }
+    }
+}
+
+/// All bits that a coefficient, or four, are made of (FIPS 203, algorithm 8).
+#[test]
+fn binomials_of_all_bits() {
+    let ones = |bits: u32| bits.count_ones() as i16;
+    for byte in 0..=255 {
+        let mut f = [9; 256];
+        run(CentredBinomial::<2> {
+            bytes: &[byte; 128],
+            f: &mut f,
+        });
+        let bits = u32::from(byte);
+        let expected = [bits, bits >> 4].map(|bits| ones(bits & 3) - ones(bits >> 2 & 3));
+        assert!(f.as_chunks().0.iter().all(|f| *f == expected));
+    }
+    for high in 0u32..1 << 18 {
+        let bits: [u32; 64] = array::from_fn(|i| high << 6 | i as u32);
+        let bytes = bits.map(|bits| *bits.to_le_bytes().first_chunk::<3>().unwrap());
+        let mut f = [9; 256];
+        run(CentredBinomial::<3> {
+            bytes: bytes.as_flattened(),
+            f: &mut f,
+        });
+        for (f, bits) in f.as_chunks::<4>().0.iter().zip(bits) {
+            for (i, x) in f.iter().enumerate() {
+                let bits = bits >> (6 * i);
+                assert_eq!(*x, ones(bits & 7) - ones(bits >> 3 & 7));
+            }
+        }
+    }
+}
+
+#[test]
+fn coefficients_are_decomposed() {
+    fn check<const GAMMA2: i32, const W1_BITS: usize>() {
+        let all: [u8; 256] = array::from_fn(|i| i as u8);
+        let m = (Q - 1) / (2 * GAMMA2);
+        for input in polynomials(1 - Q..=Q - 1) {
+            let (mut f, mut high) = (input, [0; 256]);
+            run(Decompose::<GAMMA2> {
+                f: &mut f,
+                high: &mut high,
+            });
+            let mut packed = [[0; 32 * 6]; 2];
+            for (packed, hints) in packed.iter_mut().zip([&all[..0], &all]) {
+                run(UseHint::<GAMMA2, W1_BITS> {
+                    f: &mut { input },
+                    hints,
+                    output: &mut packed[..32 * W1_BITS],
+                });
+            }
+            for (i, x) in input.into_iter().enumerate() {
+                let (r1, r0) = textbook_decompose(GAMMA2, x);
+                assert_eq!((high[i], f[i]), (r1, r0));
+                // algorithm 40
+                let hinted = (r1 + if r0 > 0 { 1 } else { -1 }).rem_euclid(m);
+                assert_eq!(packed.map(|w1| number(&w1, W1_BITS, i)), [r1, hinted]);
+            }
+        }
+    }
+
+    check::<GAMMA2_44, 6>();
+    check::<GAMMA2_65_87, 4>();
+}
+
+/// Every sum of a coefficient and a small one.
+#[test]
+fn powers_of_two_are_rounded_to() {
+    let check = |input: [i32; 256], g: i32| {
+        let (mut f, mut high) = (input, [0; 320]);
+        run(AddPower2Round {
+            f: &mut f,
+            g_plus_eta: &[(g + 4) as u8; 256],
+            eta: 4,
+            high: &mut high,
+        });
+        for (i, x) in input.into_iter().enumerate() {
+            let r = (x + g).rem_euclid(Q);
+            let r0 = mod_plus_minus(r, 1 << D);
+            assert_eq!((number(&high, 10, i), f[i]), ((r - r0) >> D, r0));
+        }
+    };
+    for f in polynomials(-Q..=Q) {
+        check(f, 0);
+    }
+    for g in -4..=4 {
+        polynomials(-Q..=-Q).for_each(|f| check(f, g));
+        polynomials(Q..=Q).for_each(|f| check(f, g));
+    }
+}
+
+#[test]
+fn coefficients_are_centred() {
+    const NEAR: i32 = (1 << 21) - 1;
+    for middle in [-Q, 0, Q] {
+        for f in polynomials((middle - NEAR).max(-Q)..=(middle + NEAR).min(Q)) {
+            let mut centred = f;
+            run(Centre(&mut centred));
+            assert_eq!(centred, f.map(|x| mod_plus_minus(x, Q)));
+        }
+    }
+}
+
+/// Every sum of a low part and ct₀ that the kernel takes, for the high parts that make a difference
+/// (FIPS 204, algorithm 39, where ct₀ is less than γ₂ by magnitude).
+#[test]
+fn hints_are_made() {
+    fn check<const GAMMA2: i32>() {
+        let top = (Q - 1) / (2 * GAMMA2) - 1;
+        let greatest = GAMMA2 + (1 << 21) - 1;
+        for sums in polynomials(-greatest..=greatest) {
+            let low = sums.map(|a| a.clamp(-GAMMA2, GAMMA2));
+            let ct0 = array::from_fn(|i| sums[i] - low[i]);
+            for high in [0, 1, top] {
+                let mut hint = low;
+                let (ones, small) = run(MakeHint::<GAMMA2> {
+                    f: &mut hint,
+                    high: &[high; 256],
+                    ct0: &ct0,
+                });
+                assert_eq!(small, ct0.iter().all(|x| x.abs() < GAMMA2));
+                assert_eq!(ones as i32, hint.iter().sum::<i32>());
+                for (h, (a, ct0)) in hint.into_iter().zip(sums.into_iter().zip(ct0)) {
+                    if ct0.abs() < GAMMA2 {
+                        let r = high * 2 * GAMMA2 + a;
+                        let changed = textbook_decompose(GAMMA2, r).0 != high;
+                        assert_eq!(h, i32::from(changed), "{high} {a}");
+                    }
+                }
+            }
+        }
+    }
+
+    check::<GAMMA2_44>();
+    check::<GAMMA2_65_87>();
+}
+
+#[test]
+fn numbers_are_packed() {
+    fn signed<const D: usize>(top: i32) {
+        for f in polynomials(top - (1 << D) + 1..=top) {
+            let mut bytes = [0; 32 * 20];
+            let output = &mut bytes[..32 * D];
+            run(BitPack::<D> { f: &f, top, output });
+            assert_eq!(bytes, packed(&f.map(|x| top - x), D));
+            let mut again = [0; 256];
+            run(BitUnpack::<D> {
+                input: &bytes[..32 * D],
+                top,
+                f: &mut again,
+            });
+            assert_eq!(again, f);
+        }
+    }
+
+    fn simple<const D: usize>() {
+        for f in polynomials(0..=(1 << D) - 1) {
+            let mut bytes = [0; 32 * 20];
+            let output = &mut bytes[..32 * D];
+            run(SimpleBitPack::<D> { f: &f, output });
+            assert_eq!(bytes, packed(&f, D));
+            let mut again = [0; 256];
+            run(SimpleBitUnpack::<D, 13> {
+                input: &bytes[..32 * D],
+                f: &mut again,
+            });
+            assert_eq!(again, f.map(|x| x << 13));
+        }
+    }
+
+    signed::<3>(2);
+    signed::<4>(4);
+    signed::<13>(1 << 12);
+    signed::<18>(1 << 17);
+    signed::<20>(1 << 19);
+    simple::<4>();
+    simple::<6>();
+    simple::<10>();
+}
+
+/// Each number in every place.
+#[test]
+fn small_numbers_are_unpacked() {
+    fn check<const D: usize>(top: u8) {
+        for x in 0..1 << D {
+            for place in 0..256 {
+                let numbers = array::from_fn(|i| if i == place { x } else { 0 });
+                let mut top_less_x = [1; 256];
+                let small = run(UnpackSmall::<D> {
+                    input: &packed(&numbers, D)[..32 * D],
+                    top,
+                    top_less_x: &mut top_less_x,
+                });
+                assert_eq!(small, x <= 2 * i32::from(top));
+                assert_eq!(top_less_x.map(i32::from), numbers);
+            }
+        }
+    }
+
+    check::<3>(2);
+    check::<4>(4);
+}
+
+/// Each coefficient of a challenge and each bit of a hint, in every place.
+#[test]
+fn places_are_found() {
+    for place in 0..256 {
+        let one = |x: i32| array::from_fn(|i| if i == place { x } else { 0 });
+        for (c, start) in [(0, None), (1, Some(512)), (-1, Some(256))] {
+            let mut terms = [0; 256];
+            let count = run(Terms {
+                c: &one(c),
+                terms: &mut terms,
+            });
+            let expected = start.map(|start: usize| (start - place) as i16);
+            assert_eq!(terms[..count], *expected.as_slice());
+        }
+        let mut indices = [0; 256];
+        let hint = one(1);
+        let count = run(Ones {
+            hint: &hint,
+            indices: &mut indices,
+        });
+        assert_eq!(indices[..count], [place as i16]);
+    }
+}
+
+#[test]
+fn secrets_are_rotated() {
+    for eta in [2u8, 4] {
+        for x in 0..=2 * eta {
+            let mut rotations = [[0; 256], [x; 256], [0; 256]];
+            run(Rotate {
+                rotations: &mut rotations,
+                eta,
+            });
+            assert_eq!(
+                rotations,
+                [[2 * eta - x; 256], [x; 256], [2 * eta - x; 256]]
+            );
+            let mut s = [0; 256];
+            run(Unrotate {
+                rotations: &rotations,
+                eta,
+                s: &mut s,
+            });
+            assert_eq!(s, [i32::from(eta) - i32::from(x); 256]);
+        }
+    }
+}
+
+/// f / R of all 2³² coefficients, R = 2³².
+#[test]
+#[ignore = "takes minutes: README.md has the command"]
+fn radix_of_every_coefficient() {
+    for f in polynomials(i32::MIN..=i32::MAX) {
+        let mut over = f;
+        run(OverRadix(&mut over));
+        for (x, over) in f.into_iter().zip(over) {
+            let difference = (i64::from(over) << 32) - i64::from(x);
+            assert!(over.abs() < Q && difference % i64::from(Q) == 0, "{x}");
+        }
+    }
+}
+
+/// Of all 2³¹ coefficients that the kernel takes, those on either side of a bound.
+#[test]
+#[ignore = "takes minutes: README.md has the command"]
+fn all_norms() {
+    const LIMIT: i32 = (1 << 30) - 1;
+    for bound in [1, (1 << 17) - 78, (1 << 19) - 196, GAMMA2_44, LIMIT] {
+        let mut below = 0;
+        for f in polynomials(-LIMIT..=LIMIT) {
+            let expected = f.iter().all(|x| x.abs() < bound);
+            assert_eq!(run(Below { f: &f, bound }), expected);
+            below += usize::from(expected);
+        }
+        assert!(below.abs_diff(2 * bound as usize / 256) <= 2);
+    }
+}

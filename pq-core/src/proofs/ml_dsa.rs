@@ -1,0 +1,135 @@
+//! The products of ML-DSA.
+
+extern crate alloc;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::backend::{Abstract, on_each_width};
+use super::bounds::Bounds;
+use super::forms::Form;
+use super::inputs::{expect, polynomial};
+use super::values::prove;
+use crate::arch::Backend;
+use crate::kernel::ml_dsa::multiplication::{InnerProduct, Multiply};
+use crate::kernel::ntt::{Q8380417, Ring};
+
+const Q: i64 = Q8380417::Q as i64;
+
+/// R⁻¹ mod q, R = 2³²
+const INVERSE_RADIX: i64 = 8_265_825;
+
+struct Polynomial([i32; 256]);
+
+impl AsRef<[i32; 256]> for Polynomial {
+    fn as_ref(&self) -> &[i32; 256] {
+        &self.0
+    }
+}
+
+/// A coefficient of Σ f ∘ g / R for so many pairs, of which f is numbered from 512j on, and g from
+/// 512j + 256 (FIPS 204, algorithm 45).
+fn product(pairs: usize, i: usize) -> Form {
+    let terms = (0..pairs).map(|j| {
+        let f = (512 * j + i) as u16;
+        (1, Some(f), f + 256)
+    });
+    Form::sum(terms, Q).scaled(INVERSE_RADIX, Q)
+}
+
+/// So many products of |f| ≤ `f` · q and |g| ≤ `g` · q, and with `last` one of two of up to so many q.
+fn inner_product<B: Backend>(
+    b: B,
+    pairs: u16,
+    [f, g]: [i64; 2],
+    last: Option<i64>,
+    tampered: Option<usize>,
+) -> Result<Vec<i64>, String> {
+    prove(Q, tampered, || {
+        let up_to = |j, bound: i64| Polynomial(polynomial(256 * j, Bounds::up_to(bound * Q)));
+        let all = |odd, bound| {
+            (0..pairs)
+                .map(|j| up_to(2 * j + odd, bound))
+                .collect::<Vec<_>>()
+        };
+        let (f, g) = (all(0, f), all(1, g));
+        let last = last.map(|bound| (up_to(2 * pairs, bound), up_to(2 * pairs + 1, bound)));
+        let mut output = [0; 256];
+        b.run(InnerProduct {
+            f: &f,
+            g: &g,
+            last: last.as_ref().map(|(f, g)| (f, g)),
+            output: &mut output,
+        });
+        let pairs = f.len() + usize::from(last.is_some());
+        expect(&output, Bounds::up_to(Q - 1), |i| product(pairs, i));
+    })
+}
+
+#[test]
+fn inner_products() {
+    fn check<B: Backend>(b: B) {
+        for pairs in 1..=7 {
+            for last in [None, Some(10)] {
+                inner_product(b, pairs, [1, 10], last, None).unwrap();
+            }
+        }
+    }
+
+    assert_eq!(INVERSE_RADIX * ((1 << 32) % Q) % Q, 1);
+    on_each_width!(b => check(b));
+}
+
+#[test]
+fn inner_products_need_their_bounds() {
+    fn check<B: Backend>(b: B) {
+        for (bounds, last) in [([3, 10], 10), ([1, 30], 10), ([1, 10], 20)] {
+            let failure = inner_product(b, 7, bounds, Some(last), None).unwrap_err();
+            assert!(failure.contains("is in"), "{failure}");
+        }
+        let failure = inner_product(b, 7, [200, 200], Some(10), None).unwrap_err();
+        assert!(failure.contains("overflow"), "{failure}");
+    }
+
+    on_each_width!(b => check(b));
+}
+
+/// a ∘ b / R of |a|, |b| ≤ `bound` · q.
+fn multiply<B: Backend>(b: B, bound: i64, tampered: Option<usize>) -> Result<Vec<i64>, String> {
+    prove(Q, tampered, || {
+        let bounds = Bounds::up_to(bound * Q);
+        let mut output = [0; 256];
+        b.run(Multiply {
+            a: &polynomial(0, bounds),
+            b: &polynomial(256, bounds),
+            output: &mut output,
+        });
+        expect(&output, Bounds::up_to(Q - 1), |i| product(1, i));
+    })
+}
+
+#[test]
+fn products() {
+    fn check<B: Backend>(b: B) {
+        multiply(b, 10, None).unwrap();
+        multiply(b, 20, None).unwrap_err();
+    }
+
+    on_each_width!(b => check(b));
+}
+
+#[test]
+fn each_constant_of_products_matters() {
+    fn check(proof: &dyn Fn(Option<usize>) -> Result<Vec<i64>, String>) {
+        // q, q⁻¹ and 0
+        assert_eq!(proof(None).unwrap().len(), 3);
+        for tampered in 0..3 {
+            assert!(proof(Some(tampered)).is_err(), "constant {tampered}");
+        }
+    }
+
+    check(&|tampered| multiply(Abstract::<1>, 10, tampered));
+    check(&|tampered| multiply(Abstract::<8>, 10, tampered));
+    check(&|tampered| inner_product(Abstract::<1>, 7, [1, 10], Some(10), tampered));
+    check(&|tampered| inner_product(Abstract::<8>, 7, [1, 10], Some(10), tampered));
+}

@@ -1,0 +1,18 @@
+//! Proofs about the kernels, as tests: README.md has what is proven, what is assumed, and how to
+//! repeat it.
+//!
+//! [`backend`] is a backend whose lanes stand for all values that a number can have. [`values`] knows
+//! these, and [`forms`] what they are modulo q; the other files run the kernels on it.
+
+mod backend;
+mod bounds;
+mod coverage;
+mod equivalence;
+mod exhaustive;
+mod forms;
+mod inputs;
+mod ml_dsa;
+mod ml_kem;
+mod transforms;
+mod values;
+mod words;

@@ -1,0 +1,684 @@
+//! What is known of the values of a computation, and the rules by which more becomes known.
+//!
+//! A value stands for a number in every run of a kernel. Of each the table knows between which
+//! bounds it lies, what it is modulo q as a polynomial in the inputs, if it is one, and how it was
+//! made, where a rule asks for that. A sum, difference or product that leaves its lane without being
+//! meant to is a failure, and so is everything that the table can't follow and a proof asks for.
+//!
+//! Bounds alone can't tell that a reduction reduces: its two halves depend on each other.
+//! [`Table::sub`] knows the two ways by which a multiple of q is subtracted, with the reason why each
+//! holds. Nothing else is believed: not a product modulo q as a whole, nor any constant.
+
+extern crate alloc;
+extern crate std;
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use std::collections::HashMap;
+use std::thread_local;
+
+use super::bounds::{Bounds, residue};
+use super::forms::Form;
+
+/// A value in the table.
+pub(super) type Id = u32;
+
+#[derive(Clone)]
+struct Value {
+    bounds: Bounds,
+    /// What it is modulo q.
+    form: Option<Rc<Form>>,
+    origin: Origin,
+}
+
+/// How a value was made.
+#[derive(Clone, Copy)]
+enum Origin {
+    Other,
+    /// `factor · of mod± R`; it did not wrap if it is `exact`.
+    Low {
+        factor: i128,
+        of: Id,
+        exact: bool,
+    },
+    /// `⌊factor · of / 2^shift⌋`
+    Floor {
+        factor: i128,
+        of: Id,
+        shift: u32,
+    },
+}
+
+struct Table {
+    q: i64,
+    values: Vec<Value>,
+    constants: Vec<i64>,
+    ids_of_constants: HashMap<i64, Id>,
+    /// Which constant is to be one more than it is, in the order of their first use.
+    tampered: Option<usize>,
+    names: HashMap<(u32, i64), Id>,
+    named: HashMap<(u32, Id), i64>,
+    last_name: HashMap<u32, i64>,
+    failure: Option<String>,
+}
+
+thread_local! {
+    static TABLE: RefCell<Option<Table>> = const { RefCell::new(None) };
+}
+
+/// Runs a proof modulo q, with a table of its own: the first thing that failed, or the constants that the
+/// kernel used, in the order of their first use. So that one sees that the proof can fail, the one with the number `tampered` is one more than
+/// the kernel says.
+pub(super) fn prove(
+    q: i64,
+    tampered: Option<usize>,
+    proof: impl FnOnce(),
+) -> Result<Vec<i64>, String> {
+    let table = Table {
+        q,
+        values: Vec::new(),
+        constants: Vec::new(),
+        ids_of_constants: HashMap::new(),
+        tampered,
+        names: HashMap::new(),
+        named: HashMap::new(),
+        last_name: HashMap::new(),
+        failure: None,
+    };
+    TABLE.set(Some(table));
+    proof();
+    let table = TABLE.take().expect("proofs are not nested");
+    table.failure.map_or(Ok(table.constants), Err)
+}
+
+/// Does something with the table of the proof that runs.
+fn with<T>(f: impl FnOnce(&mut Table) -> T) -> T {
+    TABLE.with_borrow_mut(|table| f(table.as_mut().expect("abstract lanes are for proofs")))
+}
+
+/// An input of the kernel, by its number.
+pub(super) fn input(number: u16, bounds: Bounds) -> Id {
+    with(|t| t.push(bounds, Some(Form::input(number)), Origin::Other))
+}
+
+/// A number that is written in the kernel or its tables.
+pub(super) fn constant(c: i64, bits: u32) -> Id {
+    with(|t| t.constant(c, bits))
+}
+
+/// The sum in a lane of so many bits, which must not overflow.
+pub(super) fn add(x: Id, y: Id, bits: u32) -> Id {
+    with(|t| {
+        let bounds = t.bounds(x) + t.bounds(y);
+        let form = t.combined(x, 1, y);
+        t.in_lane("a sum", bounds, form, bits)
+    })
+}
+
+/// The difference, which must not overflow, or with `wraps` may.
+pub(super) fn sub(x: Id, y: Id, wraps: bool, bits: u32) -> Id {
+    with(|t| t.sub(x, y, wraps, bits))
+}
+
+/// The product, and its sum with `sum`, which must not overflow.
+pub(super) fn add_product(x: Id, y: Id, sum: Id, bits: u32) -> Id {
+    with(|t| {
+        let bounds = t.bounds(x) * t.bounds(y);
+        let form = t.product(x, y);
+        let product = t.in_lane("a product", bounds, form, bits);
+        let bounds = t.bounds(sum) + bounds;
+        let form = t.combined(sum, 1, product);
+        t.in_lane("a sum of products", bounds, form, bits)
+    })
+}
+
+/// `x · y mod± 2^bits`
+pub(super) fn mul_low(x: Id, y: Id, bits: u32) -> Id {
+    with(|t| t.mul_low(x, y, bits))
+}
+
+/// `x mod± 2^bits`
+pub(super) fn low(x: Id, bits: u32) -> Id {
+    with(|t| {
+        if t.bounds(x).within(Bounds::of_lane(bits)) {
+            return x;
+        }
+        let one = t.constant_as_it_is(1);
+        t.mul_low(x, one, bits)
+    })
+}
+
+/// `⌊x · y / 2^bits⌋`
+pub(super) fn mul_high(x: Id, y: Id, bits: u32) -> Id {
+    with(|t| {
+        let bounds = (t.bounds(x) * t.bounds(y)) >> bits;
+        let origin = t.with_constant(x, y).map_or(Origin::Other, |(factor, of)| {
+            let shift = bits;
+            Origin::Floor { factor, of, shift }
+        });
+        t.push(bounds, None, origin)
+    })
+}
+
+/// `⌊x / 2^by⌋`
+pub(super) fn shift_right(x: Id, by: u32) -> Id {
+    with(|t| {
+        let bounds = t.bounds(x) >> by;
+        let origin = match t.values[x as usize].origin {
+            // ⌊⌊y / 2^s⌋ / 2^n⌋ = ⌊y / 2^(s + n)⌋
+            Origin::Floor { factor, of, shift } => Origin::Floor {
+                factor,
+                of,
+                shift: shift + by,
+            },
+            _ => Origin::Floor {
+                factor: 1,
+                of: x,
+                shift: by,
+            },
+        };
+        t.push(bounds, None, origin)
+    })
+}
+
+/// The name of a value in memory, where a number of so many bits is to be.
+pub(super) fn name(x: Id, bits: u32, q: i64) -> i64 {
+    with(|t| t.name(x, bits, q))
+}
+
+/// What a number in memory stands for.
+pub(super) fn named(n: i64, bits: u32, q: i64) -> Id {
+    with(|t| match t.names.get(&(bits, n)) {
+        Some(id) => *id,
+        None => {
+            t.check(!is_name(n, bits, q), || {
+                format!("{n} was read from memory and is neither a name nor a factor")
+            });
+            t.constant(n, bits)
+        }
+    })
+}
+
+/// Expects of a value that it is within these bounds, and what it is modulo q.
+pub(super) fn expect(what: &str, x: Id, bounds: Bounds, form: &Form) {
+    with(|t| {
+        let Value {
+            bounds: actual,
+            form: actual_form,
+            ..
+        } = t.values[x as usize].clone();
+        t.check(actual.within(bounds), || {
+            format!("{what} is in {actual:?}, not in {bounds:?}")
+        });
+        t.check(actual_form.as_deref() == Some(form), || {
+            format!("{what} is another function of the inputs")
+        });
+    });
+}
+
+/// Expects something of the constants that a kernel hands to a method.
+pub(super) fn expect_constants<const N: usize>(
+    what: &str,
+    of: [Id; N],
+    condition: impl FnOnce([i128; N]) -> bool,
+) {
+    with(|t| {
+        let constants = of.map(|id| t.bounds(id).constant());
+        let holds = constants.iter().all(Option::is_some)
+            && condition(constants.map(Option::unwrap_or_default));
+        t.check(holds, || format!("{what}: not for {constants:?}"));
+    });
+}
+
+/// Whether a number in memory may be a name: it is less than q by magnitude, so that kernels which look
+/// whether their operands are in bounds find that they are, and in no table of twiddle factors whatever
+/// its form, so that what is read from there is what it is.
+fn is_name(n: i64, bits: u32, q: i64) -> bool {
+    // c · R / q and c · R / 2q, rounded, and c · q⁻¹ mod± R for any |c| ≤ q / 2
+    let is_over_q = |n: i64| 2 * residue(i128::from(n) * i128::from(q), bits).abs() <= q.into();
+    // c and c · R mod q, where c is a power of ζ: its order divides 512
+    let is_power = |n: i64| (0..9).fold(n, |power, _| power * power % q) == 1;
+    let is_factor = |n: i64| is_power(n) || is_power(over_radix(n.rem_euclid(q), bits, q));
+    n != 0
+        && n.abs() < q
+        && !is_over_q(n)
+        && residue(2 * i128::from(n) * i128::from(q), bits).abs() > q.into()
+        && (2 * n.abs() > q + 1 || !is_factor(n))
+}
+
+/// c / 2^shift mod q
+fn over_radix(c: i64, shift: u32, q: i64) -> i64 {
+    // (q + 1) / 2 is the inverse of 2
+    (0..shift).fold(c, |c, _| c * ((q + 1) / 2) % q)
+}
+
+impl Table {
+    fn check(&mut self, holds: bool, failure: impl FnOnce() -> String) {
+        if !holds && self.failure.is_none() {
+            self.failure = Some(failure());
+        }
+    }
+
+    fn push(&mut self, bounds: Bounds, form: Option<Form>, origin: Origin) -> Id {
+        self.values.push(Value {
+            bounds,
+            form: form.map(Rc::new),
+            origin,
+        });
+        self.values.len() as Id - 1
+    }
+
+    fn bounds(&self, x: Id) -> Bounds {
+        self.values[x as usize].bounds
+    }
+
+    fn form(&self, x: Id) -> Option<&Form> {
+        self.values[x as usize].form.as_deref()
+    }
+
+    /// The form of `x + factor · y`.
+    fn combined(&self, x: Id, factor: i64, y: Id) -> Option<Form> {
+        Some(self.form(x)?.plus(factor, self.form(y)?, self.q))
+    }
+
+    /// The form of `x · y`.
+    fn product(&self, x: Id, y: Id) -> Option<Form> {
+        self.form(x)?.times(self.form(y)?, self.q)
+    }
+
+    /// A result that has to fit its lane.
+    fn in_lane(&mut self, what: &str, bounds: Bounds, form: Option<Form>, bits: u32) -> Id {
+        let lane = Bounds::of_lane(bits);
+        self.check(bounds.within(lane), || {
+            format!("{what} overflows {bits} bits: {bounds:?}")
+        });
+        self.push(bounds, form, Origin::Other)
+    }
+
+    fn constant(&mut self, c: i64, bits: u32) -> Id {
+        let next = self.constants.len();
+        if let Some(id) = self.ids_of_constants.get(&c) {
+            return *id;
+        }
+        let id = if self.tampered == Some(next) {
+            self.constant_as_it_is(residue(i128::from(c) + 1, bits) as i64)
+        } else {
+            self.constant_as_it_is(c)
+        };
+        self.constants.push(c);
+        self.ids_of_constants.insert(c, id);
+        id
+    }
+
+    fn constant_as_it_is(&mut self, c: i64) -> Id {
+        let form = Form::constant(c, self.q);
+        let bounds = Bounds::of(c);
+        self.push(bounds, Some(form), Origin::Other)
+    }
+
+    /// Two operands as a constant and the other.
+    fn with_constant(&self, x: Id, y: Id) -> Option<(i128, Id)> {
+        match (self.bounds(x).constant(), self.bounds(y).constant()) {
+            (_, Some(c)) => Some((c, x)),
+            (Some(c), None) => Some((c, y)),
+            (None, None) => None,
+        }
+    }
+
+    fn mul_low(&mut self, x: Id, y: Id, bits: u32) -> Id {
+        let (bounds, lane) = (self.bounds(x) * self.bounds(y), Bounds::of_lane(bits));
+        let exact = bounds.within(lane);
+        let origin = match self.with_constant(x, y) {
+            None => Origin::Other,
+            // modulo R factors can be put together
+            Some((c, of)) => match self.values[of as usize].origin {
+                Origin::Low {
+                    factor,
+                    of,
+                    exact: false,
+                } => Origin::Low {
+                    factor: residue(c * factor, bits),
+                    of,
+                    exact: false,
+                },
+                _ => Origin::Low {
+                    factor: c,
+                    of,
+                    exact,
+                },
+            },
+        };
+        if exact {
+            let form = self.product(x, y);
+            self.push(bounds, form, origin)
+        } else {
+            self.push(lane, None, origin)
+        }
+    }
+
+    fn sub(&mut self, x: Id, y: Id, wraps: bool, bits: u32) -> Id {
+        let reduced = self
+            .montgomery(x, y, bits)
+            .or_else(|| self.barrett(x, y, wraps));
+        let lane = Bounds::of_lane(bits);
+        if let Some((bounds, form)) = reduced
+            && bounds.within(lane)
+        {
+            return self.push(bounds, form, Origin::Other);
+        }
+        let bounds = self.bounds(x) - self.bounds(y);
+        if wraps && !bounds.within(lane) {
+            return self.push(lane, None, Origin::Other);
+        }
+        let form = self.combined(x, -1, y);
+        self.in_lane("a difference", bounds, form, bits)
+    }
+
+    /// Montgomery's way: `⌊f·b / R⌋ − ⌊p·m / R⌋` where `m = g·b mod± R` and `p·g ≡ f mod R`, for
+    /// any value b.
+    ///
+    /// Then p·m ≡ p·g·b ≡ f·b mod R. Numbers that are the same modulo R are as far above their
+    /// multiples of R, so that the difference is (f·b − p·m) / R exactly. If q divides p, it is f·b / R
+    /// modulo q.
+    fn montgomery(&self, x: Id, y: Id, bits: u32) -> Option<(Bounds, Option<Form>)> {
+        let Origin::Floor {
+            factor: f,
+            of: b,
+            shift,
+        } = self.values[x as usize].origin
+        else {
+            return None;
+        };
+        let Origin::Floor {
+            factor: p,
+            of: m,
+            shift: shift_of_y,
+        } = self.values[y as usize].origin
+        else {
+            return None;
+        };
+        let Origin::Low { factor: g, of, .. } = self.values[m as usize].origin else {
+            return None;
+        };
+        let exact = shift == bits
+            && shift_of_y == bits
+            && of == b
+            && residue(p * g, bits) == residue(f, bits);
+        exact.then(|| {
+            let twice_r = self.bounds(b).times(f) - self.bounds(m).times(p);
+            let form = self.scaled_if_q_divides(p, b, f, bits);
+            (twice_r.exact_quotient(bits), form)
+        })
+    }
+
+    /// Barrett's way: `k·b − p·⌊g·b / 2^s⌋` for any value b, modulo R.
+    ///
+    /// With the remainder r, 0 ≤ r < 2^s, the quotient is (g·b − r) / 2^s, so that the difference is
+    /// ((k·2^s − p·g)·b + p·r) / 2^s. If this fits the lane, it is the result, whether the
+    /// products wrapped or not; that they did is only right where the difference may wrap. If q
+    /// divides p, it is k·b modulo q.
+    fn barrett(&self, x: Id, y: Id, wraps: bool) -> Option<(Bounds, Option<Form>)> {
+        let Origin::Low {
+            factor: p,
+            of: quotient,
+            exact,
+        } = self.values[y as usize].origin
+        else {
+            return None;
+        };
+        let Origin::Floor {
+            factor: g,
+            of: b,
+            shift,
+        } = self.values[quotient as usize].origin
+        else {
+            return None;
+        };
+        let (k, exact) = if x == b {
+            (1, exact)
+        } else {
+            match self.values[x as usize].origin {
+                Origin::Low {
+                    factor,
+                    of,
+                    exact: x_exact,
+                } if of == b => (factor, exact && x_exact),
+                _ => return None,
+            }
+        };
+        (wraps || exact).then(|| {
+            let error = self.bounds(b).times((k << shift) - p * g);
+            let remainder = Bounds::new(0, (1 << shift) - 1).times(p);
+            let form = self.scaled_if_q_divides(p, b, k, 0);
+            ((error + remainder).exact_quotient(shift), form)
+        })
+    }
+
+    /// The form of `factor · b / 2^shift` modulo q, if q divides p.
+    fn scaled_if_q_divides(&self, p: i128, b: Id, factor: i128, shift: u32) -> Option<Form> {
+        let q = self.q;
+        if p % i128::from(q) != 0 {
+            return None;
+        }
+        let factor = factor.rem_euclid(i128::from(q)) as i64;
+        Some(self.form(b)?.scaled(over_radix(factor, shift, q), q))
+    }
+
+    fn name(&mut self, x: Id, bits: u32, q: i64) -> i64 {
+        if let Some(name) = self.named.get(&(bits, x)) {
+            return *name;
+        }
+        let mut name = self.last_name.get(&bits).copied().unwrap_or(-q);
+        loop {
+            // each number, and then its negative
+            name = if name > 0 { -name } else { -name - 1 };
+            assert!(name != 0, "there are fewer names than values in memory");
+            if is_name(name, bits, q) {
+                break;
+            }
+        }
+        self.last_name.insert(bits, name);
+        self.names.insert((bits, name), x);
+        self.named.insert((bits, x), name);
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec::Vec;
+
+    use super::{
+        Bounds, Id, add, add_product, constant, input, low, mul_high, mul_low, name, named, prove,
+        residue, shift_right, sub, with,
+    };
+    use crate::proofs::forms::Form;
+
+    const Q: i64 = 17;
+    const BITS: u32 = 8;
+
+    /// A computation of one input, on values and on numbers, by one text for both.
+    struct Both {
+        id: Id,
+        numbers: Vec<i128>,
+    }
+
+    /// Each input within its bounds gives a number within those of the value, and what the form
+    /// says modulo q.
+    fn check(of: &Both, inputs: &[i128], multiple: Option<i64>) {
+        with(|t| {
+            for number in &of.numbers {
+                let number = Bounds::of(*number as i64);
+                assert!(
+                    number.within(t.bounds(of.id)),
+                    "{number:?} is not in {:?}",
+                    t.bounds(of.id)
+                );
+            }
+            if let Some(multiple) = multiple {
+                assert_eq!(t.form(of.id), Some(&Form::input(0).scaled(multiple, Q)));
+                for (number, x) in of.numbers.iter().zip(inputs) {
+                    assert_eq!((number - i128::from(multiple) * x) % i128::from(Q), 0);
+                }
+            }
+        });
+    }
+
+    /// All bounds that 8 bits hold, but for those between.
+    fn all_bounds() -> impl Iterator<Item = (i64, i64)> {
+        let ends = [-128, -100, -68, -17, -1, 0, 5, 34, 99, 127];
+        ends.into_iter().flat_map(move |a| {
+            ends.into_iter()
+                .filter(move |b| a <= *b)
+                .map(move |b| (a, b))
+        })
+    }
+
+    /// Montgomery's products with every factor are what the rule says, for every input.
+    #[test]
+    fn montgomery_products_of_every_input() {
+        // 17 · 241 = 1 mod 2⁸, 2⁸ = 1 mod 17
+        const Q_INVERSE: i128 = -15;
+        for (least, greatest) in all_bounds() {
+            for factor in -8..=8i128 {
+                let over_q = residue(factor * Q_INVERSE, BITS);
+                prove(Q, None, || {
+                    let inputs: Vec<i128> = (least..=greatest).map(i128::from).collect();
+                    let x = input(0, Bounds::new(least, greatest));
+                    let (c, c_over_q) =
+                        (constant(factor as i64, BITS), constant(over_q as i64, BITS));
+                    let m = mul_low(x, c_over_q, BITS);
+                    let q = constant(Q, BITS);
+                    let id = sub(mul_high(x, c, BITS), mul_high(m, q, BITS), false, BITS);
+                    let numbers = inputs.iter().map(|x| {
+                        let m = residue(x * over_q, BITS);
+                        ((x * factor) >> BITS) - ((m * i128::from(Q)) >> BITS)
+                    });
+                    let both = Both {
+                        id,
+                        numbers: numbers.collect(),
+                    };
+                    check(&both, &inputs, Some(factor as i64));
+                })
+                .unwrap();
+            }
+        }
+    }
+
+    /// The rule is not for other factors.
+    #[test]
+    fn factors_have_to_belong_together() {
+        for off in 1..256 {
+            let difference = |off: i64| {
+                prove(Q, None, || {
+                    let x = input(0, Bounds::of_lane(BITS));
+                    let m = mul_low(
+                        x,
+                        constant(residue((5 * -15 + off).into(), BITS) as i64, BITS),
+                        BITS,
+                    );
+                    let high = mul_high(x, constant(5, BITS), BITS);
+                    let id = sub(high, mul_high(m, constant(Q, BITS), BITS), false, BITS);
+                    with(|t| assert_eq!(t.form(id).is_some(), off == 0));
+                })
+            };
+            difference(0).unwrap();
+            difference(off).unwrap();
+        }
+    }
+
+    /// Barrett's products with every factor and with quotients that are off, by as much as may be.
+    #[test]
+    fn barrett_products_of_every_input() {
+        for (least, greatest) in all_bounds() {
+            for factor in -8..=8i64 {
+                for off in -2..=2 {
+                    let over_q = (factor * 512 + Q).div_euclid(2 * Q) + off;
+                    for by in [0, 2] {
+                        prove(Q, None, || {
+                            barrett(least, greatest, factor, over_q, by);
+                        })
+                        .unwrap();
+                    }
+                }
+            }
+        }
+    }
+
+    fn barrett(least: i64, greatest: i64, factor: i64, over_q: i64, by: u32) {
+        let inputs: Vec<i128> = (least..=greatest).map(i128::from).collect();
+        let x = input(0, Bounds::new(least, greatest));
+        let quotient = mul_high(x, constant(over_q, BITS), BITS);
+        let quotient = if by > 0 {
+            shift_right(quotient, by)
+        } else {
+            quotient
+        };
+        let product = mul_low(x, constant(factor, BITS), BITS);
+        let id = sub(
+            product,
+            mul_low(quotient, constant(Q, BITS), BITS),
+            true,
+            BITS,
+        );
+        let numbers = inputs.iter().map(|x| {
+            let quotient = (x * i128::from(over_q)) >> (BITS + by);
+            residue(x * i128::from(factor) - quotient * i128::from(Q), BITS)
+        });
+        let both = Both {
+            id,
+            numbers: numbers.collect(),
+        };
+        let known = with(|t| t.form(id).is_some());
+        check(&both, &inputs, known.then_some(factor));
+        if by == 0 && least >= -34 && greatest <= 34 && 2 * (over_q * Q - 256 * factor).abs() <= Q {
+            assert!(known, "the rule finds what is in reach");
+        }
+    }
+
+    /// A sum, a difference and a product that do not fit are failures, and those that fit are not.
+    #[test]
+    fn overflows_are_found() {
+        let x = |a, b| input(0, Bounds::new(a, b));
+        prove(Q, None, || _ = add(x(0, 100), x(-28, 27), BITS)).unwrap();
+        prove(Q, None, || _ = add(x(0, 100), x(0, 28), BITS)).unwrap_err();
+        prove(Q, None, || _ = sub(x(-100, 0), x(0, 28), false, BITS)).unwrap();
+        prove(Q, None, || _ = sub(x(-100, 0), x(0, 29), false, BITS)).unwrap_err();
+        prove(Q, None, || _ = sub(x(-100, 0), x(0, 29), true, BITS)).unwrap();
+        let products = |sum| add_product(x(-8, 8), x(-8, 8), x(sum, sum), BITS);
+        prove(Q, None, || _ = products(63)).unwrap();
+        prove(Q, None, || _ = products(64)).unwrap_err();
+        // a difference that wraps is a number of the lane, and nothing more is known of it
+        prove(Q, None, || {
+            let id = sub(x(-100, 0), x(0, 29), true, BITS);
+            with(|t| assert!(t.bounds(id) == Bounds::of_lane(BITS) && t.form(id).is_none()));
+            let id = low(x(0, 128), BITS);
+            with(|t| assert!(t.bounds(id) == Bounds::of_lane(BITS) && t.form(id).is_none()));
+        })
+        .unwrap();
+    }
+
+    /// What is stored is read again, numbers of tables are themselves, and all others are refused.
+    #[test]
+    fn names_are_no_factors() {
+        let q = 3329;
+        prove(q, None, || {
+            let x = input(0, Bounds::up_to(1));
+            let n = name(x, 16, q);
+            assert_eq!((named(n, 16, q), name(x, 16, q)), (x, n));
+            assert!(n.abs() < q);
+            // ζ and ζ · R, and both over q
+            for factor in [17, -1103, 335, -335] {
+                let id = named(factor, 16, q);
+                with(|t| assert_eq!(t.bounds(id), Bounds::of(factor)));
+            }
+        })
+        .unwrap();
+        prove(q, None, || _ = named(q - 3, 16, q)).unwrap_err();
+    }
+}
