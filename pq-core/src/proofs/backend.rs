@@ -49,11 +49,12 @@ where
     }
 
     fn add_pair_products(self, a: &[i16; 32], b: &[i16; 32], sums: &mut [i32; 16]) {
+        let zero = values::constant(0, 32);
         for (i, sum) in sums.iter_mut().enumerate() {
-            for j in [2 * i, 2 * i + 1] {
-                let total = values::add_product(a[j].value(), b[j].value(), sum.value(), 32);
-                *sum = i32::name(total);
-            }
+            let pair = [2 * i, 2 * i + 1].into_iter().fold(zero, |pair, j| {
+                values::add_product(a[j].value(), b[j].value(), pair, 32)
+            });
+            *sum = i32::name(values::add(sum.value(), pair, 32));
         }
     }
 
