@@ -11,31 +11,31 @@ use crate::arch::{
 };
 use crate::sealed::Sealed;
 
-/// The token of the backend with `LANES` lanes of coefficients. Its hash functions compute with
-/// numbers, one lane at a time.
+/// The token of the backend with `LANES` lanes of coefficients, of which those of 16 bits have `ROUNDS`. Its
+/// hash functions compute with numbers, one lane at a time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Abstract<const LANES: usize>;
+pub(super) struct Abstract<const LANES: usize, const ROUNDS: bool = false>;
 
-impl<const LANES: usize> Sealed for Abstract<LANES> {}
+impl<const LANES: usize, const ROUNDS: bool> Sealed for Abstract<LANES, ROUNDS> {}
 
 /// No public operation runs on it.
-impl<const LANES: usize> IntoChoice for Abstract<LANES> {
+impl<const LANES: usize, const ROUNDS: bool> IntoChoice for Abstract<LANES, ROUNDS> {
     fn choice(self, _: InCrate) -> Choice {
         Choice::Portable(Portable)
     }
 }
 
-impl<const LANES: usize> Backend for Abstract<LANES>
+impl<const LANES: usize, const ROUNDS: bool> Backend for Abstract<LANES, ROUNDS>
 where
     [i16; LANES]: Default,
     [i32; LANES]: Default,
 {
-    type U64s = Word<u64, LANES>;
-    type Few = Word<u64, LANES>;
-    type U32s = Word<u32, LANES>;
+    type U64s = Word<u64, LANES, ROUNDS>;
+    type Few = Word<u64, LANES, ROUNDS>;
+    type U32s = Word<u32, LANES, ROUNDS>;
     type Sha256 = NoSha256;
-    type I16s = Lanes<i16, LANES>;
-    type I32s = Lanes<i32, LANES>;
+    type I16s = Lanes<i16, LANES, ROUNDS>;
+    type I32s = Lanes<i32, LANES, ROUNDS>;
 
     const NAME: &'static str = "abstract";
     const RANK: u8 = 0;
@@ -67,27 +67,30 @@ where
     }
 }
 
-/// Does something for each number of lanes that a backend has.
+/// Does something for each number of lanes that a backend has, with `ROUNDS` if it is to.
 macro_rules! on_each_width {
-    ($b:ident => $body:expr) => {{
+    ($b:ident => $body:expr) => {
+        $crate::proofs::backend::on_each_width!($b, false => $body)
+    };
+    ($b:ident, $rounds:literal => $body:expr) => {{
         {
-            let $b = $crate::proofs::backend::Abstract::<1>;
+            let $b = $crate::proofs::backend::Abstract::<1, $rounds>;
             $body
         }
         {
-            let $b = $crate::proofs::backend::Abstract::<4>;
+            let $b = $crate::proofs::backend::Abstract::<4, $rounds>;
             $body
         }
         {
-            let $b = $crate::proofs::backend::Abstract::<8>;
+            let $b = $crate::proofs::backend::Abstract::<8, $rounds>;
             $body
         }
         {
-            let $b = $crate::proofs::backend::Abstract::<16>;
+            let $b = $crate::proofs::backend::Abstract::<16, $rounds>;
             $body
         }
         {
-            let $b = $crate::proofs::backend::Abstract::<32>;
+            let $b = $crate::proofs::backend::Abstract::<32, $rounds>;
             $body
         }
     }};
@@ -96,9 +99,9 @@ pub(super) use on_each_width;
 
 /// A vector of values. In memory numbers are their names.
 #[derive(Clone, Copy)]
-pub(super) struct Lanes<E: Number, const LANES: usize>([E::Handle; LANES]);
+pub(super) struct Lanes<E: Number, const LANES: usize, const ROUNDS: bool>([E::Handle; LANES]);
 
-impl<E: Number, const LANES: usize> Lanes<E, LANES> {
+impl<E: Number, const LANES: usize, const ROUNDS: bool> Lanes<E, LANES, ROUNDS> {
     fn from_fn(mut id: impl FnMut(usize) -> Id) -> Self {
         Self(array::from_fn(|i| id(i).into()))
     }
@@ -119,13 +122,13 @@ impl<E: Number, const LANES: usize> Lanes<E, LANES> {
     }
 }
 
-impl<E: Number, const LANES: usize> Sealed for Lanes<E, LANES> {}
+impl<E: Number, const LANES: usize, const ROUNDS: bool> Sealed for Lanes<E, LANES, ROUNDS> {}
 
-impl<E: Number, const LANES: usize> Vector for Lanes<E, LANES>
+impl<E: Number, const LANES: usize, const ROUNDS: bool> Vector for Lanes<E, LANES, ROUNDS>
 where
     [E; LANES]: Default,
 {
-    type Token = Abstract<LANES>;
+    type Token = Abstract<LANES, ROUNDS>;
     type Element = E;
     type Array = [E; LANES];
 
@@ -152,10 +155,13 @@ where
     }
 }
 
-impl<E: Number, const LANES: usize> Coefficients for Lanes<E, LANES>
+impl<E: Number, const LANES: usize, const ROUNDS: bool> Coefficients for Lanes<E, LANES, ROUNDS>
 where
     [E; LANES]: Default,
 {
+    // No vector of 32 bits has it.
+    const ROUNDS: bool = ROUNDS && E::BITS == 16;
+
     fn add(self, other: Self) -> Self {
         self.each(other, values::add)
     }
@@ -203,6 +209,22 @@ where
         })
     }
 
+    /// With a quotient that is rounded to the nearest, once the constants are what they are to be.
+    fn rounded_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
+        assert!(Self::ROUNDS, "the default is a Barrett product");
+        for i in 0..LANES {
+            let constants = [factor.id(i), factor_over_q.id(i), q.id(i)];
+            values::expect_constants("a factor, rounded", constants, |[c, c_over_q, q]| {
+                2 * c.abs() <= q && 2 * (c_over_q * q - (c << (E::BITS - 1))).abs() <= q
+            });
+        }
+        let quotient = self.each(factor_over_q, values::mul_rounded);
+        let product = self.mul_low(factor);
+        product.each(quotient.mul_low(q), |x, y, bits| {
+            values::sub(x, y, true, bits)
+        })
+    }
+
     fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self) {
         let odd = |i: usize| i / LEN % 2 == 1;
         (
@@ -230,9 +252,12 @@ where
     }
 }
 
-impl<const LANES: usize> I16s for Lanes<i16, LANES> where [i16; LANES]: Default {}
+impl<const LANES: usize, const ROUNDS: bool> I16s for Lanes<i16, LANES, ROUNDS> where
+    [i16; LANES]: Default
+{
+}
 
-impl<const LANES: usize> I32s for Lanes<i32, LANES>
+impl<const LANES: usize, const ROUNDS: bool> I32s for Lanes<i32, LANES, ROUNDS>
 where
     [i32; LANES]: Default,
 {

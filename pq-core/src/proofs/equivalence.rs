@@ -105,6 +105,7 @@ impl<B: Backend> Kernel<B> for Products<'_> {
             let wide = i32::from(*c);
             let inverse = c.wrapping_mul(-3327 /* q⁻¹ mod± 2^16 */);
             let over_q = (2 * (wide << 16) + Q).div_euclid(2 * Q) as i16;
+            let over_2q = ((wide << 16) + Q).div_euclid(2 * Q) as i16;
             for array in B::I16s::chunks(self.all) {
                 let x = B::I16s::load(b, array);
                 let montgomery = |x: i16| {
@@ -119,6 +120,17 @@ impl<B: Backend> Kernel<B> for Products<'_> {
                 };
                 let product = x.barrett_product(factor, B::I16s::splat(b, over_q), q);
                 expect(product, array, barrett, ("Barrett", c));
+                let rounded = |x: i16| {
+                    let twice = i32::from(x) * i32::from(over_2q);
+                    let quotient = if B::I16s::ROUNDS {
+                        (twice + (1 << 14)) >> 15
+                    } else {
+                        twice >> 15
+                    };
+                    (i32::from(x) * wide - quotient * Q) as i16
+                };
+                let product = x.rounded_product(factor, B::I16s::splat(b, over_2q), q);
+                expect(product, array, rounded, ("rounded", c));
             }
         }
     }

@@ -44,10 +44,11 @@ enum Origin {
         of: Id,
         exact: bool,
     },
-    /// `⌊factor · of / 2^shift⌋`
+    /// `⌊(factor · of + plus) / 2^shift⌋`
     Floor {
         factor: i128,
         of: Id,
+        plus: i128,
         shift: u32,
     },
 }
@@ -153,13 +154,18 @@ pub(super) fn low(x: Id, bits: u32) -> Id {
 
 /// `⌊x · y / 2^bits⌋`
 pub(super) fn mul_high(x: Id, y: Id, bits: u32) -> Id {
+    with(|t| t.mul_floor(x, y, 0, bits))
+}
+
+/// `x · y / 2^(bits − 1)`, rounded to the nearest, which must not overflow.
+pub(super) fn mul_rounded(x: Id, y: Id, bits: u32) -> Id {
     with(|t| {
-        let bounds = (t.bounds(x) * t.bounds(y)) >> bits;
-        let origin = t.with_constant(x, y).map_or(Origin::Other, |(factor, of)| {
-            let shift = bits;
-            Origin::Floor { factor, of, shift }
+        let quotient = t.mul_floor(x, y, 1 << (bits - 2), bits - 1);
+        let bounds = t.bounds(quotient);
+        t.check(bounds.within(Bounds::of_lane(bits)), || {
+            format!("a rounded product overflows {bits} bits: {bounds:?}")
         });
-        t.push(bounds, None, origin)
+        quotient
     })
 }
 
@@ -169,14 +175,21 @@ pub(super) fn shift_right(x: Id, by: u32) -> Id {
         let bounds = t.bounds(x) >> by;
         let origin = match t.values[x as usize].origin {
             // ⌊⌊y / 2^s⌋ / 2^n⌋ = ⌊y / 2^(s + n)⌋
-            Origin::Floor { factor, of, shift } => Origin::Floor {
+            Origin::Floor {
                 factor,
                 of,
+                plus,
+                shift,
+            } => Origin::Floor {
+                factor,
+                of,
+                plus,
                 shift: shift + by,
             },
             _ => Origin::Floor {
                 factor: 1,
                 of: x,
+                plus: 0,
                 shift: by,
             },
         };
@@ -328,6 +341,19 @@ impl Table {
         }
     }
 
+    /// `⌊(x · y + plus) / 2^shift⌋`
+    fn mul_floor(&mut self, x: Id, y: Id, plus: i64, shift: u32) -> Id {
+        let bounds = (self.bounds(x) * self.bounds(y) + Bounds::of(plus)) >> shift;
+        let constant = self.with_constant(x, y);
+        let origin = constant.map_or(Origin::Other, |(factor, of)| Origin::Floor {
+            factor,
+            of,
+            plus: plus.into(),
+            shift,
+        });
+        self.push(bounds, None, origin)
+    }
+
     fn mul_low(&mut self, x: Id, y: Id, bits: u32) -> Id {
         let (bounds, lane) = (self.bounds(x) * self.bounds(y), Bounds::of_lane(bits));
         let exact = bounds.within(lane);
@@ -387,6 +413,7 @@ impl Table {
         let Origin::Floor {
             factor: f,
             of: b,
+            plus: 0,
             shift,
         } = self.values[x as usize].origin
         else {
@@ -395,6 +422,7 @@ impl Table {
         let Origin::Floor {
             factor: p,
             of: m,
+            plus: 0,
             shift: shift_of_y,
         } = self.values[y as usize].origin
         else {
@@ -414,10 +442,10 @@ impl Table {
         })
     }
 
-    /// Barrett's way: `k·b − p·⌊g·b / 2^s⌋` for any value b, modulo R.
+    /// Barrett's way: `k·b − p·⌊(g·b + h) / 2^s⌋` for any value b, modulo R. h is 0, or rounds.
     ///
-    /// With the remainder r, 0 ≤ r < 2^s, the quotient is (g·b − r) / 2^s, so that the difference is
-    /// ((k·2^s − p·g)·b + p·r) / 2^s. If this fits the lane, it is the result, whether the
+    /// With the remainder r, 0 ≤ r < 2^s, the quotient is (g·b + h − r) / 2^s, so that the difference is
+    /// ((k·2^s − p·g)·b + p·(r − h)) / 2^s. If this fits the lane, it is the result, whether the
     /// products wrapped or not; that they did is only right where the difference may wrap. If q
     /// divides p, it is k·b modulo q.
     fn barrett(&self, x: Id, y: Id, wraps: bool) -> Option<(Bounds, Option<Form>)> {
@@ -432,6 +460,7 @@ impl Table {
         let Origin::Floor {
             factor: g,
             of: b,
+            plus,
             shift,
         } = self.values[quotient as usize].origin
         else {
@@ -451,7 +480,8 @@ impl Table {
         };
         (wraps || exact).then(|| {
             let error = self.bounds(b).times((k << shift) - p * g);
-            let remainder = Bounds::new(0, (1 << shift) - 1).times(p);
+            let half = plus as i64;
+            let remainder = Bounds::new(-half, (1 << shift) - 1 - half).times(p);
             let form = self.scaled_if_q_divides(p, b, k, 0);
             ((error + remainder).exact_quotient(shift), form)
         })

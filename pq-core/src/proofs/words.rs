@@ -6,14 +6,14 @@ use crate::sealed::Sealed;
 
 /// A word of the backend with `LANES` lanes of coefficients.
 #[derive(Clone, Copy)]
-pub(super) struct Word<W, const LANES: usize>(W);
+pub(super) struct Word<W, const LANES: usize, const ROUNDS: bool>(W);
 
-impl<W, const LANES: usize> Sealed for Word<W, LANES> {}
+impl<W, const LANES: usize, const ROUNDS: bool> Sealed for Word<W, LANES, ROUNDS> {}
 
 macro_rules! words {
     ($($word:ty)*) => {$(
-        impl<const LANES: usize> Vector for Word<$word, LANES> {
-            type Token = Abstract<LANES>;
+        impl<const LANES: usize, const ROUNDS: bool> Vector for Word<$word, LANES, ROUNDS> {
+            type Token = Abstract<LANES, ROUNDS>;
             type Element = $word;
             type Array = [$word; 1];
 
@@ -40,7 +40,7 @@ macro_rules! words {
             }
         }
 
-        impl<const LANES: usize> Words for Word<$word, LANES> {
+        impl<const LANES: usize, const ROUNDS: bool> Words for Word<$word, LANES, ROUNDS> {
             fn add(self, other: Self) -> Self {
                 Self(Words::add(self.0, other.0))
             }
@@ -77,9 +77,9 @@ macro_rules! words {
 }
 words!(u32 u64);
 
-impl<const LANES: usize> U32s for Word<u32, LANES> {}
+impl<const LANES: usize, const ROUNDS: bool> U32s for Word<u32, LANES, ROUNDS> {}
 
-impl<const LANES: usize> U64s for Word<u64, LANES> {
+impl<const LANES: usize, const ROUNDS: bool> U64s for Word<u64, LANES, ROUNDS> {
     fn chi(self, b: Self, c: Self) -> Self {
         Self(self.0.chi(b.0, c.0))
     }
