@@ -1,6 +1,5 @@
 //! What functions take: bytes in any object that has a buffer, texts, times, files.
 
-use alloc::borrow::Cow;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::ops::Deref;
 use std::fs::File;
@@ -286,25 +285,6 @@ pub(crate) fn warm(py: Python<'_>) -> PyResult<()> {
     }
     integer(py, &[1])?.extract::<usize>()?;
     Ok(())
-}
-
-/// What was passed as a name, to be shown in an error: it may be a secret or a log's poison, as it is no name. Names
-/// known here are shorter, and plain.
-pub(crate) fn shown(name: &str) -> Cow<'_, str> {
-    const MAX: usize = 32;
-    let plain = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '`');
-    if name.len() <= MAX && name.chars().all(plain) {
-        return name.into();
-    }
-    let mut shown: String = name
-        .chars()
-        .take(MAX)
-        .map(|c| if plain(c) { c } else { '?' })
-        .collect();
-    if name.chars().nth(MAX).is_some() {
-        shown.push_str("...");
-    }
-    shown.into()
 }
 
 /// A number of big-endian bytes as Python's.

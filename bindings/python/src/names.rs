@@ -1,5 +1,6 @@
 //! The words that stand for algorithms, hash functions, forms of keys, key usages and reasons.
 
+use alloc::borrow::Cow;
 use core::fmt::Display;
 use core::str::FromStr;
 
@@ -8,7 +9,6 @@ use pyo3::PyResult;
 
 use crate::errors::OrRaise;
 use crate::errors::exceptions::UnknownAlgorithm;
-use crate::input::shown;
 
 /// Finds what has this name, in letters of either case.
 fn find<T: Copy, N: Display>(
@@ -103,4 +103,23 @@ pub(crate) fn reason(name: &str) -> PyResult<CrlReason> {
 pub(crate) fn name_of_reason(reason: CrlReason) -> &'static str {
     let found = REASONS.iter().find(|(other, _)| *other == reason);
     found.map_or("unspecified", |(_, name)| name)
+}
+
+/// What was passed as a name, to be shown in an error: it may be a secret or a log's poison, as it is no name. Names
+/// known here are shorter, and plain.
+pub(crate) fn shown(name: &str) -> Cow<'_, str> {
+    const MAX: usize = 32;
+    let plain = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '`');
+    if name.len() <= MAX && name.chars().all(plain) {
+        return name.into();
+    }
+    let mut shown: String = name
+        .chars()
+        .take(MAX)
+        .map(|c| if plain(c) { c } else { '?' })
+        .collect();
+    if name.chars().nth(MAX).is_some() {
+        shown.push_str("...");
+    }
+    shown.into()
 }

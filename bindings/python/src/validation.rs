@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 
 use crate::certificates::{Certificate, CertificateRevocationList};
 use crate::errors::OrRaise;
-use crate::input::{Time, shown, unix_time};
-use crate::names;
+use crate::input::{Time, unix_time};
+use crate::names::{self, shown};
 
 /// Decides whether a chain of certificates leads to a root that is trusted. It never changes, and threads may share it.
 ///

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
 use crate::errors::exceptions::IssueError;
-use crate::input::{Time, big_endian, shown};
-use crate::names;
+use crate::input::{Time, big_endian};
+use crate::names::{self, shown};
 
 /// What a certificate is to say. Each method returns a new builder, and what it was called on stays what it is. An
 /// Issuer makes a certificate of it, and says what it lacks.
