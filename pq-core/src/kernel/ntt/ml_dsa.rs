@@ -1,7 +1,7 @@
 //! The ring of ML-DSA, with products by Barrett's method.
 
 use super::ring::{Ring, ring};
-use super::twiddles::{Tables, Twiddles, inverse_scale, powers, spread};
+use super::twiddles::{Tables, Twiddles, inverse_scale, powers, residues, spread};
 use crate::arch::{Backend, Coefficients};
 
 ring! {
@@ -29,31 +29,7 @@ ring! {
     }
 }
 
-/// c mod± q of ML-DSA for each of `constants`.
-const fn residues<const N: usize>(constants: [i64; N]) -> [i32; N] {
-    const Q: i32 = Q8380417::Q;
-    let mut residues = [0; N];
-    let mut i = 0;
-    while i < N {
-        let c = constants[i] as i32;
-        residues[i] = if c > Q / 2 { c - Q } else { c };
-        i += 1;
-    }
-    residues
-}
-
-/// (c mod± q) · R / q, rounded, for each of `constants`.
-const fn residues_over_q<const N: usize>(constants: [i64; N]) -> [i32; N] {
-    const Q: i64 = Q8380417::Q as i64;
-    let mut residues = residues(constants);
-    let mut i = 0;
-    while i < N {
-        let c_times_radix = (residues[i] as i64) << i32::BITS;
-        residues[i] = (2 * c_times_radix + Q).div_euclid(2 * Q) as i32;
-        i += 1;
-    }
-    residues
-}
+residues!(Q8380417, i32, radix: 1 << 32);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! The ring of ML-KEM, with products by Montgomery's method or with a rounded quotient.
 
 use super::ring::{Ring, ring};
-use super::twiddles::{Tables, Twiddles, inverse_scale, powers, spread};
+use super::twiddles::{Tables, Twiddles, inverse_scale, powers, residues, spread};
 use crate::arch::{Backend, Coefficients};
 
 ring! {
@@ -35,31 +35,8 @@ ring! {
     }
 }
 
-/// c mod± q for each of `constants`.
-const fn residues<const N: usize>(constants: [i64; N]) -> [i16; N] {
-    const Q: i16 = Q3329::Q;
-    let mut residues = [0; N];
-    let mut i = 0;
-    while i < N {
-        let c = constants[i] as i16;
-        residues[i] = if c > Q / 2 { c - Q } else { c };
-        i += 1;
-    }
-    residues
-}
-
-/// (c mod± q) · R / 2q, rounded, for each of `constants`.
-const fn residues_over_q<const N: usize>(constants: [i64; N]) -> [i16; N] {
-    const Q: i32 = Q3329::Q as i32;
-    let mut residues = residues(constants);
-    let mut i = 0;
-    while i < N {
-        let c_times_radix = (residues[i] as i32) << i16::BITS;
-        residues[i] = (c_times_radix + Q).div_euclid(2 * Q) as i16;
-        i += 1;
-    }
-    residues
-}
+// Half of R, for quotients that are rounded.
+residues!(Q3329, i16, radix: 1 << 15);
 
 #[cfg(test)]
 mod tests {

@@ -58,3 +58,35 @@ pub(super) const fn spread(powers: &[i64; 256], len: usize, forward: bool) -> [i
 pub(super) const fn inverse_scale(q: i64, n: i64, bits: u32) -> i64 {
     (1 << bits) % q * (q - (q - 1) / n) % q
 }
+
+/// `residues` and `residues_over_q`, the forms of Barrett's factors, of a ring.
+macro_rules! residues {
+    ($ring:ident, $element:ty, radix: 1 << $bits:literal) => {
+        /// c mod± q for each of `constants`.
+        const fn residues<const N: usize>(constants: [i64; N]) -> [$element; N] {
+            const Q: $element = $ring::Q;
+            let mut residues = [0; N];
+            let mut i = 0;
+            while i < N {
+                let c = constants[i] as $element;
+                residues[i] = if c > Q / 2 { c - Q } else { c };
+                i += 1;
+            }
+            residues
+        }
+
+        #[doc = concat!("(c mod± q) · 2^", $bits, " / q, rounded, for each of `constants`.")]
+        const fn residues_over_q<const N: usize>(constants: [i64; N]) -> [$element; N] {
+            const Q: i64 = $ring::Q as i64;
+            let mut residues = residues(constants);
+            let mut i = 0;
+            while i < N {
+                let c_times_radix = (residues[i] as i64) << $bits;
+                residues[i] = (2 * c_times_radix + Q).div_euclid(2 * Q) as $element;
+                i += 1;
+            }
+            residues
+        }
+    };
+}
+pub(super) use residues;
