@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::backends::{self, Backend};
 use super::machine::file_system;
-use super::measure::{Call, cant_make, median, time_of_process};
+use super::measure::{self, Call, cant_make, median};
 use super::openssl::Openssl;
 use crate::commands::ca::{init, sign};
 use crate::documents::{self, DocumentError};
@@ -153,13 +153,11 @@ struct Spent {
 impl Spent {
     /// By what is done for so many certificates.
     fn by(act: impl FnOnce() -> Result<usize, Failure>) -> Result<Self, Failure> {
-        let (start, start_of_cpu) = (Instant::now(), time_of_process());
-        let count = act()? as f64;
-        let (end, end_of_cpu) = (Instant::now(), time_of_process());
-        let cpu = end_of_cpu.zip(start_of_cpu);
+        let (count, wall, cpu) = measure::spent(act)?;
+        let count = count as f64;
         Ok(Self {
-            wall: (end - start).as_secs_f64() / count,
-            cpu: cpu.map(|(end, start)| end.saturating_sub(start).as_secs_f64() / count),
+            wall: wall / count,
+            cpu: cpu.map(|cpu| cpu / count),
         })
     }
 }

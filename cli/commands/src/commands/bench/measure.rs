@@ -172,16 +172,28 @@ pub(super) fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
     figures.get(figures.len() / 2).copied()
 }
 
+/// What something returns, how long it took by the clock, and how long this process had a CPU meanwhile.
+pub(super) fn spent<T>(
+    act: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(T, f64, Option<f64>), Failure> {
+    let (start, start_of_cpu) = (Instant::now(), time_of_process());
+    let returned = act()?;
+    let (end, end_of_cpu) = (Instant::now(), time_of_process());
+    let cpu = end_of_cpu.zip(start_of_cpu);
+    let cpu = cpu.map(|(end, start)| end.saturating_sub(start).as_secs_f64());
+    Ok((returned, (end - start).as_secs_f64(), cpu))
+}
+
 /// How long this process had a CPU, all its threads together.
 #[cfg(unix)]
-pub(super) fn time_of_process() -> Option<Duration> {
+fn time_of_process() -> Option<Duration> {
     use rustix::time::{ClockId, clock_gettime};
 
     clock_gettime(ClockId::ProcessCPUTime).try_into().ok()
 }
 
 #[cfg(not(unix))]
-pub(super) fn time_of_process() -> Option<Duration> {
+fn time_of_process() -> Option<Duration> {
     None
 }
 

@@ -3,7 +3,6 @@
 
 use core::hint::black_box;
 use std::io;
-use std::time::Instant;
 
 use pq_cms::{
     DocumentSigner, EnvelopeBuilder, Opener, Recipient, RecipientKey, SignedDataBuilder, Verifier,
@@ -17,7 +16,7 @@ use rustls::{
 use rustls_pq::classical::verification_algorithms;
 
 use super::{DIGEST, People, Rate, Spent};
-use crate::commands::bench::measure::{median, time_of_process};
+use crate::commands::bench::measure::{self, median};
 use crate::failure::Failure;
 
 /// Of these many turns the medians are taken: of a turn's figures, not of all of them, since machines
@@ -93,24 +92,26 @@ pub(super) fn measure(people: &People, mebibytes: u64) -> Result<InMemory, Failu
             all.push(one);
         }
     }
-    let mut is_signature = [true, true, false, false].into_iter();
+    let [signing, verifying, encrypting, decrypting] = operations;
+    let share = |all: Vec<Spent>, alone: &[Spent]| {
+        let shares = all
+            .iter()
+            .zip(alone)
+            .filter_map(|(all, alone)| Some(100.0 * alone.cpu? / all.cpu?));
+        Share {
+            rate: Rate::of(mebibytes, &all),
+            of_alone: median(shares),
+        }
+    };
     Ok(InMemory {
         hash: Rate::of(mebibytes, &hash),
-        aead: encrypting.is_some().then(|| Rate::of(mebibytes, &aead)),
-        operations: operations.map(|all| {
-            let alone = match is_signature.next() {
-                Some(true) => &hash,
-                _ => &aead,
-            };
-            let shares = all
-                .iter()
-                .zip(alone)
-                .filter_map(|(all, alone)| Some(100.0 * alone.cpu? / all.cpu?));
-            Share {
-                rate: Rate::of(mebibytes, &all),
-                of_alone: median(shares),
-            }
-        }),
+        aead: (!aead.is_empty()).then(|| Rate::of(mebibytes, &aead)),
+        operations: [
+            share(signing, &hash),
+            share(verifying, &hash),
+            share(encrypting, &aead),
+            share(decrypting, &aead),
+        ],
     })
 }
 
@@ -120,12 +121,10 @@ fn failed(error: impl ToString) -> Failure {
 }
 
 fn spent(run: impl FnOnce() -> Result<(), Failure>) -> Result<Spent, Failure> {
-    let (start, start_of_cpu) = (Instant::now(), time_of_process());
-    run()?;
-    let cpu = time_of_process().zip(start_of_cpu);
+    let ((), wall, cpu) = measure::spent(run)?;
     Ok(Spent {
-        wall: start.elapsed().as_secs_f64(),
-        cpu: cpu.map(|(end, start)| end.saturating_sub(start).as_secs_f64()),
+        wall,
+        cpu,
         peak_mebibytes: None,
     })
 }
