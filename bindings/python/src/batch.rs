@@ -16,7 +16,7 @@ use pyo3::pybacked::PyBackedBytes;
 
 use crate::errors::Raise;
 use crate::errors::exceptions::OperationError;
-use crate::input::{Bytes, contents, filled, kept};
+use crate::input::{Bytes, contents, filled, kept, no_memory};
 use crate::keys::{Prepared, VerifyingKey, options};
 use crate::lanes::{Signed, side_by_side};
 
@@ -64,7 +64,7 @@ pub(crate) fn verify_many(
             context.len()
         )));
     }
-    let results = filled(count, false)?;
+    let results = filled(count, false).map_err(no_memory)?;
     let batch = Batch {
         keys,
         messages,

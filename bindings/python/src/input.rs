@@ -1,5 +1,6 @@
 //! What functions take: bytes in any object that has a buffer, texts, times, files.
 
+use alloc::collections::TryReserveError;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::ops::Deref;
 use std::fs::File;
@@ -8,10 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pq_x509::pki_types::UnixTime;
+use pyo3::PyClass;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::pyclass::boolean_struct::True;
 use pyo3::types::{PyBytes, PyDateTime, PyInt, PyList, PySequence, PyString};
 use zeroize::Zeroizing;
 
@@ -65,19 +68,22 @@ fn copied(object: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<u8>> {
 
 /// A copy of what a buffer holds. It may be more than there is memory for: NumPy has views of any size.
 pub(crate) fn contents(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>> {
-    let mut bytes = filled(buffer.item_count(), 0)?;
+    let mut bytes = filled(buffer.item_count(), 0).map_err(no_memory)?;
     buffer.copy_to_slice(py, &mut bytes)?;
     Ok(bytes)
 }
 
-/// So many times the same, or MemoryError.
-pub(crate) fn filled<T: Clone>(len: usize, item: T) -> PyResult<Vec<T>> {
+/// So many times the same, if there is memory for it.
+pub(crate) fn filled<T: Clone>(len: usize, item: T) -> Result<Vec<T>, TryReserveError> {
     let mut items = Vec::new();
-    if items.try_reserve_exact(len).is_err() {
-        return Err(PyMemoryError::new_err(()));
-    }
+    items.try_reserve_exact(len)?;
     items.resize(len, item);
     Ok(items)
+}
+
+/// MemoryError.
+pub(crate) fn no_memory(_: TryReserveError) -> PyErr {
+    PyMemoryError::new_err(())
 }
 
 fn buffer(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBuffer<u8>> {
@@ -212,11 +218,11 @@ fn read_wiped(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut file = File::open(path)?;
     // Files that are not regular have no length.
     let expected = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-    let mut bytes = zeroed(expected.saturating_add(1))?;
+    let mut bytes = Zeroizing::new(filled(expected.saturating_add(1), 0)?);
     let mut len = 0;
     loop {
         if len == bytes.len() {
-            let mut larger = zeroed(len.saturating_mul(2).max(4096))?;
+            let mut larger = Zeroizing::new(filled(len.saturating_mul(2).max(4096), 0)?);
             larger[..len].copy_from_slice(&bytes);
             bytes = larger;
         }
@@ -229,15 +235,6 @@ fn read_wiped(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     }
     bytes.truncate(len);
     Ok(bytes)
-}
-
-fn zeroed(len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    bytes
-        .try_reserve_exact(len)
-        .map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
-    bytes.resize(len, 0);
-    Ok(Zeroizing::new(bytes))
 }
 
 /// What a file holds, as PEM if it has a line that begins a block.
@@ -266,6 +263,22 @@ fn has_pem(bytes: &[u8]) -> bool {
 /// process draws, so that nobody can choose bytes that collide.
 pub(crate) fn hash_of(py: Python<'_>, bytes: &[u8]) -> PyResult<isize> {
     PyBytes::new(py, bytes).hash()
+}
+
+/// What `==` is between an object and any other: `same` says it of one of the same class.
+pub(crate) fn equality<T: PyClass<Frozen = True> + Sync>(
+    other: &Bound<'_, PyAny>,
+    same: impl FnOnce(&T) -> bool,
+) -> PyResult<Py<PyAny>> {
+    let py = other.py();
+    let Ok(other) = other.cast::<T>() else {
+        return Ok(py.NotImplemented());
+    };
+    Ok(same(other.get())
+        .into_pyobject(py)?
+        .to_owned()
+        .into_any()
+        .unbind())
 }
 
 /// Has PyO3 import what it would import when it is first used. A child that was forked while another thread did that

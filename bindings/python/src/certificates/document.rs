@@ -47,12 +47,7 @@ macro_rules! document {
             }
 
             fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                let py = other.py();
-                let Ok(other) = other.cast::<Self>() else {
-                    return Ok(py.NotImplemented());
-                };
-                let same = self.der() == other.get().der();
-                Ok(same.into_pyobject(py)?.to_owned().into_any().unbind())
+                $crate::input::equality(other, |other: &Self| self.der() == other.der())
             }
 
             fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {

@@ -12,7 +12,7 @@ use super::private::private_key;
 use super::public::public_key;
 use crate::errors::OrRaise;
 use crate::errors::exceptions::OperationError;
-use crate::input::{Bytes, Text, hash_of, read_document};
+use crate::input::{Bytes, Text, equality, hash_of, read_document};
 use crate::names;
 
 /// A private key that decapsulates, of any parameter set of ML-KEM. It never changes, and threads may share it.

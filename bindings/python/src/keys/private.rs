@@ -128,14 +128,11 @@ macro_rules! private_key {
             /// In constant time.
             fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
                 let py = other.py();
-                let Ok(other) = other.cast::<Self>() else {
-                    return Ok(py.NotImplemented());
-                };
-                let other = &other.get().key;
                 // The public halves first: they also have the mode of a key of SLH-DSA, which the private half lacks.
-                let same = self.key.spki() == other.spki()
-                    && py.detach(|| self.key.to_expanded().ct_eq(&other.to_expanded()).into());
-                Ok(same.into_pyobject(py)?.to_owned().into_any().unbind())
+                equality(other, |other: &Self| {
+                    self.key.spki() == other.key.spki()
+                        && py.detach(|| self.key.to_expanded().ct_eq(&other.key.to_expanded()).into())
+                })
             }
 
             fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {

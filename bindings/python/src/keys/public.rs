@@ -75,12 +75,7 @@ macro_rules! public_key {
             }
 
             fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                let py = other.py();
-                let Ok(other) = other.cast::<Self>() else {
-                    return Ok(py.NotImplemented());
-                };
-                let same = self.key() == other.get().key();
-                Ok(same.into_pyobject(py)?.to_owned().into_any().unbind())
+                equality(other, |other: &Self| self.key() == other.key())
             }
 
             fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {

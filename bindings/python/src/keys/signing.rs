@@ -16,7 +16,7 @@ use super::message::{self, HashedMessage, MessageHasher};
 use super::private::private_key;
 use super::public::public_key;
 use crate::errors::OrRaise;
-use crate::input::{Bytes, Text, hash_of, read_document};
+use crate::input::{Bytes, Text, equality, hash_of, read_document};
 use crate::names;
 
 /// A private key that signs, of any parameter set of ML-DSA or SLH-DSA. It never changes, and threads may share it.
