@@ -4,10 +4,6 @@ import { randomBytes, randomInt } from "node:crypto";
 import { createInterface } from "node:readline";
 import { DecapsulationKey, EncapsulationKey, SigningKey, VerifyingKey } from "pqtls/slh-dsa";
 
-const SETS = ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
-const FAST_SETS = ["SHA2", "SHAKE"].flatMap((family) => [128, 192, 256].map((size) => `SLH-DSA-${family}-${size}f`));
-
-const algorithmOf = (number) => (number % 100 === 99 ? FAST_SETS[Math.floor(number / 100) % 6] : SETS[number % 6]);
 const toHex = (bytes) => Buffer.from(bytes).toString("hex") || "-";
 const fromHex = (text) => new Uint8Array(Buffer.from(text.replace("-", ""), "hex"));
 
@@ -49,25 +45,20 @@ function answer(number, line) {
   publicKey.free();
 }
 
-function make(number) {
-  const algorithm = algorithmOf(number);
+function make(number, algorithm) {
   const isKem = algorithm.startsWith("ML-KEM");
   const privateKey = (isKem ? DecapsulationKey : SigningKey).generate(algorithm);
   write(number, privateKey, isKem ? privateKey.encapsulationKey : privateKey.verifyingKey);
   privateKey.free();
 }
 
-const [command, count] = process.argv.slice(2);
-if (command === "make") {
-  for (let number = 0; number < Number(count); number++) make(number);
-} else {
-  let number = 0;
-  for await (const line of createInterface({ input: process.stdin })) {
-    try {
-      answer(number++, line);
-    } catch (error) {
-      console.error(`JavaScript: number ${number - 1}: ${error.message}\n${line}`);
-      process.exit(1);
-    }
+const act = { make, answer }[process.argv[2]];
+let number = 0;
+for await (const line of createInterface({ input: process.stdin })) {
+  try {
+    act(number++, line);
+  } catch (error) {
+    console.error(`JavaScript: number ${number - 1}: ${error.message}\n${line}`);
+    process.exit(1);
   }
 }

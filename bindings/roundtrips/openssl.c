@@ -74,8 +74,8 @@ static void write_output(struct record *record, EVP_PKEY *private_key, EVP_PKEY 
     end(&operation);
 }
 
-void make(struct record *record, const char *algorithm) {
-    EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, algorithm);
+void make(struct record *record) {
+    EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, record->algorithm);
     CHECK(key != NULL);
     write_keys(record, key);
     write_output(record, key, key);

@@ -103,8 +103,8 @@ static void write_output(struct record *record, const struct pair *pair) {
                              context->len, output->data, output->len));
 }
 
-void make(struct record *record, const char *algorithm) {
-    struct pair pair = pair_for(algorithm);
+void make(struct record *record) {
+    struct pair pair = pair_for(record->algorithm);
     const struct set *set = pair.set;
     if (is_slh_dsa(set)) {
         OK(pqtls_slh_dsa_generate(set->number, NULL, NULL, pair.private_key, set->expanded, pair.public_bytes.data,

@@ -5,14 +5,6 @@ import sys
 
 import pqtls
 
-SETS = ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"]
-FAST_SETS = [f"SLH-DSA-{family}-{size}f" for family in ("SHA2", "SHAKE") for size in (128, 192, 256)]
-
-
-def algorithm_of(number: int) -> str:
-    return FAST_SETS[number // 100 % 6] if number % 100 == 99 else SETS[number % 6]
-
-
 def to_hex(data: bytes) -> str:
     return data.hex() or "-"
 
@@ -58,21 +50,19 @@ def answer(number: int, line: str) -> None:
     write_signature(number, signing_key, verifying_key)
 
 
-def make(number: int) -> None:
-    if algorithm_of(number).startswith("ML-KEM"):
-        decapsulation_key = pqtls.DecapsulationKey.generate(algorithm_of(number))
+def make(number: int, line: str) -> None:
+    algorithm = line.strip()
+    if algorithm.startswith("ML-KEM"):
+        decapsulation_key = pqtls.DecapsulationKey.generate(algorithm)
         write_ciphertext(decapsulation_key, decapsulation_key.encapsulation_key)
     else:
-        signing_key = pqtls.SigningKey.generate(algorithm_of(number))
+        signing_key = pqtls.SigningKey.generate(algorithm)
         write_signature(number, signing_key, signing_key.verifying_key)
 
 
-if sys.argv[1] == "make":
-    for number in range(int(sys.argv[2])):
-        make(number)
-else:
-    for number, line in enumerate(sys.stdin):
-        try:
-            answer(number, line)
-        except Exception as error:
-            sys.exit(f"Python: number {number}: {error}\n{line}")
+act = {"make": make, "answer": answer}[sys.argv[1]]
+for number, line in enumerate(sys.stdin):
+    try:
+        act(number, line)
+    except Exception as error:
+        sys.exit(f"Python: number {number}: {error}\n{line}")

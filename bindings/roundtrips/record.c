@@ -2,12 +2,6 @@
 
 size_t number;
 
-static const char *const SETS[] = {"ML-KEM-512", "ML-KEM-768", "ML-KEM-1024", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"};
-static const char *const FAST_SETS[] = {
-    "SLH-DSA-SHA2-128f",  "SLH-DSA-SHA2-192f",  "SLH-DSA-SHA2-256f",
-    "SLH-DSA-SHAKE-128f", "SLH-DSA-SHAKE-192f", "SLH-DSA-SHAKE-256f",
-};
-
 static struct bytes random_bytes(size_t len) {
     struct bytes bytes = bytes_of(len);
     for (size_t have = 0; have < len;) {
@@ -59,17 +53,13 @@ static void print(const struct record *record) {
     CHECK(!ferror(stdout));
 }
 
-static struct record read_record(char *line) {
-    struct record record;
-    line[strcspn(line, "\n")] = 0;
-    const char *algorithm = strsep(&line, " ");
-    snprintf(record.algorithm, sizeof record.algorithm, "%s", algorithm);
-    record.private_key = from_hex(&line);
-    record.public_key = from_hex(&line);
-    record.message = from_hex(&line);
-    record.context = from_hex(&line);
-    record.output = from_hex(&line);
-    return record;
+/* The rest of a line that begins with the algorithm. */
+static void read_record(struct record *record, char *line) {
+    record->private_key = from_hex(&line);
+    record->public_key = from_hex(&line);
+    record->message = from_hex(&line);
+    record->context = from_hex(&line);
+    record->output = from_hex(&line);
 }
 
 static void release(struct record *record) {
@@ -77,36 +67,38 @@ static void release(struct record *record) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]->data);
 }
 
+/* A random bit turned. */
+static struct bytes changed_output(const struct record *record) {
+    CHECK(record->output.len > 0);
+    struct bytes changed = bytes_of(record->output.len), where = random_bytes(sizeof(uint64_t));
+    uint64_t bit;
+    memcpy(&bit, where.data, sizeof bit);
+    free(where.data);
+    memcpy(changed.data, record->output.data, changed.len);
+    changed.data[bit / 8 % changed.len] ^= (uint8_t)(1 << bit % 8);
+    return changed;
+}
+
 int main(int argc, char **argv) {
-    CHECK(argc >= 2);
-    if (strcmp(argv[1], "make") == 0) {
-        CHECK(argc == 3);
-        size_t count = strtoul(argv[2], NULL, 10);
-        for (; number < count; number++) {
-            struct record record = {{0}, {0}, {0}, {0}, {0}, {0}};
-            const char *algorithm = number % 100 == 99 ? FAST_SETS[number / 100 % 6] : SETS[number % 6];
-            snprintf(record.algorithm, sizeof record.algorithm, "%s", algorithm);
-            make(&record, algorithm);
-            print(&record);
-            release(&record);
-        }
-        return 0;
-    }
+    CHECK(argc == 2);
+    int makes = strcmp(argv[1], "make") == 0;
+    CHECK(makes || strcmp(argv[1], "answer") == 0);
     char *line = NULL;
     size_t size = 0;
     for (; getline(&line, &size, stdin) > 0; number++) {
-        struct record record = read_record(line);
-        CHECK(record.output.len > 0);
-        struct bytes changed = bytes_of(record.output.len);
-        memcpy(changed.data, record.output.data, changed.len);
-        struct bytes where = random_bytes(sizeof(uint64_t));
-        uint64_t bit;
-        memcpy(&bit, where.data, sizeof bit);
-        changed.data[bit / 8 % changed.len] ^= (uint8_t)(1 << bit % 8);
-        answer(&record, &changed);
+        struct record record = {{0}, {0}, {0}, {0}, {0}, {0}};
+        char *rest = line;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(record.algorithm, sizeof record.algorithm, "%s", strsep(&rest, " "));
+        if (makes) {
+            make(&record);
+        } else {
+            read_record(&record, rest);
+            struct bytes changed = changed_output(&record);
+            answer(&record, &changed);
+            free(changed.data);
+        }
         print(&record);
-        free(where.data);
-        free(changed.data);
         release(&record);
     }
     free(line);

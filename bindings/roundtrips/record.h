@@ -20,8 +20,8 @@ struct record {
     struct bytes private_key, public_key, message, context, output;
 };
 
-/* What each program does. */
-void make(struct record *record, const char *algorithm);
+/* What each program does: makes keys and an output for the algorithm. */
+void make(struct record *record);
 /* Checks what another made, and puts an output of its own in its place. `changed` is the output with a bit turned. */
 void answer(struct record *record, const struct bytes *changed);
 
