@@ -11,34 +11,48 @@ use crate::arch::{
 };
 use crate::sealed::Sealed;
 
-/// The token of the backend with `LANES` lanes of coefficients, of which those of 16 bits have `ROUNDS`. Its
-/// hash functions compute with numbers, one lane at a time.
+/// The token of the backend with `LANES` lanes of whatever kind. Kernels may be written in more than one way, for
+/// CPUs that differ: `WAY` is one of [`ANY`], [`ROUNDS`], [`COMPLEMENTS`], [`CHI_LAST`] and [`IN_MEMORY`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Abstract<const LANES: usize, const ROUNDS: bool = false>;
+pub(super) struct Abstract<const LANES: usize, const WAY: u8 = ANY>;
 
-impl<const LANES: usize, const ROUNDS: bool> Sealed for Abstract<LANES, ROUNDS> {}
+/// With what traits have as their defaults.
+pub(super) const ANY: u8 = 0;
+/// With [`Coefficients::ROUNDS`], where coefficients have 16 bits.
+pub(super) const ROUNDS: u8 = 1;
+/// With [`Backend::COMPLEMENTS`].
+pub(super) const COMPLEMENTS: u8 = 2;
+/// With [`U64s::CHI_LAST`](crate::arch::U64s::CHI_LAST).
+pub(super) const CHI_LAST: u8 = 3;
+/// With [`U64s::IN_MEMORY`](crate::arch::U64s::IN_MEMORY).
+pub(super) const IN_MEMORY: u8 = 4;
+
+impl<const LANES: usize, const WAY: u8> Sealed for Abstract<LANES, WAY> {}
 
 /// No public operation runs on it.
-impl<const LANES: usize, const ROUNDS: bool> IntoChoice for Abstract<LANES, ROUNDS> {
+impl<const LANES: usize, const WAY: u8> IntoChoice for Abstract<LANES, WAY> {
     fn choice(self, _: InCrate) -> Choice {
         Choice::Portable(Portable)
     }
 }
 
-impl<const LANES: usize, const ROUNDS: bool> Backend for Abstract<LANES, ROUNDS>
+impl<const LANES: usize, const WAY: u8> Backend for Abstract<LANES, WAY>
 where
     [i16; LANES]: Default,
     [i32; LANES]: Default,
+    [u32; LANES]: Default,
+    [u64; LANES]: Default,
 {
-    type U64s = Word<u64, LANES, ROUNDS>;
-    type Few = Word<u64, LANES, ROUNDS>;
-    type U32s = Word<u32, LANES, ROUNDS>;
+    type U64s = Word<u64, LANES, WAY>;
+    type Few = Word<u64, LANES, WAY>;
+    type U32s = Word<u32, LANES, WAY>;
     type Sha256 = NoSha256;
-    type I16s = Lanes<i16, LANES, ROUNDS>;
-    type I32s = Lanes<i32, LANES, ROUNDS>;
+    type I16s = Lanes<i16, LANES, WAY>;
+    type I32s = Lanes<i32, LANES, WAY>;
 
     const NAME: &'static str = "abstract";
     const RANK: u8 = 0;
+    const COMPLEMENTS: bool = WAY == COMPLEMENTS;
 
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         kernel.run(self)
@@ -67,41 +81,68 @@ where
     }
 }
 
-/// Does something for each number of lanes that a backend has, with `ROUNDS` if it is to.
+/// Does something for each number of lanes that a backend has, in one of the ways.
 macro_rules! on_each_width {
     ($b:ident => $body:expr) => {
-        $crate::proofs::backend::on_each_width!($b, false => $body)
+        $crate::proofs::backend::on_each_width!($b, ANY => $body)
     };
-    ($b:ident, $rounds:literal => $body:expr) => {{
+    ($b:ident, $way:ident => $body:expr) => {{
         {
-            let $b = $crate::proofs::backend::Abstract::<1, $rounds>;
+            let $b = $crate::proofs::backend::Abstract::<1, { $crate::proofs::backend::$way }>;
             $body
         }
         {
-            let $b = $crate::proofs::backend::Abstract::<4, $rounds>;
+            let $b = $crate::proofs::backend::Abstract::<4, { $crate::proofs::backend::$way }>;
             $body
         }
         {
-            let $b = $crate::proofs::backend::Abstract::<8, $rounds>;
+            let $b = $crate::proofs::backend::Abstract::<8, { $crate::proofs::backend::$way }>;
             $body
         }
         {
-            let $b = $crate::proofs::backend::Abstract::<16, $rounds>;
+            let $b = $crate::proofs::backend::Abstract::<16, { $crate::proofs::backend::$way }>;
             $body
         }
         {
-            let $b = $crate::proofs::backend::Abstract::<32, $rounds>;
+            let $b = $crate::proofs::backend::Abstract::<32, { $crate::proofs::backend::$way }>;
             $body
         }
     }};
 }
 pub(super) use on_each_width;
 
+/// Does something for each number of lanes of words that a backend has, in one of the ways.
+macro_rules! on_each_width_of_words {
+    ($b:ident => $body:expr) => {
+        $crate::proofs::backend::on_each_width_of_words!($b, ANY => $body)
+    };
+    ($b:ident, $way:ident => $body:expr) => {
+        $crate::proofs::backend::on_each_width_of_words!(@ $b, $way, 1 2 4 8 16 => $body)
+    };
+    (@ $b:ident, $way:ident, $($lanes:literal)* => $body:expr) => {$({
+        let $b = $crate::proofs::backend::Abstract::<$lanes, { $crate::proofs::backend::$way }>;
+        $body
+    })*};
+}
+pub(super) use on_each_width_of_words;
+
+/// Does something for up to eight lanes of words, and in each way that there is to permute them with as many lanes as
+/// the backends of that way have.
+macro_rules! on_each_way_of_words {
+    ($b:ident => $body:expr) => {
+        $crate::proofs::backend::on_each_width_of_words!(@ $b, ANY, 1 2 4 8 => $body);
+        $crate::proofs::backend::on_each_width_of_words!(@ $b, COMPLEMENTS, 1 => $body);
+        $crate::proofs::backend::on_each_width_of_words!(@ $b, CHI_LAST, 4 8 => $body);
+        $crate::proofs::backend::on_each_width_of_words!(@ $b, IN_MEMORY, 2 => $body);
+    };
+}
+pub(super) use on_each_way_of_words;
+
 /// A vector of values. In memory numbers are their names.
 #[derive(Clone, Copy)]
-pub(super) struct Lanes<E: Number, const LANES: usize, const ROUNDS: bool>([E::Handle; LANES]);
+pub(super) struct Lanes<E: Number, const LANES: usize, const WAY: u8>([E::Handle; LANES]);
 
-impl<E: Number, const LANES: usize, const ROUNDS: bool> Lanes<E, LANES, ROUNDS> {
+impl<E: Number, const LANES: usize, const WAY: u8> Lanes<E, LANES, WAY> {
     fn from_fn(mut id: impl FnMut(usize) -> Id) -> Self {
         Self(array::from_fn(|i| id(i).into()))
     }
@@ -122,13 +163,13 @@ impl<E: Number, const LANES: usize, const ROUNDS: bool> Lanes<E, LANES, ROUNDS> 
     }
 }
 
-impl<E: Number, const LANES: usize, const ROUNDS: bool> Sealed for Lanes<E, LANES, ROUNDS> {}
+impl<E: Number, const LANES: usize, const WAY: u8> Sealed for Lanes<E, LANES, WAY> {}
 
-impl<E: Number, const LANES: usize, const ROUNDS: bool> Vector for Lanes<E, LANES, ROUNDS>
+impl<E: Number, const LANES: usize, const WAY: u8> Vector for Lanes<E, LANES, WAY>
 where
     [E; LANES]: Default,
 {
-    type Token = Abstract<LANES, ROUNDS>;
+    type Token = Abstract<LANES, WAY>;
     type Element = E;
     type Array = [E; LANES];
 
@@ -155,12 +196,12 @@ where
     }
 }
 
-impl<E: Number, const LANES: usize, const ROUNDS: bool> Coefficients for Lanes<E, LANES, ROUNDS>
+impl<E: Number, const LANES: usize, const WAY: u8> Coefficients for Lanes<E, LANES, WAY>
 where
     [E; LANES]: Default,
 {
     // No vector of 32 bits has it.
-    const ROUNDS: bool = ROUNDS && E::BITS == 16;
+    const ROUNDS: bool = WAY == ROUNDS && E::BITS == 16;
 
     fn add(self, other: Self) -> Self {
         self.each(other, values::add)
@@ -252,12 +293,9 @@ where
     }
 }
 
-impl<const LANES: usize, const ROUNDS: bool> I16s for Lanes<i16, LANES, ROUNDS> where
-    [i16; LANES]: Default
-{
-}
+impl<const LANES: usize, const WAY: u8> I16s for Lanes<i16, LANES, WAY> where [i16; LANES]: Default {}
 
-impl<const LANES: usize, const ROUNDS: bool> I32s for Lanes<i32, LANES, ROUNDS>
+impl<const LANES: usize, const WAY: u8> I32s for Lanes<i32, LANES, WAY>
 where
     [i32; LANES]: Default,
 {

@@ -5,8 +5,8 @@
 use core::array;
 use core::ops::RangeInclusive;
 
-use crate::arch::{Backend, Kernel, Portable};
-use crate::kernel::ml_dsa::challenge::{Rotate, Terms, Unrotate};
+use crate::arch::{Backend, Kernel, Portable, on_each_backend};
+use crate::kernel::ml_dsa::challenge::{AddProduct, Rotate, Terms, Unrotate};
 use crate::kernel::ml_dsa::encoding::{
     BitPack, BitUnpack, Ones, SimpleBitPack, SimpleBitUnpack, UnpackSmall,
 };
@@ -19,6 +19,7 @@ use crate::kernel::ml_kem::compression::{
 };
 use crate::kernel::ml_kem::sampling::CentredBinomial;
 use crate::kernel::ntt::{Q3329, Q8380417, Ring};
+use crate::kernel::{ml_dsa, ml_kem};
 
 const Q16: i32 = Q3329::Q as i32;
 const Q: i32 = Q8380417::Q;
@@ -407,6 +408,122 @@ fn secrets_are_rotated() {
             assert_eq!(s, [i32::from(eta) - i32::from(x); 256]);
         }
     }
+}
+
+/// Every sum of every number of terms: from places that have 2η, one that has less, and places of 0.
+#[test]
+fn products_of_every_sum() {
+    fn check<const ETA: i32, const SUBTRACT: bool>() {
+        let top = 2 * ETA as usize;
+        for count in 1..=60 {
+            for sum in 0..=top * count {
+                let rest = (sum % top) as u8;
+                let terms: [i16; 60] = array::from_fn(|i| match i {
+                    i if i < sum / top => 512,
+                    i if i == sum / top => 256,
+                    _ => 0,
+                });
+                let before = [0, 1 - (1 << 30) + 240, (1 << 30) - 1 - 240];
+                let mut f = array::from_fn(|i| before[i % 3]);
+                run(AddProduct::<ETA, SUBTRACT> {
+                    f: &mut f,
+                    terms: &terms[..count],
+                    rotations: &[[0; 256], [rest; 256], [top as u8; 256]],
+                    bound: 1,
+                });
+                let product = sum as i32 - ETA * count as i32;
+                let product = if SUBTRACT { -product } else { product };
+                let expected = array::from_fn(|i| before[i % 3] + product);
+                assert_eq!(f, expected, "{sum} of {count}");
+            }
+        }
+    }
+
+    check::<2, false>();
+    check::<2, true>();
+    check::<4, false>();
+    check::<4, true>();
+}
+
+/// What a block of `N` numbers of so many bits yields, of which those below `limit` are taken, is what is expected:
+/// for every number in some place, for those about the limit in every place, and for every choice of places in sixteen
+/// that follow each other, with the others taken or not. Where they go is as full as can be in turn.
+fn candidates<T, const N: usize>(
+    bits: usize,
+    limit: u32,
+    groups: &[usize],
+    append: impl Fn(&[u32; N], &mut [T; 256], usize) -> usize,
+) where
+    T: Copy + PartialEq + TryFrom<u32, Error: core::fmt::Debug> + core::fmt::Debug,
+{
+    let twelve = T::try_from(12).expect("it fits");
+    let check = |numbers: &[u32; N], filled: usize| {
+        let mut output = [twelve; 256];
+        let count = append(numbers, &mut output, filled);
+        let taken = numbers.iter().filter(|x| **x < limit);
+        let taken = taken.map(|x| T::try_from(*x).expect("it fits"));
+        let all = core::iter::repeat_n(twelve, filled).chain(taken).take(256);
+        assert!(output[..count].iter().copied().eq(all), "{numbers:?}");
+    };
+    for first in (0..1u32 << bits).step_by(N) {
+        check(
+            &array::from_fn(|i| (first + i as u32) & ((1 << bits) - 1)),
+            0,
+        );
+    }
+    for place in 0..N {
+        for x in [0, limit - 1, limit, (1 << bits) - 1] {
+            for others in [0, limit] {
+                check(
+                    &array::from_fn(|i| if i == place { x } else { others }),
+                    place,
+                );
+            }
+        }
+    }
+    for start in groups {
+        for choice in 0..1u32 << 16 {
+            let others = if choice % 3 == 0 { 0 } else { limit };
+            let numbers = array::from_fn(|i| match i.checked_sub(*start) {
+                Some(j) if j < 16 && choice >> j & 1 == 1 => i as u32,
+                Some(j) if j < 16 => limit + i as u32,
+                _ => others,
+            });
+            check(&numbers, choice as usize % 257);
+        }
+    }
+}
+
+/// FIPS 203, algorithm 7.
+#[test]
+fn candidates_of_ml_kem() {
+    on_each_backend!(b => {
+        let groups = [0, 16, 32, 48, 64, 80, 96];
+        candidates(12, Q16 as u32, &groups, |numbers: &[u32; 112], f, filled| {
+            let mut block = [0; 168];
+            for (bytes, [d1, d2]) in block.as_chunks_mut().0.iter_mut().zip(numbers.as_chunks().0) {
+                // d₁ = C₀ + 256 (C₁ mod 16), d₂ = ⌊C₁ / 16⌋ + 16 C₂
+                *bytes = [*d1 as u8, (d1 / 256 + 16 * (d2 % 16)) as u8, (d2 / 16) as u8];
+            }
+            b.run(ml_kem::sampling::RejectUniform { block: &block, f, filled })
+        });
+    });
+}
+
+/// FIPS 204, algorithms 14 and 30, whatever the bit is that does not count.
+#[test]
+fn candidates_of_ml_dsa() {
+    on_each_backend!(b => {
+        let groups = [0, 16, 32, 40];
+        candidates(23, Q as u32, &groups, |numbers: &[u32; 56], f, filled| {
+            let mut block = [0; 168];
+            for (i, (bytes, x)) in block.as_chunks_mut().0.iter_mut().zip(numbers).enumerate() {
+                let more = (filled + i) as u8 % 2 * 128;
+                *bytes = [*x as u8, (x >> 8) as u8, (x >> 16) as u8 + more];
+            }
+            b.run(ml_dsa::sampling::RejectUniform { block: &block, f, filled })
+        });
+    });
 }
 
 /// f / R of all 2³² coefficients, R = 2³².

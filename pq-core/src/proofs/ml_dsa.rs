@@ -4,15 +4,19 @@ extern crate alloc;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::array;
 
-use super::backend::{Abstract, on_each_width};
+use super::backend::{Abstract, on_each_width, on_each_width_of_words};
 use super::bounds::Bounds;
 use super::forms::Form;
 use super::inputs::{expect, polynomial};
 use super::values::prove;
+use super::{terms, traces};
 use crate::arch::Backend;
+use crate::kernel::ml_dsa::challenge::AddProduct;
 use crate::kernel::ml_dsa::multiplication::{InnerProduct, Multiply};
 use crate::kernel::ntt::{Q8380417, Ring};
+use crate::test_random::Random;
 
 const Q: i64 = Q8380417::Q as i64;
 
@@ -38,7 +42,7 @@ fn product(pairs: usize, i: usize) -> Form {
 }
 
 /// So many products of |f| ≤ `f` · q and |g| ≤ `g` · q, and with `last` one of two of up to so many q.
-fn inner_product<B: Backend>(
+pub(super) fn inner_product<B: Backend>(
     b: B,
     pairs: u16,
     [f, g]: [i64; 2],
@@ -95,7 +99,11 @@ fn inner_products_need_their_bounds() {
 }
 
 /// a ∘ b / R of |a|, |b| ≤ `bound` · q.
-fn multiply<B: Backend>(b: B, bound: i64, tampered: Option<usize>) -> Result<Vec<i64>, String> {
+pub(super) fn multiply<B: Backend>(
+    b: B,
+    bound: i64,
+    tampered: Option<usize>,
+) -> Result<Vec<i64>, String> {
     prove(Q, tampered, || {
         let bounds = Bounds::up_to(bound * Q);
         let mut output = [0; 256];
@@ -132,4 +140,88 @@ fn each_constant_of_products_matters() {
     check(&|tampered| multiply(Abstract::<8>, 10, tampered));
     check(&|tampered| inner_product(Abstract::<1>, 7, [1, 10], Some(10), tampered));
     check(&|tampered| inner_product(Abstract::<8>, 7, [1, 10], Some(10), tampered));
+}
+
+/// Rotations in memory, of which the eight bytes from byte i on stand for input i, whatever i is.
+fn rotations(top: u8) -> [[u8; 256]; 3] {
+    let mut random = Random::new(traces::naming() / 2);
+    loop {
+        let mut rotations = [[0; 256]; 3];
+        for byte in rotations.as_flattened_mut() {
+            let x = random.below(u32::from(top) + 1) as u8;
+            *byte = if traces::naming() % 2 == 1 {
+                top - x
+            } else {
+                x
+            };
+        }
+        let words: Vec<_> = rotations.as_flattened().windows(8).collect();
+        let mut names: Vec<_> = words.iter().map(|word| &word[..7]).collect();
+        names.sort_unstable();
+        if names.is_sorted_by(|x, y| x < y) && names[0] != [0; 7] {
+            for (i, word) in words.into_iter().enumerate() {
+                let word = *word.first_chunk().expect("eight bytes");
+                terms::call(u64::from_le_bytes(word), terms::input(i as u16, u64::MAX));
+            }
+            return rotations;
+        }
+    }
+}
+
+/// f ± Σ rotations from these places on, of which as many are summed up at once as fit a byte: 2η of each at most. So the
+/// bytes of sums of words are sums of their bytes. The terms know the sums of words; of each the numbers
+/// in memory are a name, whose bytes the kernel adds to f.
+fn add_product<B: Backend, const ETA: i32, const SUBTRACT: bool>(
+    b: B,
+    places: &[i16],
+) -> Result<Vec<u64>, String> {
+    terms::prove(64, None, || {
+        let before: [i32; 256] = array::from_fn(|i| 1000 * i as i32 - 128_000);
+        let mut f = before;
+        b.run(AddProduct::<ETA, SUBTRACT> {
+            f: &mut f,
+            terms: places,
+            rotations: &rotations(2 * ETA as u8),
+            bound: 1,
+        });
+        let mut expected = before;
+        for places in places.chunks(255 / (2 * ETA) as usize) {
+            for (j, expected) in expected.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+                let words = places
+                    .iter()
+                    .map(|place| terms::input((*place as usize + 8 * j) as u16, u64::MAX));
+                let sum = words.reduce(terms::add).expect("there are some");
+                for (x, byte) in expected.iter_mut().zip(terms::name(sum).to_le_bytes()) {
+                    let product = i32::from(byte) - ETA * places.len() as i32;
+                    *x += if SUBTRACT { -product } else { product };
+                }
+            }
+        }
+        terms::check(f == expected, "f");
+    })
+}
+
+/// Each place by itself, and as many as there may be, and one more than fit a byte.
+#[test]
+fn products_by_challenges() {
+    fn check<B: Backend, const ETA: i32, const SUBTRACT: bool>(b: B) {
+        let mut random = Random::new(1);
+        let check = |places: &[i16]| {
+            add_product::<_, ETA, SUBTRACT>(b, places).unwrap();
+        };
+        for place in (0..=512).step_by(if SUBTRACT { 16 } else { 1 }) {
+            check(&[place]);
+        }
+        for count in [31, 32, 39, 49, 60] {
+            let places: Vec<_> = (0..count).map(|_| random.below(513) as i16).collect();
+            check(&places);
+        }
+    }
+
+    on_each_width_of_words!(@ b, ANY, 1 2 4 8 => {
+        check::<_, 2, false>(b);
+        check::<_, 2, true>(b);
+        check::<_, 4, false>(b);
+        check::<_, 4, true>(b);
+    });
 }

@@ -45,7 +45,7 @@ fn product(len: u16, i: usize) -> Form {
 }
 
 /// Factors are made and products summed up, of |x| ≤ `a` and |x| ≤ `b`.
-fn inner_product<B: Backend, const LEN: usize>(
+pub(super) fn inner_product<B: Backend, const LEN: usize>(
     backend: B,
     [a, b]: [i64; 2],
     tampered: Option<usize>,
@@ -110,7 +110,11 @@ fn each_constant_of_inner_products_matters() {
 }
 
 /// f · R + g of any f and |g| ≤ `g`.
-fn times_radix_plus<B: Backend>(b: B, g: i64, tampered: Option<usize>) -> Result<Vec<i64>, String> {
+pub(super) fn times_radix_plus<B: Backend>(
+    b: B,
+    g: i64,
+    tampered: Option<usize>,
+) -> Result<Vec<i64>, String> {
     prove(Q, tampered, || {
         let mut f = polynomial::<i16>(0, Bounds::of_lane(16));
         let g = polynomial(256, Bounds::up_to(g));
@@ -139,7 +143,7 @@ fn radix() {
 }
 
 /// f + g and f − g, for |f| ≤ `f` and |g| ≤ `g`.
-fn additions<B: Backend>(b: B, [f, g]: [i64; 2]) -> Result<Vec<i64>, String> {
+pub(super) fn additions<B: Backend>(b: B, [f, g]: [i64; 2]) -> Result<Vec<i64>, String> {
     prove(Q, None, || {
         let operands = || {
             let f = polynomial::<i16>(0, Bounds::up_to(f));

@@ -22,6 +22,7 @@ use std::thread_local;
 
 use super::bounds::{Bounds, residue};
 use super::forms::Form;
+use super::traces;
 
 /// A value in the table.
 pub(super) type Id = u32;
@@ -107,11 +108,13 @@ pub(super) fn input(number: u16, bounds: Bounds) -> Id {
 
 /// A number that is written in the kernel or its tables.
 pub(super) fn constant(c: i64, bits: u32) -> Id {
+    traces::note(("constant", c));
     with(|t| t.constant(c, bits))
 }
 
 /// The sum in a lane of so many bits, which must not overflow.
 pub(super) fn add(x: Id, y: Id, bits: u32) -> Id {
+    traces::note(("add", x, y));
     with(|t| {
         let bounds = t.bounds(x) + t.bounds(y);
         let form = t.combined(x, 1, y);
@@ -121,11 +124,13 @@ pub(super) fn add(x: Id, y: Id, bits: u32) -> Id {
 
 /// The difference, which must not overflow, or with `wraps` may.
 pub(super) fn sub(x: Id, y: Id, wraps: bool, bits: u32) -> Id {
+    traces::note(("sub", x, y));
     with(|t| t.sub(x, y, wraps, bits))
 }
 
 /// The product, and its sum with `sum`, which must not overflow.
 pub(super) fn add_product(x: Id, y: Id, sum: Id, bits: u32) -> Id {
+    traces::note(("add product", x, y, sum));
     with(|t| {
         let bounds = t.bounds(x) * t.bounds(y);
         let form = t.product(x, y);
@@ -138,11 +143,13 @@ pub(super) fn add_product(x: Id, y: Id, sum: Id, bits: u32) -> Id {
 
 /// `x · y mod± 2^bits`
 pub(super) fn mul_low(x: Id, y: Id, bits: u32) -> Id {
+    traces::note(("low half", x, y));
     with(|t| t.mul_low(x, y, bits))
 }
 
 /// `x mod± 2^bits`
 pub(super) fn low(x: Id, bits: u32) -> Id {
+    traces::note(("low bits", x, bits));
     with(|t| {
         if t.bounds(x).within(Bounds::of_lane(bits)) {
             return x;
@@ -154,11 +161,13 @@ pub(super) fn low(x: Id, bits: u32) -> Id {
 
 /// `⌊x · y / 2^bits⌋`
 pub(super) fn mul_high(x: Id, y: Id, bits: u32) -> Id {
+    traces::note(("high half", x, y));
     with(|t| t.mul_floor(x, y, 0, bits))
 }
 
 /// `x · y / 2^(bits − 1)`, rounded to the nearest, which must not overflow.
 pub(super) fn mul_rounded(x: Id, y: Id, bits: u32) -> Id {
+    traces::note(("rounded", x, y));
     with(|t| {
         let quotient = t.mul_floor(x, y, 1 << (bits - 2), bits - 1);
         let bounds = t.bounds(quotient);
@@ -171,6 +180,7 @@ pub(super) fn mul_rounded(x: Id, y: Id, bits: u32) -> Id {
 
 /// `⌊x / 2^by⌋`
 pub(super) fn shift_right(x: Id, by: u32) -> Id {
+    traces::note(("shift", x, by));
     with(|t| {
         let bounds = t.bounds(x) >> by;
         let origin = match t.values[x as usize].origin {
@@ -199,12 +209,13 @@ pub(super) fn shift_right(x: Id, by: u32) -> Id {
 
 /// The name of a value in memory, where a number of so many bits is to be.
 pub(super) fn name(x: Id, bits: u32, q: i64) -> i64 {
+    traces::note(("name", x));
     with(|t| t.name(x, bits, q))
 }
 
 /// What a number in memory stands for.
 pub(super) fn named(n: i64, bits: u32, q: i64) -> Id {
-    with(|t| match t.names.get(&(bits, n)) {
+    let id = with(|t| match t.names.get(&(bits, n)) {
         Some(id) => *id,
         None => {
             t.check(!is_name(n, bits, q), || {
@@ -212,7 +223,9 @@ pub(super) fn named(n: i64, bits: u32, q: i64) -> Id {
             });
             t.constant(n, bits)
         }
-    })
+    });
+    traces::note(("named", id));
+    id
 }
 
 /// Expects of a value that it is within these bounds, and what it is modulo q.
@@ -501,16 +514,19 @@ impl Table {
         if let Some(name) = self.named.get(&(bits, x)) {
             return *name;
         }
-        let mut name = self.last_name.get(&bits).copied().unwrap_or(-q);
-        loop {
+        let naming = traces::naming() as i64;
+        let first = q - ((q / 8) | 1) * (naming / 2);
+        let mut last = self.last_name.get(&bits).copied().unwrap_or(-first);
+        let name = loop {
             // each number, and then its negative
-            name = if name > 0 { -name } else { -name - 1 };
-            assert!(name != 0, "there are fewer names than values in memory");
+            last = if last > 0 { -last } else { -last - 1 };
+            assert!(last != 0, "there are fewer names than values in memory");
+            let name = if naming % 2 == 0 { last } else { -last };
             if is_name(name, bits, q) {
-                break;
+                break name;
             }
-        }
-        self.last_name.insert(bits, name);
+        };
+        self.last_name.insert(bits, last);
         self.names.insert((bits, name), x);
         self.named.insert((bits, x), name);
         name

@@ -1,90 +1,170 @@
-//! Words of the abstract backend: numbers, one at a time, as the portable backend has them.
+//! Words of the abstract backend, whose lanes stand for every word that there is.
 
-use super::backend::Abstract;
+use core::array;
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use zeroize::Zeroize;
+
+use super::backend::{Abstract, CHI_LAST, IN_MEMORY};
+use super::terms::{self, Id};
 use crate::arch::{Portable, U32s, U64s, Vector, Words};
 use crate::sealed::Sealed;
 
-/// A word of the backend with `LANES` lanes of coefficients.
-#[derive(Clone, Copy)]
-pub(super) struct Word<W, const LANES: usize, const ROUNDS: bool>(W);
+/// What a lane has the size of.
+pub(super) trait Unsigned:
+    Copy
+    + Into<u64>
+    + TryFrom<u64, Error: Debug>
+    + Words<Element = Self, Token = Portable>
+    + Zeroize
+    + 'static
+{
+    const BITS: u32;
 
-impl<W, const LANES: usize, const ROUNDS: bool> Sealed for Word<W, LANES, ROUNDS> {}
-
-macro_rules! words {
-    ($($word:ty)*) => {$(
-        impl<const LANES: usize, const ROUNDS: bool> Vector for Word<$word, LANES, ROUNDS> {
-            type Token = Abstract<LANES, ROUNDS>;
-            type Element = $word;
-            type Array = [$word; 1];
-
-            const LANES: usize = 1;
-
-            fn splat(_: Self::Token, element: $word) -> Self {
-                Self(element)
-            }
-
-            fn load(_: Self::Token, array: &[$word; 1]) -> Self {
-                Self(array[0])
-            }
-
-            fn store(self, array: &mut [$word; 1]) {
-                array[0] = self.0;
-            }
-
-            fn chunks(elements: &[$word]) -> &[[$word; 1]] {
-                elements.as_chunks().0
-            }
-
-            fn chunks_mut(elements: &mut [$word]) -> &mut [[$word; 1]] {
-                elements.as_chunks_mut().0
-            }
-        }
-
-        impl<const LANES: usize, const ROUNDS: bool> Words for Word<$word, LANES, ROUNDS> {
-            fn add(self, other: Self) -> Self {
-                Self(Words::add(self.0, other.0))
-            }
-
-            fn sub(self, other: Self) -> Self {
-                Self(Words::sub(self.0, other.0))
-            }
-
-            fn xor(self, other: Self) -> Self {
-                Self(self.0.xor(other.0))
-            }
-
-            fn xor3(self, b: Self, c: Self) -> Self {
-                Self(self.0.xor3(b.0, c.0))
-            }
-
-            fn choose(self, b: Self, c: Self) -> Self {
-                Self(self.0.choose(b.0, c.0))
-            }
-
-            fn majority(self, b: Self, c: Self) -> Self {
-                Self(self.0.majority(b.0, c.0))
-            }
-
-            fn shift_right<const N: i32>(self) -> Self {
-                Self(self.0.shift_right::<N>())
-            }
-
-            fn shift_in<const N: i32>(self, next: Self) -> Self {
-                Self(self.0.shift_in::<N>(next.0))
-            }
-        }
-    )*};
-}
-words!(u32 u64);
-
-impl<const LANES: usize, const ROUNDS: bool> U32s for Word<u32, LANES, ROUNDS> {}
-
-impl<const LANES: usize, const ROUNDS: bool> U64s for Word<u64, LANES, ROUNDS> {
-    fn chi(self, b: Self, c: Self) -> Self {
-        Self(self.0.chi(b.0, c.0))
+    /// The word that a number in memory stands for.
+    fn word(self) -> Id {
+        terms::named(self.into())
     }
 
+    /// What stands for a word in memory.
+    fn name(id: Id) -> Self {
+        Self::try_from(terms::name(id)).expect("words have as many bits as the proof says")
+    }
+}
+
+impl Unsigned for u32 {
+    const BITS: u32 = Self::BITS;
+}
+
+impl Unsigned for u64 {
+    const BITS: u32 = Self::BITS;
+}
+
+/// A vector of words. In memory they are their names.
+#[derive(Clone, Copy)]
+pub(super) struct Word<W, const LANES: usize, const WAY: u8>([Id; LANES], PhantomData<W>);
+
+impl<W, const LANES: usize, const WAY: u8> Word<W, LANES, WAY> {
+    fn from_fn(id: impl FnMut(usize) -> Id) -> Self {
+        Self(array::from_fn(id), PhantomData)
+    }
+
+    /// A function of single bits, as the portable backend computes it.
+    fn bitwise(self, b: Self, c: Self, f: impl Fn(u64, u64, u64) -> u64 + Copy) -> Self {
+        Self::from_fn(|i| terms::bitwise(f, [self.0[i], b.0[i], c.0[i]]))
+    }
+}
+
+impl<W, const LANES: usize, const WAY: u8> Sealed for Word<W, LANES, WAY> {}
+
+impl<W: Unsigned, const LANES: usize, const WAY: u8> Vector for Word<W, LANES, WAY>
+where
+    [W; LANES]: Default,
+{
+    type Token = Abstract<LANES, WAY>;
+    type Element = W;
+    type Array = [W; LANES];
+
+    const LANES: usize = LANES;
+
+    #[inline(never)]
+    fn splat(_: Self::Token, element: W) -> Self {
+        let id = element.word();
+        Self::from_fn(|_| id)
+    }
+
+    #[inline(never)]
+    fn load(_: Self::Token, array: &[W; LANES]) -> Self {
+        Self::from_fn(|i| array[i].word())
+    }
+
+    #[inline(never)]
+    fn store(self, array: &mut [W; LANES]) {
+        *array = self.0.map(W::name);
+    }
+
+    fn chunks(elements: &[W]) -> &[[W; LANES]] {
+        elements.as_chunks().0
+    }
+
+    fn chunks_mut(elements: &mut [W]) -> &mut [[W; LANES]] {
+        elements.as_chunks_mut().0
+    }
+}
+
+// Kernels have some thousand of these operations: as calls they compile in a fraction of the time.
+impl<W: Unsigned, const LANES: usize, const WAY: u8> Words for Word<W, LANES, WAY>
+where
+    [W; LANES]: Default,
+{
+    #[inline(never)]
+    fn add(self, other: Self) -> Self {
+        Self::from_fn(|i| terms::add(self.0[i], other.0[i]))
+    }
+
+    #[inline(never)]
+    fn sub(self, other: Self) -> Self {
+        Self::from_fn(|i| terms::sub(self.0[i], other.0[i]))
+    }
+
+    #[inline(never)]
+    fn xor(self, other: Self) -> Self {
+        Self::from_fn(|i| terms::xor(self.0[i], other.0[i]))
+    }
+
+    #[inline(never)]
+    fn xor3(self, b: Self, c: Self) -> Self {
+        self.xor(b).xor(c)
+    }
+
+    #[inline(never)]
+    fn choose(self, b: Self, c: Self) -> Self {
+        self.bitwise(b, c, Words::choose)
+    }
+
+    #[inline(never)]
+    fn majority(self, b: Self, c: Self) -> Self {
+        self.bitwise(b, c, Words::majority)
+    }
+
+    #[inline(never)]
+    fn shift_right<const N: i32>(self) -> Self {
+        Self::from_fn(|i| terms::shift_right(self.0[i], N as u32))
+    }
+
+    #[inline(never)]
+    fn shift_in<const N: i32>(self, next: Self) -> Self {
+        Self::from_fn(|i| terms::shift_in(self.0[i], N as u32, next.0[i]))
+    }
+}
+
+impl<const LANES: usize, const WAY: u8> U32s for Word<u32, LANES, WAY> where [u32; LANES]: Default {}
+
+impl<const LANES: usize, const WAY: u8> U64s for Word<u64, LANES, WAY>
+where
+    [u64; LANES]: Default,
+{
+    const CHI_LAST: bool = WAY == CHI_LAST;
+    const IN_MEMORY: bool = WAY == IN_MEMORY;
+
+    #[inline(never)]
+    fn chi(self, b: Self, c: Self) -> Self {
+        self.bitwise(b, c, U64s::chi)
+    }
+
+    #[inline(never)]
+    fn xor_and(self, b: Self, c: Self) -> Self {
+        self.bitwise(b, c, U64s::xor_and)
+    }
+
+    #[inline(never)]
+    fn xor_or(self, b: Self, c: Self) -> Self {
+        self.bitwise(b, c, U64s::xor_or)
+    }
+
+    #[inline(never)]
     fn mask(_: Self::Token, lanes: u32) -> Self {
-        Self(u64::mask(Portable, lanes))
+        Self::from_fn(|i| terms::constant(u64::mask(Portable, lanes >> i)))
     }
 }

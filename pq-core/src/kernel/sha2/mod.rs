@@ -8,8 +8,7 @@ use core::array;
 
 pub(crate) use constants::SQUARE_ROOTS;
 use constants::{CONSTANTS_256, CONSTANTS_512};
-use streams::CompressStream;
-pub(crate) use streams::compress_streams;
+pub(crate) use streams::{CompressStream, compress_streams};
 
 use crate::arch::{Backend, Kernel, Portable, Sha256Instructions, Vector, Words};
 

@@ -1,0 +1,337 @@
+//! Keccak and the chains of SLH-DSA's SHAKE sets are what FIPS 202 and FIPS 205 say, for all states and messages.
+
+extern crate alloc;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::array;
+use core::marker::PhantomData;
+
+use super::backend::{Abstract, COMPLEMENTS, on_each_way_of_words, on_each_width_of_words};
+use super::terms::{self, Id, prove};
+use crate::arch::{Backend, U64s, Vector};
+use crate::dimension::{Dim, Dimension};
+use crate::kernel::keccak::{KeccakF1600, PermuteAndAbsorb, Permuting, Step};
+use crate::kernel::slh_dsa::shake::Chain;
+
+/// rc(t) of FIPS 202, algorithm 5.
+fn rc(t: usize) -> bool {
+    let mut r = [true, false, false, false, false, false, false, false];
+    for _ in 0..t % 255 {
+        let [r0, r1, r2, r3, r4, r5, r6, r7] = r;
+        r = [r7, r0, r1, r2, r3 ^ r7, r4 ^ r7, r5 ^ r7, r6];
+    }
+    r[0]
+}
+
+/// Keccak-f\[1600\], by the step mappings of FIPS 202, section 3.2. Lane (x, y) is `a[x + 5y]`.
+fn keccak_f(mut a: [Id; 25]) -> [Id; 25] {
+    let at = |x: usize, y: usize| x % 5 + 5 * (y % 5);
+    for round in 0..24 {
+        // θ
+        let sums: [_; 5] =
+            array::from_fn(|x| (1..5).fold(a[x], |sum, y| terms::xor(sum, a[at(x, y)])));
+        let d: [_; 5] = array::from_fn(|x| {
+            terms::xor(sums[(x + 4) % 5], terms::rotate_left(sums[(x + 1) % 5], 1))
+        });
+        a = array::from_fn(|i| terms::xor(a[i], d[i % 5]));
+        // ρ
+        let (mut x, mut y) = (1, 0);
+        for t in 0..24 {
+            let by = (t + 1) * (t + 2) / 2 % 64;
+            a[at(x, y)] = terms::rotate_left(a[at(x, y)], by);
+            (x, y) = (y, (2 * x + 3 * y) % 5);
+        }
+        // π
+        a = array::from_fn(|i| a[at(i % 5 + 3 * (i / 5), i % 5)]);
+        // χ
+        a = array::from_fn(|i| {
+            let word = |dx: usize| a[at(i % 5 + dx, i / 5)];
+            let function = |x: u64, next: u64, second: u64| x ^ (!next & second);
+            terms::bitwise(function, [word(0), word(1), word(2)])
+        });
+        // ι
+        let constant = (0..7).fold(0, |constant, j| {
+            constant | u64::from(rc(j + 7 * round)) << ((1 << j) - 1)
+        });
+        a[0] = terms::xor(a[0], terms::number(constant));
+    }
+    a
+}
+
+/// Input `i` of the lane.
+fn input(lane: usize, i: usize) -> Id {
+    terms::input((64 * lane + i) as u16, u64::MAX)
+}
+
+/// The states of all lanes in memory, of which word i is `word(lane, i)`.
+fn states<V: U64s, const N: usize>(word: impl Fn(usize, usize) -> Id) -> [V::Array; N] {
+    array::from_fn(|i| {
+        let mut words = V::Array::default();
+        for (lane, x) in words.as_mut().iter_mut().enumerate() {
+            *x = terms::name(word(lane, i));
+        }
+        words
+    })
+}
+
+/// Expects of a word in memory what it stands for.
+fn expect(what: &str, lane: usize, i: usize, word: u64, expected: Id) {
+    let what = format!("{what} {i} of lane {lane}");
+    terms::expect(&what, terms::named(word), expected);
+}
+
+/// Keccak-f of all lanes.
+pub(super) fn permutation<B: Backend, const PAIRS: bool>(
+    b: B,
+    tampered: Option<usize>,
+) -> Result<Vec<u64>, String> {
+    prove(64, tampered, || {
+        let mut words = states::<B::U64s, 25>(input);
+        let kernel = KeccakF1600::<B::U64s> {
+            token: b,
+            states: &mut words,
+        };
+        Permuting::<B>::run::<PAIRS>(kernel, b);
+        for lane in 0..B::U64s::LANES {
+            let expected = keccak_f(array::from_fn(|i| input(lane, i)));
+            for (i, expected) in expected.into_iter().enumerate() {
+                expect("word", lane, i, words[i].as_ref()[lane], expected);
+            }
+        }
+    })
+}
+
+/// Each way to write a round. Whether sums are of pairs makes a difference to no method here.
+#[test]
+fn permutations() {
+    on_each_way_of_words!(b => permutation::<_, false>(b, None).map(drop).unwrap());
+    permutation::<_, true>(Abstract::<4>, None).unwrap();
+}
+
+/// Of 24 round constants 22 are different. The complements take one more, and words that are loaded begin as 0.
+#[test]
+fn each_constant_of_keccak_matters() {
+    fn check<B: Backend>(b: B, count: usize) {
+        let constants = permutation::<_, false>(b, None).unwrap();
+        assert_eq!(constants.len(), count);
+        for (tampered, c) in constants.into_iter().enumerate() {
+            let holds = permutation::<_, false>(b, Some(tampered)).is_ok();
+            assert_eq!(holds, c == 0, "{c:x}");
+        }
+    }
+
+    check(Abstract::<1>, 1 + 22);
+    check(Abstract::<1, COMPLEMENTS>, 1 + 22 + 1);
+}
+
+/// What is absorbed in a block of so many bytes.
+fn absorb(state: &mut [Id; 25], block: impl Fn(usize) -> Id, len: usize) {
+    for (i, word) in state.iter_mut().enumerate().take(len / 8) {
+        *word = terms::xor(*word, block(i));
+    }
+}
+
+/// So many blocks of `rate` bytes.
+pub(super) fn absorbing<B: Backend>(b: B, rate: usize, count: usize) -> Result<Vec<u64>, String> {
+    prove(64, None, || {
+        let mut expected = array::from_fn(|i| input(0, i));
+        let mut state = expected.map(terms::name);
+        let mut message = Vec::new();
+        for n in 0..count {
+            for i in 0..rate / 8 {
+                message.extend(terms::name(input(1 + n, i)).to_le_bytes());
+            }
+        }
+        let kernel = PermuteAndAbsorb::<B::Few> {
+            token: From::from(b),
+            state: &mut state,
+            rate,
+            blocks: &message,
+        };
+        Permuting::<B>::run::<false>(kernel, b);
+        expected = keccak_f(expected);
+        for n in 0..count {
+            absorb(&mut expected, |i| input(1 + n, i), rate);
+            expected = keccak_f(expected);
+        }
+        for (i, expected) in expected.into_iter().enumerate() {
+            expect("word", 0, i, state[i], expected);
+        }
+    })
+}
+
+#[test]
+fn blocks_are_absorbed() {
+    fn check<B: Backend>(b: B) {
+        for rate in [72, 104, 136, 144, 168] {
+            absorbing(b, rate, 1).unwrap();
+        }
+        for count in [0, 2] {
+            absorbing(b, 136, count).unwrap();
+        }
+    }
+
+    on_each_width_of_words!(b => check(b));
+}
+
+/// A step of `group` of all lanes of `A`, of which `fresh` begin.
+pub(super) fn step<B: Backend, A: U64s>(
+    b: B,
+    group: usize,
+    fresh: u32,
+    absorbed: &[usize],
+    squeeze: bool,
+) -> Result<Vec<u64>, String> {
+    prove(64, None, || {
+        let lanes = B::U64s::LANES;
+        let mut words = states::<A, 25>(input);
+        let block = |lane: usize, i: usize| input(lane, 25 + i);
+        let mut blocks: Vec<[u8; 192]> = Vec::new();
+        for lane in 0..lanes {
+            let words: [_; 24] = array::from_fn(|i| terms::name(block(lane, i)).to_le_bytes());
+            let mut bytes = [0; 192];
+            bytes.copy_from_slice(words.as_flattened());
+            blocks.push(bytes);
+        }
+        let kernel = Step::<B::U64s, A> {
+            token: b,
+            states: &mut words,
+            group,
+            fresh,
+            absorbed,
+            squeeze,
+            blocks: &mut blocks,
+        };
+        Permuting::<B>::run::<false>(kernel, b);
+        for lane in 0..A::LANES {
+            let mut expected: [_; 25] = array::from_fn(|i| input(lane, i));
+            let of_group = lane.checked_sub(group * lanes).filter(|lane| *lane < lanes);
+            if let Some(lane) = of_group {
+                if fresh >> lane & 1 == 1 {
+                    expected = [terms::number(0); 25];
+                }
+                absorb(&mut expected, |i| block(lane, i), absorbed[lane]);
+                expected = keccak_f(expected);
+                for (i, bytes) in blocks[lane].as_chunks().0.iter().enumerate() {
+                    let expected = if squeeze { expected[i] } else { block(lane, i) };
+                    expect("block", lane, i, u64::from_le_bytes(*bytes), expected);
+                }
+            }
+            for (i, expected) in expected.into_iter().enumerate() {
+                expect("word", lane, i, words[i].as_ref()[lane], expected);
+            }
+        }
+    })
+}
+
+/// Every choice of sponges that begin of up to four, and some of eight; with each rate in each lane.
+#[test]
+fn steps() {
+    fn check<B: Backend, A: U64s>(b: B) {
+        let lanes = B::U64s::LANES;
+        for group in 0..A::LANES / lanes {
+            for fresh in (0..1u32 << lanes).step_by(if lanes > 4 { 85 } else { 1 }) {
+                let lens = [0, 72, 136, 168];
+                let absorbed: Vec<_> = (0..lanes)
+                    .map(|lane| lens[(lane + fresh as usize) % 4])
+                    .collect();
+                step::<_, A>(b, group, fresh, &absorbed, fresh % 2 == 0).unwrap();
+            }
+        }
+    }
+
+    macro_rules! check {
+        ($($lanes:literal of $all:literal)*) => {$(
+            check::<_, <Abstract<$all> as Backend>::U64s>(Abstract::<$lanes>);
+        )*};
+    }
+    check!(1 of 1 2 of 2 4 of 4 8 of 8 1 of 4 2 of 8 4 of 8);
+}
+
+/// So many steps of a chain of values of `N` bytes.
+pub(super) fn chain<B: Backend, N: Dimension>(b: B, steps: usize) -> Result<Vec<u64>, String> {
+    prove(64, None, || {
+        let words = N::N / 8;
+        let (value, address) = (|lane, i| input(lane, i), |lane, i| input(lane, 4 + i));
+        let seed: [_; 4] = array::from_fn(|i| input(63, i));
+        let mut values = states::<B::U64s, 4>(value);
+        let mut addresses = states::<B::U64s, 4>(address);
+        let kernel = Chain::<B::U64s, N> {
+            token: b,
+            seed: &seed.map(terms::name),
+            addresses: &mut addresses,
+            values: &mut values,
+            steps,
+            n: PhantomData,
+        };
+        Permuting::<B>::run::<false>(kernel, b);
+        for lane in 0..B::U64s::LANES {
+            let mut values_expected: [_; 4] = array::from_fn(|i| value(lane, i));
+            let mut last = address(lane, 3);
+            for _ in 0..steps {
+                // F of FIPS 205, section 11.1: SHAKE256(PK.seed ‖ ADRS ‖ value), a block of FIPS 202 with
+                // its suffix 1111 and the padding 10*1
+                let mut state = [terms::number(0); 25];
+                let address = (0..3).map(|i| address(lane, i)).chain([last]);
+                let message = seed[..words].iter().copied().chain(address);
+                let message = message.chain(values_expected[..words].iter().copied());
+                for (word, x) in state.iter_mut().zip(message) {
+                    *word = x;
+                }
+                state[2 * words + 4] = terms::number(0x1f);
+                state[16] = terms::number(1 << 63);
+                values_expected[..words].copy_from_slice(&keccak_f(state)[..words]);
+                // the last byte of ADRS is the last of the last field
+                last = terms::add(last, terms::number(1 << 56));
+            }
+            for (i, expected) in values_expected.into_iter().enumerate() {
+                expect("value", lane, i, values[i].as_ref()[lane], expected);
+            }
+            for i in 0..4 {
+                let expected = if i == 3 { last } else { address(lane, i) };
+                expect("address", lane, i, addresses[i].as_ref()[lane], expected);
+            }
+        }
+    })
+}
+
+#[test]
+fn chains() {
+    fn check<B: Backend>(b: B) {
+        for steps in [0, 2] {
+            chain::<_, Dim<16>>(b, steps).unwrap();
+            chain::<_, Dim<24>>(b, steps).unwrap();
+            chain::<_, Dim<32>>(b, steps).unwrap();
+        }
+    }
+
+    on_each_width_of_words!(b => check(b));
+}
+
+/// A sponge's lane depends on nothing of the others.
+#[test]
+fn lanes_do_not_see_each_other() {
+    let mut kept = true;
+    prove(64, None, || {
+        let b = Abstract::<4>;
+        let mut words = states::<<Abstract<4> as Backend>::U64s, 25>(input);
+        let kernel = KeccakF1600::<<Abstract<4> as Backend>::U64s> {
+            token: b,
+            states: &mut words,
+        };
+        Permuting::<Abstract<4>>::run::<false>(kernel, b);
+        for word in words {
+            for (lane, x) in word.into_iter().enumerate() {
+                let inputs = terms::inputs_of(terms::named(x));
+                kept &= inputs
+                    .iter()
+                    .copied()
+                    .eq((0..25).map(|i| (64 * lane + i) as u16));
+            }
+        }
+    })
+    .unwrap();
+    assert!(kept, "each lane depends on its 25 words, and on no others");
+}

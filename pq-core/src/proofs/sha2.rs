@@ -1,0 +1,311 @@
+//! The compression functions of SHA-2, and the chains of SLH-DSA's SHA2 sets, are what FIPS 180-4 and FIPS 205 say,
+//! for all states and blocks.
+
+extern crate alloc;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::array;
+use core::marker::PhantomData;
+
+use super::backend::{Abstract, on_each_width_of_words};
+use super::terms::{self, Id, prove};
+use super::words::Unsigned;
+use crate::arch::{Backend, Kernel, Sha256Instructions, Vector};
+use crate::dimension::{Dim, Dimension};
+use crate::kernel::sha2::{CompressLanes, CompressStream, LanesOf, Word};
+use crate::kernel::slh_dsa::sha2::Chain;
+use crate::sealed::Sealed;
+
+/// What FIPS 180-4 says of one length of words: the rotations to the right of Σ₀ and Σ₁, and those of σ₀ and σ₁ with
+/// their shift (sections 4.1.2 and 4.1.3).
+pub(super) trait Standard: Word + Unsigned {
+    const BIG_SIGMA: [[u32; 3]; 2];
+    const SMALL_SIGMA: [[u32; 3]; 2];
+
+    fn big_sigma(i: usize, x: Id) -> Id {
+        let [first, second, third] = Self::BIG_SIGMA[i].map(|by| rotate_right::<Self>(x, by));
+        terms::xor(terms::xor(first, second), third)
+    }
+
+    fn small_sigma(i: usize, x: Id) -> Id {
+        let [first, second, shift] = Self::SMALL_SIGMA[i];
+        let [first, second] = [first, second].map(|by| rotate_right::<Self>(x, by));
+        terms::xor(terms::xor(first, second), terms::shift_right(x, shift))
+    }
+
+    /// Kₜ, for what is not about tampering with them.
+    fn constants() -> impl Iterator<Item = Id> {
+        let constants = Self::CONSTANTS.as_flattened().iter();
+        constants.map(|k| terms::number((*k).into()))
+    }
+}
+
+impl Standard for u32 {
+    const BIG_SIGMA: [[u32; 3]; 2] = [[2, 13, 22], [6, 11, 25]];
+    const SMALL_SIGMA: [[u32; 3]; 2] = [[7, 18, 3], [17, 19, 10]];
+}
+
+impl Standard for u64 {
+    const BIG_SIGMA: [[u32; 3]; 2] = [[28, 34, 39], [14, 18, 41]];
+    const SMALL_SIGMA: [[u32; 3]; 2] = [[1, 8, 7], [19, 61, 6]];
+}
+
+fn rotate_right<W: Unsigned>(x: Id, by: u32) -> Id {
+    terms::rotate_left(x, W::BITS - by)
+}
+
+fn sum<const N: usize>(words: [Id; N]) -> Id {
+    words
+        .into_iter()
+        .reduce(terms::add)
+        .expect("there are some")
+}
+
+/// Wₜ from the 16 before it (section 6.2.2, step 1).
+fn next_word<W: Standard>(w: &[Id]) -> Id {
+    let w = w.last_chunk::<16>().expect("there are 16");
+    sum([
+        W::small_sigma(1, w[14]),
+        w[9],
+        W::small_sigma(0, w[1]),
+        w[0],
+    ])
+}
+
+/// A round (section 6.2.2, step 3), of which `k_plus_w` has Kₜ + Wₜ.
+fn round<W: Standard>([a, b, c, d, e, f, g, h]: [Id; 8], k_plus_w: Id) -> [Id; 8] {
+    let ch = terms::bitwise(|x, y, z| x & y ^ !x & z, [e, f, g]);
+    let maj = terms::bitwise(|x, y, z| x & y ^ x & z ^ y & z, [a, b, c]);
+    let t1 = sum([h, W::big_sigma(1, e), ch, k_plus_w]);
+    let t2 = terms::add(W::big_sigma(0, a), maj);
+    [terms::add(t1, t2), a, b, c, terms::add(d, t1), e, f, g]
+}
+
+/// A block into a state (sections 6.2.2 and 6.4.2).
+fn compress<W: Standard>(state: [Id; 8], block: [Id; 16]) -> [Id; 8] {
+    let mut w = Vec::from(block);
+    let mut working = state;
+    for (t, k) in W::constants().enumerate() {
+        if t >= 16 {
+            w.push(next_word::<W>(&w));
+        }
+        working = round::<W>(working, terms::add(k, w[t]));
+    }
+    array::from_fn(|i| terms::add(state[i], working[i]))
+}
+
+/// Input `i` of the lane, with these bits.
+fn input_of<W: Unsigned>(lane: usize, i: usize) -> Id {
+    terms::input((64 * lane + i) as u16, u64::MAX >> (64 - W::BITS))
+}
+
+/// Vectors in memory, of which word i is `word(lane, i)`.
+fn vectors<B: Backend, W: Standard, const N: usize>(
+    word: impl Fn(usize, usize) -> Id,
+) -> [LanesOf<B, W>; N] {
+    array::from_fn(|i| {
+        let mut words = LanesOf::<B, W>::default();
+        for (lane, x) in words.as_mut().iter_mut().enumerate() {
+            *x = W::name(word(lane, i));
+        }
+        words
+    })
+}
+
+/// Expects of a lane in memory what its words stand for.
+fn expect_lane<A: AsRef<[W]>, W: Unsigned>(words: &[A], lane: usize, expected: &[Id]) {
+    for (i, (word, expected)) in words.iter().zip(expected).enumerate() {
+        let what = format!("word {i} of lane {lane}");
+        terms::expect(&what, word.as_ref()[lane].word(), *expected);
+    }
+}
+
+/// A block into the state of every lane.
+pub(super) fn lanes<B: Backend, W: Standard>(
+    b: B,
+    tampered: Option<usize>,
+) -> Result<Vec<u64>, String> {
+    prove(W::BITS, tampered, || {
+        let state = |lane, i| input_of::<W>(lane, i);
+        let block = |lane, i| input_of::<W>(lane, 8 + i);
+        let mut states = vectors::<B, W, 8>(state);
+        b.run(CompressLanes::<B, W> {
+            states: &mut states,
+            blocks: &vectors::<B, W, 16>(block),
+        });
+        for lane in 0..W::Lanes::<B>::LANES {
+            let expected = compress::<W>(
+                array::from_fn(|i| state(lane, i)),
+                array::from_fn(|i| block(lane, i)),
+            );
+            expect_lane(&states, lane, &expected);
+        }
+    })
+}
+
+#[test]
+fn compressions() {
+    fn check<B: Backend>(b: B) {
+        lanes::<_, u32>(b, None).unwrap();
+        lanes::<_, u64>(b, None).unwrap();
+    }
+
+    on_each_width_of_words!(b => check(b));
+}
+
+/// K, and no others.
+#[test]
+fn each_constant_of_sha2_matters() {
+    fn check<W: Standard>() {
+        let constants = lanes::<_, W>(Abstract::<1>, None).unwrap();
+        let k = W::CONSTANTS.as_flattened().iter().map(|k| (*k).into());
+        assert!(constants.iter().copied().eq(k));
+        for tampered in 0..constants.len() {
+            let proof = lanes::<_, W>(Abstract::<1>, Some(tampered));
+            assert!(proof.is_err(), "constant {tampered}");
+        }
+    }
+
+    check::<u32>();
+    check::<u64>();
+}
+
+/// Instructions for SHA-256 as they are defined, on words that stand for all words.
+#[derive(Clone, Copy)]
+struct Instructions;
+
+impl Sealed for Instructions {}
+
+impl Sha256Instructions for Instructions {
+    type Words = [Id; 4];
+    type State = [Id; 8];
+
+    fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+
+    fn load(self, words: &[u32; 4]) -> [Id; 4] {
+        words.map(Unsigned::word)
+    }
+
+    fn add(self, a: [Id; 4], b: [Id; 4]) -> [Id; 4] {
+        array::from_fn(|i| terms::add(a[i], b[i]))
+    }
+
+    fn schedule(self, words: [[Id; 4]; 4]) -> [Id; 4] {
+        let mut w = Vec::from(words.as_flattened());
+        for _ in 0..4 {
+            w.push(next_word::<u32>(&w));
+        }
+        array::from_fn(|i| w[16 + i])
+    }
+
+    fn pack(self, state: &[u32; 8]) -> [Id; 8] {
+        state.map(Unsigned::word)
+    }
+
+    fn unpack(self, state: [Id; 8]) -> [u32; 8] {
+        state.map(Unsigned::name)
+    }
+
+    fn add_states(self, a: [Id; 8], b: [Id; 8]) -> [Id; 8] {
+        array::from_fn(|i| terms::add(a[i], b[i]))
+    }
+
+    fn four_rounds(self, state: [Id; 8], sums: [Id; 4]) -> [Id; 8] {
+        sums.into_iter().fold(state, round::<u32>)
+    }
+}
+
+/// So many blocks into one state, by instructions.
+pub(super) fn stream(count: usize, tampered: Option<usize>) -> Result<Vec<u64>, String> {
+    prove(32, tampered, || {
+        let mut expected = array::from_fn(|i| input_of::<u32>(0, i));
+        let mut state: [u32; 8] = expected.map(Unsigned::name);
+        let mut blocks = Vec::new();
+        for n in 1..=count {
+            let block: [_; 16] = array::from_fn(|i| input_of::<u32>(n, i));
+            blocks.extend(block.map(|x| u32::name(x).to_be_bytes()));
+            expected = compress::<u32>(expected, block);
+        }
+        Instructions.run(CompressStream {
+            state: &mut state,
+            blocks: blocks.as_flattened(),
+        });
+        expect_lane(&state.map(|word| [word]), 0, &expected);
+    })
+}
+
+#[test]
+fn streams() {
+    for count in 0..3 {
+        stream(count, None).unwrap();
+    }
+    for tampered in 0..64 {
+        stream(1, Some(tampered)).unwrap_err();
+    }
+}
+
+/// So many steps of a chain of values of `N` bytes.
+pub(super) fn chain<B: Backend, N: Dimension>(b: B, steps: usize) -> Result<Vec<u64>, String> {
+    prove(32, None, || {
+        let words = N::N / 4;
+        let midstate: [_; 8] = array::from_fn(|i| input_of::<u32>(63, i));
+        // ADRSᶜ is 22 bytes long
+        let address = |lane: usize, i: usize| {
+            let bits = if i == 5 { 0xffff_0000 } else { 0xffff_ffff };
+            terms::input((64 * lane + 8 + i) as u16, bits)
+        };
+        let value = |lane, i| input_of::<u32>(lane, i);
+        let mut values = vectors::<B, u32, 8>(value);
+        let mut addresses = vectors::<B, u32, 6>(address);
+        b.run(Chain {
+            midstate: &midstate.map(Unsigned::name),
+            addresses: &mut addresses,
+            values: &mut values,
+            steps,
+            n: PhantomData::<N>,
+        });
+        for lane in 0..B::U32s::LANES {
+            let mut expected: [_; 8] = array::from_fn(|i| value(lane, i));
+            let mut end = address(lane, 5);
+            for _ in 0..steps {
+                // F of FIPS 205, section 11.2: ADRSᶜ ‖ value, and the padding of FIPS 180-4, section 5.1.1, after a first
+                // block. Two words side by side are moved by two bytes.
+                let mut message: Vec<_> = (0..5).map(|i| address(lane, i)).collect();
+                let value = expected[..words].iter().copied();
+                let ends = [terms::number(0x8000_0000), terms::number(0)];
+                let mut before = terms::shift_right(end, 16);
+                for word in value.chain(ends) {
+                    message.push(terms::shift_in(before, 16, word));
+                    before = word;
+                }
+                message.resize(15, terms::number(0));
+                message.push(terms::number(8 * (64 + 22 + N::N as u64)));
+                let block = *message.first_chunk().expect("a block");
+                // a value is the first words of the digest, and the kernel leaves the others there, too
+                expected = compress::<u32>(midstate, block);
+                // the last byte of ADRSᶜ is that of the last field
+                end = terms::add(end, terms::number(1 << 16));
+            }
+            expect_lane(&values, lane, &expected);
+            let address: [_; 6] = array::from_fn(|i| if i == 5 { end } else { address(lane, i) });
+            expect_lane(&addresses, lane, &address);
+        }
+    })
+}
+
+#[test]
+fn chains() {
+    fn check<B: Backend>(b: B) {
+        for steps in [0, 2] {
+            chain::<_, Dim<16>>(b, steps).unwrap();
+            chain::<_, Dim<24>>(b, steps).unwrap();
+            chain::<_, Dim<32>>(b, steps).unwrap();
+        }
+    }
+
+    on_each_width_of_words!(b => check(b));
+}
