@@ -19,6 +19,8 @@ mod client;
 mod gradual;
 mod jobs;
 mod scheduler;
+#[cfg(test)]
+mod schedules;
 mod slot;
 mod together;
 
