@@ -118,13 +118,39 @@ impl Demand {
     }
 }
 
+/// What a choice of lanes depends on: constants, once it is compiled for a backend.
+#[derive(Clone, Copy)]
+struct Lanes {
+    few: usize,
+    all: usize,
+    /// [`Backend::cost_of_all_lanes`].
+    cost: usize,
+}
+
+impl Lanes {
+    #[inline(always)]
+    fn of<B: Backend>(b: B) -> Self {
+        Self {
+            few: B::Few::LANES,
+            all: B::U64s::LANES,
+            cost: b.cost_of_all_lanes(),
+        }
+    }
+}
+
 /// In how many lanes to begin, for a [`Client`] that has a chain of so many permutations, one
 /// after the other, and so many sponges of `blocks` permutations each to begin beside: in few,
 /// if all then ends earlier, or as early as the chain, which is in one of the first lanes.
 ///
 /// It is an estimate: what has begun but for the chain is not counted.
 pub(crate) fn lanes_beside<B: Backend>(b: B, chain: usize, sponges: usize, blocks: usize) -> usize {
-    let (few, all) = (B::Few::LANES, B::U64s::LANES);
+    few_or_all(Lanes::of(b), chain, sponges, blocks)
+}
+
+/// [`lanes_beside`] by numbers of lanes.
+#[inline(always)]
+fn few_or_all(lanes: Lanes, chain: usize, sponges: usize, blocks: usize) -> usize {
+    let Lanes { few, all, cost } = lanes;
     if few == all || few == 1 {
         return all;
     }
@@ -141,7 +167,7 @@ pub(crate) fn lanes_beside<B: Backend>(b: B, chain: usize, sponges: usize, block
     let (steps_in_few, steps_in_all) = (steps(few), steps(all));
     let time_in_few = chain.max(steps_in_few);
     // Half a step is less than the estimate is good for.
-    let time_in_all = chain.max(steps_in_all) + (b.cost_of_all_lanes() / 2 - 1) * steps_in_all;
+    let time_in_all = chain.max(steps_in_all) + (cost / 2 - 1) * steps_in_all;
     if time_in_few < time_in_all || busy == 1 && time_in_few == time_in_all {
         few
     } else {
@@ -155,13 +181,19 @@ pub(crate) fn lanes_beside<B: Backend>(b: B, chain: usize, sponges: usize, block
 ///
 /// All lanes together have room for more beside a chain than there is.
 pub(crate) fn lanes_beside_chains<B: Backend>(b: B, chain: usize, beside: usize) -> usize {
-    let (few, all) = (B::Few::LANES, B::U64s::LANES);
+    few_or_all_beside_chains(Lanes::of(b), chain, beside)
+}
+
+/// [`lanes_beside_chains`] by numbers of lanes.
+#[inline(always)]
+fn few_or_all_beside_chains(lanes: Lanes, chain: usize, beside: usize) -> usize {
+    let Lanes { few, all, cost } = lanes;
     if few == all || few == 1 {
         return all;
     }
     // Both times few · (all − 1).
     let time_in_few = 2 * (all - 1) * (few * chain).max(chain + beside);
-    let time_in_all = few * (2 * (all - 1) * chain + (b.cost_of_all_lanes() - 2) * beside);
+    let time_in_all = few * (2 * (all - 1) * chain + (cost - 2) * beside);
     if time_in_few <= time_in_all { few } else { all }
 }
 
@@ -184,4 +216,82 @@ pub(crate) fn read<'a>(
         filled += take;
     }
     filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lanes, few_or_all, few_or_all_beside_chains, read};
+
+    const COSTS: [usize; 2] = [2, 4];
+
+    /// Lanes of which neither choice takes less time.
+    const ALIKE: [(usize, usize); 3] = [(1, 1), (1, 4), (4, 4)];
+
+    /// Step by step, with the sponges that a step has room for.
+    #[test]
+    fn few_lanes_where_all_end_no_later() {
+        for cost in COSTS {
+            for (chain, sponges, blocks) in cases() {
+                let (few, all) = (4, 8);
+                let busy = usize::from(chain > 0);
+                let time = |lanes: usize, cost_in_steps: usize| {
+                    let (mut left, mut steps) = (sponges, 0);
+                    while left > 0 {
+                        left -= left.min(lanes - busy);
+                        steps += blocks;
+                    }
+                    let cost_of = |step| if step < steps { cost_in_steps } else { 1 };
+                    (0..chain.max(steps)).map(cost_of).sum::<usize>()
+                };
+                let (in_few, in_all) = (time(few, 1), time(all, cost / 2));
+                let is_few = in_few < in_all || chain > 0 && in_few == in_all;
+                let lanes = Lanes { few, all, cost };
+                let expected = if is_few { few } else { all };
+                assert_eq!(few_or_all(lanes, chain, sponges, blocks), expected);
+            }
+        }
+        for (few, all) in ALIKE {
+            let lanes = Lanes { few, all, cost: 4 };
+            assert_eq!(few_or_all(lanes, 9, 1, 1), all);
+        }
+    }
+
+    #[test]
+    fn few_lanes_where_chains_take_no_longer() {
+        for cost in COSTS {
+            for (chain, beside, _) in cases() {
+                let (few, all) = (4, 8);
+                let in_few = (chain as f64).max((chain + beside) as f64 / few as f64);
+                let share = beside as f64 / (all - 1) as f64;
+                let in_all = chain as f64 + (cost as f64 / 2.0 - 1.0) * share;
+                let lanes = Lanes { few, all, cost };
+                let expected = if in_few <= in_all + 1e-9 { few } else { all };
+                assert_eq!(few_or_all_beside_chains(lanes, chain, beside), expected);
+            }
+        }
+        for (few, all) in ALIKE {
+            let lanes = Lanes { few, all, cost: 4 };
+            assert_eq!(few_or_all_beside_chains(lanes, 9, 1), all);
+        }
+    }
+
+    fn cases() -> impl Iterator<Item = (usize, usize, usize)> {
+        (0..4 * 30 * 30).map(|i| (i / 4 % 30, i / 120, 1 + i % 4))
+    }
+
+    /// From every offset, to blocks of every length.
+    #[test]
+    fn parts_are_joined() {
+        let message: [u8; 9] = core::array::from_fn(|i| i as u8 + 1);
+        let parts = [&message[..4], &[], &message[4..]];
+        for offset in 0..=message.len() {
+            for len in 0..=message.len() + 1 {
+                let mut block = [0; 10];
+                let taken = read(parts, offset, &mut block[..len]);
+                assert_eq!(taken, len.min(message.len() - offset));
+                assert_eq!(block[..taken], message[offset..][..taken]);
+                assert!(block[taken..].iter().all(|byte| *byte == 0));
+            }
+        }
+    }
 }
