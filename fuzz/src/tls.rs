@@ -65,9 +65,14 @@ pub fn server_config(provider: CryptoProvider, client_auth: bool) -> ServerConfi
         ),
         false => builder.with_no_client_auth(),
     };
-    let identity = Identity::new(chain(&PKI.server), private_key(&PKI.server_key), &provider);
-    let identities = IdentitySet::new().with_default(identity.expect("a pair"));
+    let identities = IdentitySet::new().with_default(server_identity(&provider));
     builder.with_cert_resolver(Arc::new(Identities::new(identities)))
+}
+
+/// The server's chain and key, for a configuration with this provider.
+pub fn server_identity(provider: &CryptoProvider) -> Identity {
+    let key = private_key(&PKI.server_key);
+    Identity::new(chain(&PKI.server), key, provider).expect("a pair")
 }
 
 pub fn client_config(provider: CryptoProvider, client_auth: bool) -> ClientConfig {

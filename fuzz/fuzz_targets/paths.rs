@@ -1,0 +1,279 @@
+//! [`ChainValidator`] beside webpki, whose search for paths it is built on: over chains whose certificates say
+//! anything and are all signed, both say the same, but where the validator is known to be wider or stricter.
+#![no_main]
+
+use core::time::Duration;
+use std::sync::LazyLock;
+use std::time::SystemTime;
+
+use arbitrary::Arbitrary;
+use fuzz::der::DerEdits;
+use fuzz::pki::{FixedKey, PKI, SERVER_NAME, VALID, sign_changed};
+use libfuzzer_sys::fuzz_target;
+use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
+use pq_x509::x509_cert::ext::pkix::NameConstraints;
+use pq_x509::x509_cert::ext::pkix::name::GeneralName;
+use pq_x509::{
+    Certificate, CertificateBuilder, ChainValidator, Issuer, Purpose, SignatureAlgorithm,
+    ValidationError, Validity, verification,
+};
+use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
+
+fuzz_target!(|input: Input<'_>| input.check());
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    cas: Vec<Ca<'a>>,
+    leaf: Leaf<'a>,
+    /// The time, where it isn't one at which all certificates are valid.
+    time: Option<u32>,
+    client: bool,
+    name: Option<&'a str>,
+    /// Which certificates of CAs are sent, and in which order; all where this is empty.
+    sent: &'a [u8],
+}
+
+/// A CA below the one before, or below the root.
+#[derive(Arbitrary, Debug)]
+struct Ca<'a> {
+    path_len: Option<u8>,
+    permitted: Option<Host>,
+    excluded: Option<Host>,
+    purpose: Option<bool>,
+    validity: Option<(u32, u32)>,
+    edits: DerEdits<'a>,
+}
+
+#[derive(Arbitrary, Debug)]
+struct Leaf<'a> {
+    names: Vec<Host>,
+    purposes: [bool; 2],
+    validity: Option<(u32, u32)>,
+    edits: DerEdits<'a>,
+}
+
+/// Names that are in each other, and some that look as if they were.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Host {
+    Local,
+    BelowLocal,
+    Wildcard,
+    Other,
+    NotBelowLocal,
+    Upper,
+}
+
+impl Host {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Local => SERVER_NAME,
+            Self::BelowLocal => "a.localhost",
+            Self::Wildcard => "*.localhost",
+            Self::Other => "example.org",
+            Self::NotBelowLocal => "alocalhost",
+            Self::Upper => "LOCALHOST",
+        }
+    }
+}
+
+/// More than webpki goes down.
+const DEEPEST: usize = 8;
+
+/// A CA of each depth below the root, by name and key. What their certificates say is up to the input.
+static CAS: LazyLock<Vec<Issuer<FixedKey>>> = LazyLock::new(|| {
+    let issuer = |depth: u8| {
+        let key = FixedKey::new(SignatureAlgorithm::MlDsa44, 20 + depth);
+        Issuer::self_signed(CertificateBuilder::ca(format!("CA {depth}")), key).expect("a CA")
+    };
+    (0..DEEPEST as u8).map(issuer).collect()
+});
+
+/// The one below which the CA of this depth is.
+fn issuer_of(depth: usize) -> &'static Issuer<FixedKey> {
+    match depth.checked_sub(1) {
+        Some(above) => &CAS[above],
+        None => &PKI.root,
+    }
+}
+
+fn validity(chosen: Option<(u32, u32)>) -> Validity {
+    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    match chosen {
+        Some((from, to)) => Validity::new(at(from.into()), at(to.into())),
+        None => Validity::new(at(*VALID.start()), at(*VALID.end())),
+    }
+}
+
+impl Ca<'_> {
+    /// Its certificate; `None` where the builder refuses.
+    fn issue(&self, depth: usize) -> Option<Vec<u8>> {
+        let mut builder = CertificateBuilder::ca(format!("CA {depth}"))
+            .validity(validity(self.validity))
+            .serial_number(&[1]);
+        if let Some(path_len) = self.path_len {
+            builder = builder.path_len(path_len);
+        }
+        if let Some(host) = self.permitted {
+            builder = builder.permit_dns(host.name());
+        }
+        if let Some(host) = self.excluded {
+            builder = builder.exclude_dns(host.name());
+        }
+        builder = match self.purpose {
+            None => builder,
+            Some(true) => builder.server_auth(),
+            Some(false) => builder.client_auth(),
+        };
+        let issuer = issuer_of(depth);
+        let issued = issuer.issue(builder, CAS[depth].signer()).ok()?;
+        Some(sign_changed(issued.der(), &self.edits, issuer.signer()))
+    }
+}
+
+impl Leaf<'_> {
+    /// The same below CAs of so many depths.
+    fn issue(&self, depth: usize) -> Option<Vec<u8>> {
+        let names = match &*self.names {
+            [] => &[Host::Local],
+            names => names,
+        };
+        let builder = CertificateBuilder::end_entity()
+            .validity(validity(self.validity))
+            .serial_number(&[2]);
+        let mut builder =
+            (names.iter()).fold(builder, |builder, host| builder.dns_name(host.name()));
+        let [server, client] = self.purposes;
+        if server {
+            builder = builder.server_auth();
+        }
+        if client {
+            builder = builder.client_auth();
+        }
+        let issuer = issuer_of(depth);
+        let issued = issuer.issue(builder, &PKI.server_key).ok()?;
+        Some(sign_changed(issued.der(), &self.edits, issuer.signer()))
+    }
+}
+
+impl Input<'_> {
+    /// The leaf's certificate and those of CAs that are sent with it.
+    fn chain(&self) -> Option<Vec<Vec<u8>>> {
+        let cas = &self.cas[..self.cas.len().min(DEEPEST)];
+        let leaf = self.leaf.issue(cas.len())?;
+        let issued = cas.iter().enumerate();
+        let issued: Vec<_> = issued
+            .map(|(depth, ca)| ca.issue(depth))
+            .collect::<Option<_>>()?;
+        let sent = match (self.sent, issued.len()) {
+            ([], _) | (_, 0) => issued,
+            // As many as a path can have, and one more.
+            (sent, count) => (sent.iter().take(DEEPEST + 1))
+                .map(|index| issued[usize::from(*index) % count].clone())
+                .collect(),
+        };
+        Some([vec![leaf], sent].concat())
+    }
+
+    fn check(&self) {
+        let Some(chain) = self.chain() else {
+            return;
+        };
+        let name = match ServerName::try_from(self.name.unwrap_or(SERVER_NAME)) {
+            Ok(name) => Some(name).filter(|_| !self.client),
+            Err(_) => return,
+        };
+        let seconds = self.time.map_or(*VALID.start() + 1, u64::from);
+        let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let purpose = match self.client {
+            true => Purpose::ClientAuth,
+            false => Purpose::ServerAuth,
+        };
+        let validator = ChainValidator::new([PKI.root.certificate().clone()]).expect("a root");
+        let strict = validator.validate(&chain, purpose, name.as_ref(), time);
+        let relaxed = validator.relax_key_usage();
+        let relaxed = relaxed.validate(&chain, purpose, name.as_ref(), time);
+        assert!(strict.is_err() || relaxed.is_ok());
+
+        match (relaxed, self.ask_webpki(&chain, name.as_ref(), time)) {
+            (Ok(_), Ok(())) => {}
+            (Ok(path), Err(error)) => {
+                assert!(
+                    is_wider(path.certificates()),
+                    "webpki alone refused it: {error}"
+                );
+            }
+            (Err(error), Ok(())) => assert!(is_stricter(&error), "webpki alone took it: {error:?}"),
+            (Err(error), Err(_)) => assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    fn ask_webpki(
+        &self,
+        chain: &[Vec<u8>],
+        name: Option<&ServerName<'_>>,
+        time: UnixTime,
+    ) -> Result<(), webpki::Error> {
+        let chain: Vec<_> = chain
+            .iter()
+            .map(|der| CertificateDer::from(&**der))
+            .collect();
+        let root = anchor_from_trusted_cert(PKI.root.certificate().der())?;
+        let leaf = EndEntityCert::try_from(&chain[0])?;
+        let usage = match self.client {
+            true => KeyUsage::client_auth(),
+            false => KeyUsage::server_auth(),
+        };
+        leaf.verify_for_usage(
+            verification::ALL,
+            &[root],
+            &chain[1..],
+            time,
+            usage,
+            None,
+            None,
+        )?;
+        name.map_or(Ok(()), |name| leaf.verify_is_valid_for_subject_name(name))
+    }
+}
+
+/// Whether a path has what the validator reads and webpki doesn't: dates before 1970, path lengths above 255,
+/// and constraints of names that are neither of DNS nor addresses.
+fn is_wider(path: &[Certificate]) -> bool {
+    path.iter().any(|certificate| {
+        let tbs = certificate.parsed().tbs_certificate();
+        let validity = tbs.validity();
+        let is_old = [validity.not_before, validity.not_after]
+            .iter()
+            .any(|time| time.to_unix_duration().is_zero());
+        let constraints = tbs.get_extension::<NameConstraints>().ok().flatten();
+        let has_others = constraints.is_some_and(|(_, constraints)| {
+            let permitted = constraints.permitted_subtrees.into_iter().flatten();
+            let excluded = constraints.excluded_subtrees.into_iter().flatten();
+            permitted.chain(excluded).any(|subtree| {
+                !matches!(
+                    subtree.base,
+                    GeneralName::DnsName(_) | GeneralName::IpAddress(_)
+                )
+            })
+        });
+        is_old || has_others
+    })
+}
+
+/// Whether the validator has checks of its own that find this.
+fn is_stricter(error: &ValidationError) -> bool {
+    use ValidationError::*;
+
+    matches!(
+        error,
+        Certificate(_)
+            | Key { .. }
+            | KeyUsage { .. }
+            | NameConstraintViolation
+            | PathLengthExceeded { .. }
+            | UnsupportedCriticalExtension { .. }
+            | WrongPurpose
+            | Expired { .. }
+            | NotYetValid { .. }
+    )
+}
