@@ -3,9 +3,9 @@
 #![no_main]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use arbitrary::Arbitrary;
 use fuzz::Bytes;
@@ -182,6 +182,15 @@ fn check_pair(identity: &Identity, leaf: &Certificate) {
     assert!(verified);
 }
 
+/// What is watched stays, whatever becomes of a file.
+fn watch(files: IdentityFiles, chain: &Path) {
+    let (identities, watcher) = files.watch(Duration::from_millis(1)).expect("a thread");
+    fs::write(chain, "no chain").expect("a file");
+    watcher.reload();
+    drop(watcher);
+    assert_eq!(identities.current().identities().count(), 1);
+}
+
 /// Whether files with these contents are taken.
 fn read_files(chain: &[u8], key: &[u8]) -> bool {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -193,10 +202,11 @@ fn read_files(chain: &[u8], key: &[u8]) -> bool {
     let [chain_file, key_file] = ["chain.pem", "key.pem"].map(|name| FOLDER.join(name));
     fs::write(&chain_file, chain).expect("a file");
     fs::write(&key_file, key).expect("a file");
-    let files = IdentityFiles::new(PROVIDER.clone().into()).with_default(chain_file, key_file);
+    let files = IdentityFiles::new(PROVIDER.clone().into()).with_default(&chain_file, &key_file);
     match files.load() {
         Ok(set) => {
             assert_eq!(set.identities().count(), 1);
+            watch(files, &chain_file);
             true
         }
         Err(error) => {

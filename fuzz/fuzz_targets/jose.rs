@@ -23,14 +23,161 @@ fuzz_target!(|input: Input<'_>| {
     if let Ok(text) = str::from_utf8(&bytes) {
         read_keys(text);
         read_signatures(text);
-        read_token(text);
+        read_token(text, &input.policy);
     }
+    input.claims.check(&input.policy);
 });
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
     document: u8,
+    claims: AnyClaims<'a>,
+    policy: AnyPolicy<'a>,
     bytes: Bytes<'a>,
+}
+
+/// A token's claims, each of which may be missing.
+#[derive(Arbitrary, Debug)]
+struct AnyClaims<'a> {
+    issuer: Option<Word<'a>>,
+    subject: Option<Word<'a>>,
+    audience: Vec<Word<'a>>,
+    id: Option<Word<'a>>,
+    token_type: Option<Word<'a>>,
+    issued_at: Option<u8>,
+    not_before: Option<u8>,
+    expiry: Option<u8>,
+}
+
+/// What is asked of a token.
+#[derive(Arbitrary, Debug)]
+struct AnyPolicy<'a> {
+    /// Any one without.
+    issuers: Option<Vec<Word<'a>>>,
+    audiences: Option<Vec<Word<'a>>>,
+    subject: Option<Word<'a>>,
+    token_type: Option<Word<'a>>,
+    leeway: u8,
+    max_age: Option<u8>,
+    without_expiry: bool,
+    required: Option<Word<'a>>,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Word<'a> {
+    I,
+    A,
+    Claim,
+    Media,
+    Other(&'a str),
+}
+
+impl Word<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Self::I => "i",
+            Self::A => "a",
+            Self::Claim => "sub",
+            Self::Media => "application/at+jwt",
+            Self::Other(text) => text,
+        }
+    }
+}
+
+/// Seconds around [`NOW`].
+fn time(around: u8) -> UnixTime {
+    UnixTime::since_unix_epoch(NOW + Duration::from_secs(around.into()) - Duration::from_secs(128))
+}
+
+impl AnyPolicy<'_> {
+    fn policy(&self) -> Policy {
+        let mut policy = Policy::new().leeway(Duration::from_secs(self.leeway.into()));
+        policy = match &self.issuers {
+            None => policy.any_issuer(),
+            Some(issuers) => (issuers.iter()).fold(policy, |it, issuer| it.issuer(issuer.text())),
+        };
+        policy = match &self.audiences {
+            None => policy.any_audience(),
+            Some(all) => (all.iter()).fold(policy, |it, audience| it.audience(audience.text())),
+        };
+        if let Some(subject) = &self.subject {
+            policy = policy.subject(subject.text());
+        }
+        if let Some(token_type) = &self.token_type {
+            policy = policy.token_type(token_type.text());
+        }
+        if let Some(age) = self.max_age {
+            policy = policy.max_age(Duration::from_secs(age.into()));
+        }
+        if self.without_expiry {
+            policy = policy.without_expiry();
+        }
+        match &self.required {
+            Some(claim) => policy.require(claim.text()),
+            None => policy,
+        }
+    }
+}
+
+impl AnyClaims<'_> {
+    /// A token of these claims is taken only where the policy has nothing against any of them.
+    fn check(&self, asked: &AnyPolicy<'_>) {
+        let mut claims = Claims::new();
+        if let Some(issuer) = &self.issuer {
+            claims = claims.with_issuer(issuer.text());
+        }
+        if let Some(subject) = &self.subject {
+            claims = claims.with_subject(subject.text());
+        }
+        for audience in &self.audience {
+            claims = claims.with_audience(audience.text());
+        }
+        if let Some(id) = &self.id {
+            claims = claims.with_id(id.text());
+        }
+        if let Some(at) = self.issued_at {
+            claims = claims.with_issued_at(time(at));
+        }
+        if let Some(at) = self.not_before {
+            claims = claims.with_not_before(time(at));
+        }
+        if let Some(at) = self.expiry {
+            claims = claims.with_expiry(time(at));
+        }
+        let header = match &self.token_type {
+            Some(token_type) => Header::new().with_type(token_type.text()),
+            None => Header::new(),
+        };
+        let Ok(token) = claims.sign(&header, &*KEY) else {
+            return;
+        };
+        let token = match asked
+            .policy()
+            .verify(&token, &*PUBLIC, UnixTime::since_unix_epoch(NOW))
+        {
+            Ok(token) => token,
+            Err(error) => return assert!(!error.to_string().is_empty()),
+        };
+        let text = |word: &Option<Word<'_>>| word.as_ref().map(|word| word.text().to_owned());
+        let read = token.claims();
+        assert_eq!(read.issuer().map(str::to_owned), text(&self.issuer));
+        assert_eq!(read.subject().map(str::to_owned), text(&self.subject));
+        assert_eq!(read.id().map(str::to_owned), text(&self.id));
+        assert_eq!(read.audience().len(), self.audience.len());
+        assert_eq!(read.issued_at(), self.issued_at.map(time));
+        assert_eq!(read.not_before(), self.not_before.map(time));
+        assert_eq!(read.expiry(), self.expiry.map(time));
+        assert!(read.expiry().is_some() || asked.without_expiry);
+        let leeway = NOW.as_secs() + u64::from(asked.leeway);
+        assert!(read.not_before().is_none_or(|at| at.as_secs() <= leeway));
+        if let Some(subject) = &asked.subject {
+            assert_eq!(read.subject(), Some(subject.text()));
+        }
+        if let Some(issuers) = &asked.issuers {
+            let is = |word: &Word<'_>| read.issuer() == Some(word.text());
+            assert!(issuers.iter().any(is) || issuers.is_empty() && read.issuer().is_none());
+        }
+    }
 }
 
 const CONTENT: &[u8] = b"content";
@@ -127,7 +274,14 @@ fn read_signatures(text: &str) {
     }
 }
 
-fn read_token(text: &str) {
+fn read_token(text: &str, asked: &AnyPolicy<'_>) {
+    if asked
+        .policy()
+        .verify(text, &*PUBLIC, UnixTime::since_unix_epoch(NOW))
+        .is_ok()
+    {
+        assert_eq!(text, *TOKEN);
+    }
     let policy = Policy::new().any_issuer().any_audience().leeway(NOW);
     let now = UnixTime::since_unix_epoch(NOW);
     match policy.verify(text, &*PUBLIC, now) {

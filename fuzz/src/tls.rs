@@ -53,44 +53,54 @@ pub fn provider(choices: &[u8]) -> CryptoProvider {
 }
 
 pub fn server_config(provider: CryptoProvider, client_auth: bool) -> ServerConfig {
+    try_server_config(provider, client_auth).expect("a provider with what certificates here need")
+}
+
+/// `None` where the provider lacks what the certificates or TLS 1.3 need.
+pub fn try_server_config(provider: CryptoProvider, client_auth: bool) -> Option<ServerConfig> {
     let provider = Arc::new(provider);
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .expect("TLS 1.3");
+        .ok()?;
     let builder = match client_auth {
         true => builder.with_client_cert_verifier(
             WebPkiClientVerifier::builder_with_provider(roots().into(), Arc::clone(&provider))
                 .build()
-                .expect("a root"),
+                .ok()?,
         ),
         false => builder.with_no_client_auth(),
     };
-    let identities = IdentitySet::new().with_default(server_identity(&provider));
-    builder.with_cert_resolver(Arc::new(Identities::new(identities)))
+    let identities = IdentitySet::new().with_default(try_server_identity(&provider)?);
+    Some(builder.with_cert_resolver(Arc::new(Identities::new(identities))))
 }
 
-/// The server's chain and key, for a configuration with this provider.
-pub fn server_identity(provider: &CryptoProvider) -> Identity {
-    let key = private_key(&PKI.server_key);
-    Identity::new(chain(&PKI.server), key, provider).expect("a pair")
+/// The server's chain and key, for a configuration with this provider, if that can sign with it.
+pub fn try_server_identity(provider: &CryptoProvider) -> Option<Identity> {
+    Identity::new(chain(&PKI.server), private_key(&PKI.server_key), provider).ok()
 }
 
 pub fn client_config(provider: CryptoProvider, client_auth: bool) -> ClientConfig {
+    try_client_config(provider, client_auth).expect("a provider with what certificates here need")
+}
+
+/// `None` where the provider lacks what the certificates or TLS 1.3 need.
+pub fn try_client_config(provider: CryptoProvider, client_auth: bool) -> Option<ClientConfig> {
     let builder = ClientConfig::builder_with_provider(provider.into())
         .with_safe_default_protocol_versions()
-        .expect("TLS 1.3")
+        .ok()?
         .with_root_certificates(roots());
     let mut config = match client_auth {
         true => builder
             .with_client_auth_cert(chain(&PKI.client), private_key(&PKI.client_key))
-            .expect("a pair"),
+            .ok()?,
         false => builder.with_no_client_auth(),
     };
     config.resumption = Resumption::disabled();
-    config
+    Some(config)
 }
 
-fn roots() -> RootCertStore {
+/// With [`PKI`]'s root.
+pub fn roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots
         .add(PKI.root.certificate().der().clone())
