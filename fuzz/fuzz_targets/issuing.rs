@@ -19,7 +19,10 @@ use pq_x509::{
 };
 
 fuzz_target!(|input: Input<'_>| {
-    let names: Vec<AlternativeName> = input.names.iter().map(Name::name).collect();
+    let mut names: Vec<AlternativeName> = input.names.iter().map(Name::name).collect();
+    if names.is_empty() {
+        names.push(Name::Dns(Host::Example).name());
+    }
     let Some(request) = input.request(&names) else {
         return;
     };
@@ -31,14 +34,17 @@ fuzz_target!(|input: Input<'_>| {
     let builder = verified
         .certificate()
         .validity(validity())
-        .serial_number(input.serial_number);
+        .serial_number(&[input.serial_number.clamp(1, 0x7f)]);
     let builder = match input.purpose {
         Some(true) => builder.server_auth(),
         Some(false) => builder.client_auth(),
         None => builder,
     };
-    let builder = match input.url {
-        Some(url) => builder.revocation_list_url(url).ocsp_url(url),
+    let builder = match &input.url {
+        Some(url) => {
+            let url = url.name().to_string();
+            builder.revocation_list_url(&url).ocsp_url(url)
+        }
         None => builder,
     };
     match ca.issue(builder, &verified) {
@@ -50,13 +56,14 @@ fuzz_target!(|input: Input<'_>| {
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
     names: Vec<Name<'a>>,
-    common_name: Option<&'a str>,
+    common_name: Option<Part<'a>>,
     request: DerEdits<'a>,
     permitted: Vec<Subtree<'a>>,
     excluded: Vec<Subtree<'a>>,
-    serial_number: &'a [u8],
+    serial_number: u8,
     purpose: Option<bool>,
-    url: Option<&'a str>,
+    /// Where the list and the responder are.
+    url: Option<Name<'a>>,
     is_revoked: bool,
     /// By a list, or by an OCSP response.
     by_list: bool,
@@ -183,8 +190,8 @@ impl Input<'_> {
     /// A request for these names, as it comes out of its encoding.
     fn request(&self, names: &[AlternativeName]) -> Option<CertificateRequest> {
         let mut builder = CertificateRequest::builder();
-        if let Some(name) = self.common_name {
-            builder = builder.common_name(name);
+        if let Some(name) = &self.common_name {
+            builder = builder.common_name(name.text());
         }
         for name in names {
             builder = builder.alternative_name(name.clone());
