@@ -289,9 +289,9 @@ pub(super) fn chain<B: Backend, N: Dimension>(b: B, steps: usize) -> Result<Vec<
             for (i, expected) in values_expected.into_iter().enumerate() {
                 expect("value", lane, i, values[i].as_ref()[lane], expected);
             }
-            for i in 0..4 {
+            for (i, counted) in addresses.iter().enumerate() {
                 let expected = if i == 3 { last } else { address(lane, i) };
-                expect("address", lane, i, addresses[i].as_ref()[lane], expected);
+                expect("address", lane, i, counted.as_ref()[lane], expected);
             }
         }
     })

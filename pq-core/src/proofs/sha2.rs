@@ -43,8 +43,8 @@ pub(super) trait Standard: Word + Unsigned {
 }
 
 impl Standard for u32 {
-    const BIG_SIGMA: [[u32; 3]; 2] = [[2, 13, 22], [6, 11, 25]];
-    const SMALL_SIGMA: [[u32; 3]; 2] = [[7, 18, 3], [17, 19, 10]];
+    const BIG_SIGMA: [[Self; 3]; 2] = [[2, 13, 22], [6, 11, 25]];
+    const SMALL_SIGMA: [[Self; 3]; 2] = [[7, 18, 3], [17, 19, 10]];
 }
 
 impl Standard for u64 {

@@ -374,7 +374,8 @@ fn merged<K: Copy + Ord>(
         let (key, x) = match (left.peek(), right.peek()) {
             (Some((k, x)), Some((l, y))) if k == l => {
                 let pair = (*k, both(*x, *y));
-                (left.next(), right.next());
+                left.next();
+                right.next();
                 pair
             }
             (Some((k, _)), Some((l, _))) if l < k => *right.next().expect("it is there"),
@@ -502,15 +503,15 @@ impl Table {
             word.xor(&ones)
         });
         // Möbius' transform: bit i is the coefficient of the product of the words that i has bits of
-        for v in 0..3 {
-            truth ^= (truth & AT_0[v]) << (1 << v);
+        for (v, at_0) in AT_0.iter().enumerate() {
+            truth ^= (truth & at_0) << (1 << v);
         }
         let has = |i: usize| truth >> i & 1 == 1;
         assert!(!has(7), "no function of the kernels has products of three");
         let mut linear = Form::constant(if has(0) { self.all() } else { 0 });
-        for v in 0..3 {
+        for (v, word) in words.iter().enumerate() {
             if has(1 << v) {
-                linear = linear.xor(&words[v]);
+                linear = linear.xor(word);
             }
         }
         let mut products = Vec::new();

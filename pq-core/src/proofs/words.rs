@@ -34,7 +34,7 @@ pub(super) trait Unsigned:
 }
 
 impl Unsigned for u32 {
-    const BITS: u32 = Self::BITS;
+    const BITS: Self = Self::BITS;
 }
 
 impl Unsigned for u64 {
