@@ -9,6 +9,7 @@ mod bounds;
 mod coverage;
 mod equivalence;
 mod exhaustive;
+mod findings;
 mod forms;
 mod inputs;
 mod keccak;

@@ -21,6 +21,7 @@ use core::hash::{BuildHasherDefault, Hash, Hasher};
 use std::collections::HashMap;
 use std::thread_local;
 
+use super::findings::Findings;
 use super::traces;
 use crate::test_random::Random;
 
@@ -101,13 +102,10 @@ struct Table {
     numbers_of_atoms: Map<Atom, usize>,
     /// The bits of each atom that may be set.
     supports: Vec<u64>,
-    constants: Vec<u64>,
-    /// Which constant is to be one more than it is, in the order of their first use.
-    tampered: Option<usize>,
+    findings: Findings<u64>,
     random: Random,
     names: Map<u64, Id>,
     named: Map<Id, u64>,
-    failure: Option<String>,
 }
 
 thread_local! {
@@ -129,17 +127,15 @@ pub(super) fn prove(
         atoms: Vec::new(),
         numbers_of_atoms: Map::default(),
         supports: Vec::new(),
-        constants: Vec::new(),
-        tampered,
+        findings: Findings::new(tampered),
         random: Random::new(traces::naming() / 2),
         names: Map::default(),
         named: Map::default(),
-        failure: None,
     };
     TABLE.set(Some(table));
     proof();
     let table = TABLE.take().expect("proofs are not nested");
-    table.failure.map_or(Ok(table.constants), Err)
+    table.findings.result()
 }
 
 /// Does something with the table of the proof that runs.
@@ -167,12 +163,7 @@ pub(super) fn input(number: u16, support: u64) -> Id {
 /// A number that is written in the kernel.
 pub(super) fn constant(c: u64) -> Id {
     step("constant", c, |t| {
-        let known = t.constants.iter().position(|known| *known == c);
-        let number = known.unwrap_or_else(|| {
-            t.constants.push(c);
-            t.constants.len() - 1
-        });
-        let wrong = t.tampered == Some(number);
+        let wrong = t.findings.is_tampered(c);
         Form::constant(c.wrapping_add(wrong.into()) & t.all())
     })
 }
@@ -297,9 +288,8 @@ pub(super) fn expect(what: &str, x: Id, expected: Id) {
 /// Expects something of what became of the inputs.
 pub(super) fn check(holds: bool, what: &str) {
     with(|t| {
-        if !holds && t.failure.is_none() {
-            t.failure = Some(format!("{what} is another function of the inputs"));
-        }
+        let failure = || format!("{what} is another function of the inputs");
+        t.findings.check(holds, failure);
     });
 }
 

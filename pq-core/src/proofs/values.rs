@@ -21,6 +21,7 @@ use std::collections::HashMap;
 use std::thread_local;
 
 use super::bounds::{Bounds, residue};
+use super::findings::Findings;
 use super::forms::Form;
 use super::traces;
 
@@ -57,14 +58,11 @@ enum Origin {
 struct Table {
     q: i64,
     values: Vec<Value>,
-    constants: Vec<i64>,
+    findings: Findings<i64>,
     ids_of_constants: HashMap<i64, Id>,
-    /// Which constant is to be one more than it is, in the order of their first use.
-    tampered: Option<usize>,
     names: HashMap<(u32, i64), Id>,
     named: HashMap<(u32, Id), i64>,
     last_name: HashMap<u32, i64>,
-    failure: Option<String>,
 }
 
 thread_local! {
@@ -82,18 +80,16 @@ pub(super) fn prove(
     let table = Table {
         q,
         values: Vec::new(),
-        constants: Vec::new(),
+        findings: Findings::new(tampered),
         ids_of_constants: HashMap::new(),
-        tampered,
         names: HashMap::new(),
         named: HashMap::new(),
         last_name: HashMap::new(),
-        failure: None,
     };
     TABLE.set(Some(table));
     proof();
     let table = TABLE.take().expect("proofs are not nested");
-    table.failure.map_or(Ok(table.constants), Err)
+    table.findings.result()
 }
 
 /// Does something with the table of the proof that runs.
@@ -283,9 +279,7 @@ fn over_radix(c: i64, shift: u32, q: i64) -> i64 {
 
 impl Table {
     fn check(&mut self, holds: bool, failure: impl FnOnce() -> String) {
-        if !holds && self.failure.is_none() {
-            self.failure = Some(failure());
-        }
+        self.findings.check(holds, failure);
     }
 
     fn push(&mut self, bounds: Bounds, form: Option<Form>, origin: Origin) -> Id {
@@ -325,16 +319,14 @@ impl Table {
     }
 
     fn constant(&mut self, c: i64, bits: u32) -> Id {
-        let next = self.constants.len();
         if let Some(id) = self.ids_of_constants.get(&c) {
             return *id;
         }
-        let id = if self.tampered == Some(next) {
+        let id = if self.findings.is_tampered(c) {
             self.constant_as_it_is(residue(i128::from(c) + 1, bits) as i64)
         } else {
             self.constant_as_it_is(c)
         };
-        self.constants.push(c);
         self.ids_of_constants.insert(c, id);
         id
     }
