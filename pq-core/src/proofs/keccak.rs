@@ -10,6 +10,7 @@ use core::marker::PhantomData;
 
 use super::backend::{Abstract, COMPLEMENTS, on_each_way_of_words, on_each_width_of_words};
 use super::terms::{self, Id, prove};
+use super::words::{expect_lane, input, vectors};
 use crate::arch::{Backend, U64s, Vector};
 use crate::dimension::{Dim, Dimension};
 use crate::kernel::keccak::{KeccakF1600, PermuteAndAbsorb, Permuting, Step};
@@ -60,27 +61,8 @@ fn keccak_f(mut a: [Id; 25]) -> [Id; 25] {
     a
 }
 
-/// Input `i` of the lane.
-fn input(lane: usize, i: usize) -> Id {
-    terms::input((64 * lane + i) as u16, u64::MAX)
-}
-
-/// The states of all lanes in memory, of which word i is `word(lane, i)`.
-fn states<V: U64s, const N: usize>(word: impl Fn(usize, usize) -> Id) -> [V::Array; N] {
-    array::from_fn(|i| {
-        let mut words = V::Array::default();
-        for (lane, x) in words.as_mut().iter_mut().enumerate() {
-            *x = terms::name(word(lane, i));
-        }
-        words
-    })
-}
-
-/// Expects of a word in memory what it stands for.
-fn expect(what: &str, lane: usize, i: usize, word: u64, expected: Id) {
-    let what = format!("{what} {i} of lane {lane}");
-    terms::expect(&what, terms::named(word), expected);
-}
+/// Vectors of 64 bits in memory.
+type InMemory<V> = <V as Vector>::Array;
 
 /// Keccak-f of all lanes.
 pub(super) fn permutation<B: Backend, const PAIRS: bool>(
@@ -88,17 +70,15 @@ pub(super) fn permutation<B: Backend, const PAIRS: bool>(
     tampered: Option<usize>,
 ) -> Result<Vec<u64>, String> {
     prove(64, tampered, || {
-        let mut words = states::<B::U64s, 25>(input);
+        let mut words = vectors::<InMemory<B::U64s>, u64, 25>(input::<u64>);
         let kernel = KeccakF1600::<B::U64s> {
             token: b,
             states: &mut words,
         };
         Permuting::<B>::run::<PAIRS>(kernel, b);
         for lane in 0..B::U64s::LANES {
-            let expected = keccak_f(array::from_fn(|i| input(lane, i)));
-            for (i, expected) in expected.into_iter().enumerate() {
-                expect("word", lane, i, words[i].as_ref()[lane], expected);
-            }
+            let expected = keccak_f(array::from_fn(|i| input::<u64>(lane, i)));
+            expect_lane("word", &words, lane, &expected);
         }
     })
 }
@@ -136,12 +116,12 @@ fn absorb(state: &mut [Id; 25], block: impl Fn(usize) -> Id, len: usize) {
 /// So many blocks of `rate` bytes.
 pub(super) fn absorbing<B: Backend>(b: B, rate: usize, count: usize) -> Result<Vec<u64>, String> {
     prove(64, None, || {
-        let mut expected = array::from_fn(|i| input(0, i));
+        let mut expected = array::from_fn(|i| input::<u64>(0, i));
         let mut state = expected.map(terms::name);
         let mut message = Vec::new();
         for n in 0..count {
             for i in 0..rate / 8 {
-                message.extend(terms::name(input(1 + n, i)).to_le_bytes());
+                message.extend(terms::name(input::<u64>(1 + n, i)).to_le_bytes());
             }
         }
         let kernel = PermuteAndAbsorb::<B::Few> {
@@ -153,12 +133,10 @@ pub(super) fn absorbing<B: Backend>(b: B, rate: usize, count: usize) -> Result<V
         Permuting::<B>::run::<false>(kernel, b);
         expected = keccak_f(expected);
         for n in 0..count {
-            absorb(&mut expected, |i| input(1 + n, i), rate);
+            absorb(&mut expected, |i| input::<u64>(1 + n, i), rate);
             expected = keccak_f(expected);
         }
-        for (i, expected) in expected.into_iter().enumerate() {
-            expect("word", 0, i, state[i], expected);
-        }
+        expect_lane("word", &state.map(|word| [word]), 0, &expected);
     })
 }
 
@@ -186,8 +164,8 @@ pub(super) fn step<B: Backend, A: U64s>(
 ) -> Result<Vec<u64>, String> {
     prove(64, None, || {
         let lanes = B::U64s::LANES;
-        let mut words = states::<A, 25>(input);
-        let block = |lane: usize, i: usize| input(lane, 25 + i);
+        let mut words = vectors::<InMemory<A>, u64, 25>(input::<u64>);
+        let block = |lane: usize, i: usize| input::<u64>(lane, 25 + i);
         let mut blocks: Vec<[u8; 192]> = Vec::new();
         for lane in 0..lanes {
             let words: [_; 24] = array::from_fn(|i| terms::name(block(lane, i)).to_le_bytes());
@@ -206,7 +184,7 @@ pub(super) fn step<B: Backend, A: U64s>(
         };
         Permuting::<B>::run::<false>(kernel, b);
         for lane in 0..A::LANES {
-            let mut expected: [_; 25] = array::from_fn(|i| input(lane, i));
+            let mut expected: [_; 25] = array::from_fn(|i| input::<u64>(lane, i));
             let of_group = lane.checked_sub(group * lanes).filter(|lane| *lane < lanes);
             if let Some(lane) = of_group {
                 if fresh >> lane & 1 == 1 {
@@ -216,12 +194,11 @@ pub(super) fn step<B: Backend, A: U64s>(
                 expected = keccak_f(expected);
                 for (i, bytes) in blocks[lane].as_chunks().0.iter().enumerate() {
                     let expected = if squeeze { expected[i] } else { block(lane, i) };
-                    expect("block", lane, i, u64::from_le_bytes(*bytes), expected);
+                    let word = terms::named(u64::from_le_bytes(*bytes));
+                    terms::expect(&format!("block {i} of lane {lane}"), word, expected);
                 }
             }
-            for (i, expected) in expected.into_iter().enumerate() {
-                expect("word", lane, i, words[i].as_ref()[lane], expected);
-            }
+            expect_lane("word", &words, lane, &expected);
         }
     })
 }
@@ -254,10 +231,13 @@ fn steps() {
 pub(super) fn chain<B: Backend, N: Dimension>(b: B, steps: usize) -> Result<Vec<u64>, String> {
     prove(64, None, || {
         let words = N::N / 8;
-        let (value, address) = (|lane, i| input(lane, i), |lane, i| input(lane, 4 + i));
-        let seed: [_; 4] = array::from_fn(|i| input(63, i));
-        let mut values = states::<B::U64s, 4>(value);
-        let mut addresses = states::<B::U64s, 4>(address);
+        let (value, address) = (
+            |lane, i| input::<u64>(lane, i),
+            |lane, i| input::<u64>(lane, 4 + i),
+        );
+        let seed: [_; 4] = array::from_fn(|i| input::<u64>(63, i));
+        let mut values = vectors::<InMemory<B::U64s>, u64, 4>(value);
+        let mut addresses = vectors::<InMemory<B::U64s>, u64, 4>(address);
         let kernel = Chain::<B::U64s, N> {
             token: b,
             seed: &seed.map(terms::name),
@@ -286,13 +266,9 @@ pub(super) fn chain<B: Backend, N: Dimension>(b: B, steps: usize) -> Result<Vec<
                 // the last byte of ADRS is the last of the last field
                 last = terms::add(last, terms::number(1 << 56));
             }
-            for (i, expected) in values_expected.into_iter().enumerate() {
-                expect("value", lane, i, values[i].as_ref()[lane], expected);
-            }
-            for (i, counted) in addresses.iter().enumerate() {
-                let expected = if i == 3 { last } else { address(lane, i) };
-                expect("address", lane, i, counted.as_ref()[lane], expected);
-            }
+            expect_lane("value", &values, lane, &values_expected);
+            let address: [_; 4] = array::from_fn(|i| if i == 3 { last } else { address(lane, i) });
+            expect_lane("address", &addresses, lane, &address);
         }
     })
 }
@@ -316,7 +292,7 @@ fn lanes_do_not_see_each_other() {
     let mut kept = true;
     prove(64, None, || {
         let b = Abstract::<4>;
-        let mut words = states::<<Abstract<4> as Backend>::U64s, 25>(input);
+        let mut words = vectors::<[u64; 4], u64, 25>(input::<u64>);
         let kernel = KeccakF1600::<<Abstract<4> as Backend>::U64s> {
             token: b,
             states: &mut words,

@@ -3,7 +3,6 @@
 
 extern crate alloc;
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::array;
@@ -11,7 +10,7 @@ use core::marker::PhantomData;
 
 use super::backend::{Abstract, on_each_width_of_words};
 use super::terms::{self, Id, prove};
-use super::words::Unsigned;
+use super::words::{Unsigned, expect_lane, input, vectors};
 use crate::arch::{Backend, Kernel, Sha256Instructions, Vector};
 use crate::dimension::{Dim, Dimension};
 use crate::kernel::sha2::{CompressLanes, CompressStream, LanesOf, Word};
@@ -96,51 +95,25 @@ fn compress<W: Standard>(state: [Id; 8], block: [Id; 16]) -> [Id; 8] {
     array::from_fn(|i| terms::add(state[i], working[i]))
 }
 
-/// Input `i` of the lane, with these bits.
-fn input_of<W: Unsigned>(lane: usize, i: usize) -> Id {
-    terms::input((64 * lane + i) as u16, u64::MAX >> (64 - W::BITS))
-}
-
-/// Vectors in memory, of which word i is `word(lane, i)`.
-fn vectors<B: Backend, W: Standard, const N: usize>(
-    word: impl Fn(usize, usize) -> Id,
-) -> [LanesOf<B, W>; N] {
-    array::from_fn(|i| {
-        let mut words = LanesOf::<B, W>::default();
-        for (lane, x) in words.as_mut().iter_mut().enumerate() {
-            *x = W::name(word(lane, i));
-        }
-        words
-    })
-}
-
-/// Expects of a lane in memory what its words stand for.
-fn expect_lane<A: AsRef<[W]>, W: Unsigned>(words: &[A], lane: usize, expected: &[Id]) {
-    for (i, (word, expected)) in words.iter().zip(expected).enumerate() {
-        let what = format!("word {i} of lane {lane}");
-        terms::expect(&what, word.as_ref()[lane].word(), *expected);
-    }
-}
-
 /// A block into the state of every lane.
 pub(super) fn lanes<B: Backend, W: Standard>(
     b: B,
     tampered: Option<usize>,
 ) -> Result<Vec<u64>, String> {
     prove(W::BITS, tampered, || {
-        let state = |lane, i| input_of::<W>(lane, i);
-        let block = |lane, i| input_of::<W>(lane, 8 + i);
-        let mut states = vectors::<B, W, 8>(state);
+        let state = |lane, i| input::<W>(lane, i);
+        let block = |lane, i| input::<W>(lane, 8 + i);
+        let mut states = vectors::<LanesOf<B, W>, W, 8>(state);
         b.run(CompressLanes::<B, W> {
             states: &mut states,
-            blocks: &vectors::<B, W, 16>(block),
+            blocks: &vectors::<LanesOf<B, W>, W, 16>(block),
         });
         for lane in 0..W::Lanes::<B>::LANES {
             let expected = compress::<W>(
                 array::from_fn(|i| state(lane, i)),
                 array::from_fn(|i| block(lane, i)),
             );
-            expect_lane(&states, lane, &expected);
+            expect_lane("word", &states, lane, &expected);
         }
     })
 }
@@ -222,11 +195,11 @@ impl Sha256Instructions for Instructions {
 /// So many blocks into one state, by instructions.
 pub(super) fn stream(count: usize, tampered: Option<usize>) -> Result<Vec<u64>, String> {
     prove(32, tampered, || {
-        let mut expected = array::from_fn(|i| input_of::<u32>(0, i));
+        let mut expected = array::from_fn(|i| input::<u32>(0, i));
         let mut state: [u32; 8] = expected.map(Unsigned::name);
         let mut blocks = Vec::new();
         for n in 1..=count {
-            let block: [_; 16] = array::from_fn(|i| input_of::<u32>(n, i));
+            let block: [_; 16] = array::from_fn(|i| input::<u32>(n, i));
             blocks.extend(block.map(|x| u32::name(x).to_be_bytes()));
             expected = compress::<u32>(expected, block);
         }
@@ -234,7 +207,7 @@ pub(super) fn stream(count: usize, tampered: Option<usize>) -> Result<Vec<u64>, 
             state: &mut state,
             blocks: blocks.as_flattened(),
         });
-        expect_lane(&state.map(|word| [word]), 0, &expected);
+        expect_lane("word", &state.map(|word| [word]), 0, &expected);
     })
 }
 
@@ -252,15 +225,15 @@ fn streams() {
 pub(super) fn chain<B: Backend, N: Dimension>(b: B, steps: usize) -> Result<Vec<u64>, String> {
     prove(32, None, || {
         let words = N::N / 4;
-        let midstate: [_; 8] = array::from_fn(|i| input_of::<u32>(63, i));
+        let midstate: [_; 8] = array::from_fn(|i| input::<u32>(63, i));
         // ADRSᶜ is 22 bytes long
         let address = |lane: usize, i: usize| {
             let bits = if i == 5 { 0xffff_0000 } else { 0xffff_ffff };
             terms::input((64 * lane + 8 + i) as u16, bits)
         };
-        let value = |lane, i| input_of::<u32>(lane, i);
-        let mut values = vectors::<B, u32, 8>(value);
-        let mut addresses = vectors::<B, u32, 6>(address);
+        let value = |lane, i| input::<u32>(lane, i);
+        let mut values = vectors::<LanesOf<B, u32>, u32, 8>(value);
+        let mut addresses = vectors::<LanesOf<B, u32>, u32, 6>(address);
         b.run(Chain {
             midstate: &midstate.map(Unsigned::name),
             addresses: &mut addresses,
@@ -290,9 +263,9 @@ pub(super) fn chain<B: Backend, N: Dimension>(b: B, steps: usize) -> Result<Vec<
                 // the last byte of ADRSᶜ is that of the last field
                 end = terms::add(end, terms::number(1 << 16));
             }
-            expect_lane(&values, lane, &expected);
+            expect_lane("value", &values, lane, &expected);
             let address: [_; 6] = array::from_fn(|i| if i == 5 { end } else { address(lane, i) });
-            expect_lane(&addresses, lane, &address);
+            expect_lane("address", &addresses, lane, &address);
         }
     })
 }

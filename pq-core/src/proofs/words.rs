@@ -1,5 +1,8 @@
 //! Words of the abstract backend, whose lanes stand for every word that there is.
 
+extern crate alloc;
+
+use alloc::format;
 use core::array;
 use core::fmt::Debug;
 use core::marker::PhantomData;
@@ -39,6 +42,37 @@ impl Unsigned for u32 {
 
 impl Unsigned for u64 {
     const BITS: u32 = Self::BITS;
+}
+
+/// Input `i` of a lane.
+pub(super) fn input<W: Unsigned>(lane: usize, i: usize) -> Id {
+    terms::input((64 * lane + i) as u16, u64::MAX >> (64 - W::BITS))
+}
+
+/// Vectors in memory, of which word i is `word(lane, i)`.
+pub(super) fn vectors<A: Default + AsMut<[W]>, W: Unsigned, const N: usize>(
+    word: impl Fn(usize, usize) -> Id,
+) -> [A; N] {
+    array::from_fn(|i| {
+        let mut words = A::default();
+        for (lane, x) in words.as_mut().iter_mut().enumerate() {
+            *x = W::name(word(lane, i));
+        }
+        words
+    })
+}
+
+/// Expects of a lane in memory what its words stand for.
+pub(super) fn expect_lane<A: AsRef<[W]>, W: Unsigned>(
+    what: &str,
+    words: &[A],
+    lane: usize,
+    expected: &[Id],
+) {
+    for (i, (word, expected)) in words.iter().zip(expected).enumerate() {
+        let what = format!("{what} {i} of lane {lane}");
+        terms::expect(&what, word.as_ref()[lane].word(), *expected);
+    }
 }
 
 /// A vector of words. In memory they are their names.
