@@ -81,48 +81,31 @@ where
     }
 }
 
+/// Does something for these numbers of lanes, in one of the ways.
+macro_rules! on_widths {
+    ($b:ident, $way:ident, $($lanes:literal)* => $body:expr) => {$({
+        let $b = $crate::proofs::backend::Abstract::<$lanes, { $crate::proofs::backend::$way }>;
+        $body
+    })*};
+}
+pub(super) use on_widths;
+
 /// Does something for each number of lanes that a backend has, in one of the ways.
 macro_rules! on_each_width {
     ($b:ident => $body:expr) => {
         $crate::proofs::backend::on_each_width!($b, ANY => $body)
     };
-    ($b:ident, $way:ident => $body:expr) => {{
-        {
-            let $b = $crate::proofs::backend::Abstract::<1, { $crate::proofs::backend::$way }>;
-            $body
-        }
-        {
-            let $b = $crate::proofs::backend::Abstract::<4, { $crate::proofs::backend::$way }>;
-            $body
-        }
-        {
-            let $b = $crate::proofs::backend::Abstract::<8, { $crate::proofs::backend::$way }>;
-            $body
-        }
-        {
-            let $b = $crate::proofs::backend::Abstract::<16, { $crate::proofs::backend::$way }>;
-            $body
-        }
-        {
-            let $b = $crate::proofs::backend::Abstract::<32, { $crate::proofs::backend::$way }>;
-            $body
-        }
-    }};
+    ($b:ident, $way:ident => $body:expr) => {
+        $crate::proofs::backend::on_widths!($b, $way, 1 4 8 16 32 => $body)
+    };
 }
 pub(super) use on_each_width;
 
-/// Does something for each number of lanes of words that a backend has, in one of the ways.
+/// Does something for each number of lanes of words that a backend has.
 macro_rules! on_each_width_of_words {
     ($b:ident => $body:expr) => {
-        $crate::proofs::backend::on_each_width_of_words!($b, ANY => $body)
+        $crate::proofs::backend::on_widths!($b, ANY, 1 2 4 8 16 => $body)
     };
-    ($b:ident, $way:ident => $body:expr) => {
-        $crate::proofs::backend::on_each_width_of_words!(@ $b, $way, 1 2 4 8 16 => $body)
-    };
-    (@ $b:ident, $way:ident, $($lanes:literal)* => $body:expr) => {$({
-        let $b = $crate::proofs::backend::Abstract::<$lanes, { $crate::proofs::backend::$way }>;
-        $body
-    })*};
 }
 pub(super) use on_each_width_of_words;
 
@@ -130,10 +113,10 @@ pub(super) use on_each_width_of_words;
 /// the backends of that way have.
 macro_rules! on_each_way_of_words {
     ($b:ident => $body:expr) => {
-        $crate::proofs::backend::on_each_width_of_words!(@ $b, ANY, 1 2 4 8 => $body);
-        $crate::proofs::backend::on_each_width_of_words!(@ $b, COMPLEMENTS, 1 => $body);
-        $crate::proofs::backend::on_each_width_of_words!(@ $b, CHI_LAST, 4 8 => $body);
-        $crate::proofs::backend::on_each_width_of_words!(@ $b, IN_MEMORY, 2 => $body);
+        $crate::proofs::backend::on_widths!($b, ANY, 1 2 4 8 => $body);
+        $crate::proofs::backend::on_widths!($b, COMPLEMENTS, 1 => $body);
+        $crate::proofs::backend::on_widths!($b, CHI_LAST, 4 8 => $body);
+        $crate::proofs::backend::on_widths!($b, IN_MEMORY, 2 => $body);
     };
 }
 pub(super) use on_each_way_of_words;

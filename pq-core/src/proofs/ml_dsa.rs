@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::array;
 
-use super::backend::{Abstract, on_each_width, on_each_width_of_words};
+use super::backend::{Abstract, on_each_width, on_widths};
 use super::bounds::Bounds;
 use super::forms::Form;
 use super::inputs::{expect, polynomial};
@@ -218,7 +218,7 @@ fn products_by_challenges() {
         }
     }
 
-    on_each_width_of_words!(@ b, ANY, 1 2 4 8 => {
+    on_widths!(b, ANY, 1 2 4 8 => {
         check::<_, 2, false>(b);
         check::<_, 2, true>(b);
         check::<_, 4, false>(b);
