@@ -61,8 +61,8 @@ fn search(mut run: impl FnMut(&RefCell<Choices>)) -> usize {
     unreachable!("every search ends")
 }
 
-/// What a client may choose.
-#[derive(Clone, Copy)]
+/// What a client may choose: by default nothing.
+#[derive(Clone, Copy, Default)]
 struct Freedom {
     /// How many whole blocks of its message each sponge has at most, and how many of output.
     blocks: usize,
@@ -353,7 +353,7 @@ fn every_schedule_of_few_sponges() {
         pauses: 2,
         refuses: true,
         narrows: true,
-        stops: false,
+        ..Freedom::default()
     };
     on_each_backend!(b => for (count, at_least) in [(0, 1), (1, 3), (2, 13)] {
         check(b, count, freedom, at_least);
@@ -366,9 +366,7 @@ fn every_schedule_of_long_sponges() {
     let freedom = Freedom {
         blocks: 2,
         pauses: 1,
-        refuses: false,
-        narrows: false,
-        stops: false,
+        ..Freedom::default()
     };
     on_each_backend!(b => for (count, at_least) in [(1, 12), (2, 108), (3, 864)] {
         check(b, count, freedom, at_least);
@@ -381,9 +379,7 @@ fn every_schedule_of_many_sponges() {
     let freedom = Freedom {
         blocks: 1,
         pauses: 1,
-        refuses: false,
-        narrows: false,
-        stops: false,
+        ..Freedom::default()
     };
     on_each_backend!(b => for (count, at_least) in [(3, 20), (4, 48), (SPONGES, 112)] {
         check(b, count, freedom, at_least);
@@ -394,11 +390,9 @@ fn every_schedule_of_many_sponges() {
 #[test]
 fn every_schedule_of_few_lanes() {
     let freedom = Freedom {
-        blocks: 0,
         pauses: 1,
-        refuses: false,
         narrows: true,
-        stops: false,
+        ..Freedom::default()
     };
     on_each_backend!(b => for count in 1..=3 {
         check(b, count, freedom, 1);
@@ -412,8 +406,8 @@ fn every_schedule_that_stops() {
         blocks: 1,
         pauses: 1,
         refuses: true,
-        narrows: false,
         stops: true,
+        ..Freedom::default()
     };
     on_each_backend!(b => for (count, at_least) in [(1, 7), (2, 30)] {
         check(b, count, freedom, at_least);
@@ -427,8 +421,7 @@ fn every_schedule_of_clients_together() {
         blocks: 1,
         pauses: 1,
         refuses: true,
-        narrows: false,
-        stops: false,
+        ..Freedom::default()
     };
     on_each_backend!(b => {
         let outputs = outputs(b);
