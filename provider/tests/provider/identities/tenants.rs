@@ -111,8 +111,9 @@ fn changing_does_not_look_through_all() {
     }
 }
 
-/// A set with 100,000 names is made in less than half a second, of identities that are there, and in
-/// no more than a hundredth of the time that a look at all names for each of them would take.
+/// A set with ten times as many names is made in less than fifty times the time, of identities that are
+/// there: a look at all names for each of them would take a hundred times as long. How many seconds it takes is
+/// in the benchmarks, since others on the machine change that.
 #[test]
 fn building_does_not_look_through_all() {
     let tenants = Tenants::new();
@@ -133,7 +134,6 @@ fn building_does_not_look_through_all() {
     let all = time(NAMES);
     println!("{} names in {tenth:?}, {NAMES} in {all:?}", NAMES / 10);
     assert!(all < 50 * tenth);
-    assert!(all < Duration::from_millis(500));
 }
 
 /// The time of the fastest of some turns.
