@@ -48,6 +48,8 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+#[cfg(all(feature = "aes-ctr", target_arch = "x86_64"))]
+pub mod aes_ctr;
 pub mod arch;
 mod context;
 mod dimension;

@@ -61,6 +61,9 @@ mod sha_ni;
     reason = "what other CPUs have for instructions is unsafe to call, and these are not"
 )]
 mod simd128;
+#[cfg(all(feature = "aes-ctr", target_arch = "x86_64"))]
+#[expect(unsafe_code, reason = "these call the instructions of the CPU")]
+mod vaes;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "these call the instructions of the CPU")]
 mod vendor;
@@ -101,6 +104,8 @@ pub use simd128::Simd128;
 pub(crate) use timing::DataIndependentTiming;
 #[cfg(test)]
 pub(crate) use timing::{is_data_independent, with_and_without};
+#[cfg(all(feature = "aes-ctr", target_arch = "x86_64"))]
+pub(crate) use vaes::{BLOCKS, RoundKey, Vaes};
 pub use vectors::{Coefficients, I16s, I32s, U32s, U64s, Vector, Words};
 
 /// Marks a value as public, whatever it was computed from; does nothing but in tests with

@@ -127,6 +127,10 @@ const SECRET_SHA256: [&str; 2] = [
 const RUN: &str = " as pq_core::arch::backend::Backend>::run";
 const RUN_SHA256: &str = " as pq_core::arch::backend::Sha256Instructions>::run";
 
+/// The names of the functions that are kernels themselves, on x86-64: AES, which valgrind knows one block
+/// of at a time.
+const AES: [&str; 2] = ["pq_core::arch::vaes::expand", "pq_core::arch::vaes::apply"];
+
 /// Mistakes planted on purpose, by their functions' names, with how these are called and what they
 /// are.
 const PLANTED: [(&str, Arguments, Kind); 6] = [
@@ -141,9 +145,7 @@ const PLANTED: [(&str, Arguments, Kind); 6] = [
 impl Review {
     /// Of functions with the type parameters in their names.
     pub fn of(functions: &[Function]) -> Self {
-        let kernels = functions
-            .iter()
-            .filter(|f| f.name.contains(RUN) || f.name.contains(RUN_SHA256));
+        let kernels = functions.iter().filter(|f| is_kernel(f));
         let (public, kernels): (Vec<_>, Vec<_>) =
             kernels.partition(|f| PUBLIC.iter().any(|name| f.name.contains(name)));
         let jumps = kernels.iter().flat_map(|f| &f.instructions);
@@ -168,6 +170,11 @@ impl Review {
             missing: missing(functions),
         }
     }
+}
+
+fn is_kernel(function: &Function) -> bool {
+    let name = &function.name;
+    name.contains(RUN) || name.contains(RUN_SHA256) || AES.contains(&&**name)
 }
 
 /// The functions that kernels call, and these in turn, by their names.
@@ -212,9 +219,13 @@ fn may_look_up(kernel: &Function) -> &'static [&'static str] {
 }
 
 fn missing(functions: &[Function]) -> Vec<String> {
-    let (backends, sha256) = match functions.iter().any(is_x86_64) {
-        true => (["avx2::Avx2", "avx512::Avx512"], "sha_ni::ShaNi"),
-        false => (["neon::Neon", "neon::NeonSha3"], "neon_sha2::NeonSha2"),
+    let (backends, sha256, aes) = match functions.iter().any(is_x86_64) {
+        true => (["avx2::Avx2", "avx512::Avx512"], "sha_ni::ShaNi", &AES[..]),
+        false => (
+            ["neon::Neon", "neon::NeonSha3"],
+            "neon_sha2::NeonSha2",
+            &[][..],
+        ),
     };
     let of_backend = |backend| SECRET.map(|kernel| (backend, RUN, kernel));
     let kernels = backends.into_iter().flat_map(of_backend);
@@ -231,13 +242,15 @@ fn missing(functions: &[Function]) -> Vec<String> {
         (!found).then(|| format!("{kernel} of {cpu}"))
     });
     let needless = STRUCTURES.iter().filter(|name| {
-        let mut kernels = functions
-            .iter()
-            .filter(|f| f.name.contains(RUN) || f.name.contains(RUN_SHA256));
+        let mut kernels = functions.iter().filter(|f| is_kernel(f));
         !kernels.any(|f| is(f, name) && !findings(f, Arguments::Values, &[]).is_empty())
     });
     let needless = needless.map(|name| format!("{name} that is passed by its address"));
+    let aes = aes
+        .iter()
+        .filter(|name| functions.iter().all(|f| f.name != **name));
     missing
+        .chain(aes.map(|name| (*name).into()))
         .chain(needless)
         .chain(planted_but_missed(functions))
         .collect()

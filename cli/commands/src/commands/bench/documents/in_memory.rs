@@ -23,8 +23,9 @@ use crate::failure::Failure;
 /// don't go at one speed.
 const TURNS: usize = 15;
 
-/// The most content, in MiB. A verifier's message is in memory, too.
-const MOST: u64 = 32;
+/// The most content, in MiB. Messages are in memory, too. With less of it counts what happens once: a verifier
+/// keeps the first MiB, since small content may be needed as a whole.
+const MOST: u64 = 128;
 
 /// What there is of it.
 pub(super) struct InMemory {
