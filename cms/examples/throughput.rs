@@ -9,7 +9,7 @@
 use core::error::Error;
 use core::time::Duration;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -31,6 +31,16 @@ impl Read for Content {
         Ok(len as usize)
     }
 }
+
+fn content(len: u64) -> BufReader<Content> {
+    BufReader::with_capacity(PIECE, Content(len))
+}
+
+fn open(file: &PathBuf) -> io::Result<BufReader<File>> {
+    Ok(BufReader::with_capacity(PIECE, File::open(file)?))
+}
+
+const PIECE: usize = 64 * 1024;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut measuring = Measuring {
@@ -66,7 +76,7 @@ fn measure_all(measuring: &Measuring, file: &PathBuf) -> Result<(), Box<dyn Erro
         let builder = SignedDataBuilder::new().signer(signer);
         let hash = |mut from: Box<dyn Read>| {
             let mut hasher = digest.hasher();
-            let mut piece = vec![1; 64 * 1024];
+            let mut piece = vec![1; PIECE];
             loop {
                 match from.read(&mut piece)? {
                     0 => break,
@@ -78,27 +88,27 @@ fn measure_all(measuring: &Measuring, file: &PathBuf) -> Result<(), Box<dyn Erro
         };
         let name = |what: &str| format!("{digest}, {what}");
         let alone = measuring.run(&name("hashing alone"), || hash(Box::new(Content(len))))?;
-        builder.sign(Content(len), File::create(file)?)?;
+        builder.sign(content(len), File::create(file)?)?;
         let of_file = measuring.run(&name("hashing a file"), || {
             hash(Box::new(File::open(file)?))
         })?;
         let detached = measuring.run(&name("signing, detached"), || {
-            builder.sign_detached(Content(len))?;
+            builder.sign_detached(content(len))?;
             Ok(())
         })?;
         ratio("hashing", alone, detached);
-        let signature = builder.sign_detached(Content(len))?;
+        let signature = builder.sign_detached(content(len))?;
         let detached = measuring.run(&name("verifying, detached"), || {
-            verifier.verify_detached(&signature[..], Content(len))?;
+            verifier.verify_detached(&signature[..], content(len))?;
             Ok(())
         })?;
         ratio("hashing", alone, detached);
         let attached = measuring.run(&name("signing, attached"), || {
-            Ok(builder.sign(Content(len), io::sink())?)
+            Ok(builder.sign(content(len), io::sink())?)
         })?;
         ratio("hashing", alone, attached);
         let attached = measuring.run(&name("verifying, attached"), || {
-            verifier.verify(File::open(file)?, io::sink())?;
+            verifier.verify(open(file)?, io::sink())?;
             Ok(())
         })?;
         ratio("hashing", alone, attached);
@@ -108,18 +118,18 @@ fn measure_all(measuring: &Measuring, file: &PathBuf) -> Result<(), Box<dyn Erro
     let recipient = Recipient::key(key.encapsulation_key().clone(), b"me");
     let envelope = EnvelopeBuilder::new().recipient(recipient);
     measuring.run("AES-256-GCM, encrypting", || {
-        Ok(envelope.encrypt(Content(len), io::sink())?)
+        Ok(envelope.encrypt(content(len), io::sink())?)
     })?;
     let mut to = File::create(file)?;
-    envelope.encrypt(Content(len), &mut to)?;
+    envelope.encrypt(content(len), &mut to)?;
     to.flush()?;
     let opener = Opener::new(RecipientKey::new(&key));
     measuring.run("AES-256-GCM, decrypting a file", || {
-        opener.open(File::open(file)?, io::sink())?;
+        opener.open(open(file)?, io::sink())?;
         Ok(())
     })?;
     measuring.run("AES-256-GCM, decrypting a file in two passes", || {
-        opener.open_seekable(File::open(file)?, io::sink())?;
+        opener.open_seekable(open(file)?, io::sink())?;
         Ok(())
     })?;
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! It uses [`signed`](crate::signed), [`enveloped`](crate::enveloped) and [`encoding`](crate::encoding).
 
-use std::io::Read;
+use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_CT_AUTH_ENVELOPED_DATA, ID_ENVELOPED_DATA, ID_SIGNED_DATA};
@@ -63,7 +63,7 @@ pub enum InspectionError {
 /// # Errors
 ///
 /// An [`InspectionError`] that says what is wrong.
-pub fn inspect(message: impl Read) -> Result<Outline, InspectionError> {
+pub fn inspect(message: impl BufRead) -> Result<Outline, InspectionError> {
     let mut reader = BerReader::new(message);
     reader
         .enter(tag::SEQUENCE, "a ContentInfo")

@@ -16,7 +16,9 @@
 //!
 //! # Constant memory
 //!
-//! Content goes from a [`Read`](std::io::Read) to a [`Write`](std::io::Write) in pieces of 64 KiB. What is
+//! Content goes from a [`BufRead`](std::io::BufRead) to a [`Write`](std::io::Write) in pieces of 64 KiB. A slice
+//! of bytes is read where it is; read a file by [`BufReader::with_capacity`](std::io::BufReader::with_capacity), of
+//! 64 KiB. (Encrypting takes any [`Read`](std::io::Read), as it has to copy what it encrypts.) What is
 //! read into memory of a message beside it is limited, to 16 MiB in all, and so is how deep its values
 //! are in each other, and how many signers, certificates and hash functions it has; recipients may be as
 //! many as there are, and are looked at one by one.

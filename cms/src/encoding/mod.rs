@@ -16,6 +16,6 @@ mod writer;
 pub use error::EncodingError;
 pub(crate) use fields::{Fields, contents};
 pub use pem::{PemWriter, decode_if_pem};
-pub(crate) use pieces::{PIECE, for_each_piece, read_start};
+pub(crate) use pieces::{PIECE, for_each_piece, for_each_piece_there, read_start};
 pub(crate) use reader::{BerReader, MAX_IDENTIFIER};
 pub(crate) use writer::{BerWriter, tlv};

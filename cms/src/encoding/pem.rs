@@ -1,7 +1,7 @@
 //! PEM (RFC 7468) of messages that are larger than the memory.
 
 use alloc::boxed::Box;
-use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
+use std::io::{self, BufRead, Cursor, Read, Write};
 
 use base64_simd::STANDARD;
 
@@ -25,7 +25,7 @@ const MAX_LINE: u64 = 64 * 1024;
 ///
 /// [`EncodingError::NoPem`] if it is neither DER nor such a text; [`EncodingError::Read`] if reading
 /// fails. Of damage within the block the result of this function tells, when it is read.
-pub fn decode_if_pem<'r>(from: impl Read + 'r) -> Result<Box<dyn Read + 'r>, EncodingError> {
+pub fn decode_if_pem<'r>(from: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r>, EncodingError> {
     let mut from = from;
     let mut start = vec![0; 3];
     let len = fill(&mut from, &mut start)?;
@@ -35,7 +35,7 @@ pub fn decode_if_pem<'r>(from: impl Read + 'r) -> Result<Box<dyn Read + 'r>, Enc
         &*start,
         [0x30, 0x80..=0xff, ..] | [0x30, _, tag::OBJECT_IDENTIFIER]
     );
-    let mut from = BufReader::with_capacity(64 * 1024, Cursor::new(start).chain(from));
+    let mut from = Cursor::new(start).chain(from);
     if is_der {
         return Ok(Box::new(from));
     }
@@ -64,7 +64,7 @@ pub fn decode_if_pem<'r>(from: impl Read + 'r) -> Result<Box<dyn Read + 'r>, Enc
 }
 
 struct PemReader<R> {
-    from: BufReader<R>,
+    from: R,
     /// The line that ends the block.
     end: String,
     state: State,
@@ -83,7 +83,7 @@ enum State {
     Ended,
 }
 
-impl<R: Read> PemReader<R> {
+impl<R: BufRead> PemReader<R> {
     /// Decodes some lines more.
     fn fill(&mut self) -> io::Result<()> {
         self.decoded.clear();
@@ -135,19 +135,26 @@ fn damaged(why: &str) -> io::Error {
     )
 }
 
-impl<R: Read> Read for PemReader<R> {
+impl<R: BufRead> Read for PemReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.start == self.decoded.len() {
-            if self.state == State::Ended {
-                return Ok(0);
-            }
-            self.fill()?;
-        }
-        let left = &self.decoded[self.start..];
+        let left = self.fill_buf()?;
         let len = left.len().min(buffer.len());
         buffer[..len].copy_from_slice(&left[..len]);
-        self.start += len;
+        self.consume(len);
         Ok(len)
+    }
+}
+
+impl<R: BufRead> BufRead for PemReader<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.start == self.decoded.len() && self.state != State::Ended {
+            self.fill()?;
+        }
+        Ok(&self.decoded[self.start..])
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.start += len;
     }
 }
 

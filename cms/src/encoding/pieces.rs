@@ -1,4 +1,4 @@
-use std::io::{ErrorKind, Read};
+use std::io::{BufRead, ErrorKind, Read};
 
 use zeroize::Zeroizing;
 
@@ -43,6 +43,34 @@ pub(crate) fn for_each_piece<E: From<EncodingError>>(
     }
 }
 
+/// The same of what is only looked at: whole pieces are where the reader has them, and not copied.
+pub(crate) fn for_each_piece_there<E: From<EncodingError>>(
+    from: &mut impl BufRead,
+    mut take: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<u64, E> {
+    let mut total = 0;
+    while let Some(piece) = buffered(from)?.get(..PIECE) {
+        take(piece)?;
+        from.consume(PIECE);
+        total += PIECE as u64;
+    }
+    Ok(total + for_each_piece(from, |piece| take(piece))?)
+}
+
+/// What the reader has in its buffer; nothing if it is at its end.
+pub(super) fn buffered(from: &mut impl BufRead) -> Result<&[u8], EncodingError> {
+    loop {
+        match from.fill_buf() {
+            Ok(_) => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // such as of PEM that goes wrong in the middle
+            Err(error) => return Err(EncodingError::Read(error)),
+        }
+    }
+    // The same again: a loop can't return what it borrowed.
+    from.fill_buf().map_err(EncodingError::Read)
+}
+
 /// Reads until the buffer is full or there is nothing more.
 pub(super) fn fill(from: &mut impl Read, buffer: &mut [u8]) -> Result<usize, EncodingError> {
     let mut len = 0;
@@ -55,4 +83,36 @@ pub(super) fn fill(from: &mut impl Read, buffer: &mut [u8]) -> Result<usize, Enc
         }
     }
     Ok(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    /// The same pieces, however much the reader has in its buffer.
+    #[test]
+    fn pieces_are_of_one_length() {
+        for len in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, 3 * PIECE + 7] {
+            let content: Vec<u8> = (0..len).map(|i| (i / 251) as u8).collect();
+            let expected: Vec<Vec<u8>> = content.chunks(PIECE).map(Vec::from).collect();
+            let check = |from: &mut dyn BufRead| {
+                let mut from = from;
+                let mut pieces = Vec::new();
+                let total = for_each_piece_there(&mut from, |piece| {
+                    if !piece.is_empty() {
+                        pieces.push(piece.to_vec());
+                    }
+                    Ok::<_, EncodingError>(())
+                });
+                assert_eq!(total.unwrap(), len as u64);
+                assert!(pieces == expected, "{len}");
+            };
+            check(&mut &*content);
+            for capacity in [1, 1000, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE + 5] {
+                check(&mut BufReader::with_capacity(capacity, &*content));
+            }
+        }
+    }
 }

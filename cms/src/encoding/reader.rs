@@ -1,15 +1,12 @@
-use alloc::boxed::Box;
-use std::io::{ErrorKind, Read};
+use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;
 use der::Decode;
 
 use super::error::EncodingError;
+use super::pieces::{PIECE, buffered};
 use super::tag::{CONSTRUCTED, OBJECT_IDENTIFIER, OCTET_STRING};
 use super::writer::{push_header, tlv};
-
-/// As much as is read, hashed and written at a time: it stays in the cache of one core.
-const BUFFER: usize = 64 * 1024;
 
 /// How deep values may be within values. A message has some ten.
 const MAX_DEPTH: usize = 32;
@@ -19,9 +16,8 @@ const MAX_DEPTH: usize = 32;
 /// Tag numbers above 30, which CMS has nowhere, are refused.
 pub(crate) struct BerReader<R> {
     from: R,
-    buffer: Box<[u8]>,
-    start: usize,
-    end: usize,
+    /// What was taken out of `from` to look further ahead than its buffer reaches.
+    ahead: Vec<u8>,
     /// How many bytes were taken.
     at: u64,
     /// The values that the reader is in.
@@ -50,13 +46,11 @@ struct TooLarge(Header);
 /// As long as an AlgorithmIdentifier, an object identifier or a version may be.
 pub(crate) const MAX_IDENTIFIER: usize = 256;
 
-impl<R: Read> BerReader<R> {
+impl<R: BufRead> BerReader<R> {
     pub(crate) fn new(from: R) -> Self {
         Self {
             from,
-            buffer: vec![0; BUFFER].into_boxed_slice(),
-            start: 0,
-            end: 0,
+            ahead: Vec::new(),
             at: 0,
             open: Vec::new(),
         }
@@ -265,7 +259,8 @@ impl<R: Read> BerReader<R> {
             if piece.is_empty() {
                 return Err(EncodingError::Truncated(at).into());
             }
-            let len = usize::try_from(left).map_or(piece.len(), |left| left.min(piece.len()));
+            let most = piece.len().min(PIECE);
+            let len = usize::try_from(left).map_or(most, |left| left.min(most));
             take(&piece[..len])?;
             self.take(len);
             left -= len as u64;
@@ -368,25 +363,28 @@ impl<R: Read> BerReader<R> {
 
     /// What comes next, at least this many bytes unless nothing more is there.
     fn available(&mut self, least: usize) -> Result<&[u8], EncodingError> {
-        while self.end - self.start < least {
-            if self.start > 0 {
-                self.buffer.copy_within(self.start..self.end, 0);
-                self.end -= self.start;
-                self.start = 0;
-            }
-            match self.from.read(&mut self.buffer[self.end..]) {
-                Ok(0) => break,
-                Ok(read) => self.end += read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // such as of PEM that goes wrong in the middle
-                Err(error) => return Err(EncodingError::Read(error)),
+        if self.ahead.is_empty() {
+            let len = buffered(&mut self.from)?.len();
+            if len == 0 || len >= least {
+                return buffered(&mut self.from);
             }
         }
-        Ok(&self.buffer[self.start..self.end])
+        while self.ahead.len() < least {
+            let [byte, ..] = *buffered(&mut self.from)? else {
+                break;
+            };
+            self.ahead.push(byte);
+            self.from.consume(1);
+        }
+        Ok(&self.ahead)
     }
 
+    /// Passes over bytes that are available.
     fn take(&mut self, len: usize) {
-        self.start += len;
+        match self.ahead.is_empty() {
+            true => self.from.consume(len),
+            false => drop(self.ahead.drain(..len)),
+        }
         self.at += len as u64;
     }
 }

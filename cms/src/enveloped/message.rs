@@ -1,4 +1,4 @@
-use std::io::Read;
+use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_CT_AUTH_ENVELOPED_DATA, ID_ENVELOPED_DATA};
@@ -26,7 +26,7 @@ pub(super) struct Head {
 impl Head {
     /// Reads all up to the content, an OCTET STRING with the tag [0].
     pub(super) fn read(
-        reader: &mut BerReader<impl Read>,
+        reader: &mut BerReader<impl BufRead>,
         key: &RecipientKey<'_>,
     ) -> Result<Self, OpeningError> {
         reader.enter(tag::SEQUENCE, "a ContentInfo")?;
@@ -60,7 +60,7 @@ pub(super) struct Start {
 impl Start {
     /// Reads it behind the type of the ContentInfo.
     pub(super) fn read(
-        reader: &mut BerReader<impl Read>,
+        reader: &mut BerReader<impl BufRead>,
         content_type: ObjectIdentifier,
     ) -> Result<Self, OpeningError> {
         let is_authenticated = match content_type {
@@ -97,7 +97,7 @@ pub(super) struct ContentHead {
 }
 
 impl ContentHead {
-    pub(super) fn read(reader: &mut BerReader<impl Read>) -> Result<Self, OpeningError> {
+    pub(super) fn read(reader: &mut BerReader<impl BufRead>) -> Result<Self, OpeningError> {
         reader.enter(tag::SEQUENCE, "an EncryptedContentInfo")?;
         Ok(Self {
             content_type: reader.object_identifier("a content type")?,
@@ -118,7 +118,7 @@ pub(super) struct Tail {
 impl Tail {
     /// Reads it up to the end of the message.
     pub(super) fn read(
-        mut reader: BerReader<impl Read>,
+        mut reader: BerReader<impl BufRead>,
         is_authenticated: bool,
     ) -> Result<Self, OpeningError> {
         const ATTRIBUTES: u8 = tag::context_constructed(1);
@@ -156,7 +156,7 @@ const MAX_ATTRIBUTES: usize = 64 * 1024;
 /// What can't be read may be somebody else's, of a newer version or kind, and keeps nobody from theirs
 /// (RFC 5652, section 6.1).
 fn recipients(
-    reader: &mut BerReader<impl Read>,
+    reader: &mut BerReader<impl BufRead>,
     key: &RecipientKey<'_>,
 ) -> Result<(Zeroizing<Vec<u8>>, u64), OpeningError> {
     let mut outcome: Option<Outcome> = None;

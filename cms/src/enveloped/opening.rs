@@ -1,4 +1,4 @@
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, Seek, SeekFrom, Write};
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::{ID_CONTENT_TYPE, ID_DATA};
@@ -68,7 +68,7 @@ impl<'k> Opener<'k> {
     /// An [`OpeningError`] that says what is wrong.
     pub fn open(
         &self,
-        message: impl Read,
+        message: impl BufRead,
         mut content_to: impl Write,
     ) -> Result<Opened, OpeningError> {
         let opened = self.run(message, Pass::Decrypt, |piece| {
@@ -88,7 +88,7 @@ impl<'k> Opener<'k> {
     /// [`OpeningError::NotAuthenticated`] for AES-CBC; else those of [`open`](Self::open).
     pub fn open_seekable(
         &self,
-        mut message: impl Read + Seek,
+        mut message: impl BufRead + Seek,
         content_to: impl Write,
     ) -> Result<Opened, OpeningError> {
         let start = message.stream_position().map_err(EncodingError::Read)?;
@@ -108,7 +108,7 @@ impl<'k> Opener<'k> {
     /// [`open`](Self::open).
     pub fn open_to_vec(
         &self,
-        message: impl Read,
+        message: impl BufRead,
         limit: usize,
     ) -> Result<(Zeroizing<Vec<u8>>, Opened), OpeningError> {
         let mut content = Zeroizing::new(Vec::new());
@@ -131,7 +131,7 @@ impl<'k> Opener<'k> {
 
     fn run(
         &self,
-        message: impl Read,
+        message: impl BufRead,
         pass: Pass,
         take: impl FnMut(&[u8]) -> Result<(), OpeningError>,
     ) -> Result<Opened, OpeningError> {
@@ -140,7 +140,7 @@ impl<'k> Opener<'k> {
 
     fn read(
         &self,
-        message: impl Read,
+        message: impl BufRead,
         pass: Pass,
         mut take: impl FnMut(&[u8]) -> Result<(), OpeningError>,
     ) -> Result<Opened, OpeningError> {

@@ -1,4 +1,4 @@
-use std::io::Read;
+use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;
 use der::Decode;
@@ -141,7 +141,7 @@ const MAX_LISTED: usize = 1024;
 
 /// Reads an EnvelopedData or AuthEnvelopedData, whose type, this one, is read already.
 pub(crate) fn outline(
-    mut reader: BerReader<impl Read>,
+    mut reader: BerReader<impl BufRead>,
     content_type: ObjectIdentifier,
 ) -> Result<EnvelopedOutline, OpeningError> {
     let Start {

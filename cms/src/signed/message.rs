@@ -1,4 +1,4 @@
-use std::io::Read;
+use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_SIGNED_DATA;
@@ -35,7 +35,7 @@ pub(super) struct Head {
 
 impl Head {
     /// Reads all up to the content.
-    pub(super) fn read(reader: &mut BerReader<impl Read>) -> Result<Self, VerificationError> {
+    pub(super) fn read(reader: &mut BerReader<impl BufRead>) -> Result<Self, VerificationError> {
         reader.enter(tag::SEQUENCE, "a ContentInfo")?;
         let content_type = reader.object_identifier("a content type")?;
         if content_type != ID_SIGNED_DATA {
@@ -46,7 +46,7 @@ impl Head {
 
     /// The same of a ContentInfo whose type is read already.
     pub(super) fn read_signed(
-        reader: &mut BerReader<impl Read>,
+        reader: &mut BerReader<impl BufRead>,
     ) -> Result<Self, VerificationError> {
         reader.enter(tag::context_constructed(0), "the content")?;
         reader.enter(tag::SEQUENCE, "a SignedData")?;
@@ -94,7 +94,7 @@ impl Head {
     /// Reads all that follows the content.
     pub(super) fn tail(
         self,
-        mut reader: BerReader<impl Read>,
+        mut reader: BerReader<impl BufRead>,
     ) -> Result<Message, VerificationError> {
         if self.has_content {
             reader.leave()?;

@@ -1,4 +1,4 @@
-use std::io::Read;
+use std::io::BufRead;
 
 use const_oid::ObjectIdentifier;
 use pq_x509::Certificate;
@@ -73,7 +73,7 @@ impl SignerOutline {
 
 /// Reads a SignedData whose type is read already.
 pub(crate) fn outline(
-    mut reader: BerReader<impl Read>,
+    mut reader: BerReader<impl BufRead>,
 ) -> Result<SignedOutline, VerificationError> {
     let head = Head::read_signed(&mut reader)?;
     let content_len = match head.has_content {

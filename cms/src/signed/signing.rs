@@ -1,5 +1,5 @@
 use core::fmt;
-use std::io::{Read, Write};
+use std::io::{BufRead, Write};
 use std::time::SystemTime;
 
 use const_oid::ObjectIdentifier;
@@ -14,7 +14,7 @@ use super::content::{Content, HashedContent};
 use super::error::SigningError;
 use super::signer_info::{OtherCertificates, SignerInfo, version};
 use crate::algorithms::{Weakness, digest_identifier, usual_digest, verified_as, weakness};
-use crate::encoding::{BerWriter, EncodingError, for_each_piece, read_start, tag, tlv};
+use crate::encoding::{BerWriter, EncodingError, for_each_piece_there, read_start, tag, tlv};
 use crate::identifier::KeyIdentifier;
 
 /// A key that signs a message, with its certificate.
@@ -270,7 +270,7 @@ impl<'k> SignedDataBuilder<'k> {
     /// # Errors
     ///
     /// A [`SigningError`] that says what is wrong. What was written until then is no message.
-    pub fn sign(&self, mut content: impl Read, to: impl Write) -> Result<(), SigningError> {
+    pub fn sign(&self, mut content: impl BufRead, to: impl Write) -> Result<(), SigningError> {
         let mut hashing = self.begin()?;
         let start = read_start(&mut content)?;
         hashing.take(&start.bytes);
@@ -292,7 +292,7 @@ impl<'k> SignedDataBuilder<'k> {
         writer.begin(tag::context_constructed(0))?;
         writer.begin(tag::OCTET_STRING)?;
         writer.piece(&start.bytes)?;
-        for_each_piece(&mut content, |piece| {
+        for_each_piece_there(&mut content, |piece| {
             hashing.take(piece);
             match piece {
                 [] => Ok(()),
@@ -312,9 +312,9 @@ impl<'k> SignedDataBuilder<'k> {
     /// # Errors
     ///
     /// A [`SigningError`] that says what is wrong.
-    pub fn sign_detached(&self, mut content: impl Read) -> Result<Vec<u8>, SigningError> {
+    pub fn sign_detached(&self, mut content: impl BufRead) -> Result<Vec<u8>, SigningError> {
         let mut hashing = self.begin()?;
-        for_each_piece(&mut content, |piece| {
+        for_each_piece_there(&mut content, |piece| {
             hashing.take(piece);
             Ok::<_, EncodingError>(())
         })?;

@@ -1,5 +1,5 @@
 use core::ptr;
-use std::io::{Read, Write};
+use std::io::{BufRead, Write};
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc5911::ID_DATA;
@@ -15,7 +15,7 @@ use super::error::{SignatureRefusal, VerificationError};
 use super::message::{Head, Message};
 use super::signer_info::SignerInfo;
 use crate::algorithms::{digest_named, verified_as, weakness};
-use crate::encoding::{BerReader, EncodingError, for_each_piece, tag};
+use crate::encoding::{BerReader, EncodingError, for_each_piece_there, tag};
 use crate::identifier::NamedCertificate;
 
 /// Verifies signed messages, attached and detached.
@@ -157,7 +157,7 @@ impl<'v> Verifier<'v> {
     /// A [`VerificationError`] that says what is wrong.
     pub fn verify(
         &self,
-        message: impl Read,
+        message: impl BufRead,
         mut content_to: impl Write,
     ) -> Result<Verified, VerificationError> {
         let mut reader = BerReader::new(message);
@@ -189,7 +189,7 @@ impl<'v> Verifier<'v> {
     /// [`VerificationError`] that says what is wrong.
     pub fn verify_to_vec(
         &self,
-        message: impl Read,
+        message: impl BufRead,
         limit: usize,
     ) -> Result<(Vec<u8>, Verified), VerificationError> {
         let mut content = LimitedVec {
@@ -211,8 +211,8 @@ impl<'v> Verifier<'v> {
     /// A [`VerificationError`] that says what is wrong.
     pub fn verify_detached(
         &self,
-        signature: impl Read,
-        mut content: impl Read,
+        signature: impl BufRead,
+        mut content: impl BufRead,
     ) -> Result<Verified, VerificationError> {
         let mut reader = BerReader::new(signature);
         let head = Head::read(&mut reader)?;
@@ -229,7 +229,7 @@ impl<'v> Verifier<'v> {
                 }
             }
         }
-        let len = for_each_piece(&mut content, |piece| {
+        let len = for_each_piece_there(&mut content, |piece| {
             hashing.take(piece);
             Ok::<_, EncodingError>(())
         })?;

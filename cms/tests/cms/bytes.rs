@@ -1,6 +1,6 @@
 //! Messages as bytes: made by hand, taken apart, and read in pieces.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// A value with a definite length.
 pub(crate) fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
@@ -84,6 +84,16 @@ impl Read for OneByOne<'_> {
     }
 }
 
+impl BufRead for OneByOne<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        Ok(&self.0[..self.0.len().min(1)])
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.0.consume(len);
+    }
+}
+
 /// Gives a start, then a pattern many times over, then an end: messages that no memory could hold.
 pub(crate) struct Repeated {
     pub(crate) start: Vec<u8>,
@@ -94,14 +104,20 @@ pub(crate) struct Repeated {
 }
 
 impl Repeated {
-    pub(crate) fn new(start: Vec<u8>, pattern: Vec<u8>, times: u64, end: Vec<u8>) -> Self {
-        Self {
+    pub(crate) fn new(
+        start: Vec<u8>,
+        pattern: Vec<u8>,
+        times: u64,
+        end: Vec<u8>,
+    ) -> BufReader<Self> {
+        let repeated = Self {
             start,
             pattern,
             times,
             end,
             at: 0,
-        }
+        };
+        BufReader::with_capacity(64 * 1024, repeated)
     }
 }
 

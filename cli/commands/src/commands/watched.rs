@@ -1,11 +1,11 @@
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
 use crate::files::{InputError, Source};
 use crate::progress::Progress;
 
 /// A file that is read piece by piece, and says how far it is.
 pub(crate) struct Watched {
-    from: Box<dyn Read + Send>,
+    from: Box<dyn BufRead + Send>,
     progress: Progress,
 }
 
@@ -23,5 +23,16 @@ impl Read for Watched {
         let len = self.from.read(buffer)?;
         self.progress.add(len);
         Ok(len)
+    }
+}
+
+impl BufRead for Watched {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.from.fill_buf()
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.from.consume(len);
+        self.progress.add(len);
     }
 }

@@ -1,5 +1,5 @@
 use core::mem;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc;
 use std::{fs, thread};
 
@@ -23,11 +23,12 @@ impl Source {
 
     /// What [`open`](Self::open) gives, read ahead by a thread: while what was read is made use of, the next
     /// pieces are read, and what that takes the kernel costs no time.
-    pub(crate) fn read_ahead(&self) -> Result<Box<dyn Read + Send>, InputError> {
+    pub(crate) fn read_ahead(&self) -> Result<Box<dyn BufRead + Send>, InputError> {
         let from = self.open()?;
         match self.len() {
-            // Most files are small, and need no thread.
-            Some(..=SMALL) => Ok(from),
+            // Most files are small, and need no thread. Who asks for as much as the buffer has gets it without it:
+            // what is to be encrypted is not left there.
+            Some(..=SMALL) => Ok(Box::new(BufReader::with_capacity(64 * 1024, from))),
             _ => match ReadAhead::of(from) {
                 Ok(ahead) => Ok(Box::new(ahead)),
                 Err(error) => Err(self.unreadable(error)),
@@ -112,12 +113,19 @@ impl ReadAhead {
 
 impl Read for ReadAhead {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.taken == self.len {
-            // A piece that is not full is the last one. Without one the thread failed, before or just now, and
-            // what was read is not all.
-            if self.len < PIECE {
-                return Ok(0);
-            }
+        let left = self.fill_buf()?;
+        let len = left.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&left[..len]);
+        self.consume(len);
+        Ok(len)
+    }
+}
+
+impl BufRead for ReadAhead {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        // A piece that is not full is the last one. Without one the thread failed, before or just now, and
+        // what was read is not all.
+        if self.taken == self.len && self.len == PIECE {
             let gone = |_| io::Error::other("what reads it has failed");
             let (piece, len) = self.filled.recv().map_err(gone)??;
             let taken = mem::replace(&mut self.piece, piece);
@@ -125,11 +133,11 @@ impl Read for ReadAhead {
             // The thread is gone if this was the last one.
             let _ = self.free.send(taken);
         }
-        let left = &self.piece[self.taken..self.len];
-        let len = left.len().min(buffer.len());
-        buffer[..len].copy_from_slice(&left[..len]);
+        Ok(&self.piece[self.taken..self.len])
+    }
+
+    fn consume(&mut self, len: usize) {
         self.taken += len;
-        Ok(len)
     }
 }
 
