@@ -171,6 +171,11 @@ impl Output {
         self.status.code()
     }
 
+    /// Standard output, with anything that is not UTF-8 replaced.
+    pub fn stdout(&self) -> &str {
+        &self.stdout
+    }
+
     /// Standard error, with anything that is not UTF-8 replaced.
     pub fn stderr(&self) -> &str {
         &self.stderr

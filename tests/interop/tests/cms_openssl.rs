@@ -301,6 +301,65 @@ fn we_decrypt_what_openssl_encrypts_for_keys_on_curves() {
     }
 }
 
+/// Recipients with ML-KEM (RFC 9936), which OpenSSL knows from 3.6 on: both ways, beside a key on a curve too.
+/// An older one refuses them.
+#[test]
+fn ml_kem_recipients() {
+    let Some(work) = Workdir::new() else { return };
+    let knows_them = !work.run("version").stdout().starts_with("OpenSSL 3.5.");
+    let content = content();
+    work.write("content", &content);
+    let root = root(&work);
+    let (_, on_curve) = ecdh_recipient(&work, "P-256");
+    work.write("curve.pem", on_curve.to_pem());
+    for algorithm in KemAlgorithm::ALL {
+        let key = DecapsulationKey::generate(*algorithm).unwrap();
+        let builder = person().key_usage(KeyUsages::KeyEncipherment);
+        let certificate = root.issue(builder, key.encapsulation_key()).unwrap();
+        work.write("key", key.to_pkcs8_pem().unwrap());
+        work.write("cert", certificate.to_pem());
+        let own = RecipientKey::with_certificate(&key, &certificate).unwrap();
+        for (cipher, option, _) in KEYS {
+            for others in ["", "curve.pem"] {
+                let encrypt = format!(
+                    "cms -encrypt -binary -in content {option} -outform DER -out message \
+                     -recip cert {others}"
+                );
+                if !knows_them {
+                    work.run_failing(&encrypt);
+                    continue;
+                }
+                work.run(&encrypt);
+                let opener = Opener::new(own.clone()).take_unauthenticated();
+                let mut found = Vec::new();
+                let opened = opener.open(&work.read("message")[..], &mut found);
+                let opened = opened.unwrap_or_else(|error| panic!("{algorithm} {option}: {error}"));
+                assert_eq!(opened.cipher, cipher);
+                assert!(found == content);
+            }
+            if !knows_them {
+                continue;
+            }
+            for recipient in [
+                Recipient::certificate(&certificate).unwrap(),
+                Recipient::key(
+                    key.encapsulation_key().clone(),
+                    certificate.subject_key_id().unwrap(),
+                ),
+            ] {
+                let mut message = Vec::new();
+                let builder = EnvelopeBuilder::new().recipient(recipient).cipher(cipher);
+                builder.encrypt(&content[..], &mut message).unwrap();
+                work.write("message", &message);
+                work.run(
+                    "cms -decrypt -binary -inform DER -in message -out found -inkey key -recip cert",
+                );
+                assert!(work.read("found") == content, "{algorithm} {cipher:?}");
+            }
+        }
+    }
+}
+
 /// RSASSA-PSS, whose hash function stands in its parameters.
 #[test]
 fn rsa_pss() {
