@@ -89,7 +89,9 @@ mod tests {
         bytes
     }
 
+    /// `None` where the CPU lacks the instructions, and `PQ_CORE_REQUIRE` doesn't ask for them.
     fn aes(key: &[u8]) -> Option<AesCtr> {
+        crate::arch::require();
         let aes = AesCtr::new(key);
         assert_eq!(aes.is_some(), Vaes::detect().is_some());
         aes

@@ -9,6 +9,7 @@
 //!   [`SlhDsaShake128f`](slh_dsa::SlhDsaShake128f) to
 //!   [`SlhDsaSha2_256s`](slh_dsa::SlhDsaSha2_256s), and with the feature `slh-dsa-sp800-230-draft`
 //!   smaller ones of a draft, whose keys may make 2²⁴ signatures.
+//! * with the feature `aes-ctr`, on x86-64, `aes_ctr`: AES in counter mode, for pq-cms.
 //!
 //! The crate is `no_std`, allocates nothing, panics on no input, and takes its
 //! randomness by argument: fill it from the operating system's generator, for

@@ -43,31 +43,39 @@ pub(crate) fn for_each_piece<E: From<EncodingError>>(
     }
 }
 
-/// The same of what is only looked at: whole pieces are where the reader has them, and not copied.
+/// The same of what is only looked at: pieces that the reader has as a whole are not copied.
 pub(crate) fn for_each_piece_there<E: From<EncodingError>>(
     from: &mut impl BufRead,
     mut take: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<u64, E> {
     let mut total = 0;
-    while let Some(piece) = buffered(from)?.get(..PIECE) {
+    loop {
+        let there = buffered(from)?;
+        if there.is_empty() {
+            return Ok(total);
+        }
+        let Some(piece) = there.get(..PIECE) else {
+            return Ok(total + for_each_piece(from, |piece| take(piece))?);
+        };
         take(piece)?;
         from.consume(PIECE);
         total += PIECE as u64;
     }
-    Ok(total + for_each_piece(from, |piece| take(piece))?)
 }
 
-/// What the reader has in its buffer; nothing if it is at its end.
+/// What the reader has in its buffer; nothing if it is at its end, where it is not asked again: a terminal
+/// would go on.
 pub(super) fn buffered(from: &mut impl BufRead) -> Result<&[u8], EncodingError> {
     loop {
         match from.fill_buf() {
+            Ok([]) => return Ok(&[]),
             Ok(_) => break,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             // such as of PEM that goes wrong in the middle
             Err(error) => return Err(EncodingError::Read(error)),
         }
     }
-    // The same again: a loop can't return what it borrowed.
+    // The same again, which is there: a loop can't return what it borrowed.
     from.fill_buf().map_err(EncodingError::Read)
 }
 
@@ -87,9 +95,52 @@ pub(super) fn fill(from: &mut impl Read, buffer: &mut [u8]) -> Result<usize, Enc
 
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
+    use std::io::{self, BufReader};
 
     use super::*;
+
+    /// Is interrupted before each read, and may be asked only once at its end.
+    struct Terminal<'c> {
+        content: &'c [u8],
+        is_interrupted: bool,
+        is_at_end: bool,
+    }
+
+    impl<'c> Terminal<'c> {
+        fn new(content: &'c [u8]) -> BufReader<Self> {
+            let terminal = Self {
+                content,
+                is_interrupted: false,
+                is_at_end: false,
+            };
+            BufReader::with_capacity(PIECE, terminal)
+        }
+    }
+
+    impl Read for Terminal<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            assert!(!self.is_at_end, "read after the end");
+            self.is_interrupted = !self.is_interrupted;
+            if self.is_interrupted {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            let read = self.content.read(buffer)?;
+            self.is_at_end = read == 0;
+            Ok(read)
+        }
+    }
+
+    #[test]
+    fn an_end_is_seen_once() {
+        for len in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
+            let content = vec![1; len];
+            let none = |_: &[u8]| Ok::<_, EncodingError>(());
+            let total = for_each_piece_there(&mut Terminal::new(&content), none);
+            assert_eq!(total.unwrap(), len as u64);
+        }
+        assert_eq!(buffered(&mut Terminal::new(b"")).unwrap(), b"");
+        assert_eq!(buffered(&mut Terminal::new(b"a")).unwrap(), b"a");
+    }
 
     /// The same pieces, however much the reader has in its buffer.
     #[test]

@@ -364,9 +364,10 @@ impl<R: BufRead> BerReader<R> {
     /// What comes next, at least this many bytes unless nothing more is there.
     fn available(&mut self, least: usize) -> Result<&[u8], EncodingError> {
         if self.ahead.is_empty() {
-            let len = buffered(&mut self.from)?.len();
-            if len == 0 || len >= least {
-                return buffered(&mut self.from);
+            match buffered(&mut self.from)?.len() {
+                0 => return Ok(&[]),
+                len if len >= least => return buffered(&mut self.from),
+                _ => {}
             }
         }
         while self.ahead.len() < least {

@@ -126,7 +126,7 @@ impl Buffered {
 mod tests {
     use super::*;
 
-    /// By pq-core, if it is that, and by RustCrypto, in pieces of whole blocks and a last one.
+    /// By pq-core, where the CPU allows it, and by RustCrypto, in pieces of whole blocks and a last one.
     #[test]
     fn both_implementations_agree() {
         for key in [&[3; 16][..], &[4; 32]] {

@@ -13,7 +13,7 @@ use super::choice::known;
 const VARIABLE: &str = "PQ_CORE_REQUIRE";
 
 /// Panics unless the machine has each backend that the environment names, and the instructions for
-/// SHA-256 if it names these.
+/// SHA-256 and AES if it names these.
 ///
 /// [`on_each_backend!`](crate::on_each_backend) calls this, since it is where tests learn which
 /// backends there are.
@@ -35,13 +35,15 @@ pub fn require() {
 /// What can be named on this architecture, and whether the machine has it.
 type Known = (&'static str, bool);
 
-/// All backends, and the instructions for SHA-256, which are of no backend.
+/// All backends, and the instructions for SHA-256 and AES, which are of no backend.
 fn all() -> Vec<Known> {
     let backends = known().into_iter();
     let backends = backends.map(|(name, rank)| (name, rank.is_some()));
-    let sha256: [Known; _] = [
+    let others: [Known; _] = [
         #[cfg(target_arch = "x86_64")]
         ("SHA-NI", super::ShaNi::detect().is_some()),
+        #[cfg(all(feature = "aes-ctr", target_arch = "x86_64"))]
+        ("VAES", super::Vaes::detect().is_some()),
         #[cfg(all(
             target_arch = "aarch64",
             target_feature = "neon",
@@ -49,7 +51,7 @@ fn all() -> Vec<Known> {
         ))]
         ("SHA-256", super::NeonSha2::detect().is_some()),
     ];
-    backends.chain(sha256).collect()
+    backends.chain(others).collect()
 }
 
 fn check<'a>(names: &'a str, known: &[Known]) -> Result<(), Unmet<'a>> {
@@ -122,10 +124,12 @@ mod tests {
 
     /// `.ci/run` has these names.
     #[test]
-    fn instructions_for_sha256_have_names() {
+    fn other_instructions_have_names() {
         let names = all().into_iter().map(|(name, _)| name);
         let names = names.collect::<Vec<_>>().join(",");
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(feature = "aes-ctr", target_arch = "x86_64"))]
+        assert_eq!(names, "AVX-512,AVX2,portable,SHA-NI,VAES");
+        #[cfg(all(not(feature = "aes-ctr"), target_arch = "x86_64"))]
         assert_eq!(names, "AVX-512,AVX2,portable,SHA-NI");
         #[cfg(target_arch = "aarch64")]
         assert_eq!(names, "NEON with SHA-3,NEON,portable,SHA-256");

@@ -26,8 +26,8 @@ impl Source {
     pub(crate) fn read_ahead(&self) -> Result<Box<dyn BufRead + Send>, InputError> {
         let from = self.open()?;
         match self.len() {
-            // Most files are small, and need no thread. Who asks for as much as the buffer has gets it without it:
-            // what is to be encrypted is not left there.
+            // Most files are small, and need no thread. Encrypting asks for as much as the buffer holds, which goes
+            // past it: what is to be encrypted is left there only if a file gives less than it has.
             Some(..=SMALL) => Ok(Box::new(BufReader::with_capacity(64 * 1024, from))),
             _ => match ReadAhead::of(from) {
                 Ok(ahead) => Ok(Box::new(ahead)),

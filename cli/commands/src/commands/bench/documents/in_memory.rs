@@ -23,8 +23,8 @@ use crate::failure::Failure;
 /// don't go at one speed.
 const TURNS: usize = 15;
 
-/// The most content, in MiB. Messages are in memory, too. With less of it counts what happens once: a verifier
-/// keeps the first MiB, since small content may be needed as a whole.
+/// The most content, in MiB. Messages are in memory, too. With less of it, what happens once would
+/// count: a verifier keeps the first MiB, since small content may be needed as a whole.
 const MOST: u64 = 128;
 
 /// What there is of it.
