@@ -177,7 +177,7 @@ fn macs_that_are_refused() {
     let refusal = |der: &[u8]| {
         let start = Instant::now();
         let refused = Pkcs12::from_der(der, PASSPHRASE).unwrap_err();
-        assert!(start.elapsed() < Duration::from_millis(100));
+        assert!(start.elapsed() < Duration::from_secs(1));
         refused
     };
 

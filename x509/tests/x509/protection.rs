@@ -342,7 +342,7 @@ fn refusal(der: &[u8]) -> ProtectionError {
     let start = Instant::now();
     let tried = PrivateKey::from_encrypted_pkcs8_der(der, PASSPHRASE);
     // Microseconds, were it not for a busy machine.
-    assert!(start.elapsed() < Duration::from_millis(100));
+    assert!(start.elapsed() < Duration::from_secs(1));
     tried.unwrap_err()
 }
 
