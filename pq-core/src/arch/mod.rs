@@ -7,6 +7,8 @@
 //!
 //! Nothing here knows what it is used for: `kernel` writes the inner loops.
 
+#[cfg(target_arch = "x86_64")]
+mod asked_once;
 mod backend;
 mod choice;
 #[expect(unsafe_code, reason = "a place is uninitialised until it is written")]

@@ -1,7 +1,8 @@
 //! AES, two blocks in a register: AMD since Zen 3, Intel since Ice Lake.
 
 use core::arch::x86_64::*;
-use core::sync::atomic::{AtomicU8, Ordering};
+
+use super::asked_once::AskedOnce;
 
 cpufeatures::new!(one_block, "aes", "avx2");
 
@@ -21,24 +22,13 @@ impl Vaes {
     ///
     /// `cpufeatures` has a feature of this name, and finds it only where there are AVX-512's registers.
     pub(crate) fn detect() -> Option<Self> {
-        // CPUID takes long in a virtual machine, so it is asked once.
-        const UNKNOWN: u8 = 0;
-        const HERE: u8 = 1;
-        const MISSING: u8 = 2;
-        static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);
-        let mut found = FOUND.load(Ordering::Relaxed);
-        if found == UNKNOWN {
-            found = match one_block::get() && two_blocks() {
-                true => HERE,
-                false => MISSING,
-            };
-            FOUND.store(found, Ordering::Relaxed);
-        }
-        (found == HERE).then_some(Self(()))
+        static FOUND: AskedOnce = AskedOnce::new();
+        let found = FOUND.get(|| (one_block::get() && two_blocks()).into());
+        (found != 0).then_some(Self(()))
     }
 
-    /// The words of the round keys, one for each round and one for before (FIPS 197, section 5.2), of a key
-    /// of 4 or 8 words. `words` has room for them.
+    /// The words of the round keys, one for each round and one for before (FIPS 197, section 5.2): all that
+    /// `words` has room for, behind the 4 or 8 of the key.
     pub(crate) fn expand(self, key_words: usize, words: &mut [u32]) {
         // SAFETY: the token proves that the CPU has the instructions.
         unsafe { expand(key_words, words) }

@@ -7,7 +7,6 @@ mod words;
 use core::arch::x86_64::*;
 use core::hint::black_box;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU8, Ordering};
 
 use self::coefficients::{I16x16, I32x8};
 use self::packing::{
@@ -15,6 +14,7 @@ use self::packing::{
 };
 pub(super) use self::words::transpose;
 use self::words::{U32x8, U64x4};
+use super::asked_once::AskedOnce;
 use super::instructions::{Integer, numbers, register, run_with, token};
 use super::vendor::{AMD, vendor};
 use super::{Backend, FromNumber, Kernel, Portable, ShaNi};
@@ -84,21 +84,8 @@ impl Avx2 {
     /// and Zen 3 and Zen 5 don't, are taken at their word.
     #[inline]
     pub fn slowed_by_zero_halves(self) -> bool {
-        /// Asked once: in a virtual machine CPUID can take as long as a key generation.
-        static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
-        const UNKNOWN: u8 = u8::MAX;
-
-        #[cold]
-        fn ask(cpu: Avx2) -> bool {
-            let slowed = vendor() != AMD || cpu.says_that_zeros_are_in_use();
-            ANSWER.store(slowed.into(), Ordering::Relaxed);
-            slowed
-        }
-
-        match ANSWER.load(Ordering::Relaxed) {
-            UNKNOWN => ask(self),
-            answer => answer != 0,
-        }
+        static SLOWED: AskedOnce = AskedOnce::new();
+        SLOWED.get(|| (vendor() != AMD || self.says_that_zeros_are_in_use()).into()) != 0
     }
 
     /// Whether an upper half counts as in use that has only zeros, on a CPU that says when none is.

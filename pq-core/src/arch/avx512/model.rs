@@ -1,8 +1,8 @@
 //! Whose CPU it is, as far as time hangs on the widths and ports of its execution units.
 
 use core::arch::x86_64::__cpuid;
-use core::sync::atomic::{AtomicU8, Ordering};
 
+use crate::arch::asked_once::AskedOnce;
 use crate::arch::vendor::{AMD, INTEL, vendor};
 
 /// CPUs with AVX-512. Only time hangs on which it is.
@@ -18,36 +18,27 @@ pub(super) enum Model {
     Other,
 }
 
-const UNKNOWN: u8 = 0;
-
-/// Asked once: in a virtual machine CPUID can take as long as a key generation.
-static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
-
 impl Model {
     #[inline]
     pub(super) fn of_this_cpu() -> Self {
         const OF_INTEL: u8 = Model::Intel as u8;
         const ZEN_4: u8 = Model::Zen4 as u8;
-        const OTHER: u8 = Model::Other as u8;
-        match ANSWER.load(Ordering::Relaxed) {
+        static MODEL: AskedOnce = AskedOnce::new();
+        match MODEL.get(|| ask() as u8) {
             OF_INTEL => Self::Intel,
             ZEN_4 => Self::Zen4,
-            OTHER => Self::Other,
-            _ => ask(),
+            _ => Self::Other,
         }
     }
 }
 
-#[cold]
 fn ask() -> Model {
     // in an enclave, which is Intel's, CPUID is no instruction
-    let answer = if cfg!(target_env = "sgx") {
+    if cfg!(target_env = "sgx") {
         Model::Intel
     } else {
         from_cpuid()
-    };
-    ANSWER.store(answer as u8, Ordering::Relaxed);
-    answer
+    }
 }
 
 /// That of this CPU, which has AVX-512.
