@@ -118,10 +118,10 @@ fn measure_all(measuring: &Measuring, file: &PathBuf) -> Result<(), Box<dyn Erro
     let recipient = Recipient::key(key.encapsulation_key().clone(), b"me");
     let envelope = EnvelopeBuilder::new().recipient(recipient);
     measuring.run("AES-256-GCM, encrypting", || {
-        Ok(envelope.encrypt(content(len), io::sink())?)
+        Ok(envelope.encrypt(Content(len), io::sink())?)
     })?;
     let mut to = File::create(file)?;
-    envelope.encrypt(content(len), &mut to)?;
+    envelope.encrypt(Content(len), &mut to)?;
     to.flush()?;
     let opener = Opener::new(RecipientKey::new(&key));
     measuring.run("AES-256-GCM, decrypting a file", || {

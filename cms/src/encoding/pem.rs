@@ -137,9 +137,7 @@ fn damaged(why: &str) -> io::Error {
 
 impl<R: BufRead> Read for PemReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.fill_buf()?;
-        let len = left.len().min(buffer.len());
-        buffer[..len].copy_from_slice(&left[..len]);
+        let len = self.fill_buf()?.read(buffer)?;
         self.consume(len);
         Ok(len)
     }

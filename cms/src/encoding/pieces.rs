@@ -66,17 +66,23 @@ pub(crate) fn for_each_piece_there<E: From<EncodingError>>(
 /// What the reader has in its buffer; nothing if it is at its end, where it is not asked again: a terminal
 /// would go on.
 pub(super) fn buffered(from: &mut impl BufRead) -> Result<&[u8], EncodingError> {
+    match fill_buffer(from)? {
+        0 => Ok(&[]),
+        // which is there: a loop can't return what it borrowed
+        _ => from.fill_buf().map_err(EncodingError::Read),
+    }
+}
+
+/// How many bytes the reader has in its buffer, which it reads to if it is empty.
+pub(super) fn fill_buffer(from: &mut impl BufRead) -> Result<usize, EncodingError> {
     loop {
         match from.fill_buf() {
-            Ok([]) => return Ok(&[]),
-            Ok(_) => break,
+            Ok(there) => return Ok(there.len()),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             // such as of PEM that goes wrong in the middle
             Err(error) => return Err(EncodingError::Read(error)),
         }
     }
-    // The same again, which is there: a loop can't return what it borrowed.
-    from.fill_buf().map_err(EncodingError::Read)
 }
 
 /// Reads until the buffer is full or there is nothing more.

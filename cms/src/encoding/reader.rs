@@ -4,7 +4,7 @@ use const_oid::ObjectIdentifier;
 use der::Decode;
 
 use super::error::EncodingError;
-use super::pieces::{PIECE, buffered};
+use super::pieces::{PIECE, buffered, fill_buffer};
 use super::tag::{CONSTRUCTED, OBJECT_IDENTIFIER, OCTET_STRING};
 use super::writer::{push_header, tlv};
 
@@ -364,9 +364,9 @@ impl<R: BufRead> BerReader<R> {
     /// What comes next, at least this many bytes unless nothing more is there.
     fn available(&mut self, least: usize) -> Result<&[u8], EncodingError> {
         if self.ahead.is_empty() {
-            match buffered(&mut self.from)?.len() {
+            match fill_buffer(&mut self.from)? {
                 0 => return Ok(&[]),
-                len if len >= least => return buffered(&mut self.from),
+                len if len >= least => return self.from.fill_buf().map_err(EncodingError::Read),
                 _ => {}
             }
         }

@@ -113,9 +113,7 @@ impl ReadAhead {
 
 impl Read for ReadAhead {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.fill_buf()?;
-        let len = left.len().min(buffer.len());
-        buffer[..len].copy_from_slice(&left[..len]);
+        let len = self.fill_buf()?.read(buffer)?;
         self.consume(len);
         Ok(len)
     }
