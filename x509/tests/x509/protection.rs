@@ -338,12 +338,21 @@ fn scrypt(n: &[u8], r: &[u8], p: &[u8], key_len: Option<u8>) -> Vec<u8> {
     crafted(kdf, AES_256_CBC, IV)
 }
 
+/// Why something is refused, before it has cost more than microseconds. On a busy machine one try may wait for
+/// longer than a tenth of a second; the fastest of some doesn't.
+pub(crate) fn refused_at_once<E>(refuse: impl Fn() -> E) -> E {
+    let tries = (0..5).map(|_| {
+        let start = Instant::now();
+        let refusal = refuse();
+        (start.elapsed(), refusal)
+    });
+    let (took, refusal) = tries.min_by_key(|(took, _)| *took).unwrap();
+    assert!(took < Duration::from_millis(100));
+    refusal
+}
+
 fn refusal(der: &[u8]) -> ProtectionError {
-    let start = Instant::now();
-    let tried = PrivateKey::from_encrypted_pkcs8_der(der, PASSPHRASE);
-    // Microseconds, were it not for a busy machine.
-    assert!(start.elapsed() < Duration::from_secs(1));
-    tried.unwrap_err()
+    refused_at_once(|| PrivateKey::from_encrypted_pkcs8_der(der, PASSPHRASE).unwrap_err())
 }
 
 #[test]
