@@ -29,6 +29,9 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
     /// Whether Keccak keeps some words as their complements, for want of an instruction for
     /// `¬b ∧ c`.
     const COMPLEMENTS: bool = false;
+    /// Whether [`adds_pairs_faster`](Self::adds_pairs_faster) is asked at all. Only then are kernels with
+    /// Keccak compiled for both answers: they take longer to compile than any other.
+    const MAY_ADD_PAIRS: bool = false;
 
     /// Runs a kernel with all instructions of this CPU at hand.
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output;

@@ -26,7 +26,7 @@ impl<B: Backend, K: Permuting<B>, const PAIRS: bool> Kernel<B> for Chosen<K, PAI
 /// Runs a kernel that permutes all lanes.
 #[inline]
 pub(crate) fn run<B: Backend>(b: B, kernel: impl Permuting<B>) {
-    if b.adds_pairs_faster() {
+    if B::MAY_ADD_PAIRS && b.adds_pairs_faster() {
         b.run(Chosen::<_, true>(kernel));
     } else {
         b.run(Chosen::<_, false>(kernel));
@@ -36,7 +36,7 @@ pub(crate) fn run<B: Backend>(b: B, kernel: impl Permuting<B>) {
 /// Runs a kernel that permutes [`Few`](Backend::Few) lanes.
 #[inline]
 pub(crate) fn run_few<B: Backend>(b: B, kernel: impl Permuting<B>) {
-    if b.adds_pairs_faster() {
+    if B::MAY_ADD_PAIRS && b.adds_pairs_faster() {
         b.run_few(Chosen::<_, true>(kernel));
     } else {
         b.run_few(Chosen::<_, false>(kernel));

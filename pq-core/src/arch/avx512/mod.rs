@@ -35,6 +35,7 @@ impl Backend for Avx512 {
 
     const NAME: &'static str = "AVX-512";
     const RANK: u8 = 2;
+    const MAY_ADD_PAIRS: bool = true;
 
     run_with!(
         run: "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "avx512vbmi2", "avx2",
