@@ -1,5 +1,7 @@
 //! R_q and T_q (FIPS 203, section 2.4), their vectors and matrices.
 
+use core::array;
+
 use zeroize::Zeroize;
 
 use super::params::ParameterSet;
@@ -267,13 +269,28 @@ impl<P: ParameterSet> Multiplier<P> {
         term: impl Fn(usize) -> &'t Tq,
         output: &mut [i16; 256],
     ) {
-        // What they look up is in the kernel and not behind it, where only what they find is.
-        let term = move |i: usize| (&term(i).0, &self.0[i]);
         match P::K::N {
-            2 => b.run(InnerProduct::<2, _> { term, output }),
-            3 => b.run(InnerProduct::<3, _> { term, output }),
-            4 => b.run(InnerProduct::<4, _> { term, output }),
+            2 => self.write_inner_product_of::<_, 2>(b, term, output),
+            3 => self.write_inner_product_of::<_, 3>(b, term, output),
+            4 => self.write_inner_product_of::<_, 4>(b, term, output),
             k => debug_assert!(false, "no parameter set has k = {k}"),
+        }
+    }
+
+    /// [`write_inner_product`](Self::write_inner_product) where k is `LEN`. The kernel gets what `term` finds, so
+    /// that it is compiled once for all of its users.
+    #[inline(always)]
+    fn write_inner_product_of<'t, B: Backend, const LEN: usize>(
+        &'t self,
+        backend: B,
+        term: impl Fn(usize) -> &'t Tq,
+        output: &mut [i16; 256],
+    ) {
+        let b = self.0.first_chunk();
+        debug_assert!(b.is_some(), "there are fewer than {LEN} elements");
+        if let Some(b) = b {
+            let a = array::from_fn(|i| &term(i).0);
+            backend.run(InnerProduct::<LEN> { a, b, output });
         }
     }
 }

@@ -51,9 +51,10 @@ pub(super) fn inner_product<B: Backend, const LEN: usize>(
     tampered: Option<usize>,
 ) -> Result<Vec<i64>, String> {
     prove(Q, tampered, || {
-        let pairs: [_; LEN] = array::from_fn(|j| {
-            let first = 512 * j as u16;
-            let b = polynomial(first + 256, Bounds::up_to(b));
+        let elements: [_; LEN] =
+            array::from_fn(|j| polynomial::<i16>(512 * j as u16, Bounds::up_to(a)));
+        let factors = array::from_fn(|j| {
+            let b = polynomial(512 * j as u16 + 256, Bounds::up_to(b));
             let mut factor = Factor::ZERO;
             backend.run(MakeFactor {
                 b: &b,
@@ -62,11 +63,12 @@ pub(super) fn inner_product<B: Backend, const LEN: usize>(
             let mut again = [0; 256];
             factor.write(&mut again);
             assert_eq!(again, b);
-            (polynomial::<i16>(first, Bounds::up_to(a)), factor)
+            factor
         });
         let mut output = [0; 256];
-        backend.run(InnerProduct::<LEN, _> {
-            term: |j: usize| (&pairs[j].0, &pairs[j].1),
+        backend.run(InnerProduct {
+            a: elements.each_ref(),
+            b: &factors,
             output: &mut output,
         });
         expect(&output, Bounds::up_to(Q - 1), |i| product(LEN as u16, i));

@@ -94,48 +94,48 @@ const CONSTANTS: [i64; 256] = {
 static ONES_AND_GAMMAS: [i16; 256] = Q3329::factors(CONSTANTS);
 static ONES_AND_GAMMAS_OVER_Q: [i16; 256] = Q3329::factors_over_q(CONSTANTS);
 
-/// The sum of `LEN` products `term(0)`, …, times R⁻¹.
+/// The sum of `LEN` products a ∘ b, times R⁻¹.
 ///
 /// Takes at most four products of |x| ≤ q, gives |x| < q.
-pub(crate) struct InnerProduct<'a, const LEN: usize, F> {
-    pub(crate) term: F,
+pub(crate) struct InnerProduct<'a, const LEN: usize> {
+    pub(crate) a: [&'a [i16; 256]; LEN],
+    pub(crate) b: &'a [Factor; LEN],
     pub(crate) output: &'a mut [i16; 256],
 }
 
-impl<'t, B: Backend, const LEN: usize, F> Kernel<B> for InnerProduct<'_, LEN, F>
-where
-    F: Fn(usize) -> (&'t [i16; 256], &'t Factor),
-{
+impl<'a, B: Backend, const LEN: usize> Kernel<B> for InnerProduct<'a, LEN> {
     type Output = ();
 
+    const LARGE: bool = true;
+
     #[inline(always)]
-    fn run(self, b: B) {
+    fn run(self, token: B) {
         const {
             assert!(LEN <= 4);
         }
-        let q = B::I16s::splat(b, Q3329::Q);
-        let q_inverse = B::I16s::splat(b, -3327 /* q⁻¹ mod± R */);
-        for (i, output) in self.output.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let Self { a, b, output } = self;
+        let q = B::I16s::splat(token, Q3329::Q);
+        let q_inverse = B::I16s::splat(token, -3327 /* q⁻¹ mod± R */);
+        for (i, output) in output.as_chunks_mut::<32>().0.iter_mut().enumerate() {
             // Eight products of at most q² are at most 8q² < 2¹⁵ q, which the
             // reduction takes.
             let (mut even, mut odd) = ([0; 16], [0; 16]);
-            for j in 0..LEN {
-                let (a, Factor { first, second }) = (self.term)(j);
+            for (a, Factor { first, second }) in a.into_iter().zip(b) {
                 debug_assert!([a, first, second].iter().all(|f| within::<Q3329>(f, 1)));
-                let part = |f: &'t [i16; 256]| &f.as_chunks::<32>().0[i];
-                b.add_pair_products(part(a), part(first), &mut even);
-                b.add_pair_products(part(a), part(second), &mut odd);
+                let part = |f: &'a [i16; 256]| &f.as_chunks::<32>().0[i];
+                token.add_pair_products(part(a), part(first), &mut even);
+                token.add_pair_products(part(a), part(second), &mut odd);
             }
             // x · R⁻¹ for |x| < 2¹⁵ q: x ≡ m · q mod R for m = x · q⁻¹ mod± R, so that the
             // low halves cancel and the high halves differ by the exact quotient.
-            let [low, high] = b.halves(&even, &odd);
+            let [low, high] = token.halves(&even, &odd);
             let halves = B::I16s::chunks(&low).iter().zip(B::I16s::chunks(&high));
             for (output, (low, high)) in B::I16s::chunks_mut(output).iter_mut().zip(halves) {
-                let m = B::I16s::load(b, low).mul_low(q_inverse);
-                B::I16s::load(b, high).sub(m.mul_high(q)).store(output);
+                let m = B::I16s::load(token, low).mul_low(q_inverse);
+                B::I16s::load(token, high).sub(m.mul_high(q)).store(output);
             }
         }
-        debug_assert!(within::<Q3329>(self.output, 1));
+        debug_assert!(within::<Q3329>(output, 1));
     }
 }
 
@@ -255,7 +255,7 @@ mod tests {
         fn check<B: Backend, const LEN: usize>(backend: B, pick: &mut dyn FnMut() -> i16) {
             let a: [[i16; 256]; 4] = core::array::from_fn(|_| core::array::from_fn(|_| pick()));
             let b: [[i16; 256]; 4] = core::array::from_fn(|_| core::array::from_fn(|_| pick()));
-            let factors: [Factor; 4] = core::array::from_fn(|i| {
+            let factors: [Factor; LEN] = core::array::from_fn(|i| {
                 let mut factor = Factor::ZERO;
                 backend.run(MakeFactor {
                     b: &b[i],
@@ -264,8 +264,9 @@ mod tests {
                 factor
             });
             let mut output = [0; 256];
-            backend.run(InnerProduct::<LEN, _> {
-                term: |i: usize| (&a[i], &factors[i]),
+            backend.run(InnerProduct {
+                a: core::array::from_fn(|i| &a[i]),
+                b: &factors,
                 output: &mut output,
             });
             for i in 0..128 {
