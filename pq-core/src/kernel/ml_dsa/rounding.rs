@@ -32,6 +32,8 @@ pub(crate) struct AddPower2Round<'a> {
 impl<B: Backend> Kernel<B> for AddPower2Round<'_> {
     type Output = ();
 
+    const LARGE: bool = true;
+
     #[inline(always)]
     fn run(self, b: B) {
         let eta = i32::from(self.eta);
@@ -93,6 +95,8 @@ pub(crate) struct UseHint<'a, const GAMMA2: i32, const D: usize> {
 
 impl<B: Backend, const GAMMA2: i32, const D: usize> Kernel<B> for UseHint<'_, GAMMA2, D> {
     type Output = ();
+
+    const LARGE: bool = true;
 
     #[inline(always)]
     fn run(self, b: B) {

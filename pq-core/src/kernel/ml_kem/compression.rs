@@ -19,6 +19,8 @@ pub(crate) struct CompressEncode<'a, const D: usize> {
 impl<B: Backend, const D: usize> Kernel<B> for CompressEncode<'_, D> {
     type Output = ();
 
+    const LARGE: bool = true;
+
     #[inline(always)]
     fn run(self, b: B) {
         debug_assert!(within::<Q3329>(self.f, 4));
@@ -71,6 +73,8 @@ pub(crate) struct DecodeDecompress<'a, const D: usize> {
 
 impl<B: Backend, const D: usize> Kernel<B> for DecodeDecompress<'_, D> {
     type Output = ();
+
+    const LARGE: bool = true;
 
     #[inline(always)]
     fn run(self, b: B) {
