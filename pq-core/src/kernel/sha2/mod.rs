@@ -26,7 +26,7 @@ impl<B: Backend, W: Word> Kernel<B> for Compress<'_, W> {
     fn run(self, _: B) {
         debug_assert!(self.blocks.len().is_multiple_of(16 * W::LEN));
         for block in self.blocks.chunks_exact(16 * W::LEN) {
-            *self.state = compress(Portable, *self.state, read_block(block));
+            *self.state = compress::<_, _, false>(Portable, *self.state, read_block(block));
         }
     }
 }
@@ -48,7 +48,7 @@ impl<B: Backend, W: Word> Kernel<B> for CompressLanes<'_, B, W> {
     fn run(self, b: B) {
         let load = |array| <W::Lanes<B> as Vector>::load(b, array);
         let states = self.states.each_ref().map(load);
-        let states = compress(b, states, self.blocks.each_ref().map(load));
+        let states = compress::<_, _, true>(b, states, self.blocks.each_ref().map(load));
         for (vector, array) in states.into_iter().zip(self.states) {
             vector.store(array);
         }
@@ -165,19 +165,25 @@ pub(crate) fn read_block<W: Word>(block: &[u8]) -> [W; 16] {
 }
 
 /// One block (section 6.2.2 or 6.4.2).
+///
+/// With `APART` the first rounds stand apart from the loop, so that what they and the words that
+/// follow theirs take from constant or repeated words is computed once. Where no words are, that
+/// would only take longer to compile.
 #[inline(always)]
-pub(crate) fn compress<W: Word, V: Words<Element = W>>(
+pub(crate) fn compress<W: Word, V: Words<Element = W>, const APART: bool>(
     token: V::Token,
     states: [V; 8],
     block: [V; 16],
 ) -> [V; 8] {
-    let [first, middle @ .., last] = W::CONSTANTS else {
+    let [earlier @ .., last] = W::CONSTANTS else {
         unreachable!("there are 64 or 80 rounds")
     };
-    // The first rounds stand apart from the loop, so that what they and the words that
-    // follow theirs take from constant or repeated words is computed once.
-    let (mut working, mut words) = sixteen_rounds::<W, V, true>(token, states, block, first);
-    for constants in middle {
+    let (mut working, mut words, mut earlier) = (states, block, earlier);
+    if APART && let [first, later @ ..] = earlier {
+        (working, words) = sixteen_rounds::<W, V, true>(token, working, words, first);
+        earlier = later;
+    }
+    for constants in earlier {
         (working, words) = sixteen_rounds::<W, V, true>(token, working, words, constants);
     }
     (working, _) = sixteen_rounds::<W, V, false>(token, working, words, last);

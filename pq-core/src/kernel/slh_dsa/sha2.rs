@@ -38,7 +38,7 @@ impl<B: Backend, N: Dimension> Kernel<B> for Chain<'_, LanesOf<B, u32>, N> {
         let mut address = self.addresses.each_ref().map(load);
         let mut value = self.values.each_ref().map(load);
         for _ in 0..self.steps {
-            value = compress(b, midstate, block::<B::U32s, N>(b, &address, &value));
+            value = compress::<_, _, true>(b, midstate, block::<B::U32s, N>(b, &address, &value));
             address[5] = address[5].add(<B::U32s as Vector>::splat(b, COUNT));
         }
         for (vector, array) in value.iter().zip(self.values) {
