@@ -42,17 +42,20 @@ impl<P: ParameterSet> Vectors<P> {
     }
 }
 
+/// Sees element i of **t**₀. Not a type of its own: all that computes a key would be compiled for each.
+pub(super) type Inspect<'a> = &'a mut dyn FnMut(usize, &Rq);
+
 /// What computes the parts of a key.
 ///
 /// All sponges run side by side: **s**₁ and **s**₂ first, then the entries of **Â** by rows, and
 /// tr as soon as there is a block of the verifying key that it has not absorbed; only the last
 /// row goes before it.
-pub(super) struct Expansion<'a, P: ParameterSet, B, F> {
+pub(super) struct Expansion<'a, P: ParameterSet, B> {
     b: B,
     rho_prime: Option<&'a [u8; 64]>,
     vectors: &'a mut Vectors<P>,
     parts: Parts<'a, P>,
-    inspect: F,
+    inspect: Option<Inspect<'a>>,
     /// How many elements of **s**₁ ‖ **s**₂ are begun, and how many are done.
     secrets_begun: usize,
     secrets_done: usize,
@@ -76,17 +79,16 @@ pub(super) enum Sponge {
     Tr { absorbed: usize },
 }
 
-impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, F> {
+impl<'a, P: ParameterSet, B: Backend> Expansion<'a, P, B> {
     /// Samples **s**₁ and **s**₂ with ρ′ if there is one, otherwise takes η − s of each as
-    /// [`decode`](Small::decode) left it, and computes `parts`; `inspect(i, t0)` sees the elements
-    /// of **t**₀.
+    /// [`decode`](Small::decode) left it, and computes `parts`.
     #[inline(always)]
     pub(super) fn new(
         b: B,
         rho_prime: Option<&'a [u8; 64]>,
         vectors: &'a mut Vectors<P>,
         parts: Parts<'a, P>,
-        inspect: F,
+        inspect: Option<Inspect<'a>>,
     ) -> Self {
         let mut expansion = Self {
             b,
@@ -138,7 +140,9 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
             t.set_inner_product(b, parts.matrix.row(i), s1_hat);
             let t1_encoded = &mut parts.verifying_key[32 + T1_LEN * i..][..T1_LEN];
             t.add_power2round::<P, B>(b, &parts.s2[i], t1_encoded);
-            (self.inspect)(i, t);
+            if let Some(inspect) = &mut self.inspect {
+                inspect(i, t);
+            }
             t.ntt(b, &mut parts.t0_hat[i]);
             self.rows_done += 1;
         }
@@ -155,7 +159,7 @@ impl<'a, P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Expansion<'a, P, B, 
     }
 }
 
-impl<P: ParameterSet, B: Backend, F: FnMut(usize, &Rq)> Client for Expansion<'_, P, B, F> {
+impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
     type Sponge = Sponge;
 
     #[inline(always)]

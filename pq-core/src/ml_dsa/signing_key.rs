@@ -7,7 +7,7 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::SEED_LEN;
 use super::encoding::{T0_LEN, s_len};
-use super::expansion::{Expansion, Parts, Vectors};
+use super::expansion::{Expansion, Inspect, Parts, Vectors};
 use super::params::ParameterSet;
 use super::ring::{Matrix, Rq, Small, Tq};
 use super::signature::Signature;
@@ -147,7 +147,7 @@ impl<P: ParameterSet> SigningKey<P> {
         let (rho_prime, k) = rest.split_first_chunk().expect("64 of 96 bytes");
         self.secrets.k.copy_from_slice(k);
         // 3-9
-        self.expansion(b, rho, Some(rho_prime), &mut space.vectors, |_, _| ())
+        self.expansion(b, rho, Some(rho_prime), &mut space.vectors, None)
     }
 
     /// Reads and checks an expanded key of
@@ -217,11 +217,12 @@ impl<P: ParameterSet> SigningKey<P> {
         key.secrets.k.copy_from_slice(k);
         let mut consistent = subtle::Choice::from(1);
         let mut vectors = Vectors::zero();
-        let mut expansion = key.expansion(b, rho, None, &mut vectors, |i, t0| {
+        let mut inspect = |i, t0: &Rq| {
             let mut again = Zeroizing::new([0; T0_LEN]);
             t0.encode_t0(b, &mut *again);
             consistent &= again.ct_eq(&t0_encoded[T0_LEN * i..][..T0_LEN]);
-        });
+        };
+        let mut expansion = key.expansion(b, rho, None, &mut vectors, Some(&mut inspect));
         lanes::serve(b, &mut expansion);
         consistent &= key.tr.ct_eq(tr);
         declassify(&mut consistent);
@@ -248,14 +249,14 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 
     /// What computes all that follows from ρ and ρ′, or without ρ′ from ρ, **s**₁ and **s**₂.
-    fn expansion<'a, B: Backend, F: FnMut(usize, &Rq)>(
+    fn expansion<'a, B: Backend>(
         &'a mut self,
         b: B,
         rho: &[u8; 32],
         rho_prime: Option<&'a [u8; 64]>,
         vectors: &'a mut Vectors<P>,
-        inspect: F,
-    ) -> Expansion<'a, P, B, F> {
+        inspect: Option<Inspect<'a>>,
+    ) -> Expansion<'a, P, B> {
         let verifying_key = self.verifying_key.as_mut_bytes();
         verifying_key[..32].copy_from_slice(rho);
         let parts = Parts {
