@@ -21,7 +21,7 @@ use x509_cert::name::Name;
 
 use super::extensions::repeated;
 use super::name_constraints::{NameConstraints, Presented};
-use super::names::{AlternativeName, AlternativeNames};
+use super::names::{AlternativeName, AlternativeNames, describe_subject};
 use super::readable::{Readable, readable};
 use super::signed::{self, SignatureError};
 use super::validity::unix_time;
@@ -284,14 +284,7 @@ impl Certificate {
     /// Messages end up in logs, and whoever made the certificate chose the names: they are cut off
     /// and nothing in them starts a line or moves a cursor.
     pub fn describe_subject(&self) -> String {
-        if !self.subject().is_empty() {
-            return describe(self.subject());
-        }
-        let names: Vec<String> = self
-            .alternative_names()
-            .map(|name| name.to_string())
-            .collect();
-        describe(names.join(", "))
+        describe_subject(self.subject(), || self.alternative_names())
     }
 
     /// The issuer's name for messages, as [`describe_subject`](Self::describe_subject) has the

@@ -27,12 +27,12 @@ pub(crate) mod validity;
 pub use certificate::{Certificate, CertificateError};
 pub(crate) use email_address::is_dot_atom;
 pub use email_address::{EmailAddress, InvalidEmailAddress};
-pub(crate) use extensions::{PROCESSED, critical_beside, encode_extension};
+pub(crate) use extensions::{PROCESSED, critical_beside, encode_extension, repeated};
 pub use key_usage::KeyUsageError;
 pub(crate) use key_usage::Role;
 pub use names::{AlternativeName, NameError};
 pub(crate) use names::{
-    AlternativeNames, Subject, Subtree, alternative_name_methods, subject_methods,
+    AlternativeNames, Subject, Subtree, alternative_name_methods, describe_subject, subject_methods,
 };
 pub use ocsp::{
     CertId, CertStatus, InvalidOcspNonce, OcspDelegateError, OcspExtensionError, OcspFailure,
@@ -49,4 +49,5 @@ pub use signed::SignatureError;
 pub use sizes::{CertificateSizes, Sizes};
 pub use spiffe_id::{SpiffeId, SpiffeIdError};
 pub use uri::{InvalidUri, Uri};
+pub(crate) use validity::unix_time;
 pub use validity::{Validity, ValidityError};

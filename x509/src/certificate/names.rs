@@ -385,6 +385,19 @@ fn dns_name(name: &str, wildcard: Wildcard) -> Result<GeneralName, NameError> {
     }
 }
 
+/// A subject for messages: its name, or where that is empty the alternative names.
+pub(crate) fn describe_subject<N: IntoIterator<Item = AlternativeName>>(
+    subject: &Name,
+    alternative_names: impl FnOnce() -> N,
+) -> String {
+    if !subject.is_empty() {
+        return describe(subject);
+    }
+    let names = alternative_names().into_iter();
+    let names: Vec<String> = names.map(|name| name.to_string()).collect();
+    describe(names.join(", "))
+}
+
 /// Where a revocation list or an OCSP response is to be had (RFC 5280 sections 4.2.1.13 and 4.2.2.1, RFC
 /// 3986).
 pub(crate) fn list_url(url: &str) -> Result<GeneralName, NameError> {

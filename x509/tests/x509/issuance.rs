@@ -509,9 +509,65 @@ fn no_extension_is_there_twice() {
         assert!(tbs.clone().sign(root.signer()).is_ok());
         tbs.extensions.push(extension);
         assert!(matches!(
+            tbs.clone().sign_to_der(root.signer()),
+            Err(IssueError::Certificate(CertificateError::RepeatedExtension(oid))) if oid == kind
+        ));
+        assert!(matches!(
             tbs.sign(root.signer()),
             Err(IssueError::Certificate(CertificateError::RepeatedExtension(oid))) if oid == kind
         ));
+    }
+}
+
+/// A certificate that is not read back is one, and its fields say what it will.
+#[test]
+fn what_is_prepared_says_what_the_certificate_does() {
+    let root = root();
+    let named = CertificateBuilder::server()
+        .dns_name("www.example.org")
+        .ip_address([192, 0, 2, 1].into())
+        .email_address("admin@example.org")
+        .dns_name("example.org");
+    for builder in [
+        named.clone(),
+        named.common_name("www.example.org"),
+        CertificateBuilder::client().common_name("c"),
+    ] {
+        let tbs = root.prepare(builder, &signing_key()).unwrap();
+        let der = tbs.clone().sign_to_der(root.signer()).unwrap();
+        let certificate = Certificate::from_der(&der).unwrap();
+        let verified = certificate.verify_signature(root.certificate(), verification::ALL);
+        assert_eq!(verified, Ok(()));
+        assert!(
+            tbs.alternative_names()
+                .into_iter()
+                .eq(certificate.alternative_names())
+        );
+        assert_eq!(tbs.describe_subject(), certificate.describe_subject());
+        assert_eq!(tbs.not_before(), certificate.not_before());
+        assert_eq!(tbs.not_after(), certificate.not_after());
+    }
+}
+
+/// As [`TbsCertificate::sign`](pq_x509::TbsCertificate::sign) refuses it.
+#[test]
+fn values_are_checked_where_nothing_is_read_back() {
+    let root = root();
+    let builder = CertificateBuilder::server().dns_name("www.example.org");
+    let mut tbs = root.prepare(builder, &signing_key()).unwrap();
+    tbs.set_extension(false, &SubjectAltName(Vec::new()))
+        .unwrap();
+    let refused = |error| matches!(error, Err(CertificateError::Syntax(_)));
+    let error = tbs.clone().sign_to_der(root.signer()).map(drop);
+    assert!(refused(error.map_err(of_certificate)));
+    let error = tbs.sign(root.signer()).map(drop);
+    assert!(refused(error.map_err(of_certificate)));
+}
+
+fn of_certificate(error: IssueError) -> CertificateError {
+    match error {
+        IssueError::Certificate(error) => error,
+        other => panic!("refused for another reason: {other}"),
     }
 }
 
