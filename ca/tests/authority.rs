@@ -7,7 +7,7 @@ use std::path::Path;
 
 use pq_ca::{
     Authority, AuthorityError, Constraints, Filter, Folder, FolderError, KeyPlan, Ledger,
-    LocalLedger, Order, Plan, Policy, Profile, Role, SerialNumber,
+    LocalLedger, NewEntry, Order, Plan, Policy, Profile, Role, SerialNumber,
 };
 use pq_x509::pki_types::{ServerName, UnixTime};
 use pq_x509::{
@@ -411,13 +411,20 @@ fn the_policy_is_asked() {
     let is_made = names.map(|name| batch.add(&order(name)).is_ok());
     assert_eq!(is_made, [true, false, true]);
     assert_eq!(count(&authority, Filter::all().issuer("issuing")), 0);
-    let leaves = batch.keep().unwrap();
+    let kept = batch.keep().unwrap();
+    let read = |entry: &NewEntry<'_>| Certificate::from_der(&entry.certificate).unwrap();
+    let leaves: Vec<_> = kept.iter().map(read).collect();
     let of_leaves: Vec<_> = leaves.iter().flat_map(Certificate::dns_names).collect();
     assert_eq!(of_leaves, ["a.example.org", "b.example.org"]);
     assert_eq!(count(&authority, Filter::all().issuer("issuing")), 2);
-    for leaf in &leaves {
+    for (leaf, kept) in leaves.iter().zip(&kept) {
         let entry = authority.ledger().entry(&number(leaf)).unwrap().unwrap();
+        assert_eq!(entry.issued, kept.issued);
         assert_eq!(entry.issued.names, leaf.dns_names());
+        assert_eq!(entry.issued.subject, leaf.describe_subject());
+        assert_eq!(entry.issued.not_before, leaf.not_before());
+        assert_eq!(entry.issued.not_after, leaf.not_after());
+        assert_eq!(kept.to_pem(), leaf.to_pem());
     }
 }
 

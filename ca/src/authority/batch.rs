@@ -1,22 +1,22 @@
+use pq_x509::Signer;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{Certificate, Signer};
 
+use super::Authority;
 use super::error::AuthorityError;
 use super::order::Order;
-use super::{Authority, Made};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, NewEntry};
 
 /// Certificates that are made, and that the ledger keeps at once: it takes much less time than to issue
 /// one after the other. Nobody gets one of them before that.
 ///
 /// ```
-/// # use pq_ca::{Authority, AuthorityError, Ledger, Order};
+/// # use pq_ca::{Authority, AuthorityError, Ledger, NewEntry, Order};
 /// # use pq_x509::pki_types::UnixTime;
-/// # use pq_x509::{Certificate, KeyError, Signer, VerifiedRequest};
+/// # use pq_x509::{KeyError, Signer, VerifiedRequest};
 /// # fn issue<S: Signer, L: Ledger>(
 /// #     ca: &Authority<S, L>,
 /// #     requests: &[VerifiedRequest],
-/// # ) -> Result<Vec<Certificate>, AuthorityError> {
+/// # ) -> Result<Vec<NewEntry<'static>>, AuthorityError> {
 /// let mut batch = ca.batch("alice", UnixTime::now());
 /// for request in requests {
 ///     if let Err(error) = batch.add(&Order::for_request(request)?) {
@@ -32,7 +32,7 @@ pub struct Batch<'a, S, L> {
     authority: &'a Authority<S, L>,
     by: &'a str,
     now: UnixTime,
-    made: Vec<Made>,
+    made: Vec<NewEntry<'static>>,
 }
 
 impl<'a, S, L> Batch<'a, S, L> {
@@ -59,14 +59,14 @@ impl<S: Signer, L: Ledger> Batch<'_, S, L> {
         Ok(())
     }
 
-    /// Has the ledger keep the certificates, and returns them in the order in which they were added.
+    /// Has the ledger keep the certificates, and returns them with what it knows of them, in the order in which they
+    /// were added.
     ///
     /// # Errors
     ///
     /// If the ledger can't keep them. Then none was issued.
-    pub fn keep(self) -> Result<Vec<Certificate>, AuthorityError> {
-        let (certificates, issued): (Vec<_>, Vec<_>) = self.made.into_iter().unzip();
-        self.authority.keep(certificates.iter().zip(issued))?;
-        Ok(certificates)
+    pub fn keep(self) -> Result<Vec<NewEntry<'static>>, AuthorityError> {
+        self.authority.ledger.record(&self.made)?;
+        Ok(self.made)
     }
 }

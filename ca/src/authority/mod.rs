@@ -9,8 +9,8 @@ mod order;
 mod reason;
 mod responder;
 
-use core::fmt;
 use core::time::Duration;
+use core::{fmt, slice};
 
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::x509_cert::der::Encode;
@@ -103,9 +103,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError> {
-        let (certificate, issued) = self.make(order, by, now)?;
-        self.keep([(&certificate, issued)])?;
-        Ok(certificate)
+        let made = self.make(order, by, now)?;
+        self.ledger.record(slice::from_ref(&made))?;
+        Ok(Certificate::from_der(&made.certificate).map_err(IssueError::from)?)
     }
 
     /// Begins to issue many certificates, which the ledger keeps at once. `by` is who ordered them.
@@ -162,10 +162,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ) -> Result<Certificate, AuthorityError> {
         let number = SerialNumber::random()?;
         let builder = builder.serial_number(number.as_bytes());
-        let certificate = self.issuer.issue(builder, key)?;
-        let issued = self.entry_of(&certificate, key, number, CA_PROFILE, by, now)?;
-        self.keep([(&certificate, issued)])?;
-        Ok(certificate)
+        let made = self.sign(builder, key, number, CA_PROFILE, by, now)?;
+        self.ledger.record(slice::from_ref(&made))?;
+        Ok(Certificate::from_der(&made.certificate).map_err(IssueError::from)?)
     }
 
     /// Takes back a certificate that this CA issued, for good unless the reason is a hold. `by` is who says so.
@@ -256,11 +255,15 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         ledger.respond(request, &OcspResponder::ca(&self.issuer), now, validity)
     }
 
-    fn make(&self, order: &Order<'_>, by: &str, now: UnixTime) -> Result<Made, AuthorityError> {
-        let permitted = self
-            .policy
-            .check(&order.wanted, self.issuer.certificate(), now)?;
+    /// Makes a certificate that nobody has yet.
+    fn make(
+        &self,
+        order: &Order<'_>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<NewEntry<'static>, AuthorityError> {
         let ca = self.issuer.certificate();
+        let permitted = self.policy.check(&order.wanted, ca, now)?;
         let mut names = order.wanted.names.iter();
         let outside = names.find(|name| !ca.permits_name(name));
         if let Some(name) = outside {
@@ -268,49 +271,41 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             return Err(AuthorityError::OutsideConstraints { name });
         }
         let number = SerialNumber::random()?;
-        let builder = permitted.certificate().serial_number(number.as_bytes());
-        let certificate = self.issuer.issue(builder, order.key)?;
         let profile = permitted.profile().name();
-        let issued = self.entry_of(&certificate, order.key, number, profile, by, now)?;
-        Ok((certificate, issued))
+        let builder = permitted.into_certificate();
+        let builder = builder.serial_number(number.as_bytes());
+        self.sign(builder, order.key, number, profile, by, now)
     }
 
-    fn entry_of(
+    fn sign<K>(
         &self,
-        certificate: &Certificate,
+        builder: CertificateBuilder<K>,
         key: &dyn SubjectKey,
         serial_number: SerialNumber,
         profile: &str,
         by: &str,
         at: UnixTime,
-    ) -> Result<Issued, AuthorityError> {
-        let names = certificate.alternative_names();
-        Ok(Issued {
+    ) -> Result<NewEntry<'static>, AuthorityError> {
+        let tbs = self.issuer.prepare(builder, key)?;
+        let names = tbs.alternative_names();
+        let issued = Issued {
             serial_number,
             issuer: self.name.clone(),
-            subject: certificate.describe_subject(),
-            names: names.map(|name| name.to_string()).collect(),
-            not_before: certificate.not_before(),
-            not_after: certificate.not_after(),
+            subject: tbs.describe_subject(),
+            names: names.iter().map(ToString::to_string).collect(),
+            not_before: tbs.not_before(),
+            not_after: tbs.not_after(),
             profile: profile.into(),
             key_algorithm: KeyAlgorithm::of(key)?
                 .map_or("unknown", KeyAlgorithm::name)
                 .into(),
             by: by.into(),
             at,
-        })
-    }
-
-    fn keep<'a>(
-        &self,
-        certificates: impl IntoIterator<Item = (&'a Certificate, Issued)>,
-    ) -> Result<(), AuthorityError> {
-        let entry = |(certificate, issued): (&'a Certificate, Issued)| NewEntry {
-            issued,
-            certificate: certificate.der().as_ref().into(),
         };
-        let entries: Vec<_> = certificates.into_iter().map(entry).collect();
-        Ok(self.ledger.record(&entries)?)
+        Ok(NewEntry {
+            issued,
+            certificate: tbs.sign_to_der(self.issuer.signer())?,
+        })
     }
 
     /// What is known of a certificate of this CA.
@@ -335,9 +330,6 @@ impl<S, L> fmt::Debug for Authority<S, L> {
             .finish_non_exhaustive()
     }
 }
-
-/// A certificate that nobody has yet, and what the ledger is to know of it.
-type Made = (Certificate, Issued);
 
 /// The profile of CAs' certificates in the ledger, which is none of a policy's.
 const CA_PROFILE: &str = "ca";

@@ -1,7 +1,7 @@
 //! What a ledger knows of a certificate.
 
-use pq_x509::CrlReason;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
+use pq_x509::{CrlReason, pem};
 
 use super::serial_number::SerialNumber;
 
@@ -12,6 +12,13 @@ pub struct NewEntry<'a> {
     pub issued: Issued,
     /// The certificate itself.
     pub certificate: CertificateDer<'a>,
+}
+
+impl NewEntry<'_> {
+    /// The certificate as PEM.
+    pub fn to_pem(&self) -> String {
+        pem::encode("CERTIFICATE", &self.certificate)
+    }
 }
 
 /// What is known of a certificate that was kept.

@@ -66,6 +66,11 @@ impl Permitted {
         self.certificate.clone()
     }
 
+    /// The same, taken out.
+    pub fn into_certificate(self) -> CertificateBuilder<EndEntity> {
+        self.certificate
+    }
+
     /// What the certificate is for.
     pub fn profile(&self) -> Profile {
         self.profile

@@ -25,8 +25,6 @@ pub(super) struct Books {
     index: Index,
     /// How often the index had been written when it was opened.
     writings: u64,
-    /// With so many certificates and lists outside the index, it is written.
-    enough: usize,
     /// What isn't in the index, or is otherwise there.
     rows: BTreeMap<SerialNumber, Row>,
     lists: BTreeMap<String, List>,
@@ -34,12 +32,7 @@ pub(super) struct Books {
 
 impl Books {
     /// Opens what is in these files. The index is made, if it isn't there.
-    pub(super) fn open(
-        journal: &Path,
-        index: &Path,
-        enough: usize,
-        turn: &Turn<'_>,
-    ) -> Result<Self, LedgerError> {
+    pub(super) fn open(journal: &Path, index: &Path, turn: &Turn<'_>) -> Result<Self, LedgerError> {
         let mut journal = Journal::open(journal)?;
         let writings = turn.writings()?;
         let index_path = index.to_path_buf();
@@ -50,7 +43,6 @@ impl Books {
             index_path,
             index,
             writings,
-            enough,
             rows: BTreeMap::new(),
             lists: BTreeMap::new(),
         })
@@ -79,15 +71,20 @@ impl Books {
         Ok(())
     }
 
-    /// Writes the index, if much has happened since.
-    pub(super) fn write_index_if_due(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
-        if self.waiting() >= self.enough {
+    /// Writes the index, if so much has happened since.
+    pub(super) fn write_index_if_waiting(
+        &mut self,
+        least: usize,
+        turn: &Turn<'_>,
+    ) -> Result<(), LedgerError> {
+        if self.waiting() >= least {
             self.write_index(turn)?;
         }
         Ok(())
     }
 
-    fn waiting(&self) -> usize {
+    /// How many certificates and lists are outside the index.
+    pub(super) fn waiting(&self) -> usize {
         self.rows.len() + self.lists.len()
     }
 
@@ -344,8 +341,8 @@ enum Place {
     At(vec::IntoIter<Key>),
 }
 
-/// While the journal is read, the index is written for each so many: the memory that they take is a
+/// While the journal is read, or many certificates are recorded, the index is written for each so many: the memory that they take is a
 /// few megabytes.
-const MANY: usize = 8192;
+pub(super) const MANY: usize = 8192;
 /// How many entries somebody who looks may look at before it is another's turn.
 const PAGE: usize = 1000;

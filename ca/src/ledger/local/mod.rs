@@ -28,10 +28,11 @@ use core::ops::ControlFlow;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
-use self::books::Books;
+use self::books::{Books, MANY};
 use self::files::{io_error, sync_folder};
 use self::journal::Journal;
 use self::lock::{Lock, Turn};
@@ -168,12 +169,7 @@ impl LocalLedger {
         // not they.
         let mut books = match kept.take() {
             Some(books) if books.is_current(&turn)? => books,
-            _ => Books::open(
-                &self.journal(),
-                &self.folder.join(INDEX),
-                self.enough,
-                &turn,
-            )?,
+            _ => Books::open(&self.journal(), &self.folder.join(INDEX), &turn)?,
         };
         books.catch_up(&turn)?;
         let result = act(&mut books, &turn)?;
@@ -188,19 +184,39 @@ impl LocalLedger {
         act: impl FnOnce(&mut Books) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
         self.turn(|books, turn| {
-            books.write_index_if_due(turn)?;
+            books.write_index_if_waiting(self.enough, turn)?;
             let result = act(books)?;
             // What was asked for is done. If this fails, the next change begins with it, and says
             // why.
-            let _ = books.write_index_if_due(turn);
+            let _ = books.write_index_if_waiting(self.enough, turn);
             Ok(result)
         })
     }
 }
 
+impl Drop for LocalLedger {
+    /// Writes the index, if many certificates at a time left it behind.
+    fn drop(&mut self) {
+        let books = self.books.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let is_behind = |books: &Books| books.waiting() >= self.enough;
+        if books.as_ref().is_some_and(is_behind) && !thread::panicking() {
+            // If it fails, the next change begins with it, and says why.
+            let _ = self.change(|_| Ok(()));
+        }
+    }
+}
+
 impl Ledger for LocalLedger {
+    /// After several at once, more may come: the index waits for the end of these, or for very many. It is written in
+    /// less time so, as each writing reads and writes most of its pages.
     fn record(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
-        self.change(|books| books.record(entries))
+        match entries {
+            [] | [_] => self.change(|books| books.record(entries)),
+            _ => self.turn(|books, turn| {
+                books.write_index_if_waiting(MANY, turn)?;
+                books.record(entries)
+            }),
+        }
     }
 
     fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
@@ -286,5 +302,6 @@ const INDEX: &str = "index";
 const LOCK: &str = "lock";
 
 /// Writing the index takes some milliseconds, which one of so many calls has to wait for; and a
-/// process that opens the ledger reads so many certificates in the journal at most.
+/// process that opens the ledger reads so many certificates in the journal at most, unless another is recording
+/// many or was killed while it did.
 const ENOUGH: usize = 1024;

@@ -39,20 +39,15 @@ fn in_a_folder() -> (LocalLedger, TempDir) {
 }
 
 fn always_indexed() -> (LocalLedger, TempDir) {
-    let (ledger, folder) = in_a_folder();
+    let (mut ledger, folder) = in_a_folder();
     *ledger.books.lock().unwrap() = None;
-    (
-        LocalLedger {
-            enough: 1,
-            ..ledger
-        },
-        folder,
-    )
+    ledger.enough = 1;
+    (ledger, folder)
 }
 
 fn anew() -> (Anew, TempDir) {
     let (ledger, folder) = in_a_folder();
-    (Anew(ledger.folder), folder)
+    (Anew(ledger.folder.clone()), folder)
 }
 
 /// Opens a ledger, and has it read all that is there.
@@ -68,11 +63,9 @@ impl Anew {
     fn open(&self) -> Result<LocalLedger, LedgerError> {
         // The first call finds none.
         let _ = fs::remove_file(self.0.join(INDEX));
-        let ledger = LocalLedger::at(&self.0)?;
-        Ok(LocalLedger {
-            enough: 1,
-            ..ledger
-        })
+        let mut ledger = LocalLedger::at(&self.0)?;
+        ledger.enough = 1;
+        Ok(ledger)
     }
 }
 
@@ -142,11 +135,11 @@ fn many_entries_are_found_in_order_in_index_and_journal() {
         ..issued(n)
     };
     record(&ledger, (1..=1500).map(expiring));
-    for chunk in 0..20 {
-        record(
-            &ledger,
-            (1501 + chunk * 50..1551 + chunk * 50).map(expiring),
-        );
+    // One alone has those before it written to the index.
+    record(&ledger, [expiring(1501)]);
+    for chunk in 0..9 {
+        let first = 1502 + chunk * 111;
+        record(&ledger, (first..first + 111).map(expiring));
     }
     let mut expected: Vec<Entry> = (1..=2500).map(|n| entry(expiring(n))).collect();
     expected.sort_by_key(|entry| (entry.issued.not_after, entry.issued.serial_number));
@@ -425,6 +418,29 @@ fn an_index_deleted_while_it_is_used_is_made_whole() {
     record(&ledger, [issued(2)]);
     record(&ledger, [issued(3)]);
     assert_eq!(find(&ledger, &Filter::all()).len(), 3);
+}
+
+/// Many at a time leave the index behind, but not for who opens the ledger afterwards.
+#[test]
+fn after_many_at_a_time_the_index_is_written_in_the_end() {
+    let (ledger, folder) = always_indexed();
+    let place = folder.path().join("ledger");
+    let end_of_index = || {
+        let journal = Journal::open(&place.join(JOURNAL)).unwrap();
+        let index = index::Index::open(&place.join(INDEX), journal.end()).unwrap();
+        (journal.end(), index.end())
+    };
+    record(&ledger, (1..=3).map(issued));
+    record(&ledger, (4..=6).map(issued));
+    let (start, end) = end_of_index();
+    assert_eq!(start, end);
+    drop(ledger);
+    let (start, end) = end_of_index();
+    assert_ne!(start, end);
+    let ledger = open_and_read(&place).unwrap();
+    assert_eq!(find(&ledger, &Filter::all()).len(), 6);
+    let books = ledger.books.lock().unwrap();
+    assert_eq!(books.as_ref().unwrap().waiting(), 0);
 }
 
 #[test]

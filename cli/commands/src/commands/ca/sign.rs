@@ -2,13 +2,13 @@ use alloc::collections::BTreeMap;
 use core::{fmt, mem, slice};
 use std::path::PathBuf;
 
-use pq_ca::{Authority, Batch, LocalLedger, Order, SerialNumber};
+use pq_ca::{Authority, Batch, Issued, LocalLedger, Order, SerialNumber};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::{Certificate, VerifiedRequest};
 use serde::Serialize;
 
 use super::issue::Terms;
-use super::issued::{public_pem, serial_number};
+use super::issued::public_pem;
 use super::place::{Actor, Place};
 use crate::documents::{DocumentError, Numbered, Requests};
 use crate::exit_status::ExitStatus;
@@ -246,11 +246,11 @@ impl<'a> Work<'a> {
     /// Has the ledger keep what was made.
     fn keep(&mut self) -> Result<(), Failure> {
         let batch = mem::replace(&mut self.batch, self.shop.batch());
-        for (made, certificate) in self.made.drain(..).zip(batch.keep()?) {
-            self.outcomes[made.outcome].issued(&certificate);
+        for (made, entry) in self.made.drain(..).zip(batch.keep()?) {
+            self.outcomes[made.outcome].issued(&entry.issued);
             let file = &mut self.files[made.file];
-            file.issued.extend(serial_number(&certificate));
-            file.pem.push_str(&certificate.to_pem());
+            file.issued.push(entry.issued.serial_number);
+            file.pem.push_str(&entry.to_pem());
         }
         Ok(())
     }
@@ -399,11 +399,11 @@ impl Outcome {
         }
     }
 
-    fn issued(&mut self, certificate: &Certificate) {
+    fn issued(&mut self, issued: &Issued) {
         self.file = Some(self.to.clone());
-        self.serial_number = serial_number(certificate).map(|number| number.to_string());
-        self.subject = Some(printable(&certificate.describe_subject()));
-        self.not_after = Some(rfc3339(certificate.not_after()));
+        self.serial_number = Some(issued.serial_number.to_string());
+        self.subject = Some(printable(&issued.subject));
+        self.not_after = Some(rfc3339(issued.not_after));
     }
 
     fn refused(mut self, failure: Failure) -> Self {
