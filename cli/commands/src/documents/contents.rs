@@ -160,7 +160,7 @@ fn pem_blocks(text: &str, file: &str) -> Result<Vec<Block>, DocumentError> {
         let block = &rest[at..];
         let label = block[BEGIN.len()..].split("-----").next().unwrap_or("");
         let end = format!("-----END {label}-----");
-        let Some(end_at) = block.find(&end) else {
+        let Some(end_at) = memmem::find(block.as_bytes(), end.as_bytes()) else {
             return Err(DocumentError::NoEnd {
                 file: file.into(),
                 label: label.chars().take(64).collect(),
