@@ -119,9 +119,7 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
             }
             // 18: t̂ ← Â ∘ ŝ + ê
             let t_hat = &mut key.encapsulation_key.t_hat.as_mut()[i];
-            let matrix = &key.matrix;
-            let entries = move |j| matrix.entry(i, j);
-            t_hat.set_product_plus_ntt(b, &key.s_hat, entries, &mut space.e[i]);
+            t_hat.set_product_plus_ntt(b, &key.s_hat, key.matrix.row(i), &mut space.e[i]);
             // 19: ek ← ByteEncode₁₂(t̂) ‖ ρ
             key.encapsulation_key.encode_element(b, i);
             self.rows_made += 1;

@@ -38,12 +38,12 @@ pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     // 19, 22: u ← NTT⁻¹(Âᵀ ∘ ŷ) + e₁
     let len = 32 * P::DU;
     for (i, e1) in e1.iter().enumerate() {
-        f.set_product(b, &y_hat, move |j| matrix.entry(j, i));
+        f.set_product(b, &y_hat, matrix.column(i));
         f.add(b, e1);
         output(f, P::DU, len * i..len * (i + 1));
     }
     // 20-21, 23: v ← NTT⁻¹(t̂ᵀ ∘ ŷ) + e₂ + µ
-    f.set_product(b, &y_hat, move |j| &t_hat[j]);
+    f.set_product(b, &y_hat, t_hat);
     f.add(b, e2);
     let mu = e2;
     mu.decode_message(b, m);
@@ -70,7 +70,7 @@ pub(super) fn decrypt<P: ParameterSet, B: Backend>(
     let u_hat = &*u_hat;
     // 4, 6: w ← v′ − NTT⁻¹(ŝᵀ ∘ NTT(u′))
     let product = &mut e1[0];
-    product.set_product(b, s_hat, move |i| &u_hat[i]);
+    product.set_product(b, s_hat, u_hat);
     w.decode_decompress(b, P::DV, c2);
     w.subtract(b, product);
     // 7: m ← ByteEncode₁(Compress₁(w))
@@ -92,7 +92,7 @@ pub(super) fn is_consistent<P: ParameterSet, B: Backend>(
     let mut s_hat_i = Zeroizing::new(Tq::ZERO);
     let mut consistent = true;
     for (i, t_hat) in t_hat.iter().enumerate() {
-        a_s.set_product(b, s_hat, move |j| matrix.entry(i, j));
+        a_s.set_product(b, s_hat, matrix.row(i));
         f.set_inverse_ntt(b, t_hat);
         f.subtract(b, &a_s);
         consistent &= f.is_small(b, P::ETA1);
@@ -152,7 +152,7 @@ mod tests {
                     for (row, t_hat) in t_hat.iter_mut().enumerate() {
                         let mut e = Rq::ZERO;
                         e.set_inverse_ntt(b, t_hat);
-                        let entries = |j| key.matrix.entry(row, j);
+                        let entries = key.matrix.row(row);
                         t_hat.set_product_plus_ntt(b, &multiplier, entries, &mut e);
                     }
                     assert_eq!(is_consistent(b, &key.matrix, &s_hat, t_hat), small);
@@ -167,7 +167,7 @@ mod tests {
             i: usize,
         ) -> [i16; 256] {
             let (mut a_s, mut e) = (Rq::ZERO, Rq::ZERO);
-            a_s.set_product(b, &key.s_hat, |j| key.matrix.entry(i, j));
+            a_s.set_product(b, &key.s_hat, key.matrix.row(i));
             e.set_inverse_ntt(b, &key.encapsulation_key.t_hat.as_ref()[i]);
             e.subtract(b, &a_s);
             e.0.map(centred)

@@ -1,7 +1,5 @@
 //! R_q and T_q (FIPS 203, section 2.4), their vectors and matrices.
 
-use core::array;
-
 use zeroize::Zeroize;
 
 use super::params::ParameterSet;
@@ -13,7 +11,7 @@ use crate::kernel::ml_kem::compression::{
     Encode12,
 };
 use crate::kernel::ml_kem::multiplication::{
-    Factor, InnerProduct, MakeFactor, OverRadix, TimesRadixPlus,
+    Elements, Factor, InnerProduct, MakeFactor, OverRadix, TimesRadixPlus,
 };
 use crate::kernel::ntt::{InverseNtt, Ntt, Q3329};
 use crate::secret::{Secret, Zero, wipe};
@@ -56,9 +54,47 @@ impl<P: ParameterSet> Matrix<P> {
         &self.0.as_ref()[i].as_ref()[j]
     }
 
-    /// The same, to be written over.
+    /// Row i.
+    pub(super) fn row(&self, i: usize) -> &[Tq] {
+        self.0.as_ref()[i].as_ref()
+    }
+
+    /// Column j.
+    pub(super) fn column(&self, j: usize) -> Column<'_, P> {
+        Column { matrix: self, j }
+    }
+
+    /// The same as an entry, to be written over.
     pub(super) fn entry_mut(&mut self, i: usize, j: usize) -> &mut Tq {
         &mut self.0.as_mut()[i].as_mut()[j]
+    }
+}
+
+/// A column of a matrix.
+pub(super) struct Column<'a, P: ParameterSet> {
+    matrix: &'a Matrix<P>,
+    j: usize,
+}
+
+impl<P: ParameterSet> Clone for Column<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: ParameterSet> Copy for Column<'_, P> {}
+
+impl<'a, P: ParameterSet> Elements<'a> for Column<'a, P> {
+    #[inline(always)]
+    fn element(self, i: usize) -> &'a [i16; 256] {
+        &self.matrix.entry(i, self.j).0
+    }
+}
+
+impl<'a> Elements<'a> for &'a [Tq] {
+    #[inline(always)]
+    fn element(self, i: usize) -> &'a [i16; 256] {
+        &self[i].0
     }
 }
 
@@ -73,15 +109,15 @@ impl Zeroize for Rq {
 }
 
 impl Rq {
-    /// self ← NTT⁻¹(the sum over i of `term(i)` ∘ `multiplier`\[i\]) (algorithm 10); gives
+    /// self ← NTT⁻¹(the sum over i of a\[i\] ∘ `multiplier`\[i\]) (algorithm 10); gives
     /// |x| < q.
     pub(super) fn set_product<'t, P: ParameterSet, B: Backend>(
         &mut self,
         b: B,
         multiplier: &'t Multiplier<P>,
-        term: impl Fn(usize) -> &'t Tq,
+        a: impl Elements<'t>,
     ) {
-        multiplier.write_inner_product(b, term, &mut self.0);
+        multiplier.write_inner_product(b, a, &mut self.0);
         b.run(InverseNtt::<Q3329>(&mut self.0));
     }
 
@@ -179,15 +215,15 @@ impl Zeroize for Tq {
 }
 
 impl Tq {
-    /// self ← the sum over i of `term(i)` ∘ `multiplier`\[i\] + NTT(f), with f, |x| ≤ q, spent.
+    /// self ← the sum over i of a\[i\] ∘ `multiplier`\[i\] + NTT(f), with f, |x| ≤ q, spent.
     pub(super) fn set_product_plus_ntt<'t, P: ParameterSet, B: Backend>(
         &mut self,
         b: B,
         multiplier: &'t Multiplier<P>,
-        term: impl Fn(usize) -> &'t Self,
+        a: impl Elements<'t>,
         f: &mut Rq,
     ) {
-        multiplier.write_inner_product(b, term, &mut self.0);
+        multiplier.write_inner_product(b, a, &mut self.0);
         b.run(Ntt::<Q3329>(&mut f.0));
         // makes up for the factor R⁻¹ of the product
         let (f, g) = (&mut self.0, &f.0);
@@ -262,35 +298,33 @@ impl<P: ParameterSet> Multiplier<P> {
         backend.run(MakeFactor { b, factor });
     }
 
-    /// output ← the sum over i of `term(i)` ∘ self\[i\] · R⁻¹
+    /// output ← the sum over i of a\[i\] ∘ self\[i\] · R⁻¹
     fn write_inner_product<'t, B: Backend>(
         &'t self,
         b: B,
-        term: impl Fn(usize) -> &'t Tq,
+        a: impl Elements<'t>,
         output: &mut [i16; 256],
     ) {
         match P::K::N {
-            2 => self.write_inner_product_of::<_, 2>(b, term, output),
-            3 => self.write_inner_product_of::<_, 3>(b, term, output),
-            4 => self.write_inner_product_of::<_, 4>(b, term, output),
+            2 => self.write_inner_product_of::<_, 2>(b, a, output),
+            3 => self.write_inner_product_of::<_, 3>(b, a, output),
+            4 => self.write_inner_product_of::<_, 4>(b, a, output),
             k => debug_assert!(false, "no parameter set has k = {k}"),
         }
     }
 
-    /// [`write_inner_product`](Self::write_inner_product) where k is `LEN`. The kernel gets what `term` finds, so
-    /// that it is compiled once for all of its users.
+    /// The same where k is `LEN`.
     #[inline(always)]
     fn write_inner_product_of<'t, B: Backend, const LEN: usize>(
         &'t self,
         backend: B,
-        term: impl Fn(usize) -> &'t Tq,
+        a: impl Elements<'t>,
         output: &mut [i16; 256],
     ) {
         let b = self.0.first_chunk();
         debug_assert!(b.is_some(), "there are fewer than {LEN} elements");
         if let Some(b) = b {
-            let a = array::from_fn(|i| &term(i).0);
-            backend.run(InnerProduct::<LEN> { a, b, output });
+            backend.run(InnerProduct::<LEN, _> { a, b, output });
         }
     }
 }

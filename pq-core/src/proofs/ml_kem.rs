@@ -53,7 +53,7 @@ pub(super) fn inner_product<B: Backend, const LEN: usize>(
     prove(Q, tampered, || {
         let elements: [_; LEN] =
             array::from_fn(|j| polynomial::<i16>(512 * j as u16, Bounds::up_to(a)));
-        let factors = array::from_fn(|j| {
+        let factors: [_; LEN] = array::from_fn(|j| {
             let b = polynomial(512 * j as u16 + 256, Bounds::up_to(b));
             let mut factor = Factor::ZERO;
             backend.run(MakeFactor {
@@ -67,7 +67,7 @@ pub(super) fn inner_product<B: Backend, const LEN: usize>(
         });
         let mut output = [0; 256];
         backend.run(InnerProduct {
-            a: elements.each_ref(),
+            a: elements.as_slice(),
             b: &factors,
             output: &mut output,
         });

@@ -94,16 +94,31 @@ const CONSTANTS: [i64; 256] = {
 static ONES_AND_GAMMAS: [i16; 256] = Q3329::factors(CONSTANTS);
 static ONES_AND_GAMMAS_OVER_Q: [i16; 256] = Q3329::factors_over_q(CONSTANTS);
 
+/// Elements of T_q one after the other. Types for the few ways in which they lie in memory, and no closures: the
+/// kernel would be compiled for each of these.
+pub(crate) trait Elements<'a>: Copy {
+    /// Element i.
+    fn element(self, i: usize) -> &'a [i16; 256];
+}
+
+#[cfg(test)]
+impl<'a> Elements<'a> for &'a [[i16; 256]] {
+    #[inline(always)]
+    fn element(self, i: usize) -> &'a [i16; 256] {
+        &self[i]
+    }
+}
+
 /// The sum of `LEN` products a ∘ b, times R⁻¹.
 ///
 /// Takes at most four products of |x| ≤ q, gives |x| < q.
-pub(crate) struct InnerProduct<'a, const LEN: usize> {
-    pub(crate) a: [&'a [i16; 256]; LEN],
+pub(crate) struct InnerProduct<'a, const LEN: usize, A> {
+    pub(crate) a: A,
     pub(crate) b: &'a [Factor; LEN],
     pub(crate) output: &'a mut [i16; 256],
 }
 
-impl<'a, B: Backend, const LEN: usize> Kernel<B> for InnerProduct<'a, LEN> {
+impl<'a, B: Backend, const LEN: usize, A: Elements<'a>> Kernel<B> for InnerProduct<'_, LEN, A> {
     type Output = ();
 
     const LARGE: bool = true;
@@ -120,11 +135,12 @@ impl<'a, B: Backend, const LEN: usize> Kernel<B> for InnerProduct<'a, LEN> {
             // Eight products of at most q² are at most 8q² < 2¹⁵ q, which the
             // reduction takes.
             let (mut even, mut odd) = ([0; 16], [0; 16]);
-            for (a, Factor { first, second }) in a.into_iter().zip(b) {
+            for (j, Factor { first, second }) in b.iter().enumerate() {
+                let a = a.element(j);
                 debug_assert!([a, first, second].iter().all(|f| within::<Q3329>(f, 1)));
-                let part = |f: &'a [i16; 256]| &f.as_chunks::<32>().0[i];
-                token.add_pair_products(part(a), part(first), &mut even);
-                token.add_pair_products(part(a), part(second), &mut odd);
+                let a = part(a, i);
+                token.add_pair_products(a, part(first, i), &mut even);
+                token.add_pair_products(a, part(second, i), &mut odd);
             }
             // x · R⁻¹ for |x| < 2¹⁵ q: x ≡ m · q mod R for m = x · q⁻¹ mod± R, so that the
             // low halves cancel and the high halves differ by the exact quotient.
@@ -137,6 +153,12 @@ impl<'a, B: Backend, const LEN: usize> Kernel<B> for InnerProduct<'a, LEN> {
         }
         debug_assert!(within::<Q3329>(output, 1));
     }
+}
+
+/// Coefficients 32i, …, 32i + 31.
+#[inline(always)]
+fn part(f: &[i16; 256], i: usize) -> &[i16; 32] {
+    &f.as_chunks().0[i]
 }
 
 /// f ← f · R + g mod q.
@@ -265,7 +287,7 @@ mod tests {
             });
             let mut output = [0; 256];
             backend.run(InnerProduct {
-                a: core::array::from_fn(|i| &a[i]),
+                a: a.as_slice(),
                 b: &factors,
                 output: &mut output,
             });
