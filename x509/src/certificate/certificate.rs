@@ -12,6 +12,7 @@ use pki_types::{
     CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer, UnixTime,
 };
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
+use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{
     AuthorityInfoAccessSyntax, AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage,
@@ -81,11 +82,7 @@ impl Certificate {
         }
         let extensions = parsed.tbs_certificate().extensions();
         let extensions = extensions.map(Vec::as_slice).unwrap_or_default();
-        if let Some(oid) = repeated(extensions) {
-            return Err(CertificateError::RepeatedExtension(oid));
-        }
-        syntax::check(der)?;
-        syntax::check_extensions(extensions)?;
+        check_values(der, extensions)?;
         Ok(Self {
             facts: Facts::read(&parsed)?,
             der: CertificateDer::from(der).into_owned(),
@@ -416,6 +413,16 @@ impl fmt::Debug for Certificate {
             .field("serial_number", &format_args!("{serial_number}"))
             .finish_non_exhaustive()
     }
+}
+
+/// What a certificate is checked for beside what `x509-cert` reads: no extension twice, and the values in it and in
+/// its extensions.
+pub(crate) fn check_values(der: &[u8], extensions: &[Extension]) -> Result<(), CertificateError> {
+    if let Some(oid) = repeated(extensions) {
+        return Err(CertificateError::RepeatedExtension(oid));
+    }
+    syntax::check(der)?;
+    Ok(syntax::check_extensions(extensions)?)
 }
 
 /// Why something is not a certificate.

@@ -24,10 +24,11 @@ mod spiffe_id;
 mod uri;
 pub(crate) mod validity;
 
+pub(crate) use certificate::check_values;
 pub use certificate::{Certificate, CertificateError};
 pub(crate) use email_address::is_dot_atom;
 pub use email_address::{EmailAddress, InvalidEmailAddress};
-pub(crate) use extensions::{PROCESSED, critical_beside, encode_extension, repeated};
+pub(crate) use extensions::{PROCESSED, critical_beside, encode_extension};
 pub use key_usage::KeyUsageError;
 pub(crate) use key_usage::Role;
 pub use names::{AlternativeName, NameError};

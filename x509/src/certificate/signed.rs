@@ -5,7 +5,9 @@ use der::asn1::{AnyRef, BitStringRef};
 use der::referenced::OwnedToRef;
 use der::{Decode, EncodeValue, Header, Reader, Sequence, SliceReader};
 use pki_types::SignatureVerificationAlgorithm;
-use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
+use spki::{
+    AlgorithmIdentifierOwned, AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef,
+};
 
 use crate::encoding::{to_der, whole_octets};
 use crate::errors::from_causes;
@@ -41,9 +43,12 @@ pub enum SignatureError {
 
 from_causes!(SignatureError: Der(der::Error));
 
-/// Signs a body and puts both in the envelope.
-pub(crate) fn seal(body: &[u8], signer: &(impl Signer + ?Sized)) -> Result<Vec<u8>, SealError> {
-    let algorithm = signer.signature_algorithm();
+/// Signs a body, and puts both in the envelope with the signer's algorithm, which some bodies name, too.
+pub(crate) fn seal(
+    body: &[u8],
+    algorithm: &AlgorithmIdentifierOwned,
+    signer: &(impl Signer + ?Sized),
+) -> Result<Vec<u8>, SealError> {
     let signature = signer.sign(body)?;
     let envelope = Envelope {
         body: AnyRef::from_der(body)?,

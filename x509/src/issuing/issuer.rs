@@ -108,8 +108,8 @@ impl<S: Signer> Issuer<S> {
     }
 
     /// Does everything that [`issue`](Self::issue) does but sign, for changes that this
-    /// crate does not check. Sign with [`TbsCertificate::sign`] and
-    /// [`signer`](Self::signer).
+    /// crate does not check. Sign with [`TbsCertificate::sign`], or without changes with
+    /// [`TbsCertificate::sign_to_der`], and [`signer`](Self::signer).
     ///
     /// # Errors
     ///
@@ -142,12 +142,10 @@ impl<S: Signer> Issuer<S> {
         if let Some(usages) = self.certificate.key_usage() {
             key_usage::check_list_issuer(usages)?;
         }
-        let tbs = builder.to_tbs(
-            self.certificate.subject().clone(),
-            &self.key_id()?,
-            self.signer.signature_algorithm(),
-        )?;
-        let der = signed::seal(&to_der(&tbs)?, &self.signer)?;
+        let algorithm = self.signer.signature_algorithm();
+        let issuer = self.certificate.subject().clone();
+        let tbs = builder.to_tbs(issuer, &self.key_id()?, algorithm.clone())?;
+        let der = signed::seal(&to_der(&tbs)?, &algorithm, &self.signer)?;
         Ok(CertificateRevocationList::from_der(&der)?)
     }
 

@@ -156,7 +156,8 @@ impl RequestBuilder {
             public_key: SubjectPublicKeyInfoOwned::from_der(&signer.spki())?,
             attributes,
         };
-        CertificateRequest::from_der(&signed::seal(&to_der(&info)?, signer)?)
+        let algorithm = signer.signature_algorithm();
+        CertificateRequest::from_der(&signed::seal(&to_der(&info)?, &algorithm, signer)?)
     }
 }
 

@@ -549,28 +549,6 @@ fn what_is_prepared_says_what_the_certificate_does() {
     }
 }
 
-/// As [`TbsCertificate::sign`](pq_x509::TbsCertificate::sign) refuses it.
-#[test]
-fn values_are_checked_where_nothing_is_read_back() {
-    let root = root();
-    let builder = CertificateBuilder::server().dns_name("www.example.org");
-    let mut tbs = root.prepare(builder, &signing_key()).unwrap();
-    tbs.set_extension(false, &SubjectAltName(Vec::new()))
-        .unwrap();
-    let refused = |error| matches!(error, Err(CertificateError::Syntax(_)));
-    let error = tbs.clone().sign_to_der(root.signer()).map(drop);
-    assert!(refused(error.map_err(of_certificate)));
-    let error = tbs.sign(root.signer()).map(drop);
-    assert!(refused(error.map_err(of_certificate)));
-}
-
-fn of_certificate(error: IssueError) -> CertificateError {
-    match error {
-        IssueError::Certificate(error) => error,
-        other => panic!("refused for another reason: {other}"),
-    }
-}
-
 /// RFC 5280 section 4.1: the sequence of extensions, where it is there, is not empty.
 #[test]
 fn no_extensions_are_left_out() {

@@ -50,7 +50,16 @@ fn refused(alter: impl Fn(&mut TbsCertificate)) -> CertificateError {
     let chain = [&leaf, &pki.ca.certificate().der()[..]];
     let validated = pki.validator().validate_client(&chain, UnixTime::now());
     assert!(validated.is_err());
-    match tbs.sign(pki.ca.signer()) {
+    let not_read_back = tbs.clone().sign_to_der(pki.ca.signer()).map(drop);
+    let error = of_certificate(tbs.sign(pki.ca.signer()).map(drop));
+    if matches!(error, CertificateError::Syntax(_)) {
+        assert_eq!(of_certificate(not_read_back), error);
+    }
+    error
+}
+
+fn of_certificate(signed: Result<(), IssueError>) -> CertificateError {
+    match signed {
         Err(IssueError::Certificate(error)) => error,
         other => panic!("{other:?}"),
     }
