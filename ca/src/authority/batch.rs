@@ -23,8 +23,8 @@ use crate::ledger::{Ledger, NewEntry};
 ///         eprintln!("refused: {error}");
 ///     }
 /// }
-/// let certificates = batch.keep()?;
-/// # Ok(certificates)
+/// let kept = batch.keep()?;
+/// # Ok(kept)
 /// # }
 /// ```
 #[must_use = "what the ledger doesn't keep is not issued"]

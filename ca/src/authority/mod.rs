@@ -103,9 +103,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         by: &str,
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError> {
-        let made = self.make(order, by, now)?;
-        self.ledger.record(slice::from_ref(&made))?;
-        Ok(Certificate::from_der(&made.certificate).map_err(IssueError::from)?)
+        self.keep(&self.make(order, by, now)?)
     }
 
     /// Begins to issue many certificates, which the ledger keeps at once. `by` is who ordered them.
@@ -162,9 +160,7 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ) -> Result<Certificate, AuthorityError> {
         let number = SerialNumber::random()?;
         let builder = builder.serial_number(number.as_bytes());
-        let made = self.sign(builder, key, number, CA_PROFILE, by, now)?;
-        self.ledger.record(slice::from_ref(&made))?;
-        Ok(Certificate::from_der(&made.certificate).map_err(IssueError::from)?)
+        self.keep(&self.sign(builder, key, number, CA_PROFILE, by, now)?)
     }
 
     /// Takes back a certificate that this CA issued, for good unless the reason is a hold. `by` is who says so.
@@ -306,6 +302,12 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             issued,
             certificate: tbs.sign_to_der(self.issuer.signer())?,
         })
+    }
+
+    fn keep(&self, made: &NewEntry<'_>) -> Result<Certificate, AuthorityError> {
+        let certificate = Certificate::from_der(&made.certificate).map_err(IssueError::from)?;
+        self.ledger.record(slice::from_ref(made))?;
+        Ok(certificate)
     }
 
     /// What is known of a certificate of this CA.

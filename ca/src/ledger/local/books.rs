@@ -341,8 +341,8 @@ enum Place {
     At(vec::IntoIter<Key>),
 }
 
-/// While the journal is read, or many certificates are recorded, the index is written for each so many: the memory that they take is a
-/// few megabytes.
+/// While the journal is read, or certificates are recorded several at a time, the index is written for
+/// each so many: the memory that they take is a few megabytes.
 pub(super) const MANY: usize = 8192;
 /// How many entries somebody who looks may look at before it is another's turn.
 const PAGE: usize = 1000;

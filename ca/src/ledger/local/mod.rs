@@ -6,7 +6,7 @@
 //! was killed, redb has to write down with each commit which pages of the file are free: the more,
 //! the larger the file. And a tree of a million entries has more pages that change than an empty
 //! one. A journal takes one write and one sync, always; the index takes that of the database once
-//! in a thousand.
+//! in a thousand, or in several thousands that are recorded many at a time.
 //!
 //! `books` puts `journal` and `index` together, and knows what is in the journal and not yet in the
 //! index. `order` says what the index has, and `row` how it is written.
@@ -58,7 +58,8 @@ use super::serial_number::SerialNumber;
 /// Each call that changes something appends one record to the journal, and waits once until it is
 /// on the disk: that takes as long whatever else is in the ledger. So `record` and `revoke_all` are
 /// to be called for many certificates at once, where there are many. After each thousand changes,
-/// the index is brought up to date, and one call takes some milliseconds longer.
+/// the index is brought up to date, and one call takes some milliseconds longer. After `record` of several it waits
+/// until it lacks 8,192, or until another change, or until the ledger is dropped: so that may wait for a turn, too.
 ///
 /// # Several processes
 ///
@@ -86,6 +87,8 @@ pub struct LocalLedger {
     books: Mutex<Option<Books>>,
     /// With so many certificates and lists outside the index, it is written.
     enough: usize,
+    /// With so many, after several at a time.
+    many: usize,
     on_wait: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -150,6 +153,7 @@ impl LocalLedger {
             lock: Lock::open(&folder.join(LOCK))?,
             books: Mutex::new(None),
             enough: ENOUGH,
+            many: MANY,
             on_wait: Box::new(|| {}),
         })
     }
@@ -183,12 +187,21 @@ impl LocalLedger {
         &self,
         act: impl FnOnce(&mut Books) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
+        self.change_with_index(self.enough, act)
+    }
+
+    /// The same where the index may lack less than `least`.
+    fn change_with_index<T>(
+        &self,
+        least: usize,
+        act: impl FnOnce(&mut Books) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
         self.turn(|books, turn| {
-            books.write_index_if_waiting(self.enough, turn)?;
+            books.write_index_if_waiting(least, turn)?;
             let result = act(books)?;
             // What was asked for is done. If this fails, the next change begins with it, and says
             // why.
-            let _ = books.write_index_if_waiting(self.enough, turn);
+            let _ = books.write_index_if_waiting(least, turn);
             Ok(result)
         })
     }
@@ -200,7 +213,8 @@ impl Drop for LocalLedger {
         let books = self.books.get_mut().unwrap_or_else(PoisonError::into_inner);
         let is_behind = |books: &Books| books.waiting() >= self.enough;
         if books.as_ref().is_some_and(is_behind) && !thread::panicking() {
-            // If it fails, the next change begins with it, and says why.
+            // If it fails, the next change of one alone begins with it, and says why, or one of several
+            // once there are very many.
             let _ = self.change(|_| Ok(()));
         }
     }
@@ -210,13 +224,11 @@ impl Ledger for LocalLedger {
     /// After several at once, more may come: the index waits for the end of these, or for very many. It is written in
     /// less time so, as each writing reads and writes most of its pages.
     fn record(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
-        match entries {
-            [] | [_] => self.change(|books| books.record(entries)),
-            _ => self.turn(|books, turn| {
-                books.write_index_if_waiting(MANY, turn)?;
-                books.record(entries)
-            }),
-        }
+        let least = match entries {
+            [] | [_] => self.enough,
+            _ => self.many,
+        };
+        self.change_with_index(least, |books| books.record(entries))
     }
 
     fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
@@ -263,7 +275,11 @@ impl Ledger for LocalLedger {
         show: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         let mut left = filter.limit.unwrap_or(usize::MAX);
-        let mut search = self.turn(|books, _| books.search(filter))?;
+        let mut search = self.turn(|books, turn| {
+            // Each page looks at all that wait. Where the index can't be written, that takes longer.
+            let _ = books.write_index_if_waiting(self.enough, turn);
+            books.search(filter)
+        })?;
         while left > 0 {
             let Some(entries) = self.turn(|books, _| books.look_on(filter, &mut search, left))?
             else {
@@ -303,5 +319,5 @@ const LOCK: &str = "lock";
 
 /// Writing the index takes some milliseconds, which one of so many calls has to wait for; and a
 /// process that opens the ledger reads so many certificates in the journal at most, unless another is recording
-/// many or was killed while it did.
+/// several at a time, or was killed while it did.
 const ENOUGH: usize = 1024;

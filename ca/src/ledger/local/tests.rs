@@ -41,7 +41,7 @@ fn in_a_folder() -> (LocalLedger, TempDir) {
 fn always_indexed() -> (LocalLedger, TempDir) {
     let (mut ledger, folder) = in_a_folder();
     *ledger.books.lock().unwrap() = None;
-    ledger.enough = 1;
+    (ledger.enough, ledger.many) = (1, 1);
     (ledger, folder)
 }
 
@@ -64,7 +64,7 @@ impl Anew {
         // The first call finds none.
         let _ = fs::remove_file(self.0.join(INDEX));
         let mut ledger = LocalLedger::at(&self.0)?;
-        ledger.enough = 1;
+        (ledger.enough, ledger.many) = (1, 1);
         Ok(ledger)
     }
 }
@@ -420,27 +420,37 @@ fn an_index_deleted_while_it_is_used_is_made_whole() {
     assert_eq!(find(&ledger, &Filter::all()).len(), 3);
 }
 
-/// Many at a time leave the index behind, but not for who opens the ledger afterwards.
+/// Several at a time leave the index behind, but not for who opens the ledger afterwards, or looks through it.
 #[test]
-fn after_many_at_a_time_the_index_is_written_in_the_end() {
-    let (ledger, folder) = always_indexed();
+fn after_several_at_a_time_the_index_is_written_in_the_end() {
+    let (mut ledger, folder) = in_a_folder();
+    (ledger.enough, ledger.many) = (2, 4);
     let place = folder.path().join("ledger");
-    let end_of_index = || {
-        let journal = Journal::open(&place.join(JOURNAL)).unwrap();
-        let index = index::Index::open(&place.join(INDEX), journal.end()).unwrap();
-        (journal.end(), index.end())
+    let waiting = |ledger: &LocalLedger| {
+        let books = ledger.books.lock().unwrap();
+        books.as_ref().map(Books::waiting)
     };
     record(&ledger, (1..=3).map(issued));
+    assert_eq!(waiting(&ledger), Some(3));
+    // Very many are too many.
     record(&ledger, (4..=6).map(issued));
-    let (start, end) = end_of_index();
-    assert_eq!(start, end);
+    assert_eq!(waiting(&ledger), Some(0));
+    record(&ledger, (7..=9).map(issued));
+    assert_eq!(waiting(&ledger), Some(3));
+    // One alone, which finds that many wait.
+    record(&ledger, [issued(10)]);
+    assert_eq!(waiting(&ledger), Some(1));
+    record(&ledger, (11..=12).map(issued));
+    assert_eq!(waiting(&ledger), Some(3));
     drop(ledger);
-    let (start, end) = end_of_index();
-    assert_ne!(start, end);
-    let ledger = open_and_read(&place).unwrap();
-    assert_eq!(find(&ledger, &Filter::all()).len(), 6);
-    let books = ledger.books.lock().unwrap();
-    assert_eq!(books.as_ref().unwrap().waiting(), 0);
+
+    let mut ledger = open_and_read(&place).unwrap();
+    assert_eq!(waiting(&ledger), Some(0));
+    (ledger.enough, ledger.many) = (2, 4);
+    record(&ledger, (13..=14).map(issued));
+    assert_eq!(waiting(&ledger), Some(2));
+    assert_eq!(find(&ledger, &Filter::all()).len(), 14);
+    assert_eq!(waiting(&ledger), Some(0));
 }
 
 #[test]
