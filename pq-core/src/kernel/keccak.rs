@@ -26,6 +26,7 @@ impl<B: Backend, K: Permuting<B>, const PAIRS: bool> Kernel<B> for Chosen<K, PAI
 /// Runs a kernel that permutes all lanes.
 #[inline]
 pub(crate) fn run<B: Backend>(b: B, kernel: impl Permuting<B>) {
+    debug_assert!(B::MAY_ADD_PAIRS || !b.adds_pairs_faster());
     if B::MAY_ADD_PAIRS && b.adds_pairs_faster() {
         b.run(Chosen::<_, true>(kernel));
     } else {
@@ -36,6 +37,7 @@ pub(crate) fn run<B: Backend>(b: B, kernel: impl Permuting<B>) {
 /// Runs a kernel that permutes [`Few`](Backend::Few) lanes.
 #[inline]
 pub(crate) fn run_few<B: Backend>(b: B, kernel: impl Permuting<B>) {
+    debug_assert!(B::MAY_ADD_PAIRS || !b.adds_pairs_faster());
     if B::MAY_ADD_PAIRS && b.adds_pairs_faster() {
         b.run_few(Chosen::<_, true>(kernel));
     } else {
