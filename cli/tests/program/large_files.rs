@@ -72,11 +72,13 @@ fn show_how_far_they_are_on_a_terminal_if_it_takes_longer_than_a_second() {
     };
     let slow = on_terminal(&sign("1.1"));
     assert!(slow.contains("MiB") && slow.contains("/s"), "{slow}");
-    let quick = on_terminal(&sign("0"));
-    assert!(
-        !quick.contains("MiB") && quick.contains("signature of"),
-        "{quick}"
-    );
+    // A machine that others use, too, may take a second even for this.
+    let is_quick = (0..5).any(|_| {
+        let quick = on_terminal(&sign("0"));
+        assert!(quick.contains("signature of"), "{quick}");
+        !quick.contains("MiB")
+    });
+    assert!(is_quick, "shown although it takes less than a second");
     folder.shell(&sign("1.1")).ok();
 }
 
