@@ -76,24 +76,16 @@ pub(super) struct Column<'a, P: ParameterSet> {
     j: usize,
 }
 
-impl<P: ParameterSet> Clone for Column<'_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P: ParameterSet> Copy for Column<'_, P> {}
-
 impl<'a, P: ParameterSet> Elements<'a> for Column<'a, P> {
     #[inline(always)]
-    fn element(self, i: usize) -> &'a [i16; 256] {
+    fn element(&self, i: usize) -> &'a [i16; 256] {
         &self.matrix.entry(i, self.j).0
     }
 }
 
 impl<'a> Elements<'a> for &'a [Tq] {
     #[inline(always)]
-    fn element(self, i: usize) -> &'a [i16; 256] {
+    fn element(&self, i: usize) -> &'a [i16; 256] {
         &self[i].0
     }
 }
@@ -321,10 +313,9 @@ impl<P: ParameterSet> Multiplier<P> {
         a: impl Elements<'t>,
         output: &mut [i16; 256],
     ) {
-        let b = self.0.first_chunk();
-        debug_assert!(b.is_some(), "there are fewer than {LEN} elements");
-        if let Some(b) = b {
-            backend.run(InnerProduct::<LEN, _> { a, b, output });
+        match self.0.first_chunk() {
+            Some(b) => backend.run(InnerProduct::<LEN, _> { a, b, output }),
+            None => debug_assert!(false, "there are fewer than {LEN} elements"),
         }
     }
 }

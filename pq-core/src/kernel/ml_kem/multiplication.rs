@@ -96,15 +96,15 @@ static ONES_AND_GAMMAS_OVER_Q: [i16; 256] = Q3329::factors_over_q(CONSTANTS);
 
 /// Elements of T_q one after the other. Types for the few ways in which they lie in memory, and no closures: the
 /// kernel would be compiled for each of these.
-pub(crate) trait Elements<'a>: Copy {
+pub(crate) trait Elements<'a> {
     /// Element i.
-    fn element(self, i: usize) -> &'a [i16; 256];
+    fn element(&self, i: usize) -> &'a [i16; 256];
 }
 
 #[cfg(test)]
 impl<'a> Elements<'a> for &'a [[i16; 256]] {
     #[inline(always)]
-    fn element(self, i: usize) -> &'a [i16; 256] {
+    fn element(&self, i: usize) -> &'a [i16; 256] {
         &self[i]
     }
 }
