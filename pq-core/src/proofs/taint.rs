@@ -18,7 +18,6 @@ use super::traces::{self, observe};
 use super::transforms::{Matrices, STATED, Standard};
 use super::{keccak, ml_dsa, ml_kem, sha2, terms, transforms, values};
 use crate::arch::{Backend, Coefficients, U64s, Vector, Words};
-use crate::dimension::Dim;
 use crate::kernel::ml_dsa::challenge::Terms;
 use crate::kernel::ml_dsa::encoding::Ones;
 use crate::kernel::ml_dsa::sampling::RejectBounded;
@@ -66,10 +65,10 @@ fn hash_functions_see_no_secret() {
         observe(|| keccak::permutation::<_, false>(b, None)).unwrap();
         observe(|| keccak::absorbing(b, 136, 1)).unwrap();
         observe(|| keccak::step::<_, B::U64s>(b, 0, 0x5555, lens, true)).unwrap();
-        observe(|| keccak::chain::<_, Dim<16>>(b, 2)).unwrap();
+        observe(|| keccak::chain(b, 16, 2)).unwrap();
         observe(|| sha2::lanes::<_, u32>(b, None)).unwrap();
         observe(|| sha2::lanes::<_, u64>(b, None)).unwrap();
-        observe(|| sha2::chain::<_, Dim<16>>(b, 2)).unwrap();
+        observe(|| sha2::chain(b, 16, 2)).unwrap();
     }
 
     check(Abstract::<1>);

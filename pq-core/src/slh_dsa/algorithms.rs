@@ -18,11 +18,11 @@ macro_rules! with_hash {
     ($p:ident, $b:ident, $pk_seed:expr, $hash:ident => $body:expr) => {
         match $p::HASH {
             HashFamily::Shake => {
-                let $hash = Shake::<_, $p::N>::new($b, $pk_seed);
+                let $hash = Shake::new($b, $pk_seed);
                 $body
             }
             HashFamily::Sha2 => {
-                let $hash = Sha2::<_, $p::N>::new($b, $pk_seed);
+                let $hash = Sha2::new($b, $pk_seed);
                 $body
             }
         }
@@ -96,7 +96,7 @@ impl Signer<'_> {
         signature: &mut [u8],
     ) -> [u8; MAX_N] {
         let Self { shape, sk_seed, .. } = *self;
-        let n = H::N;
+        let n = hash.n();
         let meter = &Meter::new(progress, shape.calls_per_signature(n));
         let (r, rest) = signature.split_at_mut(n);
         let (fors_signature, hypertree_signature) = rest.split_at_mut(fors_len(shape, n));
@@ -158,7 +158,7 @@ fn root_by_signature<H: Hash>(
     message: &[&[u8]],
     signature: &[u8],
 ) -> [u8; MAX_N] {
-    let n = H::N;
+    let n = hash.n();
     let (r, rest) = signature.split_at(n);
     let (fors_signature, hypertree_signature) = rest.split_at(fors_len(shape, n));
     let digest = Digest::of(hash, shape, r, pk_root, message);
@@ -235,7 +235,6 @@ mod tests {
 
     use super::{Signer, root_by_signature};
     use crate::arch::on_each_backend;
-    use crate::dimension::Dim;
     use crate::slh_dsa::hash::Hash;
     use crate::slh_dsa::hypertree;
     use crate::slh_dsa::parallel::Meter;
@@ -266,17 +265,10 @@ mod tests {
 
     /// Calls `$check` with the functions of a family on each backend.
     macro_rules! on_each_hash {
-        ($family:expr, $n:expr, $pk_seed:expr, $check:expr) => {
-            match $n {
-                16 => on_each_hash!(@n Dim<16>, $family, $pk_seed, $check),
-                24 => on_each_hash!(@n Dim<24>, $family, $pk_seed, $check),
-                _ => on_each_hash!(@n Dim<32>, $family, $pk_seed, $check),
-            }
-        };
-        (@n $n:ty, $family:expr, $pk_seed:expr, $check:expr) => {
+        ($family:expr, $pk_seed:expr, $check:expr) => {
             on_each_backend!(b => match $family {
-                HashFamily::Shake => $check.run(&Shake::<_, $n>::new(b, $pk_seed)),
-                HashFamily::Sha2 => $check.run(&Sha2::<_, $n>::new(b, $pk_seed)),
+                HashFamily::Shake => $check.run(&Shake::new(b, $pk_seed)),
+                HashFamily::Sha2 => $check.run(&Sha2::new(b, $pk_seed)),
             })
         };
     }
@@ -317,9 +309,10 @@ mod tests {
         impl Check<'_> {
             fn run<H: Hash>(&self, hash: &H) {
                 let Self { key, shape, .. } = *self;
-                let [sk_seed, sk_prf, _, randomness] = key.parts(H::N);
-                let mut root = vec![0; H::N];
-                let meter = Meter::new(&|_| (), shape.calls_per_tree(H::N));
+                let n = hash.n();
+                let [sk_seed, sk_prf, _, randomness] = key.parts(n);
+                let mut root = vec![0; n];
+                let meter = Meter::new(&|_| (), shape.calls_per_tree(n));
                 hypertree::root(hash, sk_seed, shape, &meter, &mut root);
                 assert_eq!(root, self.root, "{shape:?}");
 
@@ -331,12 +324,12 @@ mod tests {
                     randomness,
                 };
                 let (message, hook) = (&[&key.message[..5], &key.message[5..]], &|_| ());
-                let mut signature = vec![0; shape.signature_len(H::N)];
+                let mut signature = vec![0; shape.signature_len(n)];
                 let root = signer.sign(hash, message, hook, &mut signature);
-                assert_eq!(root[..H::N], *self.root);
+                assert_eq!(root[..n], *self.root);
                 assert!(signature == self.signature, "{shape:?}");
                 let root = root_by_signature(hash, shape, self.root, message, &signature);
-                assert_eq!(root[..H::N], *self.root);
+                assert_eq!(root[..n], *self.root);
             }
         }
 
@@ -371,7 +364,7 @@ mod tests {
                     root,
                     signature,
                 };
-                on_each_hash!(family, n, pk_seed, check);
+                on_each_hash!(family, pk_seed, check);
             }
         }
     }
@@ -389,10 +382,11 @@ mod tests {
         impl Check<'_> {
             fn run<H: Hash>(&self, hash: &H) {
                 let Self { key, shape, .. } = *self;
-                let pk_root = key.parts(H::N)[3];
+                let n = hash.n();
+                let pk_root = key.parts(n)[3];
                 let message = &[&key.message[..]];
                 let root = root_by_signature(hash, shape, pk_root, message, self.signature);
-                assert_eq!(root[..H::N], *self.root, "{shape:?}");
+                assert_eq!(root[..n], *self.root, "{shape:?}");
             }
         }
 
@@ -418,7 +412,7 @@ mod tests {
                         signature: &signature,
                         root,
                     };
-                    on_each_hash!(family, n, pk_seed, check);
+                    on_each_hash!(family, pk_seed, check);
                 }
             }
         }

@@ -57,11 +57,12 @@ impl<H: Hash> Leaves for Secrets<'_, H> {
 
     /// fors_skGen (algorithm 14), and the leaves of fors_node (algorithm 15).
     fn compute(&self, first: u32, leaves: &mut [u8], mut revealed: Option<(u32, &mut [u8])>) {
-        let count = (leaves.len() / H::N) as u32;
+        let n = self.hash.n();
+        let count = (leaves.len() / n) as u32;
         let mut lanes = self.hash.lanes();
         let groups = (first..).step_by(H::LANES);
-        for (first, leaves) in groups.zip(leaves.chunks_mut(H::LANES * H::N)) {
-            let indices = || (first..).take(leaves.len() / H::N).enumerate();
+        for (first, leaves) in groups.zip(leaves.chunks_mut(H::LANES * n)) {
+            let indices = || (first..).take(leaves.len() / n).enumerate();
             for (lane, leaf) in indices() {
                 lanes.set_address(lane, &self.key.prf(leaf));
                 lanes.set_value(lane, self.sk_seed);
@@ -76,7 +77,7 @@ impl<H: Hash> Leaves for Secrets<'_, H> {
                 }
             }
             lanes.advance(1);
-            for (lane, leaf) in leaves.chunks_exact_mut(H::N).enumerate() {
+            for (lane, leaf) in leaves.chunks_exact_mut(n).enumerate() {
                 lanes.value(lane, leaf);
             }
         }
@@ -98,7 +99,7 @@ pub(super) fn sign<H: Hash>(
     public_key: &mut [u8],
 ) {
     let mut roots = [0; MAX_K * MAX_N];
-    let roots = &mut roots[..shape.k * H::N];
+    let roots = &mut roots[..shape.k * secrets.hash.n()];
     trees(secrets, shape, indices, 0, signature, roots);
     secrets
         .hash
@@ -114,7 +115,7 @@ fn trees<H: Hash>(
     signature: &mut [u8],
     roots: &mut [u8],
 ) {
-    let n = H::N;
+    let n = secrets.hash.n();
     let count = roots.len() / n;
     if count > 1 {
         let half = count / 2;
@@ -144,7 +145,7 @@ pub(super) fn public_key<H: Hash>(
     signature: &[u8],
     public_key: &mut [u8],
 ) {
-    let n = H::N;
+    let n = hash.n();
     let tree = |i: usize| &signature[i * (1 + shape.a) * n..][..(1 + shape.a) * n];
     // All trees level by level: nodes, and after that pairs of children.
     let mut nodes = [0; 2 * MAX_K * MAX_N];

@@ -59,7 +59,7 @@ pub(super) fn sign<H: Hash>(
     signature: &mut [u8],
     message: &mut [u8],
 ) {
-    let n = H::N;
+    let n = hash.n();
     let mut position = position;
     let layers = signature.chunks_exact_mut(xmss_len(shape, n));
     for (layer, signature) in (0..).zip(layers) {
@@ -96,7 +96,7 @@ pub(super) fn root_by_signature<H: Hash>(
     signature: &[u8],
     message: &mut [u8],
 ) {
-    let n = H::N;
+    let n = hash.n();
     let mut position = position;
     let mut leaf = [0; MAX_N];
     let leaf = &mut leaf[..n];

@@ -51,7 +51,7 @@ pub(super) fn root<L: Leaves>(
     if height <= L::BLOCK_HEIGHT {
         return block_root(leaves, height, index, opening, root);
     }
-    let n = L::Hash::N;
+    let n = leaves.hash().n();
     let mut children = [0; 2 * MAX_N];
     let children = &mut children[..2 * n];
     let (left, right) = children.split_at_mut(n);
@@ -98,7 +98,7 @@ fn block_root<L: Leaves>(
     const {
         assert!(L::BLOCK_HEIGHT <= MAX_BLOCK_HEIGHT);
     }
-    let n = L::Hash::N;
+    let n = leaves.hash().n();
     let mut nodes = [0; MAX_N << MAX_BLOCK_HEIGHT];
     let nodes = &mut nodes[..n << height];
     let first = index << height;
@@ -136,14 +136,15 @@ pub(super) fn root_by_path<H: Hash>(
     address: impl Fn(usize, u32) -> Address,
     root: &mut [u8],
 ) {
+    let n = hash.n();
     let mut nodes = [0; 2 * MAX_N];
-    let nodes = &mut nodes[..2 * H::N];
-    nodes[..H::N].copy_from_slice(leaf);
-    for (z, sibling) in path.chunks_exact(H::N).enumerate() {
+    let nodes = &mut nodes[..2 * n];
+    nodes[..n].copy_from_slice(leaf);
+    for (z, sibling) in path.chunks_exact(n).enumerate() {
         place_beside(nodes, sibling, index >> z);
         hash.join_pairs(nodes, 1, |_| address(z + 1, index >> (z + 1)));
     }
-    root.copy_from_slice(&nodes[..H::N]);
+    root.copy_from_slice(&nodes[..n]);
 }
 
 /// Makes a pair of children of its first half, the node with `index`, and its sibling: even

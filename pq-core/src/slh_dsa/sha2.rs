@@ -1,14 +1,11 @@
 //! The functions of the SHA2 parameter sets (FIPS 205, section 11.2).
 
-use core::marker::PhantomData;
-
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::address::Address;
 use super::hash::{Hash, Lanes};
 use super::params::{MAX_DIGEST_LEN, MAX_N};
 use crate::arch::{Backend, Sha256Instructions, Vector};
-use crate::dimension::Dimension;
 use crate::hash::sha2::{Hasher, SHA256, SHA512};
 use crate::kernel::sha2::{CompressLanes, LanesOf, Word};
 use crate::kernel::slh_dsa::sha2::{Chain, ChainStreams};
@@ -17,27 +14,29 @@ use crate::secret::wipe;
 /// SHA-256 and SHA-512 in their roles, with PK.seed.
 ///
 /// In all of F, H, T and PRF PK.seed fills the first block with zeros after it.
-pub(super) struct Sha2<B, N> {
+pub(super) struct Sha2<B> {
     b: B,
+    n: usize,
     seed: [u8; MAX_N],
     /// The state of SHA-256 after that block.
     small: [u32; 8],
     /// The same of SHA-512, for n > 16.
     large: [u64; 8],
-    n: PhantomData<N>,
 }
 
-impl<B: Backend, N: Dimension> Sha2<B, N> {
-    /// `pk_seed` has n bytes.
+impl<B: Backend> Sha2<B> {
+    /// `pk_seed` has n bytes: 16, 24 or 32.
     pub(super) fn new(b: B, pk_seed: &[u8]) -> Self {
+        debug_assert!(matches!(pk_seed.len(), 16 | 24 | 32));
+        let n = pk_seed.len();
         let mut seed = [0; MAX_N];
-        seed[..N::N].copy_from_slice(pk_seed);
+        seed[..n].copy_from_slice(pk_seed);
         Self {
             b,
+            n,
             seed,
             small: after_block(b, SHA256, pk_seed),
             large: after_block(b, SHA512, pk_seed),
-            n: PhantomData,
         }
     }
 
@@ -54,7 +53,7 @@ impl<B: Backend, N: Dimension> Sha2<B, N> {
         for (i, place) in addresses.iter_mut().enumerate() {
             *place = address(i);
         }
-        if N::N == 16 {
+        if self.n == 16 {
             tweak(self.b, &self.small, addresses, messages, digests);
         } else {
             tweak(self.b, &self.large, addresses, messages, digests);
@@ -70,13 +69,19 @@ fn after_block<B: Backend, W: Word>(b: B, initial: [W; 8], bytes: &[u8]) -> [W; 
     hasher.state()
 }
 
-impl<B: Backend, N: Dimension> Hash for Sha2<B, N> {
-    const N: usize = N::N;
+impl<B: Backend> Hash for Sha2<B> {
     const LANES: usize = B::U32s::LANES;
 
-    type Lanes<'a> = Sha2Lanes<'a, B, N>;
+    type Lanes<'a>
+        = Sha2Lanes<'a, B>
+    where
+        B: 'a;
 
-    fn lanes(&self) -> Sha2Lanes<'_, B, N> {
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn lanes(&self) -> Sha2Lanes<'_, B> {
         Sha2Lanes {
             hash: self,
             addresses: Default::default(),
@@ -85,34 +90,35 @@ impl<B: Backend, N: Dimension> Hash for Sha2<B, N> {
     }
 
     fn join_pairs(&self, nodes: &mut [u8], count: usize, address: impl Fn(usize) -> Address) {
+        let n = self.n;
         let mut digests = [[0; MAX_N]; MAX_LANES];
         for first in (0..count).step_by(MAX_LANES) {
             let digests = &mut digests[..MAX_LANES.min(count - first)];
-            let pairs = &nodes[2 * first * N::N..][..2 * digests.len() * N::N];
+            let pairs = &nodes[2 * first * n..][..2 * digests.len() * n];
             self.tweak(pairs, |i| address(first + i), digests);
-            let parents = nodes[first * N::N..].chunks_exact_mut(N::N);
+            let parents = nodes[first * n..].chunks_exact_mut(n);
             for (parent, digest) in parents.zip(digests) {
-                parent.copy_from_slice(&digest[..N::N]);
+                parent.copy_from_slice(&digest[..n]);
             }
         }
     }
 
     fn compress(&self, messages: &[u8], nodes: &mut [u8], address: impl Fn(usize) -> Address) {
-        let message_len = messages.len() / (nodes.len() / N::N);
+        let n = self.n;
+        let message_len = messages.len() / (nodes.len() / n);
         let mut digests = [[0; MAX_N]; MAX_LANES];
         let groups = messages.chunks(MAX_LANES * message_len);
-        for ((group, messages), nodes) in groups.enumerate().zip(nodes.chunks_mut(MAX_LANES * N::N))
-        {
-            let digests = &mut digests[..nodes.len() / N::N];
+        for ((group, messages), nodes) in groups.enumerate().zip(nodes.chunks_mut(MAX_LANES * n)) {
+            let digests = &mut digests[..nodes.len() / n];
             self.tweak(messages, |i| address(group * MAX_LANES + i), digests);
-            for (node, digest) in nodes.chunks_exact_mut(N::N).zip(digests) {
-                node.copy_from_slice(&digest[..N::N]);
+            for (node, digest) in nodes.chunks_exact_mut(n).zip(digests) {
+                node.copy_from_slice(&digest[..n]);
             }
         }
     }
 
     fn prf_msg(&self, sk_prf: &[u8], randomness: &[u8], message: &[&[u8]], output: &mut [u8]) {
-        if N::N == 16 {
+        if self.n == 16 {
             hmac(self.b, SHA256, sk_prf, randomness, message, output);
         } else {
             hmac(self.b, SHA512, sk_prf, randomness, message, output);
@@ -120,8 +126,8 @@ impl<B: Backend, N: Dimension> Hash for Sha2<B, N> {
     }
 
     fn h_msg(&self, r: &[u8], pk_root: &[u8], message: &[&[u8]], output: &mut [u8]) {
-        let head = [r, &self.seed[..N::N], pk_root];
-        if N::N == 16 {
+        let head = [r, &self.seed[..self.n], pk_root];
+        if self.n == 16 {
             h_msg(self.b, SHA256, head, message, output);
         } else {
             h_msg(self.b, SHA512, head, message, output);
@@ -312,13 +318,13 @@ fn h_msg<B: Backend, W: Word>(
 }
 
 /// Values in lanes, by words.
-pub(super) struct Sha2Lanes<'a, B: Backend, N> {
-    hash: &'a Sha2<B, N>,
+pub(super) struct Sha2Lanes<'a, B: Backend> {
+    hash: &'a Sha2<B>,
     addresses: [LanesOf<B, u32>; 6],
     values: [LanesOf<B, u32>; 8],
 }
 
-impl<B: Backend, N: Dimension> Lanes for Sha2Lanes<'_, B, N> {
+impl<B: Backend> Lanes for Sha2Lanes<'_, B> {
     fn set_address(&mut self, lane: usize, address: &Address) {
         let halves = self.addresses.as_chunks_mut::<2>().0;
         for ([high, low], word) in halves.iter_mut().zip(address.compressed()) {
@@ -342,23 +348,27 @@ impl<B: Backend, N: Dimension> Lanes for Sha2Lanes<'_, B, N> {
     fn advance(&mut self, steps: usize) {
         let b = self.hash.b;
         let chain = Chain {
+            words: self.hash.n / 4,
             midstate: &self.hash.small,
             addresses: &mut self.addresses,
             values: &mut self.values,
             steps,
-            n: PhantomData::<N>,
         };
         match b.sha256() {
-            Some(instructions) if B::U32s::LANES < 16 => instructions.run(ChainStreams(chain)),
+            Some(instructions) if B::U32s::LANES < 16 => match chain.words {
+                4 => instructions.run(ChainStreams::<_, 4>(chain)),
+                6 => instructions.run(ChainStreams::<_, 6>(chain)),
+                _ => instructions.run(ChainStreams::<_, 8>(chain)),
+            },
             _ => b.run(chain),
         }
     }
 }
 
-impl<B: Backend, N> Drop for Sha2Lanes<'_, B, N> {
+impl<B: Backend> Drop for Sha2Lanes<'_, B> {
     fn drop(&mut self) {
         wipe(&mut self.values);
     }
 }
 
-impl<B: Backend, N> ZeroizeOnDrop for Sha2Lanes<'_, B, N> {}
+impl<B: Backend> ZeroizeOnDrop for Sha2Lanes<'_, B> {}

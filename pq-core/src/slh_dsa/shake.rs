@@ -1,38 +1,35 @@
 //! The functions of the SHAKE parameter sets (FIPS 205, section 11.1).
 
-use core::marker::PhantomData;
-
 use zeroize::ZeroizeOnDrop;
 
 use super::address::Address;
 use super::hash::{Hash, Lanes};
 use crate::arch::{Backend, Vector};
-use crate::dimension::Dimension;
 use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE256_RATE, shake256, shake256_joined};
 use crate::kernel::keccak::{self, KeccakF1600};
 use crate::kernel::slh_dsa::shake::Chain;
 use crate::secret::wipe;
 
 /// SHAKE256 in its roles, with PK.seed.
-pub(super) struct Shake<B, N> {
+pub(super) struct Shake<B> {
     b: B,
+    n: usize,
     /// The n / 8 words of PK.seed.
     seed: [u64; 4],
-    n: PhantomData<N>,
 }
 
-impl<B: Backend, N: Dimension> Shake<B, N> {
-    /// `pk_seed` has n bytes.
+impl<B: Backend> Shake<B> {
+    /// `pk_seed` has n bytes: 16, 24 or 32.
     pub(super) fn new(b: B, pk_seed: &[u8]) -> Self {
-        debug_assert_eq!(pk_seed.len(), N::N);
+        debug_assert!(matches!(pk_seed.len(), 16 | 24 | 32));
         let mut seed = [0; 4];
         for (word, bytes) in seed.iter_mut().zip(pk_seed.as_chunks().0) {
             *word = u64::from_le_bytes(*bytes);
         }
         Self {
             b,
+            n: pk_seed.len(),
             seed,
-            n: PhantomData,
         }
     }
 
@@ -40,7 +37,7 @@ impl<B: Backend, N: Dimension> Shake<B, N> {
         for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(self.seed) {
             *bytes = word.to_le_bytes();
         }
-        N::N
+        self.n
     }
 
     /// SHAKE256(PK.seed ‖ ADRS ‖ message, 8n), in general registers.
@@ -63,7 +60,7 @@ impl<B: Backend, N: Dimension> Shake<B, N> {
     ) {
         *states = [Default::default(); 25];
         for lane in 0..count {
-            let head = self.seed[..N::N / 8].iter().copied();
+            let head = self.seed[..self.n / 8].iter().copied();
             let words = head.chain(address(lane).little_endian());
             for (word, state) in words.zip(states.iter_mut()) {
                 state.as_mut()[lane] = word;
@@ -75,7 +72,7 @@ impl<B: Backend, N: Dimension> Shake<B, N> {
     /// Takes the messages after their addresses. It is apart from them, or the compiler would make this
     /// anew for each function that says which they are.
     fn absorb_messages(&self, messages: &[u8], message_len: usize, states: &mut States<B>) {
-        let (mut position, mut taken) = (N::N / 8 + 4, 0);
+        let (mut position, mut taken) = (self.n / 8 + 4, 0);
         loop {
             let now = (RATE_WORDS - position).min(message_len / 8 - taken);
             for (lane, message) in messages.chunks(message_len).enumerate() {
@@ -125,13 +122,19 @@ fn read<A: AsRef<[u64]>>(states: &[A], lane: usize, output: &mut [u8]) {
     }
 }
 
-impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
-    const N: usize = N::N;
+impl<B: Backend> Hash for Shake<B> {
     const LANES: usize = B::U64s::LANES;
 
-    type Lanes<'a> = ShakeLanes<'a, B, N>;
+    type Lanes<'a>
+        = ShakeLanes<'a, B>
+    where
+        B: 'a;
 
-    fn lanes(&self) -> ShakeLanes<'_, B, N> {
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn lanes(&self) -> ShakeLanes<'_, B> {
         ShakeLanes {
             hash: self,
             addresses: Default::default(),
@@ -140,18 +143,19 @@ impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
     }
 
     fn join_pairs(&self, nodes: &mut [u8], count: usize, address: impl Fn(usize) -> Address) {
+        let n = self.n;
         let mut states = [Default::default(); 25];
         for first in (0..count).step_by(Self::LANES) {
             let lanes = Self::LANES.min(count - first);
             if lanes == 1 {
-                let children = &nodes[2 * first * N::N..][..2 * N::N];
+                let children = &nodes[2 * first * n..][..2 * n];
                 let parent = self.single(&address(first), children);
-                nodes[first * N::N..][..N::N].copy_from_slice(&parent[..N::N]);
+                nodes[first * n..][..n].copy_from_slice(&parent[..n]);
                 continue;
             }
-            let pairs = &nodes[2 * first * N::N..][..2 * lanes * N::N];
+            let pairs = &nodes[2 * first * n..][..2 * lanes * n];
             self.absorb(lanes, pairs, |i| address(first + i), &mut states);
-            let parents = nodes[first * N::N..].chunks_exact_mut(N::N).take(lanes);
+            let parents = nodes[first * n..].chunks_exact_mut(n).take(lanes);
             for (i, parent) in parents.enumerate() {
                 read(&states, i, parent);
             }
@@ -159,19 +163,20 @@ impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
     }
 
     fn compress(&self, messages: &[u8], nodes: &mut [u8], address: impl Fn(usize) -> Address) {
-        let message_len = messages.len() / (nodes.len() / N::N);
+        let n = self.n;
+        let message_len = messages.len() / (nodes.len() / n);
         let mut states = [Default::default(); 25];
         let messages = messages.chunks(Self::LANES * message_len);
-        let nodes = nodes.chunks_mut(Self::LANES * N::N);
+        let nodes = nodes.chunks_mut(Self::LANES * n);
         for (i, (messages, nodes)) in messages.zip(nodes).enumerate() {
             let first = i * Self::LANES;
-            let lanes = nodes.len() / N::N;
+            let lanes = nodes.len() / n;
             if lanes == 1 {
-                nodes.copy_from_slice(&self.single(&address(first), messages)[..N::N]);
+                nodes.copy_from_slice(&self.single(&address(first), messages)[..n]);
                 continue;
             }
             self.absorb(lanes, messages, |i| address(first + i), &mut states);
-            for (i, node) in nodes.chunks_exact_mut(N::N).enumerate() {
+            for (i, node) in nodes.chunks_exact_mut(n).enumerate() {
                 read(&states, i, node);
             }
         }
@@ -189,13 +194,13 @@ impl<B: Backend, N: Dimension> Hash for Shake<B, N> {
 }
 
 /// Values in lanes, by words.
-pub(super) struct ShakeLanes<'a, B: Backend, N> {
-    hash: &'a Shake<B, N>,
+pub(super) struct ShakeLanes<'a, B: Backend> {
+    hash: &'a Shake<B>,
     addresses: [<B::U64s as Vector>::Array; 4],
     values: [<B::U64s as Vector>::Array; 4],
 }
 
-impl<B: Backend, N: Dimension> Lanes for ShakeLanes<'_, B, N> {
+impl<B: Backend> Lanes for ShakeLanes<'_, B> {
     fn set_address(&mut self, lane: usize, address: &Address) {
         for (words, word) in self.addresses.iter_mut().zip(address.little_endian()) {
             words.as_mut()[lane] = word;
@@ -216,22 +221,22 @@ impl<B: Backend, N: Dimension> Lanes for ShakeLanes<'_, B, N> {
         let b = self.hash.b;
         keccak::run(
             b,
-            Chain::<B::U64s, N> {
+            Chain::<B::U64s> {
                 token: b,
+                words: self.hash.n / 8,
                 seed: &self.hash.seed,
                 addresses: &mut self.addresses,
                 values: &mut self.values,
                 steps,
-                n: PhantomData,
             },
         );
     }
 }
 
-impl<B: Backend, N> Drop for ShakeLanes<'_, B, N> {
+impl<B: Backend> Drop for ShakeLanes<'_, B> {
     fn drop(&mut self) {
         wipe(&mut self.values);
     }
 }
 
-impl<B: Backend, N> ZeroizeOnDrop for ShakeLanes<'_, B, N> {}
+impl<B: Backend> ZeroizeOnDrop for ShakeLanes<'_, B> {}

@@ -70,10 +70,11 @@ impl<H: Hash> Leaves for KeyPairs<'_, H> {
 
     /// wots_pkGen (algorithm 6), and wots_sign (algorithm 7) on the way.
     fn compute(&self, first: u32, leaves: &mut [u8], mut revealed: Option<(u32, &mut [u8])>) {
+        let n = self.hash.n();
         let mut ends = [0; GROUP * MAX_CHAINS * MAX_N];
-        let ends = &mut ends[..GROUP * self.shape.chains(H::N) * H::N];
-        let calls = GROUP as u32 * self.shape.calls_per_key_pair(H::N);
-        for (i, leaves) in leaves.chunks_exact_mut(GROUP * H::N).enumerate() {
+        let ends = &mut ends[..GROUP * self.shape.chains(n) * n];
+        let calls = GROUP as u32 * self.shape.calls_per_key_pair(n);
+        for (i, leaves) in leaves.chunks_exact_mut(GROUP * n).enumerate() {
             let first = first + (i * GROUP) as u32;
             let revealed = revealed.as_mut().and_then(|(key_pair, signature)| {
                 let i = key_pair.checked_sub(first)? as usize;
@@ -94,7 +95,7 @@ impl<H: Hash> Leaves for KeyPairs<'_, H> {
 impl<H: Hash> KeyPairs<'_, H> {
     /// The ends of all chains of [`GROUP`] key pairs; `revealed` is that which signs.
     fn ends(&self, first: u32, ends: &mut [u8], mut revealed: Option<(usize, &mut [u8])>) {
-        let n = H::N;
+        let n = self.hash.n();
         let (chains, chain_len) = (self.shape.chains(n), self.shape.chain_len());
         let mut lanes = self.hash.lanes();
         for start in (0..GROUP * chains).step_by(H::LANES) {
@@ -150,7 +151,7 @@ pub(super) fn public_key<H: Hash>(
     signature: &[u8],
     public_key: &mut [u8],
 ) {
-    let n = H::N;
+    let n = hash.n();
     let (chains, chain_len) = (shape.chains(n), shape.chain_len());
     let digits = Digits::of(shape, message);
     let mut ends = [0; MAX_CHAINS * MAX_N];

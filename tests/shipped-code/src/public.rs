@@ -166,6 +166,13 @@ pub(crate) const LIST: &[Public] = &[
         step: "FIPS 205, algorithm 18, step 3, and what `sign_into` documents",
     },
     Public {
+        operations: &["slh-dsa sign, SK.seed"],
+        file: "slh_dsa/signing_key.rs",
+        functions: &["SigningKey::sign_into"],
+        reason: "whether signing has failed, as before",
+        step: "what `sign_into` documents",
+    },
+    Public {
         operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
         file: "slh_dsa/wots.rs",
         functions: &["KeyPairs::compute", "KeyPairs::ends"],
@@ -178,7 +185,7 @@ pub(crate) const LIST: &[Public] = &[
     Public {
         operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
         file: "kernel/slh_dsa/sha2.rs",
-        functions: &["Chain::run"],
+        functions: &["Chain::run_with"],
         reason: "how many steps of a chain there are, as before; whole chains, when a key is \
                  generated, depend on no secret",
         step: "FIPS 205, algorithm 5, step 2",
@@ -186,7 +193,7 @@ pub(crate) const LIST: &[Public] = &[
     Public {
         operations: &["slh-dsa sign, SK.seed", "slh-dsa sign, SK.prf"],
         file: "kernel/slh_dsa/shake.rs",
-        functions: &["Chain::run"],
+        functions: &["Chain::run_with"],
         reason: "the same with SHAKE",
         step: "FIPS 205, algorithm 5, step 2",
     },

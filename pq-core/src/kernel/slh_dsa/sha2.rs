@@ -5,32 +5,43 @@
 //! words.
 
 use core::array;
-use core::marker::PhantomData;
 
 use crate::arch::{Backend, Kernel, Portable, Sha256Instructions, U32s, Vector, Words};
-use crate::dimension::Dimension;
 use crate::kernel::sha2::{LanesOf, compress, compress_streams};
 
 /// Replaces every value by F(PK.seed, ADRS, value), `steps` times, and counts up the last
 /// field of ADRS after each.
 ///
-/// `N` is n, the length of a value in bytes: 16, 24 or 32. `V` are the words of all lanes.
-pub(crate) struct Chain<'a, V, N> {
+/// `V` are the words of all lanes.
+pub(crate) struct Chain<'a, V> {
+    /// n / 4, how many words a value has: 4, 6 or 8.
+    pub(crate) words: usize,
     /// The state after the block with PK.seed.
     pub(crate) midstate: &'a [u32; 8],
     /// ADRSᶜ and two bytes of zeros.
     pub(crate) addresses: &'a mut [V; 6],
-    /// n / 4 vectors.
+    /// So many vectors. What is left of those behind them means nothing.
     pub(crate) values: &'a mut [V; 8],
     pub(crate) steps: usize,
-    pub(crate) n: PhantomData<N>,
 }
 
-impl<B: Backend, N: Dimension> Kernel<B> for Chain<'_, LanesOf<B, u32>, N> {
+impl<B: Backend> Kernel<B> for Chain<'_, LanesOf<B, u32>> {
     type Output = ();
 
+    /// Compiled for each length, so that no place in a block has to be computed.
     #[inline(always)]
     fn run(self, b: B) {
+        match self.words {
+            4 => self.run_with(b, 4),
+            6 => self.run_with(b, 6),
+            _ => self.run_with(b, 8),
+        }
+    }
+}
+
+impl<V> Chain<'_, V> {
+    #[inline(always)]
+    fn run_with<B: Backend<U32s: Vector<Array = V>>>(self, b: B, words: usize) {
         let load = |array| <B::U32s as Vector>::load(b, array);
         let midstate = self
             .midstate
@@ -38,7 +49,8 @@ impl<B: Backend, N: Dimension> Kernel<B> for Chain<'_, LanesOf<B, u32>, N> {
         let mut address = self.addresses.each_ref().map(load);
         let mut value = self.values.each_ref().map(load);
         for _ in 0..self.steps {
-            value = compress::<_, _, true>(b, midstate, block::<B::U32s, N>(b, &address, &value));
+            let block = block::<B::U32s>(b, words, &address, &value);
+            value = compress::<_, _, true>(b, midstate, block);
             address[5] = address[5].add(<B::U32s as Vector>::splat(b, COUNT));
         }
         for (vector, array) in value.iter().zip(self.values) {
@@ -48,13 +60,14 @@ impl<B: Backend, N: Dimension> Kernel<B> for Chain<'_, LanesOf<B, u32>, N> {
     }
 }
 
-/// The same by the instructions that a CPU has for SHA-256.
-pub(crate) struct ChainStreams<'a, V, N>(pub(crate) Chain<'a, V, N>);
+/// The same by the instructions that a CPU has for SHA-256, of values of `WORDS` words: so fast that it
+/// matters whether the compiler knows where things belong in a block.
+pub(crate) struct ChainStreams<'a, V, const WORDS: usize>(pub(crate) Chain<'a, V>);
 
 /// How many messages side by side keep the instructions busy. Registers are for no more.
 const STREAMS: usize = 4;
 
-impl<S: Sha256Instructions, V, N: Dimension> Kernel<S> for ChainStreams<'_, V, N>
+impl<S: Sha256Instructions, V, const WORDS: usize> Kernel<S> for ChainStreams<'_, V, WORDS>
 where
     V: AsRef<[u32]> + AsMut<[u32]>,
 {
@@ -63,6 +76,7 @@ where
     #[inline(always)]
     fn run(self, s: S) {
         let Self(chain) = self;
+        debug_assert_eq!(chain.words, WORDS);
         let lanes = chain.values[0].as_ref().len();
         debug_assert!(lanes.is_multiple_of(STREAMS));
         let midstate = [s.pack(chain.midstate); STREAMS];
@@ -72,8 +86,9 @@ where
             let mut addresses = read_lanes(chain.addresses, first);
             let mut values = read_lanes(chain.values, first);
             for _ in 0..chain.steps {
-                let blocks =
-                    array::from_fn(|i| block::<u32, N>(Portable, &addresses[i], &values[i]));
+                // A closure for all would be a function of its own, by which signing takes half as long again.
+                let block = |i: usize| block::<u32>(Portable, WORDS, &addresses[i], &values[i]);
+                let blocks = [block(0), block(1), block(2), block(3)];
                 values = compress_streams(s, midstate, blocks).map(|state| s.unpack(state));
                 for address in &mut addresses {
                     address[5] = address[5].wrapping_add(COUNT);
@@ -105,32 +120,27 @@ const COUNT: u32 = 1 << 16;
 
 /// ADRSᶜ ‖ value ‖ padding.
 #[inline(always)]
-fn block<V: U32s, N: Dimension>(token: V::Token, address: &[V; 6], value: &[V; 8]) -> [V; 16] {
-    const {
-        assert!(N::N == 16 || N::N == 24 || N::N == 32);
-    }
-    let words = N::N / 4;
+fn block<V: U32s>(token: V::Token, words: usize, address: &[V; 6], value: &[V; 8]) -> [V; 16] {
     let mut block = [V::splat(token, 0); 16];
     block[..6].copy_from_slice(address);
     block[5] = block[5].add(value[0].shift_right::<16>());
-    for i in 1..words {
+    for i in 1..8 {
         block[5 + i] = value[i - 1].shift_in::<16>(value[i]);
     }
+    // the padding, in place of what is not of the value
     block[5 + words] = value[words - 1].shift_in::<16>(V::splat(token, 1 << 31));
-    let bits = 8 * (64 + 22 + N::N) as u32;
+    block[6 + words..].fill(V::splat(token, 0));
+    let bits = 8 * (64 + 22 + 4 * words) as u32;
     block[15] = V::splat(token, bits);
     block
 }
 
 #[cfg(test)]
 mod tests {
-    use core::marker::PhantomData;
-
     use sha2::block_api::compress256;
 
     use super::{Chain, ChainStreams};
     use crate::arch::{Backend, Sha256Instructions, Vector, on_each_backend};
-    use crate::dimension::{Dim, Dimension};
     use crate::kernel::sha2::LanesOf;
     use crate::test_random::Random;
 
@@ -157,7 +167,7 @@ mod tests {
     /// In lanes, and by the CPU's instructions.
     #[test]
     fn chains_match_textbook() {
-        fn check<B: Backend, N: Dimension>(b: B, steps: usize) {
+        fn check<B: Backend>(b: B, n: usize, steps: usize) {
             let mut random = Random::new(6);
             let midstate = core::array::from_fn(|_| random.bits() as u32);
             let mut addresses = [LanesOf::<B, u32>::default(); 6];
@@ -169,11 +179,11 @@ mod tests {
                 address[20..].fill(0);
                 let value: [u8; 32] = random.bytes();
                 put(&mut addresses, lane, &address);
-                put(&mut values[..N::N / 4], lane, &value);
+                put(&mut values[..n / 4], lane, &value);
                 expected[lane] = value;
                 for _ in 0..steps {
                     let address22 = address.first_chunk().expect("24 bytes");
-                    textbook(&midstate, address22, &mut expected[lane][..N::N]);
+                    textbook(&midstate, address22, &mut expected[lane][..n]);
                     address[21] += 1;
                 }
                 counted[lane] = address;
@@ -181,21 +191,25 @@ mod tests {
             for by_instructions in [false, true] {
                 let (mut addresses, mut values) = (addresses, values);
                 let chain = Chain {
+                    words: n / 4,
                     midstate: &midstate,
                     addresses: &mut addresses,
                     values: &mut values,
                     steps,
-                    n: PhantomData::<N>,
                 };
                 match b.sha256() {
-                    Some(instructions) if by_instructions => instructions.run(ChainStreams(chain)),
+                    Some(instructions) if by_instructions => match n {
+                        16 => instructions.run(ChainStreams::<_, 4>(chain)),
+                        24 => instructions.run(ChainStreams::<_, 6>(chain)),
+                        _ => instructions.run(ChainStreams::<_, 8>(chain)),
+                    },
                     None if by_instructions => continue,
                     _ => b.run(chain),
                 }
                 for lane in 0..B::U32s::LANES {
                     let word = |words: &LanesOf<B, u32>| words.as_ref()[lane].to_be_bytes();
                     let value = values.each_ref().map(word);
-                    assert_eq!(value.as_flattened()[..N::N], expected[lane][..N::N]);
+                    assert_eq!(value.as_flattened()[..n], expected[lane][..n]);
                     let address = addresses.each_ref().map(word);
                     assert_eq!(address.as_flattened(), counted[lane]);
                 }
@@ -204,9 +218,9 @@ mod tests {
 
         for steps in [0, 1, 2, 3, 7, 15] {
             on_each_backend!(b => {
-                check::<_, Dim<16>>(b, steps);
-                check::<_, Dim<24>>(b, steps);
-                check::<_, Dim<32>>(b, steps);
+                for n in [16, 24, 32] {
+                    check(b, n, steps);
+                }
             });
         }
     }
