@@ -75,9 +75,11 @@ pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
 pub use backend::{Backend, FromNumber, Kernel, Sha256Instructions};
-pub(crate) use choice::{Choice, InCrate, choose, dispatch};
+#[cfg(all(test, not(without_proofs)))]
+pub(crate) use choice::IntoChoice;
 #[cfg(test)]
-pub(crate) use choice::{IntoChoice, on_each_backend};
+pub(crate) use choice::on_each_backend;
+pub(crate) use choice::{Choice, InCrate, choose, dispatch};
 #[cfg(feature = "limit")]
 pub use choice::{chosen, lift_limit, limit};
 pub(crate) use in_place::{in_place, try_in_place};
