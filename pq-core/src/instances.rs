@@ -6,7 +6,7 @@
 //! generic: they are compiled once, with this crate, and everybody else's build is short.
 //!
 //! SLH-DSA's functions are compiled so with the feature `slh-dsa-instances` only, and else where
-//! they are used: its twelve sets take longer to compile than everything else together, and
+//! they are used: its twelve sets take half as long to compile as everything else together, and
 //! whoever does not use it need not wait for them.
 
 /// Defines a trait of operations, and implements it for parameter sets.
