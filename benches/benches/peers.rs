@@ -72,6 +72,11 @@ impl Options {
         self.bench && !self.test
     }
 
+    /// Whether what is measured is for the report.
+    fn keeps(&self) -> bool {
+        self.measures() && !self.quick && self.only.is_none()
+    }
+
     /// What to do with a parameter set, which is made only if one of its tables is wanted;
     /// `reported` comes on top of what is measured.
     fn run_set<O: Operation + PartialEq>(
@@ -135,7 +140,7 @@ impl Options {
     /// Prints a table, and keeps it for the report if it is a whole one.
     fn show(&self, group: &Group, sources: &str) -> Result<(), Box<dyn Error>> {
         print(group);
-        if !self.quick && self.only.is_none() {
+        if self.keeps() {
             keep(&results::folder()?, sources, &group.name, group)?;
         }
         Ok(())
@@ -147,6 +152,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     #[cfg(target_os = "linux")]
     if let Some([provider, table, folder]) = options.serve.as_deref() {
         return loopback::serve(provider, table, folder.as_ref());
+    }
+    if options.keeps() && !cfg!(feature = "pqclean") {
+        return Err(
+            "PQClean is not compiled in, which the report wants: `cargo bench -p benches --features pqclean`, \
+             or `--quick` for figures that are not kept"
+                .into(),
+        );
     }
     let sources = sources::hash(sources::repository())?;
 
@@ -219,7 +231,7 @@ fn measure_loopback(options: &Options, sources: &str) -> Result<(), Box<dyn Erro
     let only = |row: &str| options.only.as_ref().is_none_or(|only| row == only);
     for table in loopback::measure(&wanted, effort, only)? {
         println!("{table}");
-        if options.measures() && !options.quick && options.only.is_none() {
+        if options.keeps() {
             keep(&loopback::folder()?, sources, &table.name, &table)?;
         }
     }

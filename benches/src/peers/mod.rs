@@ -15,6 +15,7 @@ mod graviola;
 mod libcrux;
 pub mod openssl;
 mod pq_core;
+#[cfg(feature = "pqclean")]
 mod pqclean;
 mod rustcrypto;
 
@@ -25,7 +26,7 @@ use crate::schemes::{ml_dsa, ml_kem, slh_dsa};
 /// those that not every set or machine has.
 macro_rules! rows {
     (
-        $scheme:ident::$set:ident, [$($peer:ident),+],
+        $scheme:ident::$set:ident, [$($(#[$built:meta])? $peer:ident),+],
         [$($(#[$cfg:meta])? $maybe:path,)*]
     ) => {{
         let mut rows: Rows<$scheme::Operation> = Vec::new();
@@ -33,7 +34,7 @@ macro_rules! rows {
             let row = pq_core::OnBackend::<::pq_core::$scheme::$set, _>::new(backend);
             rows.push(Box::new(row));
         });
-        $(rows.push(Box::new($peer::$set));)+
+        $($(#[$built])? rows.push(Box::new($peer::$set));)+
         $($(#[$cfg])? {
             if let Some(row) = $maybe() {
                 rows.push(Box::new(row));
@@ -68,7 +69,7 @@ macro_rules! sets {
 
 sets! {
     /// The three sets of FIPS 203 by their names, and how to make them.
-    ML_KEM = ml_kem() by [rustcrypto, libcrux, pqclean, aws_lc_rs];
+    ML_KEM = ml_kem() by [rustcrypto, libcrux, #[cfg(feature = "pqclean")] pqclean, aws_lc_rs];
     MlKem512,
         #[cfg(target_arch = "x86_64")] libcrux::avx2_unpacked::MlKem512::detect;
     MlKem768,
@@ -81,7 +82,7 @@ sets! {
 sets! {
     /// The three sets of FIPS 204 by their names, and how to make them with so many messages
     /// to sign.
-    ML_DSA = ml_dsa(messages) by [rustcrypto, libcrux, pqclean, aws_lc_rs];
+    ML_DSA = ml_dsa(messages) by [rustcrypto, libcrux, #[cfg(feature = "pqclean")] pqclean, aws_lc_rs];
     MlDsa44;
     MlDsa65;
     MlDsa87;
@@ -89,7 +90,7 @@ sets! {
 
 sets! {
     /// The twelve sets of FIPS 205 by their names, and how to make them.
-    SLH_DSA = slh_dsa() by [rustcrypto, fips205, pqclean];
+    SLH_DSA = slh_dsa() by [rustcrypto, fips205, #[cfg(feature = "pqclean")] pqclean];
     SlhDsaShake128f;
     SlhDsaShake192f;
     SlhDsaShake256f;

@@ -1,4 +1,4 @@
-//! Writes the page of a machine and its charts from what `cargo bench -p benches` measured, and what
+//! Writes the page of a machine and its charts from what `cargo bench -p benches --features pqclean` measured, and what
 //! follows from all pages: `BENCHMARKS.md`, README's figures, and the first lines of pages that are
 //! older than the code.
 //!
@@ -106,7 +106,10 @@ fn measured() -> Result<Tables, Box<dyn Error>> {
     let groups = match results::load(&folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let folder = folder.display();
-            return Err(format!("{folder}: {error}; run `cargo bench -p benches` first").into());
+            return Err(format!(
+                "{folder}: {error}; run `cargo bench -p benches --features pqclean` first"
+            )
+            .into());
         }
         loaded => loaded?,
     };

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use std::{env, fs};
 
 use benches::peers::openssl;
-use cargo_metadata::MetadataCommand;
+use cargo_metadata::{CargoOpt, MetadataCommand};
 use spki::der::DateTime;
 
 use crate::goals::class::Class;
@@ -100,6 +100,8 @@ fn openssl() -> String {
 fn versions(packages: &[&str]) -> Result<String, Box<dyn Error>> {
     let metadata = MetadataCommand::new()
         .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        // those who are compiled on demand
+        .features(CargoOpt::AllFeatures)
         .exec()?;
     let versions: Vec<_> = metadata
         .packages
@@ -123,6 +125,14 @@ fn date(time: SystemTime) -> Result<String, Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_peer_has_a_version() {
+        let versions = versions(&PEERS).unwrap();
+        for peer in PEERS {
+            assert!(versions.contains(&format!("{peer} ")), "{peer}");
+        }
+    }
 
     #[test]
     fn rows_are_read() {

@@ -57,7 +57,7 @@ fn introduction(page: &mut String, place: &Place) -> Result<(), Box<dyn Error>> 
 Every operation and whole TLS handshakes beside other people's implementations, on the same
 inputs, in one run. Written by
 
-    cargo bench -p benches && cargo run --profile bench -p benches --bin report -- --machine {machine}
+    cargo bench -p benches --features pqclean && cargo run --profile bench -p benches --bin report -- --machine {machine}
 
 [benches/README.md]({}) says what exactly is measured, and who the peers
 are. Times are medians of the thread's CPU time, samples of all rows of a table taken in turn.
