@@ -5,10 +5,10 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 use super::address::Address;
 use super::hash::{Hash, Lanes};
 use super::params::{MAX_DIGEST_LEN, MAX_N};
-use crate::arch::{Backend, Sha256Instructions, Vector};
+use crate::arch::{Backend, Vector};
 use crate::hash::sha2::{Hasher, SHA256, SHA512};
 use crate::kernel::sha2::{CompressLanes, LanesOf, Word};
-use crate::kernel::slh_dsa::sha2::{Chain, ChainStreams};
+use crate::kernel::slh_dsa::sha2::Chain;
 use crate::secret::wipe;
 
 /// SHA-256 and SHA-512 in their roles, with PK.seed.
@@ -355,11 +355,7 @@ impl<B: Backend> Lanes for Sha2Lanes<'_, B> {
             steps,
         };
         match b.sha256() {
-            Some(instructions) if B::U32s::LANES < 16 => match chain.words {
-                4 => instructions.run(ChainStreams::<_, 4>(chain)),
-                6 => instructions.run(ChainStreams::<_, 6>(chain)),
-                _ => instructions.run(ChainStreams::<_, 8>(chain)),
-            },
+            Some(instructions) if B::U32s::LANES < 16 => chain.run_by(instructions),
             _ => b.run(chain),
         }
     }

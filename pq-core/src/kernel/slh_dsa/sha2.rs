@@ -60,9 +60,20 @@ impl<V> Chain<'_, V> {
     }
 }
 
-/// The same by the instructions that a CPU has for SHA-256, of values of `WORDS` words: so fast that it
-/// matters whether the compiler knows where things belong in a block.
-pub(crate) struct ChainStreams<'a, V, const WORDS: usize>(pub(crate) Chain<'a, V>);
+impl<V: AsRef<[u32]> + AsMut<[u32]>> Chain<'_, V> {
+    /// The same by the instructions that a CPU has for SHA-256.
+    pub(crate) fn run_by<S: Sha256Instructions>(self, instructions: S) {
+        match self.words {
+            4 => instructions.run(ChainStreams::<_, 4>(self)),
+            6 => instructions.run(ChainStreams::<_, 6>(self)),
+            _ => instructions.run(ChainStreams::<_, 8>(self)),
+        }
+    }
+}
+
+/// A chain of values of `WORDS` words: instructions are so fast that it matters whether the compiler knows
+/// where things belong in a block.
+struct ChainStreams<'a, V, const WORDS: usize>(Chain<'a, V>);
 
 /// How many messages side by side keep the instructions busy. Registers are for no more.
 const STREAMS: usize = 4;
@@ -139,8 +150,8 @@ fn block<V: U32s>(token: V::Token, words: usize, address: &[V; 6], value: &[V; 8
 mod tests {
     use sha2::block_api::compress256;
 
-    use super::{Chain, ChainStreams};
-    use crate::arch::{Backend, Sha256Instructions, Vector, on_each_backend};
+    use super::Chain;
+    use crate::arch::{Backend, Vector, on_each_backend};
     use crate::kernel::sha2::LanesOf;
     use crate::test_random::Random;
 
@@ -198,11 +209,7 @@ mod tests {
                     steps,
                 };
                 match b.sha256() {
-                    Some(instructions) if by_instructions => match n {
-                        16 => instructions.run(ChainStreams::<_, 4>(chain)),
-                        24 => instructions.run(ChainStreams::<_, 6>(chain)),
-                        _ => instructions.run(ChainStreams::<_, 8>(chain)),
-                    },
+                    Some(instructions) if by_instructions => chain.run_by(instructions),
                     None if by_instructions => continue,
                     _ => b.run(chain),
                 }
