@@ -160,7 +160,13 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ) -> Result<Certificate, AuthorityError> {
         let number = SerialNumber::random()?;
         let builder = builder.serial_number(number.as_bytes());
-        self.keep(&self.sign(builder, key, number, CA_PROFILE, by, now)?)
+        let ordered = Ordered {
+            key,
+            algorithm: KeyAlgorithm::of(key)?,
+            profile: CA_PROFILE,
+            by,
+        };
+        self.keep(&self.sign(builder, &ordered, number, now)?)
     }
 
     /// Takes back a certificate that this CA issued, for good unless the reason is a hold. `by` is who says so.
@@ -270,19 +276,23 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let profile = permitted.profile().name();
         let builder = permitted.into_certificate();
         let builder = builder.serial_number(number.as_bytes());
-        self.sign(builder, order.key, number, profile, by, now)
+        let ordered = Ordered {
+            key: order.key,
+            algorithm: order.wanted.key.algorithm(),
+            profile,
+            by,
+        };
+        self.sign(builder, &ordered, number, now)
     }
 
     fn sign<K>(
         &self,
         builder: CertificateBuilder<K>,
-        key: &dyn SubjectKey,
+        ordered: &Ordered<'_>,
         serial_number: SerialNumber,
-        profile: &str,
-        by: &str,
         at: UnixTime,
     ) -> Result<NewEntry<'static>, AuthorityError> {
-        let tbs = self.issuer.prepare(builder, key)?;
+        let tbs = self.issuer.prepare(builder, ordered.key)?;
         let names = tbs.alternative_names();
         let issued = Issued {
             serial_number,
@@ -291,11 +301,12 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             names: names.iter().map(ToString::to_string).collect(),
             not_before: tbs.not_before(),
             not_after: tbs.not_after(),
-            profile: profile.into(),
-            key_algorithm: KeyAlgorithm::of(key)?
+            profile: ordered.profile.into(),
+            key_algorithm: ordered
+                .algorithm
                 .map_or("unknown", KeyAlgorithm::name)
                 .into(),
-            by: by.into(),
+            by: ordered.by.into(),
             at,
         };
         Ok(NewEntry {
@@ -331,6 +342,14 @@ impl<S, L> fmt::Debug for Authority<S, L> {
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
+}
+
+/// What the ledger is told of a certificate that it does not say itself, and the key that it is for.
+struct Ordered<'a> {
+    key: &'a dyn SubjectKey,
+    algorithm: Option<KeyAlgorithm>,
+    profile: &'a str,
+    by: &'a str,
 }
 
 /// The profile of CAs' certificates in the ledger, which is none of a policy's.

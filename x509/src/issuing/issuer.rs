@@ -1,5 +1,5 @@
-use der::Decode;
 use der::asn1::OctetString;
+use der::referenced::RefToOwned;
 use sha2::{Digest, Sha256};
 use spki::SubjectPublicKeyInfoOwned;
 use x509_cert::certificate::Version;
@@ -17,7 +17,7 @@ use crate::certificate::{
 };
 use crate::encoding::to_der;
 use crate::errors::describe;
-use crate::keys::{Algorithm, KeyError, Signer, SubjectKey, algorithm_of_spki};
+use crate::keys::{Algorithm, KeyError, Signer, SubjectKey, algorithm_of_spki, read_spki};
 
 /// A CA: a certificate and the key that belongs to it.
 ///
@@ -38,7 +38,7 @@ impl<S: Signer> Issuer<S> {
     pub fn self_signed(builder: CertificateBuilder<Ca>, signer: S) -> Result<Self, IssueError> {
         let key = SubjectInfo::read(&signer)?;
         let name = builder.subject.to_name()?;
-        let certificate = prepare(&builder, &key, name, None)?.sign(&signer)?;
+        let certificate = prepare(&builder, key, name, None)?.sign(&signer)?;
         Ok(Self {
             certificate,
             signer,
@@ -124,7 +124,7 @@ impl<S: Signer> Issuer<S> {
         }
         let key = SubjectInfo::read(subject)?;
         let issuer = self.certificate.subject().clone();
-        prepare(&builder, &key, issuer, Some(&self.key_id()?))
+        prepare(&builder, key, issuer, Some(&self.key_id()?))
     }
 
     /// Issues a revocation list. Certificates say where to find it by
@@ -174,9 +174,9 @@ struct SubjectInfo {
 impl SubjectInfo {
     fn read(key: &(impl SubjectKey + ?Sized)) -> Result<Self, IssueError> {
         let der = key.spki();
-        let spki = SubjectPublicKeyInfoOwned::from_der(&der).map_err(KeyError::from)?;
+        let spki = read_spki(&der)?;
         // Never certify a key that its standard refuses.
-        let algorithm = match algorithm_of_spki(&der) {
+        let algorithm = match algorithm_of_spki(&spki) {
             Ok(algorithm) => Some(algorithm),
             Err(KeyError::UnsupportedAlgorithm(_)) => None,
             Err(KeyError::HashMlDsa(_)) => return Err(IssueError::HashMlDsa),
@@ -187,7 +187,7 @@ impl SubjectInfo {
         Ok(Self {
             algorithm,
             key_id: hash[..20].to_vec(),
-            spki,
+            spki: spki.ref_to_owned(),
         })
     }
 }
@@ -195,7 +195,7 @@ impl SubjectInfo {
 /// Fills in a certificate. Without `issuer_key_id` it is for its own issuer to sign.
 fn prepare<K>(
     builder: &CertificateBuilder<K>,
-    key: &SubjectInfo,
+    key: SubjectInfo,
     issuer: Name,
     issuer_key_id: Option<&[u8]>,
 ) -> Result<TbsCertificate, IssueError> {
@@ -222,7 +222,7 @@ fn prepare<K>(
     }
     let mut extensions = builder.extensions(&subject)?;
     extensions.push(encode_extension(true, &KeyUsage(usages))?);
-    let key_id = SubjectKeyIdentifier(OctetString::new(key.key_id.as_slice())?);
+    let key_id = SubjectKeyIdentifier(OctetString::new(key.key_id)?);
     extensions.push(encode_extension(false, &key_id)?);
     if let Some(id) = issuer_key_id {
         let id = AuthorityKeyIdentifier {
@@ -247,7 +247,7 @@ fn prepare<K>(
         issuer,
         validity,
         subject,
-        subject_public_key_info: key.spki.clone(),
+        subject_public_key_info: key.spki,
         extensions,
     })
 }

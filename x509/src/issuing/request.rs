@@ -98,9 +98,8 @@ impl CertificateRequest {
         self,
         algorithms: &[&'static dyn SignatureVerificationAlgorithm],
     ) -> Result<VerifiedRequest, RequestError> {
-        let key = &self.parsed.info.public_key;
-        let spki = to_der(key)?;
-        match algorithm_of_spki(&spki) {
+        let key = self.parsed.info.public_key.owned_to_ref();
+        match algorithm_of_spki(&key) {
             Ok(Algorithm::Kem(algorithm)) => {
                 return Err(KeyError::NotASignatureKey(algorithm).into());
             }
@@ -108,10 +107,10 @@ impl CertificateRequest {
             Ok(Algorithm::Signature(_)) | Err(KeyError::UnsupportedAlgorithm(_)) => {}
             Err(error) => return Err(error.into()),
         }
-        signed::verify(&self.der, &key.owned_to_ref(), algorithms)?;
+        signed::verify(&self.der, &key, algorithms)?;
         Ok(VerifiedRequest {
             names: requested_names(&self.parsed.info)?,
-            spki,
+            spki: to_der(&key)?,
             request: self,
         })
     }

@@ -28,7 +28,7 @@ pub use message::{HashedMessage, MessageHasher, SignatureOptions, SigningVariant
 pub use private_key::{DecapsulationKey, PrivateKey, SigningKey};
 #[cfg(feature = "encryption")]
 pub(crate) use private_key_info::check_pkcs8;
-pub(crate) use public_key::algorithm_of_spki;
 pub use public_key::{EncapsulationKey, PublicKey, VerifyingKey};
+pub(crate) use public_key::{algorithm_of_spki, read_spki};
 pub use random::RandomnessError;
 pub use signer::{SignError, Signer, SubjectKey};

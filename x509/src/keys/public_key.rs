@@ -447,7 +447,11 @@ key_struct_methods!(VerifyingKey: SignatureAlgorithm, EncapsulationKey: KemAlgor
 const PEM_LABEL: &str = "PUBLIC KEY";
 
 fn parse(der: &[u8]) -> Result<PublicKey, KeyError> {
-    let (algorithm, pre_hash, bytes) = fields(der)?;
+    public_key(&read_spki(der)?)
+}
+
+fn public_key(spki: &SubjectPublicKeyInfoRef<'_>) -> Result<PublicKey, KeyError> {
+    let (algorithm, pre_hash, bytes) = fields(spki)?;
     match algorithm {
         Algorithm::Signature(algorithm) => {
             VerifyingKey::new(algorithm, pre_hash, bytes).map(PublicKey::Verifying)
@@ -460,22 +464,29 @@ fn parse(der: &[u8]) -> Result<PublicKey, KeyError> {
 
 /// The algorithm of a key that its standard accepts, for those who don't use the key: what
 /// verifying takes is not computed.
-pub(crate) fn algorithm_of_spki(der: &[u8]) -> Result<Algorithm, KeyError> {
-    match fields(der)? {
+pub(crate) fn algorithm_of_spki(spki: &SubjectPublicKeyInfoRef<'_>) -> Result<Algorithm, KeyError> {
+    match fields(spki)? {
         // Any bytes of this length are a key (FIPS 204, algorithm 23; FIPS 205, figure 16).
         (algorithm @ Algorithm::Signature(_), _, bytes)
             if bytes.len() == algorithm.public_key_len() =>
         {
             Ok(algorithm)
         }
-        _ => parse(der).map(|key| key.algorithm()),
+        _ => public_key(spki).map(|key| key.algorithm()),
     }
 }
 
-/// What a SubjectPublicKeyInfo says: the algorithm, the hash function of HashSLH-DSA, and the raw key.
-fn fields(der: &[u8]) -> Result<(Algorithm, Option<&'static PreHashRow>, &[u8]), KeyError> {
+/// Reads the DER of a SubjectPublicKeyInfo, of any algorithm.
+pub(crate) fn read_spki(der: &[u8]) -> Result<SubjectPublicKeyInfoRef<'_>, KeyError> {
     let spki = SubjectPublicKeyInfoRef::from_der(der)?;
     syntax::check(der)?;
+    Ok(spki)
+}
+
+/// What a SubjectPublicKeyInfo says: the algorithm, the hash function of HashSLH-DSA, and the raw key.
+fn fields<'a>(
+    spki: &SubjectPublicKeyInfoRef<'a>,
+) -> Result<(Algorithm, Option<&'static PreHashRow>, &'a [u8]), KeyError> {
     let bytes = whole_octets(spki.subject_public_key)?;
     let (algorithm, pre_hash) = Algorithm::of_key(&spki.algorithm)?;
     Ok((algorithm, pre_hash, bytes))

@@ -49,11 +49,7 @@ impl KeyAlgorithm {
     ///
     /// [`KeyError::Der`] if the key's SubjectPublicKeyInfo is malformed.
     pub fn of(key: &(impl SubjectKey + ?Sized)) -> Result<Option<Self>, KeyError> {
-        Ok(match AskedKey::read(key)? {
-            AskedKey::Of(algorithm) => Some(algorithm),
-            AskedKey::Rsa { .. } => Some(Self::Rsa),
-            AskedKey::Unknown(_) => None,
-        })
+        Ok(AskedKey::read(key)?.algorithm())
     }
 
     /// Every algorithm.
@@ -146,6 +142,15 @@ impl AskedKey {
             },
             _ => Self::Unknown(oid),
         })
+    }
+
+    /// `None` if it is none that a policy names.
+    pub(crate) fn algorithm(self) -> Option<KeyAlgorithm> {
+        match self {
+            Self::Of(algorithm) => Some(algorithm),
+            Self::Rsa { .. } => Some(KeyAlgorithm::Rsa),
+            Self::Unknown(_) => None,
+        }
     }
 
     fn on_curve(algorithm: &AlgorithmIdentifierRef<'_>) -> Self {
