@@ -17,7 +17,14 @@ pub struct NewEntry<'a> {
 impl NewEntry<'_> {
     /// The certificate as PEM.
     pub fn to_pem(&self) -> String {
-        pem::encode("CERTIFICATE", &self.certificate)
+        let mut text = String::new();
+        self.append_pem(&mut text);
+        text
+    }
+
+    /// [`to_pem`](Self::to_pem) behind what a text already has, such as other certificates.
+    pub fn append_pem(&self, text: &mut String) {
+        pem::append(text, "CERTIFICATE", &self.certificate);
     }
 }
 

@@ -10,13 +10,16 @@ use base64_simd::STANDARD;
 const LINE: usize = 64;
 
 /// Appends the lines of some bytes.
-pub(super) fn encode(bytes: &[u8], to: &mut Vec<u8>) {
+pub(super) fn append(text: &mut String, bytes: &[u8]) {
     // In one go: for each line alone, it takes three times as long.
     let characters = STANDARD.encode_to_string(bytes);
-    to.reserve(characters.len() + characters.len().div_ceil(LINE));
-    for line in characters.as_bytes().chunks(LINE) {
-        to.extend_from_slice(line);
-        to.push(b'\n');
+    text.reserve(characters.len() + characters.len().div_ceil(LINE));
+    let mut rest = characters.as_str();
+    while !rest.is_empty() {
+        let (line, after) = rest.split_at(LINE.min(rest.len()));
+        text.push_str(line);
+        text.push('\n');
+        rest = after;
     }
 }
 
@@ -38,9 +41,9 @@ mod tests {
     use super::*;
 
     fn lines(bytes: &[u8]) -> Vec<u8> {
-        let mut text = Vec::new();
-        encode(bytes, &mut text);
-        text
+        let mut text = String::new();
+        append(&mut text, bytes);
+        text.into_bytes()
     }
 
     /// What lines are is held against another implementation where they are in blocks.

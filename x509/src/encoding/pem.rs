@@ -43,14 +43,28 @@ pub fn decode_all(text: &str, label: &'static str) -> Result<Vec<Zeroizing<Vec<u
 ///
 /// If the label has other characters than RFC 7468 allows.
 pub fn encode(label: &'static str, der: &[u8]) -> String {
+    let mut text = String::new();
+    append(&mut text, label, der);
+    text
+}
+
+/// [`encode`], behind what a text already has: that of many blocks is not copied for each.
+///
+/// # Panics
+///
+/// As [`encode`] does.
+pub fn append(text: &mut String, label: &'static str, der: &[u8]) {
     if !is_public(label) {
-        return pem::encode_string(label, LineEnding::LF, der)
-            .expect("labels are constants, and the length of a block overflows no usize");
+        let block = pem::encode_string(label, LineEnding::LF, der);
+        let block =
+            block.expect("labels are constants, and the length of a block overflows no usize");
+        text.push_str(&Zeroizing::new(block));
+        return;
     }
-    let mut text = format!("-----BEGIN {label}-----\n").into_bytes();
-    base64::encode(der, &mut text);
-    text.extend_from_slice(format!("-----END {label}-----\n").as_bytes());
-    String::from_utf8(text).expect("all of it is ASCII")
+    for (word, contents) in [("BEGIN", der), ("END", &[])] {
+        text.extend(["-----", word, " ", label, "-----\n"]);
+        base64::append(text, contents);
+    }
 }
 
 /// Whether everybody may know what is in blocks with this label, so that how long it takes to read them

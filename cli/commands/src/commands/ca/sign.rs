@@ -250,7 +250,7 @@ impl<'a> Work<'a> {
             self.outcomes[made.outcome].issued(&entry.issued);
             let file = &mut self.files[made.file];
             file.issued.push(entry.issued.serial_number);
-            file.pem.push_str(&entry.to_pem());
+            entry.append_pem(&mut file.pem);
         }
         Ok(())
     }
