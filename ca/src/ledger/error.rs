@@ -1,5 +1,5 @@
 use core::error::Error;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use super::serial_number::{NoRandomness, SerialNumber};
@@ -77,7 +77,7 @@ pub enum LedgerError {
     },
     /// A file can't be read or written. What was to be kept may be in the ledger nevertheless, if
     /// it was the disk that failed.
-    #[error("can't {doing} {path}: {cause}")]
+    #[error("can't {doing} {path}: {cause}; {}", advice(.cause))]
     Io {
         /// What was to be done, as a verb.
         doing: &'static str,
@@ -93,4 +93,17 @@ pub enum LedgerError {
     /// do.
     #[error("{0}")]
     Other(Box<dyn Error + Send + Sync>),
+}
+
+fn advice(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room there, and do it again",
+        ErrorKind::PermissionDenied => {
+            "run this as the user whose ledger it is, or have that user allow it"
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            "mount it so that it can be written, or move the CA's folder"
+        }
+        _ => "mend that, and look in the ledger for what was done before you do it again",
+    }
 }

@@ -740,6 +740,30 @@ fn the_roots_key_is_needed_for_the_roots_list_alone() {
     folder.pqtls("ca crl --root --out root.crl").ok();
 }
 
+/// The disk has no room for what the ledger keeps at once.
+#[cfg(unix)]
+#[test]
+fn of_certificates_that_the_ledger_cant_keep_none_is_issued() {
+    let folder = folder_with_ca();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    let request = folder.pqtls("cert request a.key --name a.example.org");
+    folder.write("many.csr", request.ok().repeat(20));
+    let journal = || fs::metadata(folder.path().join("ca/ledger/journal")).unwrap();
+    let before = journal().len();
+
+    // A part of the record fits, in blocks of 512 bytes or of 1024.
+    folder
+        .shell("trap '' XFSZ; ulimit -f 64; pqtls ca sign many.csr --out all.pem")
+        .fails(3, "can't write ca/ledger/journal: ");
+    assert!(journal().len() <= before);
+    let listed = folder.pqtls("ca list --name a.example.org");
+    assert_eq!(listed.ok().lines().count(), 1, "{}", listed.ok());
+
+    folder.pqtls("ca sign many.csr --out all.pem").ok();
+    let listed = folder.pqtls("ca list --name a.example.org");
+    assert_eq!(listed.ok().lines().count(), 21);
+}
+
 #[test]
 fn a_certificate_that_was_issued_and_not_written_is_not_lost() {
     let folder = folder_with_ca();
