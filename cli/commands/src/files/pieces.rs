@@ -29,7 +29,7 @@ impl Source {
             from: self.open()?,
             mark,
             limit,
-            buffer: Zeroizing::new(vec![0; CHUNK]),
+            buffer: Zeroizing::new(vec![0; FIRST]),
             start: 0,
             end: 0,
             is_at_end: false,
@@ -77,8 +77,10 @@ impl Pieces {
     /// Reads on, and makes room before.
     fn read(&mut self) -> Result<(), InputError> {
         let kept = self.start..self.end;
-        if kept.len() > self.buffer.len() / 2 {
-            let mut larger = Zeroizing::new(vec![0; 2 * self.buffer.len()]);
+        let len = self.buffer.len();
+        let is_of_large_file = self.end == len && len < CHUNK;
+        if kept.len() > len / 2 || is_of_large_file {
+            let mut larger = Zeroizing::new(vec![0; CHUNK.max(2 * len)]);
             larger[..kept.len()].copy_from_slice(&self.buffer[kept]);
             self.buffer = larger;
         } else {
@@ -99,7 +101,11 @@ impl Pieces {
     }
 }
 
-/// A hundred requests, and more than standard input buffers, where nothing would be wiped.
+/// Most requests, and to wipe no more takes a tenth of what signing does. The half of it is as much as standard
+/// input buffers: for so much or more it reads past its buffer, which nobody wipes.
+const FIRST: usize = 16 * 1024;
+
+/// A hundred requests.
 const CHUNK: usize = 256 * 1024;
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
-use core::mem;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc;
 use std::{fs, thread};
 
-use zeroize::Zeroizing;
+use zeroize::Zeroize;
 
 use super::source::{InputError, Source};
 
@@ -49,29 +48,26 @@ impl Source {
 }
 
 fn stream(mut from: impl Read + Send, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
-    let mut first = Zeroizing::new(vec![0; PIECE]);
-    let len = fill(&mut from, &mut first)?;
-    take(&first[..len]);
-    if len < PIECE {
+    let mut first = Piece::new();
+    first.fill(&mut from)?;
+    take(first.filled());
+    if !first.is_full() {
         // Most files are small, and need no thread.
-        return Ok(len as u64);
+        return Ok(first.len as u64);
     }
     thread::scope(|scope| {
         let (free, to_fill) = mpsc::channel();
         let (filled, to_take) = mpsc::channel();
-        for piece in [first]
-            .into_iter()
-            .chain((1..PIECES).map(|_| Zeroizing::new(vec![0; PIECE])))
-        {
+        for piece in [first].into_iter().chain((1..PIECES).map(|_| Piece::new())) {
             // Its reader is below.
             let _ = free.send(piece);
         }
         thread::Builder::new().spawn_scoped(scope, move || read(from, &to_fill, &filled))?;
         let mut total = PIECE as u64;
         for piece in to_take {
-            let (piece, len) = piece?;
-            take(&piece[..len]);
-            total += len as u64;
+            let piece = piece?;
+            take(piece.filled());
+            total += piece.len as u64;
             // The reader is gone if this was the last one.
             let _ = free.send(piece);
         }
@@ -82,31 +78,80 @@ fn stream(mut from: impl Read + Send, mut take: impl FnMut(&[u8])) -> io::Result
 /// As much as is read without a thread.
 const SMALL: u64 = PIECE as u64;
 
-/// Pieces that a thread reads ahead. They are wiped, since what is in them may be to be encrypted.
+/// What is read at once. It is wiped, since what is in it may be to be encrypted: as far as it was ever
+/// filled, as to wipe all of it takes longer than to read a small file.
+struct Piece {
+    bytes: Vec<u8>,
+    /// How much of it is filled.
+    len: usize,
+    /// How much of it was.
+    written: usize,
+}
+
+impl Piece {
+    fn new() -> Self {
+        Self {
+            bytes: vec![0; PIECE],
+            len: 0,
+            written: 0,
+        }
+    }
+
+    fn filled(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// One that is not is the last.
+    fn is_full(&self) -> bool {
+        self.len == PIECE
+    }
+
+    /// Reads until it is full or there is nothing more.
+    fn fill(&mut self, from: &mut impl Read) -> io::Result<()> {
+        self.len = 0;
+        while !self.is_full() {
+            match from.read(&mut self.bytes[self.len..]) {
+                Ok(0) => break,
+                Ok(read) => self.len += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            self.written = self.written.max(self.len);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.bytes[..self.written].zeroize();
+    }
+}
+
+/// Pieces that a thread reads ahead.
 struct ReadAhead {
-    free: mpsc::Sender<Zeroizing<Vec<u8>>>,
+    free: mpsc::Sender<Piece>,
     filled: mpsc::Receiver<Filled>,
-    piece: Zeroizing<Vec<u8>>,
+    /// None yet, at the beginning.
+    piece: Option<Piece>,
     /// How much of the piece was made use of.
     taken: usize,
-    len: usize,
 }
 
 impl ReadAhead {
     fn of(from: impl Read + Send + 'static) -> io::Result<Self> {
         let (free, to_fill) = mpsc::channel();
         let (filling, filled) = mpsc::channel();
-        for _ in 1..PIECES {
+        for _ in 0..PIECES {
             // Its reader is below.
-            let _ = free.send(Zeroizing::new(vec![0; PIECE]));
+            let _ = free.send(Piece::new());
         }
         thread::Builder::new().spawn(move || read(from, &to_fill, &filling))?;
         Ok(Self {
             free,
             filled,
-            piece: Zeroizing::new(vec![0; PIECE]),
-            taken: PIECE,
-            len: PIECE,
+            piece: None,
+            taken: 0,
         })
     }
 }
@@ -123,15 +168,18 @@ impl BufRead for ReadAhead {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         // A piece that is not full is the last one. Without one the thread failed, before or just now, and
         // what was read is not all.
-        if self.taken == self.len && self.len == PIECE {
+        let is_taken = |piece: &Piece| piece.is_full() && self.taken == PIECE;
+        if self.piece.as_ref().is_none_or(is_taken) {
             let gone = |_| io::Error::other("what reads it has failed");
-            let (piece, len) = self.filled.recv().map_err(gone)??;
-            let taken = mem::replace(&mut self.piece, piece);
-            (self.taken, self.len) = (0, len);
-            // The thread is gone if this was the last one.
-            let _ = self.free.send(taken);
+            let piece = self.filled.recv().map_err(gone)??;
+            self.taken = 0;
+            if let Some(taken) = self.piece.replace(piece) {
+                // The thread is gone if this was the last one.
+                let _ = self.free.send(taken);
+            }
         }
-        Ok(&self.piece[self.taken..self.len])
+        let filled = self.piece.as_ref().map_or(&[][..], Piece::filled);
+        Ok(&filled[self.taken..])
     }
 
     fn consume(&mut self, len: usize) {
@@ -139,36 +187,17 @@ impl BufRead for ReadAhead {
     }
 }
 
-/// A piece and how much of it is filled.
-type Filled = io::Result<(Zeroizing<Vec<u8>>, usize)>;
+type Filled = io::Result<Piece>;
 
 /// Fills pieces until there is nothing more, or until nobody takes any.
-fn read(
-    mut from: impl Read,
-    to_fill: &mpsc::Receiver<Zeroizing<Vec<u8>>>,
-    filled: &mpsc::Sender<Filled>,
-) {
+fn read(mut from: impl Read, to_fill: &mpsc::Receiver<Piece>, filled: &mpsc::Sender<Filled>) {
     for mut piece in to_fill {
-        let len = fill(&mut from, &mut piece);
-        let is_last = !matches!(len, Ok(PIECE));
-        if filled.send(len.map(|len| (piece, len))).is_err() || is_last {
+        let piece = piece.fill(&mut from).map(|()| piece);
+        let is_last = !piece.as_ref().is_ok_and(Piece::is_full);
+        if filled.send(piece).is_err() || is_last {
             return;
         }
     }
-}
-
-/// Reads until the piece is full or there is nothing more.
-fn fill(from: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
-    let mut len = 0;
-    while len < piece.len() {
-        match from.read(&mut piece[len..]) {
-            Ok(0) => break,
-            Ok(read) => len += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(len)
 }
 
 #[cfg(test)]
