@@ -101,7 +101,7 @@ impl Pieces {
     }
 }
 
-/// Most requests, and to wipe no more takes a tenth of what signing does. The half of it is as much as standard
+/// More than most requests are, and soon wiped. The half of it is as much as standard
 /// input buffers: for so much or more it reads past its buffer, which nobody wipes.
 const FIRST: usize = 16 * 1024;
 

@@ -62,6 +62,10 @@ Examples:
   $ mkdir signed && pqtls ca sign *.csr --out-dir signed
   $ cat *.csr | pqtls ca sign - --out all.pem";
 
+/// So many requests of a file are verified before the first of them is signed. What verifies and what signs
+/// don't fit into the CPU's cache of code together: in turn for each request, all takes 2 % longer.
+const VERIFIED_AT_ONCE: usize = 16;
+
 /// So many certificates are kept by the ledger at once, which waits for the disk once for them.
 const AT_ONCE: usize = 512;
 
@@ -201,11 +205,15 @@ impl<'a> Work<'a> {
         self.files.push(Unwritten::of(&job.to));
         for source in job.requests {
             match Requests::open(source) {
-                Ok(requests) => {
-                    for Numbered { number, request } in requests {
+                Ok(mut requests) => loop {
+                    let verified: Vec<_> = requests.by_ref().take(VERIFIED_AT_ONCE).collect();
+                    if verified.is_empty() {
+                        break;
+                    }
+                    for Numbered { number, request } in verified {
                         self.sign(request, Outcome::pending(source, number, &job.to))?;
                     }
-                }
+                },
                 Err(error) => {
                     let outcome = Outcome::pending(source, None, &job.to);
                     self.outcomes.push(outcome.refused(error.into()));
