@@ -1,0 +1,72 @@
+//! Measures all subjects, and what is planted, and prints a table.
+#![forbid(unsafe_code)]
+
+use core::time::Duration;
+use std::process::ExitCode;
+
+use clap::Parser;
+use timing::measure::{Subject, measure};
+use timing::statistics::{Finding, THRESHOLD};
+use timing::subjects;
+
+/// Whether the time that pq-core's operations take tells secrets apart
+///
+/// The status is 1 if it does, or if a leak that was planted is not found. PQ_CORE_BACKEND=portable (or AVX2) has it
+/// use that backend.
+#[derive(Parser)]
+struct Arguments {
+    /// For how many seconds each operation is measured: longer, if a difference shows
+    #[arg(long, default_value_t = 20)]
+    seconds: u64,
+}
+
+fn main() -> ExitCode {
+    let time = Duration::from_secs(Arguments::parse().seconds);
+    println!("| operation | inputs | times | difference | t | noticed from | |");
+    println!("|---|---|---:|---:|---:|---:|---|");
+    let mut is_as_expected = true;
+    for mut subject in subjects::all() {
+        let mut finding = measured(&mut *subject, time);
+        if finding.is_difference() {
+            // One that is there grows with the number of times; one by chance doesn't come again.
+            finding = measured(&mut *subject, 4 * time);
+        }
+        is_as_expected &= !finding.is_difference();
+        let verdict = match finding.is_difference() {
+            false => "none seen",
+            true => "**LEAKS**",
+        };
+        print(&*subject, &finding, verdict);
+    }
+    for mut subject in subjects::planted() {
+        let finding = measured(&mut *subject, time / 4);
+        is_as_expected &= finding.is_difference();
+        let verdict = match finding.is_difference() {
+            false => "planted, **NOT FOUND**",
+            true => "planted, found",
+        };
+        print(&*subject, &finding, verdict);
+    }
+    match is_as_expected {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+fn measured(subject: &mut dyn Subject, time: Duration) -> Finding {
+    // Pages are touched and frequencies raised before.
+    measure(subject, time / 20);
+    Finding::of(&measure(subject, time))
+}
+
+fn print(subject: &dyn Subject, finding: &Finding, verdict: &str) {
+    let [first, second] = subject.classes();
+    println!(
+        "| {} | {first}; {second} | {} | {:+.1} ns | {:+.1} of {THRESHOLD} | {:.1} ns | {verdict} |",
+        subject.name(),
+        finding.samples,
+        finding.difference,
+        finding.t,
+        finding.noticeable,
+    );
+}
