@@ -160,13 +160,8 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
     ) -> Result<Certificate, AuthorityError> {
         let number = SerialNumber::random()?;
         let builder = builder.serial_number(number.as_bytes());
-        let ordered = Ordered {
-            key,
-            algorithm: KeyAlgorithm::of(key)?,
-            profile: CA_PROFILE,
-            by,
-        };
-        self.keep(&self.sign(builder, &ordered, number, now)?)
+        let algorithm = KeyAlgorithm::of(key)?;
+        self.keep(&self.sign(builder, key, algorithm, number, CA_PROFILE, by, now)?)
     }
 
     /// Takes back a certificate that this CA issued, for good unless the reason is a hold. `by` is who says so.
@@ -276,23 +271,21 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let profile = permitted.profile().name();
         let builder = permitted.into_certificate();
         let builder = builder.serial_number(number.as_bytes());
-        let ordered = Ordered {
-            key: order.key,
-            algorithm: order.wanted.key.algorithm(),
-            profile,
-            by,
-        };
-        self.sign(builder, &ordered, number, now)
+        let algorithm = order.wanted.key.algorithm();
+        self.sign(builder, order.key, algorithm, number, profile, by, now)
     }
 
     fn sign<K>(
         &self,
         builder: CertificateBuilder<K>,
-        ordered: &Ordered<'_>,
+        key: &dyn SubjectKey,
+        key_algorithm: Option<KeyAlgorithm>,
         serial_number: SerialNumber,
+        profile: &str,
+        by: &str,
         at: UnixTime,
     ) -> Result<NewEntry<'static>, AuthorityError> {
-        let tbs = self.issuer.prepare(builder, ordered.key)?;
+        let tbs = self.issuer.prepare(builder, key)?;
         let names = tbs.alternative_names();
         let issued = Issued {
             serial_number,
@@ -301,12 +294,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             names: names.iter().map(ToString::to_string).collect(),
             not_before: tbs.not_before(),
             not_after: tbs.not_after(),
-            profile: ordered.profile.into(),
-            key_algorithm: ordered
-                .algorithm
-                .map_or("unknown", KeyAlgorithm::name)
-                .into(),
-            by: ordered.by.into(),
+            profile: profile.into(),
+            key_algorithm: key_algorithm.map_or("unknown", KeyAlgorithm::name).into(),
+            by: by.into(),
             at,
         };
         Ok(NewEntry {
@@ -342,14 +332,6 @@ impl<S, L> fmt::Debug for Authority<S, L> {
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
-}
-
-/// What the ledger is told of a certificate that it does not say itself, and the key that it is for.
-struct Ordered<'a> {
-    key: &'a dyn SubjectKey,
-    algorithm: Option<KeyAlgorithm>,
-    profile: &'a str,
-    by: &'a str,
 }
 
 /// The profile of CAs' certificates in the ledger, which is none of a policy's.
