@@ -44,27 +44,27 @@ pub fn measure(subject: &mut dyn Subject, time: Duration) -> [Vec<u32>; 2] {
     let mut times = [Vec::new(), Vec::new()];
     let begun = Instant::now();
     while begun.elapsed() < time {
-        for class in random_bits() {
-            subject.prepare(if class == 0 {
-                Class::First
-            } else {
-                Class::Second
-            });
+        for class in random_classes() {
+            subject.prepare(class);
             let start = Instant::now();
             subject.run();
             let elapsed = start.elapsed().as_nanos();
-            times[class].push(u32::try_from(elapsed).unwrap_or(u32::MAX));
+            times[class as usize].push(u32::try_from(elapsed).unwrap_or(u32::MAX));
         }
     }
     times
 }
 
-/// Some, each alone in its number.
-fn random_bits() -> impl Iterator<Item = usize> {
+/// Some of both, by a bit of randomness for each.
+fn random_classes() -> impl Iterator<Item = Class> {
     let bytes: [u8; 32] = random();
-    bytes
+    let bits = bytes
         .into_iter()
-        .flat_map(|byte| (0..8).map(move |bit| usize::from(byte >> bit & 1)))
+        .flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1));
+    bits.map(|bit| match bit {
+        0 => Class::First,
+        _ => Class::Second,
+    })
 }
 
 /// Random bytes.

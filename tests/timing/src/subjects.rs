@@ -10,9 +10,13 @@ use crate::measure::{Class, Subject, random};
 /// Operations of which time should tell nothing.
 pub fn all() -> Vec<Box<dyn Subject>> {
     vec![
-        Box::new(Decapsulation::new(|_, _| ())),
+        Box::new(Decapsulation::new(|_| ())),
         Box::new(Signing::new()),
-        Box::new(Comparison::new()),
+        Box::new(Comparison::new(
+            "comparison of shared secrets, 32 times",
+            SharedSecret::from_bytes,
+            SharedSecret::eq,
+        )),
     ]
 }
 
@@ -20,15 +24,19 @@ pub fn all() -> Vec<Box<dyn Subject>> {
 pub fn planted() -> Vec<Box<dyn Subject>> {
     vec![
         Box::new(Decapsulation {
-            name: "decapsulation that adds 16 bytes of a rejected ciphertext",
-            ..Decapsulation::new(|is_rejected, ciphertext| {
-                if is_rejected {
+            name: "decapsulation that adds 256 bytes of a rejected ciphertext",
+            ..Decapsulation::new(|done| {
+                if black_box(&done.secret) != &done.valid {
                     let sum = |sum, byte: &u8| black_box(sum) + u32::from(*byte);
-                    black_box(ciphertext[..16].iter().fold(0, sum));
+                    black_box(done.ciphertext[..256].iter().fold(0, sum));
                 }
             })
         }),
-        Box::new(EarlyEnd::new()),
+        Box::new(Comparison::new(
+            "comparison of 64 bytes up to the first that differs, 32 times",
+            |bytes| *bytes,
+            are_equal_up_to_the_first_difference,
+        )),
     ]
 }
 
@@ -44,12 +52,12 @@ struct Decapsulation {
     ciphertext: Vec<u8>,
     valid: [u8; SHARED_SECRET_LEN],
     secret: [u8; SHARED_SECRET_LEN],
-    /// Gets to know whether the ciphertext is rejected.
-    leak: fn(bool, &[u8]),
+    /// Is part of what is measured, with the secret that came out beside the one that a valid ciphertext has.
+    leak: fn(&Self),
 }
 
 impl Decapsulation {
-    fn new(leak: fn(bool, &[u8])) -> Self {
+    fn new(leak: fn(&Self)) -> Self {
         let key = ml_kem::DecapsulationKey::boxed_from_seed(&random());
         let encapsulated = |is_changed: bool| {
             let (ciphertext, secret) = key.encapsulation_key().encapsulate(&random());
@@ -99,7 +107,8 @@ impl Subject for Decapsulation {
             .key
             .decapsulate_into(black_box(&self.ciphertext), &mut self.secret);
         decapsulated.expect("the ciphertext has its length");
-        (self.leak)(black_box(&self.secret) != &self.valid, &self.ciphertext);
+        black_box(&self.secret);
+        (self.leak)(self);
     }
 }
 
@@ -152,25 +161,30 @@ impl Subject for Signing {
     }
 }
 
-/// Whether two shared secrets are the same.
-struct Comparison {
-    ours: Box<SharedSecret>,
-    theirs: Box<SharedSecret>,
+/// Whether two values, made of as many bytes, are the same.
+struct Comparison<T, E, const N: usize> {
+    name: &'static str,
+    make: fn(&[u8; N]) -> T,
+    are_equal: E,
+    ours: T,
+    theirs: T,
 }
 
-impl Comparison {
-    fn new() -> Self {
-        let secret = || SharedSecret::boxed_from_bytes(&random());
+impl<T, E: Fn(&T, &T) -> bool, const N: usize> Comparison<T, E, N> {
+    fn new(name: &'static str, make: fn(&[u8; N]) -> T, are_equal: E) -> Self {
         Self {
-            ours: secret(),
-            theirs: secret(),
+            name,
+            make,
+            are_equal,
+            ours: make(&random()),
+            theirs: make(&random()),
         }
     }
 }
 
-impl Subject for Comparison {
+impl<T, E: Fn(&T, &T) -> bool, const N: usize> Subject for Comparison<T, E, N> {
     fn name(&self) -> &'static str {
-        "comparison of shared secrets, 32 times"
+        self.name
     }
 
     fn classes(&self) -> [&'static str; 2] {
@@ -180,52 +194,24 @@ impl Subject for Comparison {
     fn prepare(&mut self, class: Class) {
         let ours = random();
         let theirs = with_a_byte_changed(ours, class == Class::Second);
-        *self.ours = SharedSecret::from_bytes(&ours);
-        *self.theirs = SharedSecret::from_bytes(&theirs);
+        self.ours = (self.make)(&ours);
+        self.theirs = (self.make)(&theirs);
     }
 
     fn run(&mut self) {
         for _ in 0..32 {
-            black_box(black_box(&self.ours) == black_box(&self.theirs));
+            black_box((self.are_equal)(
+                black_box(&self.ours),
+                black_box(&self.theirs),
+            ));
         }
     }
 }
 
-/// A comparison that ends at the first byte that differs.
-struct EarlyEnd {
-    ours: [u8; 64],
-    theirs: [u8; 64],
-}
-
-impl EarlyEnd {
-    fn new() -> Self {
-        Self {
-            ours: random(),
-            theirs: random(),
-        }
-    }
-}
-
-impl Subject for EarlyEnd {
-    fn name(&self) -> &'static str {
-        "comparison of 64 bytes up to the first that differs, 32 times"
-    }
-
-    fn classes(&self) -> [&'static str; 2] {
-        ["equal ones", "those with a byte changed"]
-    }
-
-    fn prepare(&mut self, class: Class) {
-        self.ours = random();
-        self.theirs = with_a_byte_changed(self.ours, class == Class::Second);
-    }
-
-    fn run(&mut self) {
-        for _ in 0..32 {
-            let mut pairs = black_box(&self.ours).iter().zip(black_box(&self.theirs));
-            black_box(pairs.all(|(ours, theirs)| black_box(ours) == theirs));
-        }
-    }
+/// What a comparison should not be.
+fn are_equal_up_to_the_first_difference(ours: &[u8; 64], theirs: &[u8; 64]) -> bool {
+    let mut pairs = ours.iter().zip(theirs);
+    pairs.all(|(ours, theirs)| black_box(ours) == theirs)
 }
 
 /// These bytes, or others: what is done is the same for both.

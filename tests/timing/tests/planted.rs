@@ -9,7 +9,7 @@ use timing::subjects::planted;
 #[test]
 fn each_is_found() {
     for mut subject in planted() {
-        let time = Duration::from_millis(300);
+        let time = Duration::from_secs(2);
         let finding = Finding::of(&measure(&mut *subject, time));
         assert!(finding.is_difference(), "{subject:?}: {finding:?}");
     }
