@@ -12,7 +12,7 @@ use std::time::Instant;
 use super::{MINIMUM, Unavailable};
 use crate::{target_folder, tell};
 
-/// The folder with the `openssl` of the source that `openssl-src` carries, and `libcrypto.a` and
+/// The folder with the `openssl` of the source that `openssl-src` carries, and its libraries and
 /// `include` beside it; built if no earlier run did so.
 ///
 /// Several processes may ask at once: one builds, the others wait for its lock. The
@@ -22,7 +22,7 @@ pub(super) fn cached_folder() -> Result<PathBuf, Unavailable> {
     let target = target_folder();
     // Another version or other options make another program.
     let name = format!(
-        "openssl-with-library-{}_{}",
+        "openssl-with-libraries-{}_{}",
         openssl_src::version(),
         OPTIONS.join("_")
     );
@@ -163,8 +163,10 @@ fn install(scratch: &Path, folder: &Path) -> io::Result<()> {
     let whole = scratch.join("whole");
     let headers = whole.join("include/openssl");
     fs::create_dir_all(&headers)?;
-    fs::rename(scratch.join("apps/openssl"), whole.join("openssl"))?;
-    fs::rename(scratch.join("libcrypto.a"), whole.join("libcrypto.a"))?;
+    for file in ["apps/openssl", "libcrypto.a", "libssl.a"] {
+        let file = scratch.join(file);
+        fs::rename(&file, whole.join(file.file_name().unwrap_or_default()))?;
+    }
     // Some headers are generated; the others stand in the source.
     for from in [openssl_src::source_dir(), scratch.into()] {
         for header in fs::read_dir(from.join("include/openssl"))? {

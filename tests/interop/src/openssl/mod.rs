@@ -51,7 +51,7 @@ impl Openssl {
         }
     }
 
-    /// The folder of the OpenSSL that is built here, with `libcrypto.a` and `include` for programs in C.
+    /// The folder of the OpenSSL that is built here, with `libcrypto.a`, `libssl.a` and `include` for programs that link with it.
     ///
     /// # Errors
     ///
