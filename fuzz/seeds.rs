@@ -13,6 +13,9 @@ use libfuzzer_sys as _;
 const VARIANTS: u32 = 8;
 const DOCUMENTS: u32 = 16;
 
+/// How many documents the target with the most has: those behind the others are left unchanged once.
+const ALL_DOCUMENTS: u32 = 96;
+
 /// How many inputs are random.
 const RANDOM: u32 = 64;
 
@@ -24,9 +27,10 @@ fn main() -> io::Result<()> {
     let folder = Path::new(folder);
     fs::create_dir_all(folder)?;
     let mut random = Random::of(target);
-    for index in 0..VARIANTS * DOCUMENTS {
-        let document = (index / VARIANTS) as u8;
-        let unchanged = [&choice(index % VARIANTS)[..], &[document], &[0; 11]].concat();
+    let first = (0..VARIANTS * DOCUMENTS).map(|index| (index % VARIANTS, index / VARIANTS));
+    let others = (DOCUMENTS..ALL_DOCUMENTS).map(|document| (0, document));
+    for (index, (variant, document)) in first.chain(others).enumerate() {
+        let unchanged = [&choice(variant)[..], &[document as u8], &[0; 11]].concat();
         fs::write(folder.join(format!("unchanged-{index:03}")), unchanged)?;
     }
     for index in 0..RANDOM {

@@ -401,7 +401,14 @@ fn read_certificate(der: &[u8]) {
         Certificate::from_pem(&certificate.to_pem()).expect("the certificate"),
         certificate
     );
-    assert_eq!(Sizes::of([&certificate]).total().der, der.len());
+    let sizes = Sizes::of([&certificate, &PKI.server]);
+    let total = sizes.total();
+    assert_eq!(total.der, der.len() + PKI.server.der().len());
+    assert_eq!(total.rest() + total.public_key + total.signature, total.der);
+    assert_eq!(sizes.tls13_certificate_message(), 4 + 2 * 5 + total.der);
+    let rests = sizes.certificates().iter().map(|sizes| sizes.rest());
+    assert_eq!(rests.sum::<usize>(), total.rest());
+    assert!(sizes.to_string().contains(&total.to_string()));
     if certificate.path_len().is_some() {
         assert!(certificate.is_ca());
     }
