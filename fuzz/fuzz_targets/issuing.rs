@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
+use fuzz::names::{Host, Name, Subject, Subtree, permits, permits_subject};
 use fuzz::pki::{FixedKey, PKI, VALID};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::linting::{Kind, Severity, lint};
@@ -23,6 +24,13 @@ fuzz_target!(|input: Input<'_>| {
     if names.is_empty() {
         names.push(Name::Dns(Host::Example).name());
     }
+    // As certificates give them back.
+    names.sort_by_key(|name| match name {
+        AlternativeName::Dns(_) => 0,
+        AlternativeName::Ip(_) => 1,
+        AlternativeName::Email(_) => 2,
+        AlternativeName::Uri(_) => 3,
+    });
     let Some(request) = input.request(&names) else {
         return;
     };
@@ -56,7 +64,7 @@ fuzz_target!(|input: Input<'_>| {
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
     names: Vec<Name<'a>>,
-    common_name: Option<Part<'a>>,
+    subject: Option<Subject<'a>>,
     request: DerEdits<'a>,
     permitted: Vec<Subtree<'a>>,
     excluded: Vec<Subtree<'a>>,
@@ -68,114 +76,6 @@ struct Input<'a> {
     /// By a list, or by an OCSP response.
     by_list: bool,
     other: Name<'a>,
-}
-
-/// A name of any kind, made of parts that fit.
-#[derive(Arbitrary, Debug)]
-enum Name<'a> {
-    Dns(Host<'a>),
-    Email(Part<'a>, Host<'a>),
-    Uri {
-        is_http: bool,
-        user: Option<Part<'a>>,
-        host: Host<'a>,
-        port: Option<u16>,
-        path: Part<'a>,
-    },
-    SpiffeId(Host<'a>, Part<'a>),
-    Ip(IpAddr),
-    Text(&'a str),
-}
-
-/// What a CA may issue for, or may not.
-#[derive(Arbitrary, Debug)]
-enum Subtree<'a> {
-    Dns(Host<'a>),
-    Email(Option<Part<'a>>, Host<'a>),
-    Uri(Host<'a>),
-    Ip(IpAddr, u8),
-}
-
-#[derive(Arbitrary, Debug)]
-enum Host<'a> {
-    Example,
-    Below,
-    Subdomains,
-    Wildcard,
-    Upper,
-    Localhost,
-    Address,
-    Address6,
-    Other(&'a str),
-}
-
-impl Host<'_> {
-    fn text(&self) -> &str {
-        match self {
-            Self::Example => "example.org",
-            Self::Below => "a.example.org",
-            Self::Subdomains => ".example.org",
-            Self::Wildcard => "*.example.org",
-            Self::Upper => "EXAMPLE.org",
-            Self::Localhost => "localhost",
-            Self::Address => "127.0.0.1",
-            Self::Address6 => "[::1]",
-            Self::Other(text) => text,
-        }
-    }
-}
-
-#[derive(Arbitrary, Debug)]
-enum Part<'a> {
-    Empty,
-    Word,
-    Words,
-    Escaped,
-    Dots,
-    Other(&'a str),
-}
-
-impl Part<'_> {
-    fn text(&self) -> &str {
-        match self {
-            Self::Empty => "",
-            Self::Word => "a",
-            Self::Words => "a.b-c_d",
-            Self::Escaped => "%41",
-            Self::Dots => "../b",
-            Self::Other(text) => text,
-        }
-    }
-}
-
-impl Name<'_> {
-    fn name(&self) -> AlternativeName {
-        let text = match self {
-            Self::Dns(host) => return AlternativeName::Dns(host.text().into()),
-            Self::Ip(address) => return AlternativeName::Ip(*address),
-            Self::Email(part, host) => {
-                return AlternativeName::Email([part.text(), host.text()].join("@"));
-            }
-            Self::Uri {
-                is_http,
-                user,
-                host,
-                port,
-                path,
-            } => {
-                let scheme = if *is_http { "http" } else { "urn+x" };
-                let user = user
-                    .as_ref()
-                    .map_or(String::new(), |it| it.text().to_owned() + "@");
-                let port = port.map_or(String::new(), |port| format!(":{port}"));
-                format!("{scheme}://{user}{}{port}/{}", host.text(), path.text())
-            }
-            Self::SpiffeId(host, path) => format!("spiffe://{}/{}", host.text(), path.text()),
-            Self::Text(text) => text.to_string(),
-        };
-        let Ok(name) = text.parse();
-        name
-    }
 }
 
 fn validity() -> Validity {
@@ -190,8 +90,8 @@ impl Input<'_> {
     /// A request for these names, as it comes out of its encoding.
     fn request(&self, names: &[AlternativeName]) -> Option<CertificateRequest> {
         let mut builder = CertificateRequest::builder();
-        if let Some(name) = &self.common_name {
-            builder = builder.common_name(name.text());
+        if let Some(name) = self.subject.as_ref().and_then(Subject::name) {
+            builder = builder.subject(name);
         }
         for name in names {
             builder = builder.alternative_name(name.clone());
@@ -220,32 +120,13 @@ impl Input<'_> {
     }
 
     fn ca(&self) -> Option<Issuer<FixedKey>> {
-        let mut builder = CertificateBuilder::ca("CA")
+        let builder = CertificateBuilder::ca("CA")
             .validity(validity())
             .serial_number(&[1]);
-        for (subtrees, permits) in [(&self.permitted, true), (&self.excluded, false)] {
-            for subtree in subtrees {
-                builder = match (subtree, permits) {
-                    (Subtree::Dns(host), true) => builder.permit_dns(host.text()),
-                    (Subtree::Dns(host), false) => builder.exclude_dns(host.text()),
-                    (Subtree::Uri(host), true) => builder.permit_uri(host.text()),
-                    (Subtree::Uri(host), false) => builder.exclude_uri(host.text()),
-                    (Subtree::Ip(address, len), true) => builder.permit_ip(*address, *len),
-                    (Subtree::Ip(address, len), false) => builder.exclude_ip(*address, *len),
-                    (Subtree::Email(part, host), permits) => {
-                        let part = part.as_ref().map(Part::text);
-                        let constraint = match part {
-                            Some(part) => [part, host.text()].join("@"),
-                            None => host.text().into(),
-                        };
-                        match permits {
-                            true => builder.permit_email(constraint),
-                            false => builder.exclude_email(constraint),
-                        }
-                    }
-                };
-            }
-        }
+        let permitted = self.permitted.iter();
+        let builder = permitted.fold(builder, |builder, subtree| subtree.permit(builder));
+        let excluded = self.excluded.iter();
+        let builder = excluded.fold(builder, |builder, subtree| subtree.exclude(builder));
         let key = FixedKey::new(SignatureAlgorithm::MlDsa44, 30);
         match PKI.root.issue_ca(builder, key) {
             Ok(ca) => Some(ca),
@@ -278,6 +159,11 @@ impl Input<'_> {
             Ok(_) => assert!(names.iter().all(|it| ca.certificate().permits_name(it))),
             Err(error) => assert_eq!(*error, ValidationError::NameConstraintViolation),
         }
+        let are_permitted = |it: &AlternativeName| permits(&self.permitted, &self.excluded, it);
+        let is_expected = names.iter().all(are_permitted)
+            && (self.subject.as_ref().filter(|it| it.name().is_some()))
+                .is_none_or(|it| permits_subject(&self.permitted, &self.excluded, it));
+        assert_eq!(valid.is_ok(), is_expected, "{}", leaf.describe_subject());
         let is_for = |name: &AlternativeName| match name {
             AlternativeName::Dns(name) => {
                 let name = ServerName::try_from(name.as_str()).ok()?;

@@ -32,6 +32,23 @@ struct Input<'a> {
     /// What becomes of the expanded signing key.
     expanded: Bytes<'a>,
     hash: u8,
+    changed_digest: Bytes<'a>,
+}
+
+impl Input<'_> {
+    /// Of the message, in two parts.
+    fn digest(&self, hash: PreHash) -> Vec<u8> {
+        let mut hasher = hash.hasher();
+        let (one, other) = self.message.split_at(self.message.len() / 2);
+        hasher.update(one);
+        hasher.update(other);
+        let digest = hasher.finish();
+        assert_eq!(
+            (digest.hash(), digest.as_bytes().len()),
+            (hash, hash.digest_len())
+        );
+        digest.as_bytes().to_vec()
+    }
 }
 
 #[derive(Arbitrary, Debug)]
@@ -86,9 +103,15 @@ fn check_generation<P: Peer>(expanded: &[u8], verifying_key: &[u8], input: &Inpu
         seed: &input.xi,
         result: &mut result,
     }]);
-    for key in [SigningKey::from_seed(&input.xi), result.expect("a key")] {
+    let key = SigningKey::<P>::from_seed(&input.xi);
+    let mut place = None;
+    let in_place = SigningKey::<P>::from_seed_into(&input.xi, &mut place);
+    let [mut copy, other] = [&key, in_place].map(SigningKey::clone);
+    copy.clone_from(&other);
+    for key in [&key, &result.expect("a key"), in_place, &other, &copy] {
         assert_eq!(key.to_expanded().as_ref(), expanded);
         assert_eq!(key.verifying_key().as_bytes(), verifying_key);
+        assert_eq!(format!("{key:?}"), format!("SigningKey<{}>(..)", P::NAME));
     }
 }
 
@@ -109,7 +132,22 @@ fn check_signature<P: Peer>(valid: &Parts<'_>, input: &Input<'_>) {
         return;
     };
     assert_eq!(pure.as_bytes(), valid.signature);
+    if input.randomness == [0; 32] {
+        let deterministic = key.sign_deterministic(message, context);
+        assert_eq!(
+            deterministic.as_ref().map(|it| it.as_bytes()),
+            Ok(pure.as_bytes())
+        );
+    }
+    let digest = input.digest(hash);
+    let of_digest = key.sign_digest(hash, &digest, context, &input.randomness);
+    let of_digest = of_digest.expect("a digest of the right length");
+    assert_eq!(of_digest.as_bytes(), hashed.as_bytes());
     let key = key.verifying_key();
+    assert_eq!(key.verify_digest(hash, &digest, context, hashed), Ok(()));
+    let changed = input.changed_digest.of(&digest);
+    let verdict = key.verify_digest(hash, &changed, context, hashed);
+    assert_eq!(verdict.is_ok(), changed == digest);
     assert_eq!(key.hash_verify(hash, message, context, hashed), Ok(()));
     for invalid in [
         key.verify(message, context, hashed),

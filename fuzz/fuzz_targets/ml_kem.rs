@@ -103,8 +103,17 @@ fn check_generation<P: Peer>(key: &DecapsulationKey<P>, case: &Case, seed: &[u8;
         seed,
         result: &mut result,
     }]);
-    for key in [key, &result.expect("a key")] {
+    let mut place = None;
+    let in_place = DecapsulationKey::<P>::from_seed_into(seed, &mut place);
+    let [mut copy, other] = [key, in_place].map(DecapsulationKey::clone);
+    copy.clone_from(&other);
+    for key in [key, &result.expect("a key"), in_place, &other, &copy] {
         assert_eq!(key.to_expanded().as_ref(), case.expanded);
+        assert_eq!(key.seed(), Some(seed));
+        assert_eq!(
+            format!("{key:?}"),
+            format!("DecapsulationKey<{}>(..)", P::NAME)
+        );
     }
 }
 
@@ -159,6 +168,9 @@ fn check_ciphertext<P: Peer>(key: &DecapsulationKey<P>, case: &Case) {
 }
 
 fn check_expanded<P: Peer>(case: &Case) {
+    let mut place = None;
+    let in_place = DecapsulationKey::<P>::from_expanded_into(&case.changed_expanded, &mut place);
+    assert_eq!(in_place.is_ok(), case.decapsulated_by_changed.is_some());
     match DecapsulationKey::<P>::from_expanded(&case.changed_expanded) {
         Ok(key) => {
             assert_eq!(key.to_expanded().as_ref(), case.changed_expanded);

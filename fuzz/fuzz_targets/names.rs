@@ -1,33 +1,112 @@
-//! Names of all kinds as texts, and name constraints of anything: what is read stays what it is, no
-//! name is both permitted and excluded, and what can't be read is not permitted.
+//! Names of all kinds as texts, and what a CA's constraints say of them: what is read stays what it is, a name
+//! is permitted where a model says so, and what can't be read is not permitted.
 #![no_main]
 
 use arbitrary::Arbitrary;
+use fuzz::der::{self, DerEdits, Element};
+use fuzz::names::{Name, Subtree, permits};
 use fuzz::pki::PKI;
 use libfuzzer_sys::fuzz_target;
+use pq_x509::linting::{Kind, lint};
+use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::der::asn1::OctetString;
+use pq_x509::x509_cert::der::oid::AssociatedOid;
 use pq_x509::x509_cert::ext::Extension;
-use pq_x509::{AlternativeName, Certificate, CertificateBuilder, EmailAddress, SpiffeId, Uri};
+use pq_x509::x509_cert::ext::pkix::NameConstraints;
+use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
+use pq_x509::{
+    AlternativeName, Certificate, CertificateBuilder, EmailAddress, KemAlgorithm, SignError,
+    SignatureAlgorithm, Signer, SpiffeId, SubjectKey, Uri,
+};
 
 fuzz_target!(|input: Input<'_>| {
-    check_text(input.name);
-    let Ok(name) = input.name.parse::<AlternativeName>();
-    let [permitting, excluding] = [true, false].map(|permits| constrained(&name, permits));
-    for (ca, expected) in [(permitting, true), (excluding, false)] {
-        if let Some(ca) = ca {
-            assert_eq!(ca.permits_name(&name), expected, "{name}");
+    check_text(input.text);
+    let name = input.name.name();
+    check_text(&name.to_string());
+    let Ok(text) = input.text.parse::<AlternativeName>();
+    let Some((ca, changed)) = input.cas() else {
+        return;
+    };
+    for name in [name, text] {
+        let expected = permits(&input.permitted, &input.excluded, &name);
+        assert_eq!(ca.permits_name(&name), expected, "{name}");
+        // What can't be read permits nothing.
+        if let Some(changed) = &changed
+            && parse_constraints(changed).is_none()
+        {
+            assert!(!changed.permits_name(&name), "{name}");
         }
     }
-    if let Some(ca) = with_constraints(input.constraints) {
-        let _ = ca.permits_name(&name);
+    for ca in changed.iter().chain([&ca]) {
+        for finding in lint(Kind::Certificate, ca.der()) {
+            assert!(finding.to_string().contains(finding.rule.name()));
+        }
     }
 });
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
-    name: &'a str,
-    /// The contents of the extension.
-    constraints: &'a [u8],
+    name: Name<'a>,
+    permitted: Vec<Subtree<'a>>,
+    excluded: Vec<Subtree<'a>>,
+    /// What becomes of the extension.
+    constraints: DerEdits<'a>,
+    text: &'a str,
+}
+
+impl Input<'_> {
+    /// A CA with the constraints, and one with what becomes of them, if either can be.
+    fn cas(&self) -> Option<(Certificate, Option<Certificate>)> {
+        let builder = CertificateBuilder::ca("CA").serial_number(&[1]);
+        let permitted = self.permitted.iter();
+        let builder = permitted.fold(builder, |builder, subtree| subtree.permit(builder));
+        let excluded = self.excluded.iter();
+        let builder = excluded.fold(builder, |builder, subtree| subtree.exclude(builder));
+        let mut tbs = match PKI.root.prepare(builder, PKI.ca.signer()) {
+            Ok(tbs) => tbs,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                return None;
+            }
+        };
+        let ca = tbs.clone().sign(&Unsigned).expect("a certificate");
+        let is_constraints = |it: &&mut Extension| it.extn_id == NameConstraints::OID;
+        if let Some(constraints) = tbs.extensions.iter_mut().find(is_constraints) {
+            let changed = self.constraints.of(constraints.extn_value.as_bytes());
+            constraints.extn_value = OctetString::new(changed).ok()?;
+        }
+        let changed = tbs.sign(&Unsigned).ok();
+        Some((ca, changed))
+    }
+}
+
+/// Nobody verifies these certificates.
+struct Unsigned;
+
+impl SubjectKey for Unsigned {
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        PKI.root.signer().spki()
+    }
+}
+
+impl Signer for Unsigned {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        PKI.root.signer().signature_algorithm()
+    }
+
+    fn sign(&self, _: &[u8]) -> Result<Vec<u8>, SignError> {
+        Ok(vec![0; SignatureAlgorithm::MlDsa44.signature_len()])
+    }
+}
+
+/// The lists of subtrees in a certificate's constraints, if they are DER.
+fn parse_constraints(certificate: &Certificate) -> Option<Vec<Element>> {
+    let tbs = certificate.parsed().tbs_certificate();
+    let mut extensions = tbs.extensions().into_iter().flatten();
+    match extensions.find(|it| it.extn_id == NameConstraints::OID) {
+        Some(constraints) => der::parse(constraints.extn_value.as_bytes()),
+        None => Some(Vec::new()),
+    }
 }
 
 fn check_text(text: &str) {
@@ -49,35 +128,12 @@ fn check_text(text: &str) {
             assert_eq!(uri.host(), Some(id.trust_domain()));
         }
     }
-}
-
-/// A CA that permits, or excludes, the one name alone, or its host.
-fn constrained(name: &AlternativeName, permits: bool) -> Option<Certificate> {
-    let ca = CertificateBuilder::ca("CA");
-    let ca = match (name, permits) {
-        (AlternativeName::Email(address), true) => ca.permit_email(address),
-        (AlternativeName::Email(address), false) => ca.exclude_email(address),
-        (AlternativeName::Uri(uri), permits) => {
-            let uri: Uri = uri.parse().ok()?;
-            match permits {
-                true => ca.permit_uri(uri.host()?),
-                false => ca.exclude_uri(uri.host()?),
-            }
-        }
-        _ => return None,
-    };
-    let root = &PKI.root;
-    let tbs = root.prepare(ca, PKI.ca.signer());
-    tbs.ok()?.sign(root.signer()).ok()
-}
-
-fn with_constraints(contents: &[u8]) -> Option<Certificate> {
-    let ca = CertificateBuilder::ca("CA");
-    let mut tbs = PKI.root.prepare(ca, PKI.ca.signer()).ok()?;
-    tbs.extensions.push(Extension {
-        extn_id: "2.5.29.30".parse().ok()?,
-        critical: true,
-        extn_value: OctetString::new(contents).ok()?,
-    });
-    tbs.sign(PKI.root.signer()).ok()
+    let signs = text.parse::<SignatureAlgorithm>();
+    let encapsulates = text.parse::<KemAlgorithm>();
+    match (&signs, &encapsulates) {
+        (Ok(algorithm), Err(_)) => assert!(algorithm.name().eq_ignore_ascii_case(text)),
+        (Err(_), Ok(algorithm)) => assert!(algorithm.name().eq_ignore_ascii_case(text)),
+        (Err(error), Err(other)) => assert!(error.to_string() != other.to_string()),
+        (Ok(_), Ok(_)) => panic!("an algorithm for both"),
+    }
 }

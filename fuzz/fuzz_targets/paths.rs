@@ -1,5 +1,6 @@
 //! [`ChainValidator`] beside webpki, whose search for paths it is built on: over chains whose certificates say
-//! anything and are all signed, both say the same, but where the validator is known to be wider or stricter.
+//! anything and are all signed, both say the same, but where the validator is known to be wider or stricter. With the
+//! feature `openssl` it is held against OpenSSL, too.
 #![no_main]
 
 use core::time::Duration;
@@ -11,12 +12,16 @@ use fuzz::der::DerEdits;
 use fuzz::pki::{FixedKey, PKI, SERVER_NAME, VALID, sign_changed};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
+#[cfg(feature = "openssl")]
+use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
 use pq_x509::x509_cert::ext::pkix::NameConstraints;
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::{
     Certificate, CertificateBuilder, ChainValidator, Issuer, Purpose, SignatureAlgorithm,
     ValidationError, Validity, verification,
 };
+#[cfg(feature = "openssl")]
+use pq_x509::{KeyError, ValidatedChain};
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
 fuzz_target!(|input: Input<'_>| input.check());
@@ -194,7 +199,7 @@ impl Input<'_> {
         let relaxed = relaxed.validate(&chain, purpose, name.as_ref(), time);
         assert!(strict.is_err() || relaxed.is_ok());
 
-        match (relaxed, self.ask_webpki(&chain, name.as_ref(), time)) {
+        match (&relaxed, self.ask_webpki(&chain, name.as_ref(), time)) {
             (Ok(_), Ok(())) => {}
             (Ok(path), Err(error)) => {
                 assert!(
@@ -202,9 +207,17 @@ impl Input<'_> {
                     "webpki alone refused it: {error}"
                 );
             }
-            (Err(error), Ok(())) => assert!(is_stricter(&error), "webpki alone took it: {error:?}"),
+            (Err(error), Ok(())) => assert!(is_stricter(error), "webpki alone took it: {error:?}"),
             (Err(error), Err(_)) => assert!(!error.to_string().is_empty()),
         }
+        #[cfg(feature = "openssl")]
+        beside_openssl(
+            &chain,
+            name.as_ref(),
+            seconds,
+            self.client,
+            [&strict, &relaxed],
+        );
     }
 
     fn ask_webpki(
@@ -234,6 +247,67 @@ impl Input<'_> {
         )?;
         name.map_or(Ok(()), |name| leaf.verify_is_valid_for_subject_name(name))
     }
+}
+
+#[cfg(feature = "openssl")]
+fn beside_openssl(
+    chain: &[Vec<u8>],
+    name: Option<&ServerName<'_>>,
+    seconds: u64,
+    is_client: bool,
+    [strict, relaxed]: [&Result<ValidatedChain, ValidationError>; 2],
+) {
+    let root = PKI.root.certificate().der();
+    let name = name.map(ServerName::to_str);
+    let seconds = i64::try_from(seconds).expect("32 bits");
+    let theirs = fuzz::openssl::verify(root, chain, is_client, name.as_deref(), seconds);
+    // It asks a CA's certificate, and no other, for a key usage.
+    match (strict, relaxed, theirs) {
+        (Ok(path), _, Err(refusal)) => assert!(
+            names_other_issuers(path.certificates()) || has_unknown_key(&path.certificates()[0]),
+            "OpenSSL alone refused it: {refusal:?}"
+        ),
+        (_, Err(error), Ok(())) => assert!(
+            is_stricter(error) || is_malformed(error),
+            "OpenSSL alone took it: {error:?}"
+        ),
+        _ => {}
+    }
+}
+
+/// Whether a certificate's authority key identifier is not its issuer's, for which OpenSSL, and nobody else here,
+/// looks for another one.
+#[cfg(feature = "openssl")]
+fn names_other_issuers(path: &[Certificate]) -> bool {
+    path.windows(2).any(|pair| {
+        let tbs = pair[0].parsed().tbs_certificate();
+        match tbs.get_extension::<AuthorityKeyIdentifier>() {
+            Ok(None) => false,
+            Ok(Some((_, id))) => {
+                let key = id.key_identifier.as_ref().map(|id| id.as_bytes());
+                key != pair[1].subject_key_id() || id.authority_cert_serial_number.is_some()
+            }
+            Err(_) => true,
+        }
+    })
+}
+
+/// Whether a leaf's key is of no algorithm that there is, which is for whoever uses it.
+#[cfg(feature = "openssl")]
+fn has_unknown_key(leaf: &Certificate) -> bool {
+    matches!(leaf.public_key(), Err(KeyError::UnsupportedAlgorithm(_)))
+}
+
+/// What OpenSSL reads all the same.
+#[cfg(feature = "openssl")]
+fn is_malformed(error: &ValidationError) -> bool {
+    use webpki::Error::{MalformedDnsIdentifier, UnsupportedCertVersion};
+
+    matches!(
+        error,
+        ValidationError::Malformed
+            | ValidationError::Other(MalformedDnsIdentifier | UnsupportedCertVersion)
+    )
 }
 
 /// Whether a path has what the validator reads and webpki doesn't: dates before 1970, path lengths above 255,

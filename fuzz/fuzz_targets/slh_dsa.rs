@@ -1,5 +1,6 @@
 //! SLH-DSA beside RustCrypto's, on every backend: the verdict on signatures, keys and messages
-//! that were changed. The fast sets, whose signatures are made once.
+//! that were changed. The fast sets, whose signatures are made once; of the two smallest, what keys that were changed
+//! sign, too.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -10,10 +11,10 @@ use libfuzzer_sys::fuzz_target;
 use pq_core::arch;
 use pq_core::on_each_backend;
 use pq_core::slh_dsa::{
-    Message, ParameterSet, SigningKey, SlhDsaSha2_128f, SlhDsaSha2_192f, SlhDsaSha2_256f,
-    SlhDsaShake128f, SlhDsaShake192f, SlhDsaShake256f, VerifyingKey,
+    Message, ParameterSet, PreHash, Signature, SigningKey, SlhDsaSha2_128f, SlhDsaSha2_192f,
+    SlhDsaSha2_256f, SlhDsaShake128f, SlhDsaShake192f, SlhDsaShake256f, VerifyingKey,
 };
-use pq_core::{Array, Dimension};
+use pq_core::{Array, Dimension, Error};
 
 fuzz_target!(|input: Input<'_>| {
     macro_rules! check {
@@ -34,6 +35,15 @@ fuzz_target!(|input: Input<'_>| {
         Set::Sha2_192f => check!(SlhDsaSha2_192f, Sha2_192f),
         Set::Sha2_256f => check!(SlhDsaSha2_256f, Sha2_256f),
     }
+    match (&input.signing, &input.set) {
+        (Some(signing), Set::Shake128f) => {
+            signing.check::<SlhDsaShake128f>(sign_by_peer::<slh_dsa::Shake128f>)
+        }
+        (Some(signing), Set::Sha2_128f) => {
+            signing.check::<SlhDsaSha2_128f>(sign_by_peer::<slh_dsa::Sha2_128f>)
+        }
+        _ => {}
+    }
 });
 
 #[derive(Arbitrary, Debug)]
@@ -44,6 +54,20 @@ struct Input<'a> {
     message: Bytes<'a>,
     context: Bytes<'a>,
     signature: Bytes<'a>,
+    signing: Option<Signing<'a>>,
+}
+
+/// A signature that is made anew.
+#[derive(Arbitrary, Debug)]
+struct Signing<'a> {
+    /// What becomes of the key.
+    key: Bytes<'a>,
+    randomness: u8,
+    message: &'a [u8],
+    context: &'a [u8],
+    hash: u8,
+    /// What becomes of the digest before the signature of it is verified.
+    digest: Bytes<'a>,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -95,6 +119,95 @@ fn check<P: ParameterSet>(signed: &Signed, input: &Input<'_>, peer: Verify) {
         assert_eq!(ours.is_ok(), theirs);
         assert_eq!(ours.is_ok(), unchanged);
     });
+}
+
+impl Signing<'_> {
+    /// A key signs as the peer does, if what it says of its public half is true.
+    fn check<P: ParameterSet>(&self, peer: Sign) {
+        arch::lift_limit();
+        let original = SigningKey::<P>::from_seed(&counting::<P::SeedLen>());
+        let bytes = self.key.of(original.as_bytes());
+        let mut place = None;
+        let in_place = SigningKey::<P>::from_bytes_into(&bytes, &mut place);
+        let Ok(key) = SigningKey::<P>::from_bytes(&bytes) else {
+            assert!(in_place.is_err() && bytes.len() != P::SIGNING_KEY_LEN);
+            return;
+        };
+        let mut copy = key.clone();
+        copy.clone_from(in_place.expect("what is read, is so everywhere"));
+        assert_eq!(copy.as_bytes(), bytes);
+        // Only SK.prf has no part in the public key.
+        let (n, bytes_of_original) = (P::N::N, original.as_bytes());
+        let is_consistent =
+            bytes[..n] == bytes_of_original[..n] && bytes[2 * n..] == bytes_of_original[2 * n..];
+        assert_eq!(
+            key.check(),
+            is_consistent.then_some(()).ok_or(Error::InconsistentKey)
+        );
+        if is_consistent {
+            assert_eq!(format!("{key:?}"), format!("{original:?}"));
+        }
+
+        let (message, context) = (self.message, self.context);
+        let randomness = P::N::from_fn(|_| self.randomness);
+        let pure = key.sign(message, context, &randomness);
+        let pure = match (pure, u8::try_from(context.len())) {
+            (pure, Err(_)) => return assert_eq!(pure, Err(Error::ContextTooLong)),
+            (pure, Ok(_)) if !is_consistent => {
+                return assert_eq!(pure, Err(Error::InconsistentKey));
+            }
+            (pure, Ok(len)) => {
+                let pure = pure.expect("a key that signs");
+                let theirs = peer(&bytes, &[&[0, len], context, message], randomness.as_ref());
+                assert_eq!(pure.as_bytes(), theirs);
+                pure
+            }
+        };
+        self.check_digest(&key, &pure, &randomness);
+    }
+
+    /// The signature of a message that is hashed is that of its digest, and neither passes for one of the message.
+    fn check_digest<P: ParameterSet>(
+        &self,
+        key: &SigningKey<P>,
+        pure: &Signature<P>,
+        randomness: &Array<P::N, u8>,
+    ) {
+        let (message, context) = (self.message, self.context);
+        let hash = PreHash::ALL[usize::from(self.hash) % PreHash::ALL.len()];
+        let mut hasher = hash.hasher();
+        hasher.update(message);
+        let digest = hasher.finish();
+        let hashed = key.hash_sign(hash, message, context, randomness);
+        let of_digest = key.sign_digest(hash, digest.as_bytes(), context, randomness);
+        assert_eq!(hashed, of_digest);
+        let hashed = hashed.expect("a key that signs");
+        let key = key.verifying_key();
+        assert_eq!(key.verify(message, context, pure), Ok(()));
+        assert_eq!(key.hash_verify(hash, message, context, &hashed), Ok(()));
+        let changed = self.digest.of(digest.as_bytes());
+        let verdict = key.verify_digest(hash, &changed, context, &hashed);
+        assert_eq!(verdict.is_ok(), changed == digest.as_bytes());
+        for invalid in [
+            key.verify(message, context, &hashed),
+            key.hash_verify(hash, message, context, pure),
+        ] {
+            assert_eq!(invalid, Err(Error::InvalidSignature));
+        }
+    }
+}
+
+/// The signature by a key of a message in parts, with randomness.
+type Sign = fn(&[u8], &[&[u8]], &[u8]) -> Vec<u8>;
+
+fn sign_by_peer<P: slh_dsa::ParameterSet>(
+    key: &[u8],
+    message: &[&[u8]],
+    randomness: &[u8],
+) -> Vec<u8> {
+    let key = slh_dsa::SigningKey::<P>::try_from(key).expect("a key of the right length");
+    let signature = key.slh_sign_internal(message, Some(randomness));
+    signature.to_bytes().to_vec()
 }
 
 /// The verdict on a key, a message, a context and a signature; `None` if one has a wrong length.

@@ -42,9 +42,38 @@ pub struct ClientHello<'a> {
     versions: Vec<u16>,
     pub shares: Vec<(AnyGroup, Bytes<'a>)>,
     server_name: Option<&'a [u8]>,
-    other_extensions: Vec<(u16, &'a [u8])>,
+    other_extensions: Vec<OtherExtension<'a>>,
     /// The extension with this index is left out.
     without: Option<u8>,
+}
+
+/// What a server can do without.
+#[derive(Arbitrary, Debug)]
+enum OtherExtension<'a> {
+    CertificateSchemes(Vec<u16>),
+    Protocols(Vec<&'a [u8]>),
+    Authorities(Vec<&'a [u8]>),
+    TrustAnchors(Vec<&'a [u8]>),
+    Any(u16, &'a [u8]),
+}
+
+impl OtherExtension<'_> {
+    fn encode(&self) -> Extension {
+        let list = |of: &[&[u8]], vector: fn(&[u8]) -> Vec<u8>| {
+            let items = of.iter().flat_map(|item| vector(item));
+            vector16(&items.collect::<Vec<_>>())
+        };
+        match self {
+            Self::CertificateSchemes(schemes) => (
+                SIGNATURE_ALGORITHMS_CERT,
+                vector16(&code_points(schemes, &[0x0904])),
+            ),
+            Self::Protocols(names) => (PROTOCOLS, list(names, vector8)),
+            Self::Authorities(names) => (CERTIFICATE_AUTHORITIES, list(names, vector16)),
+            Self::TrustAnchors(ids) => (TRUST_ANCHORS, list(ids, vector8)),
+            Self::Any(code_point, data) => (*code_point, data.to_vec()),
+        }
+    }
 }
 
 /// A ClientHello in a record, and what is in it.
@@ -85,9 +114,7 @@ impl ClientHello<'_> {
             let host_name = [&[0], &*vector16(name)].concat();
             extensions.push((SERVER_NAME, vector16(&host_name)));
         }
-        for (code_point, data) in &self.other_extensions {
-            extensions.push((*code_point, data.to_vec()));
-        }
+        extensions.extend(self.other_extensions.iter().map(OtherExtension::encode));
         if let Some(index) = self.without {
             extensions.remove(usize::from(index) % extensions.len());
         }
@@ -170,8 +197,12 @@ pub fn chosen(sent: &[u8]) -> Option<Chosen> {
 pub const SERVER_NAME: u16 = 0;
 pub const SUPPORTED_GROUPS: u16 = 10;
 pub const SIGNATURE_ALGORITHMS: u16 = 13;
+const PROTOCOLS: u16 = 16;
 pub const SUPPORTED_VERSIONS: u16 = 43;
+const CERTIFICATE_AUTHORITIES: u16 = 47;
+const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
 pub const KEY_SHARE: u16 = 51;
+const TRUST_ANCHORS: u16 = 0xca34;
 
 const CLIENT_HELLO: u8 = 1;
 const SERVER_HELLO: u8 = 2;

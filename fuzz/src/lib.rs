@@ -5,6 +5,9 @@
 pub mod der;
 mod edit;
 pub mod hello;
+pub mod names;
+#[cfg(feature = "openssl")]
+pub mod openssl;
 pub mod pki;
 pub mod signatures;
 pub mod tls;

@@ -171,7 +171,7 @@ pub fn sign_changed(original: &[u8], edits: &DerEdits<'_>, signer: &FixedKey) ->
 }
 
 /// What is signed with its signature, put together as RFC 5280 does.
-fn sign(tbs: Vec<u8>, signer: &FixedKey) -> Vec<u8> {
+pub fn sign(tbs: Vec<u8>, signer: &FixedKey) -> Vec<u8> {
     let algorithm = signer
         .signature_algorithm()
         .to_der()

@@ -1,0 +1,1531 @@
+//! Messages of any length and in any encoding of BER, from readers and to writers that do what they like: content
+//! is what was signed or encrypted, or nothing is, and every way of reading a message says the same of it.
+#![no_main]
+
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::sync::LazyLock;
+
+use arbitrary::Arbitrary;
+use fuzz::Edit;
+use fuzz::der::{Contents, Element};
+use libfuzzer_sys::fuzz_target;
+use pq_cms::{
+    ContentCipher, DocumentSigner, EncodingError, EnvelopeBuilder, EnvelopingError, Kdf,
+    ObjectIdentifier, Opener, OpeningError, Outline, PemWriter, Recipient, RecipientKey,
+    SignedDataBuilder, VerificationTime, Verifier, decode_if_pem, digests, inspect, key_identifier,
+};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
+use pq_x509::{
+    Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
+    KeyUsages, PreHash, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
+};
+use rustls_pq::classical::{
+    AgreementAlgorithm, ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey, RsaScheme,
+    verification_algorithms,
+};
+
+fuzz_target!(|input: Input<'_>| match input {
+    Input::Encrypted(encrypted) => encrypted.check(),
+    Input::Signed(signed) => signed.check(),
+    Input::Mismatched(mismatched) => mismatched.check(),
+});
+
+#[derive(Arbitrary, Debug)]
+enum Input<'a> {
+    Encrypted(Encrypted<'a>),
+    Signed(Signed<'a>),
+    Mismatched(Mismatched),
+}
+
+#[derive(Arbitrary, Debug)]
+struct AnyContent {
+    len: Len,
+    filling: Filling,
+}
+
+/// Around what is read at a time.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Len {
+    Few(u8),
+    Piece(i8),
+    Pieces(i8),
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Filling {
+    Byte(u8),
+    Counted,
+    /// What may be a set of signed attributes.
+    Attributes,
+}
+
+const PIECE: usize = 64 * 1024;
+
+impl AnyContent {
+    fn bytes(&self) -> Vec<u8> {
+        let len = match self.len {
+            Len::Few(len) => len.into(),
+            Len::Piece(more) => PIECE.saturating_add_signed(more.into()),
+            Len::Pieces(more) => (2 * PIECE).saturating_add_signed(more.into()),
+        };
+        match self.filling {
+            Filling::Byte(byte) => vec![byte; len],
+            Filling::Counted => (0..len).map(|at| (at / 5) as u8).collect(),
+            Filling::Attributes => {
+                let value = primitive(OCTET_STRING, &vec![0; len]);
+                let values = constructed(SET, vec![value]);
+                let attribute = vec![primitive(OID, &[0x2a, 3]), values];
+                encode(&constructed(SET, vec![constructed(SEQUENCE, attribute)]), 0)
+            }
+        }
+    }
+
+    /// Nothing that is signed without attributes.
+    fn is_attributes(&self) -> bool {
+        matches!(self.filling, Filling::Attributes)
+    }
+}
+
+/// How bytes come and go.
+#[derive(Arbitrary, Debug)]
+struct Pace {
+    piece: u8,
+    interrupts: bool,
+    /// Fails after so many bytes.
+    fails_at: Option<u16>,
+}
+
+impl Pace {
+    fn piece(&self) -> usize {
+        const PIECES: [usize; 8] = [PIECE, 1, 2, 7, 1000, PIECE - 1, PIECE + 1, 3 * PIECE];
+        PIECES[usize::from(self.piece) % PIECES.len()]
+    }
+
+    fn fails_at(&self) -> usize {
+        self.fails_at.map_or(usize::MAX, Into::into)
+    }
+
+    fn reader<'b>(&self, bytes: &'b [u8]) -> BufReader<Source<'b>> {
+        let source = Source {
+            bytes,
+            at: 0,
+            piece: self.piece(),
+            fails_at: self.fails_at(),
+            interrupts: self.interrupts,
+            is_interrupted: false,
+        };
+        BufReader::with_capacity(self.piece(), source)
+    }
+
+    fn writer(&self) -> Sink {
+        Sink {
+            bytes: Vec::new(),
+            piece: self.piece(),
+            fails_at: self.fails_at(),
+        }
+    }
+}
+
+struct Source<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    piece: usize,
+    fails_at: usize,
+    interrupts: bool,
+    is_interrupted: bool,
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.is_interrupted = self.interrupts && !self.is_interrupted;
+        if self.is_interrupted {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        if self.at >= self.fails_at {
+            return Err(ErrorKind::BrokenPipe.into());
+        }
+        let end = self.bytes.len().min(self.fails_at);
+        let len = buffer.len().min(self.piece).min(end - self.at);
+        buffer[..len].copy_from_slice(&self.bytes[self.at..][..len]);
+        self.at += len;
+        Ok(len)
+    }
+}
+
+impl Seek for Source<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match to {
+            SeekFrom::Start(at) => self.at = at as usize,
+            SeekFrom::Current(by) => self.at = self.at.saturating_add_signed(by as isize),
+            SeekFrom::End(_) => return Err(ErrorKind::Unsupported.into()),
+        }
+        Ok(self.at as u64)
+    }
+}
+
+struct Sink {
+    bytes: Vec<u8>,
+    piece: usize,
+    fails_at: usize,
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = bytes.len().min(self.piece);
+        let len = len.min(self.fails_at - self.bytes.len());
+        if len == 0 && !bytes.is_empty() {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        self.bytes.extend(&bytes[..len]);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How a message is written anew: the same in BER.
+#[derive(Arbitrary, Debug)]
+struct Rewriting {
+    /// Values down to here have indefinite lengths.
+    indefinite: u8,
+    /// The content's.
+    pieces: Vec<u8>,
+    are_nested: bool,
+}
+
+impl Rewriting {
+    fn write(&self, mut message: Element) -> Vec<u8> {
+        if let Some(content) = content_of(&mut message)
+            && let Contents::Bytes(bytes) = &content.contents
+            && !self.pieces.is_empty()
+        {
+            let mut rest = &**bytes;
+            let mut pieces = Vec::new();
+            for (index, len) in self.pieces.iter().enumerate() {
+                let (piece, after) = rest.split_at(rest.len().min(usize::from(*len)));
+                rest = after;
+                pieces.push(match self.are_nested && index % 2 == 0 {
+                    true => constructed(
+                        OCTET_STRING | CONSTRUCTED,
+                        vec![primitive(OCTET_STRING, piece)],
+                    ),
+                    false => primitive(OCTET_STRING, piece),
+                });
+            }
+            pieces.push(primitive(OCTET_STRING, rest));
+            *content = constructed(content.tag | CONSTRUCTED, pieces);
+        }
+        encode(&message, usize::from(self.indefinite % 10))
+    }
+}
+
+const INTEGER: u8 = 0x02;
+const OCTET_STRING: u8 = 0x04;
+const OID: u8 = 0x06;
+const SEQUENCE: u8 = 0x30;
+const SET: u8 = 0x31;
+const CONSTRUCTED: u8 = 0x20;
+
+const fn context(number: u8) -> u8 {
+    0x80 | CONSTRUCTED | number
+}
+
+fn primitive(tag: u8, bytes: &[u8]) -> Element {
+    Element {
+        tag,
+        contents: Contents::Bytes(bytes.to_vec()),
+    }
+}
+
+fn constructed(tag: u8, inner: Vec<Element>) -> Element {
+    Element {
+        tag,
+        contents: Contents::Elements(Vec::new(), inner),
+    }
+}
+
+/// An element as messages here have them, of any length; only what says that it is constructed is taken apart.
+fn parse(ber: &mut &[u8]) -> Element {
+    let [tag, first, rest @ ..] = *ber else {
+        panic!("cut short")
+    };
+    *ber = rest;
+    let end = match first {
+        0x80 => None,
+        0..0x80 => Some(usize::from(*first)),
+        _ => {
+            let (len, rest) = ber.split_at(usize::from(first & 0x7f));
+            *ber = rest;
+            Some(
+                len.iter()
+                    .fold(0, |len, byte| len << 8 | usize::from(*byte)),
+            )
+        }
+    };
+    let mut inner = Vec::new();
+    let Some(len) = end else {
+        while !ber.starts_with(&[0, 0]) {
+            inner.push(parse(ber));
+        }
+        *ber = &ber[2..];
+        return constructed(*tag, inner);
+    };
+    let (mut bytes, rest) = ber.split_at(len);
+    *ber = rest;
+    if tag & CONSTRUCTED == 0 {
+        return primitive(*tag, bytes);
+    }
+    while !bytes.is_empty() {
+        inner.push(parse(&mut bytes));
+    }
+    constructed(*tag, inner)
+}
+
+/// With indefinite lengths in so many levels.
+fn encode(element: &Element, indefinite: usize) -> Vec<u8> {
+    let inner = match &element.contents {
+        Contents::Bytes(bytes) => bytes.clone(),
+        Contents::Elements(_, inner) => (inner.iter())
+            .flat_map(|it| encode(it, indefinite.saturating_sub(1)))
+            .collect(),
+    };
+    let is_definite = indefinite == 0 || element.tag & CONSTRUCTED == 0;
+    let len = inner.len().to_be_bytes();
+    let len = &len[len.iter().take_while(|byte| **byte == 0).count()..];
+    let mut bytes = vec![element.tag];
+    match len {
+        _ if !is_definite => bytes.push(0x80),
+        [] => bytes.push(0),
+        [len @ 0..0x80] => bytes.push(*len),
+        _ => {
+            bytes.push(0x80 | len.len() as u8);
+            bytes.extend(len);
+        }
+    }
+    bytes.extend(inner);
+    if !is_definite {
+        bytes.extend([0, 0]);
+    }
+    bytes
+}
+
+fn inner(element: &mut Element) -> &mut Vec<Element> {
+    match &mut element.contents {
+        Contents::Elements(_, inner) => inner,
+        Contents::Bytes(_) => panic!("{:02x} has nothing in it", element.tag),
+    }
+}
+
+/// The fields of a SignedData or an EnvelopedData.
+fn fields(message: &mut Element) -> &mut Vec<Element> {
+    inner(&mut inner(&mut inner(message)[1])[0])
+}
+
+/// Where the first field with this tag is.
+fn place(fields: &[Element], tag: u8) -> Option<usize> {
+    fields.iter().position(|field| field.tag == tag)
+}
+
+fn content_of(message: &mut Element) -> Option<&mut Element> {
+    let fields = fields(message);
+    let at = place(fields, SEQUENCE)?;
+    match inner(&mut fields[at]).last_mut() {
+        Some(content) if content.tag == 0x80 => Some(content),
+        // It is within another, or in pieces.
+        Some(content) if content.tag == context(0) => match inner(content).as_mut_slice() {
+            [octets] => Some(octets),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The same message in PEM and taken out of it.
+fn through_pem(message: &[u8], pace: &Pace) -> Vec<u8> {
+    let mut writer = PemWriter::new(Vec::new()).unwrap();
+    for piece in message.chunks(pace.piece()) {
+        writer.write_all(piece).unwrap();
+        writer.flush().unwrap();
+    }
+    let pem = writer.finish().unwrap();
+    let mut read = Vec::new();
+    let slow = BufReader::with_capacity(pace.piece().max(32), &*pem);
+    let taken = decode_if_pem(slow).unwrap().read_to_end(&mut read);
+    assert_eq!(taken.unwrap(), message.len());
+    read
+}
+
+// Encrypted messages.
+
+#[derive(Arbitrary, Debug)]
+struct Encrypted<'a> {
+    cipher: u8,
+    content_type: u8,
+    recipients: Vec<AnyRecipient>,
+    key: AnyKey,
+    changes: Vec<Change>,
+    rewriting: Rewriting,
+    in_pem: bool,
+    /// What happens to the bytes in the end.
+    edits: Vec<Edit<'a>>,
+    content: AnyContent,
+    reader: Pace,
+    writer: Pace,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum AnyRecipient {
+    Kem { of: u8, kdf: u8, name: Name },
+    KemCertificate { of: u8, kdf: u8 },
+    Agreement { of: u8, name: Name },
+    AgreementCertificate { of: u8 },
+    Shared(u8),
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Name {
+    Any,
+    OfKey,
+    OfCertificate,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum AnyKey {
+    Kem {
+        of: u8,
+        certificate: bool,
+    },
+    Agreement {
+        of: u8,
+        certificate: bool,
+    },
+    Shared(u8),
+    /// One that nobody encrypts for.
+    Strange,
+}
+
+/// A key, its certificate, and one for another purpose.
+struct Owned<K> {
+    key: K,
+    certificate: Certificate,
+}
+
+struct Keys {
+    kems: [Owned<DecapsulationKey>; 3],
+    agreements: [Owned<ClassicalAgreementKey>; 3],
+    strange: DecapsulationKey,
+    /// That of the first agreement key, which is for signatures.
+    misused: Certificate,
+    signers: Vec<Owned<Box<dyn Signer + Send + Sync>>>,
+    root: ChainValidator,
+}
+
+static KEYS: LazyLock<Keys> = LazyLock::new(|| {
+    let key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[1; 32]).unwrap();
+    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
+    let leaf = || CertificateBuilder::end_entity().dns_name("a");
+    let of_kem = |algorithm, number| {
+        let key = DecapsulationKey::from_seed(algorithm, &[number; 64]).unwrap();
+        let certificate = root.issue(leaf(), key.encapsulation_key()).unwrap();
+        Owned { key, certificate }
+    };
+    let of_agreement = |algorithm| {
+        let key = ClassicalAgreementKey::generate(algorithm).unwrap();
+        let leaf = leaf().key_usage(KeyUsages::KeyAgreement);
+        let certificate = root.issue(leaf, key.public_key()).unwrap();
+        Owned { key, certificate }
+    };
+    let agreements = [
+        AgreementAlgorithm::X25519,
+        AgreementAlgorithm::EcdhP256,
+        AgreementAlgorithm::EcdhP384,
+    ]
+    .map(of_agreement);
+    let misused = root.issue(leaf(), agreements[0].key.public_key()).unwrap();
+    let mut signers: Vec<Box<dyn Signer + Send + Sync>> = Vec::new();
+    for algorithm in [SignatureAlgorithm::MlDsa44, SignatureAlgorithm::MlDsa65] {
+        signers.push(Box::new(
+            SigningKey::from_seed(algorithm, &[7; 32]).unwrap(),
+        ));
+    }
+    for algorithm in [ClassicalAlgorithm::Ed25519, ClassicalAlgorithm::EcdsaP384] {
+        signers.push(Box::new(ClassicalKey::generate(algorithm).unwrap()));
+    }
+    let rsa = ClassicalKey::generate(ClassicalAlgorithm::Rsa2048).unwrap();
+    for scheme in RSA {
+        let key = rsa.clone();
+        signers.push(Box::new(RsaSigner { key, scheme }));
+    }
+    let signers = signers.into_iter().map(|key| Owned {
+        certificate: root.issue(leaf(), &*key).unwrap(),
+        key,
+    });
+    Keys {
+        kems: [
+            of_kem(KemAlgorithm::MlKem512, 2),
+            of_kem(KemAlgorithm::MlKem768, 3),
+            of_kem(KemAlgorithm::MlKem1024, 4),
+        ],
+        strange: DecapsulationKey::from_seed(KemAlgorithm::MlKem512, &[5; 64]).unwrap(),
+        agreements,
+        misused,
+        signers: signers.collect(),
+        root: ChainValidator::new([root.certificate().clone()]).unwrap(),
+    }
+});
+
+/// Keys that sender and recipient have, of bytes that nothing else has several of.
+const SHARED: [(&[u8], &[u8]); 2] = [(b"short", &[0xa7; 16]), (b"long", &[0xa7; 32])];
+
+const fn oid(text: &str) -> ObjectIdentifier {
+    ObjectIdentifier::new_unwrap(text)
+}
+
+/// What content may be.
+const TYPES: [ObjectIdentifier; 3] = [
+    oid("1.2.840.113549.1.7.1"),
+    oid("1.2.840.113549.1.7.2"),
+    oid("1.3.6.1.4.1.99999.1"),
+];
+
+fn one_of<T>(all: &[T], index: u8) -> &T {
+    &all[usize::from(index) % all.len()]
+}
+
+impl AnyRecipient {
+    fn recipient(self) -> Recipient {
+        const KDFS: [Kdf; 3] = [Kdf::HkdfSha256, Kdf::HkdfSha384, Kdf::HkdfSha512];
+
+        match self {
+            Self::Kem { of, kdf, name } => {
+                let owned = one_of(&KEYS.kems, of);
+                let key = owned.key.encapsulation_key();
+                let name = name.of(key, &owned.certificate);
+                Recipient::key(key.clone(), &name).kdf(*one_of(&KDFS, kdf))
+            }
+            Self::KemCertificate { of, kdf } => {
+                let recipient = Recipient::certificate(&one_of(&KEYS.kems, of).certificate);
+                recipient.unwrap().kdf(*one_of(&KDFS, kdf))
+            }
+            Self::Agreement { of, name } => {
+                let owned = one_of(&KEYS.agreements, of);
+                let key = owned.key.public_key();
+                let name = name.of(key, &owned.certificate);
+                Recipient::agreement_key(key.clone(), &name).kdf(Kdf::HkdfSha512)
+            }
+            Self::AgreementCertificate { of } => {
+                let Owned { key, certificate } = one_of(&KEYS.agreements, of);
+                let key = key.public_key().clone();
+                Recipient::agreement_certificate(certificate, key).unwrap()
+            }
+            Self::Shared(of) => {
+                let (id, key) = *one_of(&SHARED, of);
+                Recipient::shared_key(id, key).unwrap()
+            }
+        }
+    }
+
+    /// Whether this key is the recipient's, and tells so.
+    fn is_of(self, key: AnyKey) -> bool {
+        let is_same = |of: u8, other: u8| of % 3 == other % 3;
+        match (self, key) {
+            (
+                Self::Kem { of, name, .. },
+                AnyKey::Kem {
+                    of: own,
+                    certificate,
+                },
+            )
+            | (
+                Self::Agreement { of, name },
+                AnyKey::Agreement {
+                    of: own,
+                    certificate,
+                },
+            ) => is_same(of, own) && !(certificate && matches!(name, Name::Any)),
+            (Self::KemCertificate { of, .. }, AnyKey::Kem { of: own, .. })
+            | (Self::AgreementCertificate { of }, AnyKey::Agreement { of: own, .. }) => {
+                is_same(of, own)
+            }
+            (Self::Shared(of), AnyKey::Shared(own)) => of % 2 == own % 2,
+            _ => false,
+        }
+    }
+}
+
+impl Name {
+    fn of(self, key: &impl SubjectKey, certificate: &Certificate) -> Vec<u8> {
+        match self {
+            Self::Any => b"key".to_vec(),
+            Self::OfKey => key_identifier(key).to_vec(),
+            Self::OfCertificate => certificate.subject_key_id().unwrap().to_vec(),
+        }
+    }
+}
+
+impl AnyKey {
+    fn key(self) -> RecipientKey<'static> {
+        match self {
+            Self::Kem { of, certificate } => {
+                let owned = one_of(&KEYS.kems, of);
+                match certificate {
+                    true => RecipientKey::with_certificate(&owned.key, &owned.certificate).unwrap(),
+                    false => RecipientKey::new(&owned.key),
+                }
+            }
+            Self::Agreement { of, certificate } => {
+                let Owned {
+                    key,
+                    certificate: own,
+                } = one_of(&KEYS.agreements, of);
+                match certificate {
+                    true => RecipientKey::agreement_with_certificate(key, own).unwrap(),
+                    false => RecipientKey::agreement(key),
+                }
+            }
+            Self::Shared(of) => {
+                let (id, key) = *one_of(&SHARED, of);
+                RecipientKey::shared_key(id, key)
+            }
+            Self::Strange => RecipientKey::new(&KEYS.strange),
+        }
+    }
+}
+
+/// A key and a certificate, which is its own or another's.
+#[derive(Arbitrary, Debug)]
+struct Mismatched {
+    of: u8,
+    certificate: u8,
+    shared_len: u8,
+}
+
+impl Mismatched {
+    fn check(&self) {
+        let agreements = KEYS.agreements.iter().map(|it| &it.certificate);
+        let certificates: Vec<_> = (KEYS.kems.iter().map(|it| &it.certificate))
+            .chain(agreements)
+            .chain([&KEYS.misused])
+            .collect();
+        let certificate = *one_of(&certificates, self.certificate);
+        let kem = &one_of(&KEYS.kems, self.of).key;
+        let agreement = &one_of(&KEYS.agreements, self.of).key;
+        let is_of = |key: &dyn SubjectKey| key.spki().as_ref() == certificate.spki().as_ref();
+        let named = RecipientKey::with_certificate(kem, certificate);
+        assert_eq!(named.is_ok(), is_of(kem));
+        let named = RecipientKey::agreement_with_certificate(agreement, certificate);
+        assert_eq!(named.is_ok(), is_of(agreement));
+
+        let is_of_kem = KEYS.kems.iter().any(|it| is_of(&it.key));
+        let key = agreement.public_key().clone();
+        let is_own = is_of(agreement) && certificate != &KEYS.misused;
+        let is_key = matches!(self.shared_len, 16 | 32);
+        for (recipient, is_one) in [
+            (Recipient::certificate(certificate), is_of_kem),
+            (Recipient::agreement_certificate(certificate, key), is_own),
+            (
+                Recipient::shared_key(b"id", &vec![0; self.shared_len.into()]),
+                is_key,
+            ),
+        ] {
+            assert_eq!(recipient.is_ok(), is_one);
+            match recipient {
+                Ok(recipient) => check_secrecy(&format!("{recipient:?}")),
+                Err(error) => assert!(!error.to_string().is_empty()),
+            }
+        }
+    }
+}
+
+/// What becomes of a message's parts, some of which nobody authenticates.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Change {
+    AddRecipient {
+        kind: Foreign,
+        at: u8,
+    },
+    AddOriginator,
+    AddUnauthenticated,
+    RemoveAttributes,
+    RepeatAttribute,
+    CutTag(u8),
+    CutContent(u8),
+    AddUkm(u8),
+    RetypeContent(u8),
+    RemoveContent,
+    Version(u8),
+    /// The last byte of an algorithm's identifier in a recipient or of the content's.
+    Rename {
+        which: u8,
+        by: u8,
+    },
+    Trail,
+}
+
+/// Recipients who have no key here.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Foreign {
+    Transport,
+    Password,
+    Other,
+    OtherVersion,
+    OfCertificate,
+    Shared,
+    Unknown,
+    Large,
+    Many,
+}
+
+impl Foreign {
+    fn recipients(self) -> Vec<Element> {
+        let number = |number| primitive(INTEGER, &[number]);
+        let octets = |bytes: &[u8]| primitive(OCTET_STRING, bytes);
+        let algorithm = || constructed(SEQUENCE, vec![primitive(OID, &[0x2a, 3])]);
+        let id = || constructed(SEQUENCE, vec![octets(b"id")]);
+        let shared = |version| vec![number(version), id(), algorithm(), octets(b"key")];
+        vec![match self {
+            Self::Transport => {
+                let name = primitive(0x80, b"id");
+                constructed(SEQUENCE, vec![number(2), name, algorithm(), octets(b"key")])
+            }
+            Self::Password => constructed(context(3), vec![number(0), algorithm(), octets(b"key")]),
+            Self::Other => constructed(context(4), vec![primitive(OID, &[0x2a, 3]), octets(b"")]),
+            Self::OtherVersion => constructed(context(1), vec![number(9)]),
+            Self::OfCertificate => {
+                let originator = constructed(context(0), vec![primitive(0x80, b"id")]);
+                constructed(context(1), vec![number(3), originator])
+            }
+            Self::Shared => constructed(context(2), shared(4)),
+            Self::Unknown => constructed(context(5), shared(4)),
+            Self::Large => constructed(context(4), vec![octets(&[0; 70_000])]),
+            Self::Many => {
+                return vec![constructed(context(3), vec![number(0)]); 1030];
+            }
+        }]
+    }
+}
+
+/// What is to come of a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Fate {
+    Opens,
+    IsRefused,
+    /// Nobody can say but the opener.
+    IsOpen,
+}
+
+impl Encrypted<'_> {
+    /// Some add a lot.
+    fn changes(&self) -> &[Change] {
+        &self.changes[..self.changes.len().min(8)]
+    }
+
+    fn check(&self) {
+        const CIPHERS: [ContentCipher; 4] = [
+            ContentCipher::Aes256Gcm,
+            ContentCipher::Aes128Gcm,
+            ContentCipher::Aes256Cbc,
+            ContentCipher::Aes128Cbc,
+        ];
+        let recipients = &self.recipients[..self.recipients.len().min(4)];
+        let cipher = *one_of(&CIPHERS, self.cipher);
+        let content_type = *one_of(&TYPES, self.content_type);
+        let mut builder = EnvelopeBuilder::new()
+            .cipher(cipher)
+            .content_type(content_type);
+        for recipient in recipients {
+            builder = builder.recipient(recipient.recipient());
+        }
+        check_secrecy(&format!("{builder:?}"));
+        let content = self.content.bytes();
+
+        let mut sink = self.writer.writer();
+        let written = builder.encrypt(self.reader.reader(&content), &mut sink);
+        let Some(message) = (match written {
+            Ok(()) => Some(sink.bytes),
+            Err(EnvelopingError::NoRecipient) => return assert!(recipients.is_empty()),
+            Err(EnvelopingError::Encoding(EncodingError::Read(_))) => {
+                assert!(self.reader.fails_at() <= content.len());
+                None
+            }
+            Err(EnvelopingError::Encoding(EncodingError::Write(_))) => {
+                assert_eq!(sink.bytes.len(), self.writer.fails_at());
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }) else {
+            let mut message = Vec::new();
+            builder.encrypt(&*content, &mut message).unwrap();
+            return self.open(message, cipher, content_type, &content, recipients);
+        };
+        assert!(self.reader.fails_at() > content.len());
+        self.open(message, cipher, content_type, &content, recipients);
+    }
+
+    fn open(
+        &self,
+        message: Vec<u8>,
+        cipher: ContentCipher,
+        content_type: ObjectIdentifier,
+        content: &[u8],
+        recipients: &[AnyRecipient],
+    ) {
+        let mut fate = match recipients.iter().any(|it| it.is_of(self.key)) {
+            true => Fate::Opens,
+            false => Fate::IsRefused,
+        };
+        let mut element = parse(&mut &*message);
+        let mut expected = Expected {
+            content_type,
+            recipients: recipients.len() as u64,
+        };
+        let mut is_trailed = false;
+        for change in self.changes() {
+            let becomes = change.apply(&mut element, self.key, cipher, &mut expected);
+            is_trailed |= matches!(change, Change::Trail);
+            fate = match (fate, becomes) {
+                (Fate::IsRefused, _) | (_, Fate::IsRefused) => Fate::IsRefused,
+                (Fate::IsOpen, _) | (_, Fate::IsOpen) => Fate::IsOpen,
+                _ => Fate::Opens,
+            };
+        }
+        let mut message = self.rewriting.write(element);
+        if self.in_pem {
+            assert_eq!(through_pem(&message, &self.reader), message);
+        }
+        if is_trailed {
+            message.push(0);
+        }
+        let before = message.clone();
+        for edit in &self.edits {
+            edit.apply(&mut message);
+        }
+        if message != before {
+            fate = Fate::IsOpen;
+        }
+        match inspect(self.reader.reader(&message)) {
+            Ok(Outline::Enveloped(outline)) if fate == Fate::Opens => {
+                assert_eq!(outline.content_type, expected.content_type);
+                assert_eq!(outline.recipients_len, expected.recipients);
+                assert_eq!(outline.is_authenticated, cipher.is_authenticated());
+            }
+            Ok(outline) => assert!(fate != Fate::Opens, "{outline:?}"),
+            Err(error) => {
+                let fails = self.reader.fails_at() <= message.len();
+                assert!(fails || fate != Fate::Opens, "{error}");
+            }
+        }
+        self.open_every_way(&message, cipher, fate, content, &expected);
+    }
+
+    fn open_every_way(
+        &self,
+        message: &[u8],
+        cipher: ContentCipher,
+        fate: Fate,
+        content: &[u8],
+        expected: &Expected,
+    ) {
+        let strict = Opener::new(self.key.key());
+        check_secrecy(&format!("{strict:?}"));
+        let opener = strict.clone().take_unauthenticated();
+        let (kept, opened) = match opener.open_to_vec(message, 1 << 20) {
+            Ok((kept, opened)) => {
+                assert_ne!(fate, Fate::IsRefused);
+                // Of the others nothing tells what was changed.
+                if fate == Fate::Opens || opened.cipher.is_authenticated() {
+                    assert!(*kept == *content);
+                }
+                if fate == Fate::Opens {
+                    assert_eq!(opened.cipher, cipher);
+                    assert_eq!(opened.content_type, expected.content_type);
+                    assert_eq!(opened.recipients, expected.recipients);
+                }
+                assert_eq!(opened.len, kept.len() as u64);
+                (Some(kept), Some(opened))
+            }
+            Err(error) => {
+                assert_ne!(fate, Fate::Opens, "{error}");
+                assert!(!error.to_string().is_empty());
+                (None, None)
+            }
+        };
+        let reads = self.reader.fails_at() > message.len();
+        let fits = |content: &[u8]| self.writer.fails_at() >= content.len();
+
+        let mut sink = self.writer.writer();
+        let once = opener.open(self.reader.reader(message), &mut sink);
+        match &kept {
+            Some(kept) if reads && fits(kept) => {
+                assert_eq!(once.ok(), opened);
+                assert!(sink.bytes == **kept);
+            }
+            _ => assert!(once.is_err()),
+        }
+
+        let mut sink = self.writer.writer();
+        match opener.open_seekable(self.reader.reader(message), &mut sink) {
+            Ok(again) => {
+                assert!(cipher_is_authenticated(&opened) && reads);
+                assert_eq!(Some(again), opened);
+                assert!(Some(&sink.bytes) == kept.as_deref());
+            }
+            Err(OpeningError::Encoding(EncodingError::Write(_))) => {
+                let kept = kept.as_deref().expect("authentic content");
+                assert!(!fits(kept) && kept.starts_with(&sink.bytes));
+            }
+            Err(_) => {
+                assert!(sink.bytes.is_empty());
+                assert!(!(reads && cipher_is_authenticated(&opened)));
+            }
+        }
+
+        if let Some(kept) = &kept {
+            let limited = strict.open_to_vec(message, kept.len());
+            assert_eq!(limited.is_ok(), cipher_is_authenticated(&opened));
+            if let Some(less) = kept.len().checked_sub(1) {
+                assert!(strict.open_to_vec(message, less).is_err());
+            }
+        }
+    }
+}
+
+fn cipher_is_authenticated(opened: &Option<pq_cms::Opened>) -> bool {
+    opened
+        .as_ref()
+        .is_some_and(|it| it.cipher.is_authenticated())
+}
+
+struct Expected {
+    content_type: ObjectIdentifier,
+    recipients: u64,
+}
+
+impl Change {
+    /// Changes the message, and says what is to come of it.
+    fn apply(
+        self,
+        message: &mut Element,
+        key: AnyKey,
+        cipher: ContentCipher,
+        expected: &mut Expected,
+    ) -> Fate {
+        if let Self::CutContent(len) = self {
+            return cut_content(message, len.into());
+        }
+        let is_authenticated = cipher.is_authenticated();
+        let noticed = match is_authenticated {
+            true => Fate::IsRefused,
+            false => Fate::Opens,
+        };
+        let fields = fields(message);
+        match self {
+            Self::AddRecipient { kind, at } => {
+                let set = place(fields, SET).expect("recipients");
+                let recipients = inner(&mut fields[set]);
+                let at = usize::from(at) % (recipients.len() + 1);
+                let new = kind.recipients();
+                expected.recipients += new.len() as u64;
+                recipients.splice(at..at, new);
+                Fate::Opens
+            }
+            Self::AddOriginator => {
+                if fields[1].tag != context(0) {
+                    fields.insert(1, constructed(context(0), Vec::new()));
+                }
+                Fate::Opens
+            }
+            Self::AddUnauthenticated => {
+                let tag = context(if is_authenticated { 2 } else { 1 });
+                if fields.last().is_some_and(|last| last.tag != tag) {
+                    fields.push(constructed(tag, Vec::new()));
+                }
+                Fate::Opens
+            }
+            Self::RemoveAttributes | Self::RepeatAttribute if !is_authenticated => Fate::Opens,
+            Self::RemoveAttributes => match place(fields, context(1)) {
+                Some(at) => {
+                    fields.remove(at);
+                    Fate::IsRefused
+                }
+                None => Fate::Opens,
+            },
+            Self::RepeatAttribute => match place(fields, context(1)) {
+                Some(at) => {
+                    let attributes = inner(&mut fields[at]);
+                    attributes.extend(attributes.first().cloned());
+                    Fate::IsRefused
+                }
+                None => Fate::Opens,
+            },
+            Self::CutTag(len) => match place(fields, OCTET_STRING) {
+                Some(at) => match &mut fields[at].contents {
+                    Contents::Bytes(tag) if usize::from(len) < tag.len() => {
+                        tag.truncate(len.into());
+                        Fate::IsRefused
+                    }
+                    _ => Fate::Opens,
+                },
+                None => Fate::Opens,
+            },
+            Self::CutContent(_) => unreachable!("it is done"),
+            Self::AddUkm(len) => {
+                let ukm = vec![primitive(OCTET_STRING, &vec![9; len.into()])];
+                let set = place(fields, SET).expect("recipients");
+                for recipient in inner(&mut fields[set]) {
+                    let tag = recipient.tag;
+                    let parts = inner(recipient);
+                    match (tag, parts.get(1).map(|it| it.tag)) {
+                        (KEM, Some(SEQUENCE)) => {
+                            inner(&mut parts[1]).insert(6, constructed(context(0), ukm.clone()));
+                        }
+                        (AGREEMENT, Some(_)) if parts.len() > 2 => {
+                            parts.insert(2, constructed(AGREEMENT, ukm.clone()));
+                        }
+                        _ => {}
+                    }
+                }
+                // The secret makes another key then.
+                match key {
+                    AnyKey::Shared(_) => Fate::Opens,
+                    _ => Fate::IsRefused,
+                }
+            }
+            Self::RetypeContent(by) => {
+                let by = *one_of(&TYPES, by);
+                let at = place(fields, SEQUENCE).expect("content");
+                inner(&mut fields[at])[0] = primitive(OID, by.as_bytes());
+                match by == expected.content_type {
+                    true => Fate::Opens,
+                    false => {
+                        // What it was before, it may become again.
+                        expected.content_type = by;
+                        match noticed {
+                            Fate::Opens => Fate::Opens,
+                            _ => Fate::IsOpen,
+                        }
+                    }
+                }
+            }
+            Self::RemoveContent => {
+                let at = place(fields, SEQUENCE).expect("content");
+                inner(&mut fields[at]).truncate(2);
+                Fate::IsRefused
+            }
+            Self::Version(version) => {
+                fields[0] = primitive(INTEGER, &[version & 0x7f]);
+                let is_known = match is_authenticated {
+                    true => version & 0x7f == 0,
+                    false => matches!(version & 0x7f, 0 | 2..=4),
+                };
+                match is_known {
+                    true => Fate::Opens,
+                    // Another may follow.
+                    false => Fate::IsOpen,
+                }
+            }
+            Self::Rename { which, by } => {
+                rename(message, which, by);
+                Fate::IsOpen
+            }
+            Self::Trail => Fate::IsRefused,
+        }
+    }
+}
+
+/// Recipients of these kinds.
+const KEM: u8 = context(4);
+const AGREEMENT: u8 = context(1);
+
+/// Cuts off the end of the encrypted content.
+fn cut_content(message: &mut Element, len: usize) -> Fate {
+    match content_of(message) {
+        Some(Element {
+            contents: Contents::Bytes(bytes),
+            ..
+        }) if (1..=bytes.len()).contains(&len) => {
+            bytes.truncate(bytes.len() - len);
+            // What is whole blocks may have a padding; what is authenticated is refused.
+            Fate::IsOpen
+        }
+        _ => Fate::Opens,
+    }
+}
+
+/// Gives one of all identifiers of algorithms another end.
+fn rename(element: &mut Element, which: u8, by: u8) {
+    fn all<'e>(element: &'e mut Element, found: &mut Vec<&'e mut u8>) {
+        match &mut element.contents {
+            Contents::Bytes(bytes) => {
+                if element.tag == OID {
+                    found.extend(bytes.last_mut());
+                }
+            }
+            Contents::Elements(_, inner) => inner.iter_mut().for_each(|it| all(it, found)),
+        }
+    }
+    let mut found = Vec::new();
+    all(element, &mut found);
+    let at = usize::from(which) % found.len();
+    // Of hash functions, wraps, ciphers, and what makes keys of secrets.
+    const ENDS: [u8; 14] = [1, 2, 3, 5, 6, 19, 20, 21, 28, 29, 30, 42, 45, 46];
+    *found[at] = *one_of(&ENDS, by);
+}
+
+/// Nothing of a shared key is in a text.
+fn check_secrecy(text: &str) {
+    for bytes in ["167, 167", "a7a7", "A7A7", "a7, a7", "A7, A7"] {
+        assert!(!text.contains(bytes));
+    }
+}
+
+// Signed messages.
+
+#[derive(Arbitrary, Debug)]
+struct Signed<'a> {
+    content_type: u8,
+    signers: Vec<AnySigner>,
+    is_detached: bool,
+    without_certificates: bool,
+    verifier: AnyVerifier,
+    changes: Vec<SignedChange>,
+    version: Option<u8>,
+    rewriting: Rewriting,
+    in_pem: bool,
+    edits: Vec<Edit<'a>>,
+    content: AnyContent,
+    reader: Pace,
+    writer: Pace,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct AnySigner {
+    key: u8,
+    /// The certificate is another one's.
+    is_other: bool,
+    digest: Option<u8>,
+    without_attributes: bool,
+    by_key_identifier: bool,
+}
+
+#[derive(Arbitrary, Debug)]
+struct AnyVerifier {
+    any_signer: bool,
+    expect_no_attributes: bool,
+    whole_limit: Option<u8>,
+    is_without_classical: bool,
+    is_at_time: bool,
+}
+
+/// Keys of RSA sign by schemes with hash functions of their own, or of the message.
+struct RsaSigner {
+    key: ClassicalKey,
+    scheme: (RsaScheme, &'static str),
+}
+
+/// Each scheme with the algorithm that a SignerInfo names.
+const RSA: [(RsaScheme, &str); 3] = [
+    (RsaScheme::Pkcs1Sha256, "1.2.840.113549.1.1.11"),
+    (RsaScheme::Pkcs1Sha512, "1.2.840.113549.1.1.1"),
+    (RsaScheme::PssSha256, "1.2.840.113549.1.1.10"),
+];
+
+impl SubjectKey for RsaSigner {
+    fn spki(&self) -> pq_x509::pki_types::SubjectPublicKeyInfoDer<'_> {
+        self.key.spki()
+    }
+}
+
+impl Signer for RsaSigner {
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        use pq_x509::x509_cert::der::Decode;
+
+        /// SHA-256, its mask and 32 bytes of salt (RFC 4055, section 3.1).
+        const PSS: [u8; 54] = [
+            0x30, 0x34, 0xa0, 0x0f, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03,
+            0x04, 0x02, 0x01, 0x05, 0x00, 0xa1, 0x1c, 0x30, 0x1a, 0x06, 0x09, 0x2a, 0x86, 0x48,
+            0x86, 0xf7, 0x0d, 0x01, 0x01, 0x08, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01,
+            0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0xa2, 0x03, 0x02, 0x01, 0x20,
+        ];
+        let parameters: &[u8] = match self.scheme.0 {
+            RsaScheme::PssSha256 => &PSS,
+            _ => &[0x05, 0x00],
+        };
+        AlgorithmIdentifierOwned {
+            oid: oid(self.scheme.1),
+            parameters: Some(Decode::from_der(parameters).unwrap()),
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        (self.key.sign_with(message, self.scheme.0)).map_err(SignError::new)
+    }
+}
+
+/// What becomes of a SignedData's parts.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum SignedChange {
+    /// Of this kind; they are in the message for nobody here.
+    AddCertificate(u8),
+    AddList {
+        is_other: bool,
+    },
+    RepeatDigest,
+    AddDigest,
+    ManyDigests,
+    SwapAttributes(u8),
+    RepeatAttribute(u8),
+    RepeatValue(u8),
+    ManyAttributes(u8),
+    RetypeContent(u8),
+    RemoveDigests,
+    AddNulls,
+    RemoveSigners,
+    Trail,
+}
+
+impl Signed<'_> {
+    fn changes(&self) -> &[SignedChange] {
+        &self.changes[..self.changes.len().min(8)]
+    }
+
+    fn signers(&self) -> &[AnySigner] {
+        &self.signers[..self.signers.len().min(3)]
+    }
+
+    fn check(&self) {
+        let content_type = *one_of(&TYPES, self.content_type);
+        let hashes: Vec<PreHash> = digests().collect();
+        let mut builder = SignedDataBuilder::new().content_type(content_type);
+        for any in self.signers() {
+            let owned = one_of(&KEYS.signers, any.key);
+            let certificate = match any.is_other {
+                true => &KEYS.misused,
+                false => &owned.certificate,
+            };
+            let mut signer = DocumentSigner::with_signer(certificate, &*owned.key);
+            if let Some(digest) = any.digest {
+                signer = signer.digest(*one_of(&hashes, digest));
+            }
+            if any.without_attributes {
+                signer = signer.without_attributes();
+            }
+            if any.by_key_identifier {
+                signer = signer.by_key_identifier();
+            }
+            builder = builder.signer(signer);
+        }
+        match self.without_certificates {
+            true => builder = builder.without_certificates(),
+            false => builder = builder.certificates([&KEYS.misused]),
+        }
+        assert!(!format!("{builder:?}").is_empty());
+        let content = self.content.bytes();
+
+        let mut sink = self.writer.writer();
+        let signed = match self.is_detached {
+            true => (builder.sign_detached(self.reader.reader(&content)))
+                .map(|message| sink.bytes = message),
+            false => builder.sign(self.reader.reader(&content), &mut sink),
+        };
+        let is_without = |it: &AnySigner| it.without_attributes;
+        match signed {
+            Ok(()) => {
+                let by_another = |it: &AnySigner| it.is_other;
+                assert!(!self.signers().is_empty() && !self.signers().iter().any(by_another));
+                assert!(self.reader.fails_at() > content.len());
+                if self.signers().iter().any(is_without) {
+                    assert!(content_type == TYPES[0] && !self.content.is_attributes());
+                }
+                self.verify(sink.bytes, content_type, &content);
+            }
+            Err(error) => {
+                let is_at_fault = |it: &AnySigner| {
+                    it.is_other
+                        || it.digest.is_some()
+                        || it.without_attributes
+                            && (content_type != TYPES[0] || self.content.is_attributes())
+                };
+                let fails = self.reader.fails_at() <= content.len()
+                    || !self.is_detached && self.writer.fails_at() == sink.bytes.len();
+                let is_expected =
+                    self.signers().is_empty() || fails || self.signers().iter().any(is_at_fault);
+                assert!(is_expected, "{error}");
+            }
+        }
+    }
+
+    fn verify(&self, message: Vec<u8>, content_type: ObjectIdentifier, content: &[u8]) {
+        let mut element = parse(&mut &*message);
+        let mut others = Others {
+            version: match content_type != TYPES[0]
+                || self.signers().iter().any(|it| it.by_key_identifier)
+            {
+                true => 3,
+                false => 1,
+            },
+            is_refused: false,
+            is_swapped: false,
+            is_retyped: false,
+        };
+        for change in self.changes() {
+            change.apply(&mut element, &mut others);
+        }
+        let version = self.version.map_or(others.version, |it| it & 0x7f);
+        fields(&mut element)[0] = primitive(INTEGER, &[version]);
+        others.is_refused |= version != others.version;
+        let mut message = self.rewriting.write(element);
+        if self.in_pem {
+            assert_eq!(through_pem(&message, &self.reader), message);
+        }
+        if self
+            .changes()
+            .iter()
+            .any(|it| matches!(it, SignedChange::Trail))
+        {
+            message.push(0);
+        }
+        let before = message.clone();
+        for edit in &self.edits {
+            edit.apply(&mut message);
+        }
+        let is_edited = message != before;
+        let reads = self.reader.fails_at() > message.len();
+
+        match inspect(self.reader.reader(&message)) {
+            Ok(Outline::Signed(outline)) if !is_edited && !others.is_refused => {
+                assert_eq!(outline.content_type, content_type);
+                let len = (!self.is_detached).then_some(content.len() as u64);
+                assert_eq!(outline.content_len, len);
+            }
+            Ok(_) => assert!(is_edited || others.is_refused),
+            Err(error) => assert!(is_edited || others.is_refused || !reads, "{error}"),
+        }
+
+        let whole_limit = self.verifier.whole_limit.map(|it| usize::from(it) << 10);
+        // Without attributes, content is hashed for keys of ML-DSA that are known, or it is kept.
+        let is_too_large = self.signers().iter().any(|signer| {
+            let is_hashed = usize::from(signer.key) % KEYS.signers.len() < 2
+                && (self.is_detached || self.verifier.expect_no_attributes);
+            let limit = whole_limit.unwrap_or(1 << 20).max(PIECE);
+            signer.without_attributes && !is_hashed && content.len() > limit
+        });
+        let is_classical = |it: &AnySigner| usize::from(it.key) % KEYS.signers.len() >= 2;
+        let is_unknown =
+            self.verifier.is_without_classical && self.signers().iter().any(is_classical);
+        let certificates = KEYS.signers.iter().map(|it| it.certificate.clone());
+        let verifier = self.configured(Verifier::with_signers(certificates).unwrap());
+        let is_valid = !others.is_refused && !is_edited && !is_too_large && !is_unknown;
+
+        if self.is_detached {
+            assert!(verifier.verify_to_vec(&*message, 1 << 20).is_err());
+            let verified = verifier.verify_detached(&*message, self.reader.reader(content));
+            match verified {
+                Ok(verified) => self.check_verified(&verified, content_type, content, &others),
+                Err(error) => assert!(!is_valid, "{error}"),
+            }
+            let changed = [content, b"!"].concat();
+            if content_type != TYPES[0] || !self.signers().iter().any(|it| it.without_attributes) {
+                assert!(verifier.verify_detached(&*message, &*changed).is_err());
+            }
+            return;
+        }
+        assert!(verifier.verify_detached(&*message, content).is_err());
+        let whole = verifier.verify_to_vec(&*message, content.len());
+        match &whole {
+            Ok((read, verified)) => {
+                assert!(read == content);
+                self.check_verified(verified, content_type, content, &others);
+            }
+            Err(error) => assert!(!is_valid, "{error}"),
+        }
+        let mut sink = self.writer.writer();
+        let verified = verifier.verify(self.reader.reader(&message), &mut sink);
+        let is_taken = reads && self.writer.fails_at() >= content.len();
+        assert!(content.starts_with(&sink.bytes) || is_edited);
+        assert_eq!(verified.is_ok(), whole.is_ok() && is_taken);
+        if let Some(less) = content.len().checked_sub(1) {
+            assert!(verifier.verify_to_vec(&*message, less).is_err());
+        }
+        let chains = self.configured(Verifier::with_chains(&KEYS.root));
+        if let Ok((read, _)) = chains.verify_to_vec(&*message, 1 << 20) {
+            assert!(read == content && !self.without_certificates);
+        }
+    }
+
+    fn configured<'v>(&self, mut verifier: Verifier<'v>) -> Verifier<'v> {
+        if !self.verifier.is_without_classical {
+            verifier = verifier.algorithms(verification_algorithms().unwrap());
+        }
+        if self.verifier.any_signer {
+            verifier = verifier.any_signer();
+        }
+        if self.verifier.expect_no_attributes {
+            verifier = verifier.expect_no_attributes();
+        }
+        if self.verifier.is_at_time {
+            verifier = verifier.time(VerificationTime::At(UnixTime::now()));
+        }
+        match self.verifier.whole_limit {
+            Some(limit) => verifier.whole_limit(usize::from(limit) << 10),
+            None => verifier,
+        }
+    }
+
+    fn check_verified(
+        &self,
+        verified: &pq_cms::Verified,
+        content_type: ObjectIdentifier,
+        content: &[u8],
+        others: &Others,
+    ) {
+        assert!(!others.is_refused || self.verifier.any_signer || !self.edits.is_empty());
+        assert_eq!(verified.content_type, content_type);
+        assert_eq!(verified.len, content.len() as u64);
+        let len = verified.signers.len() + verified.refused.len();
+        assert!(len == self.signers().len() || !self.edits.is_empty());
+        assert!(verified.refused.is_empty() || self.verifier.any_signer);
+    }
+}
+
+struct Others {
+    version: u8,
+    is_refused: bool,
+    is_swapped: bool,
+    is_retyped: bool,
+}
+
+impl SignedChange {
+    fn apply(self, message: &mut Element, others: &mut Others) {
+        let fields = fields(message);
+        let signers = fields.len() - 1;
+        match self {
+            Self::AddCertificate(kind) => {
+                let kind = kind % 3 + 1;
+                let at = match place(fields, context(0)) {
+                    Some(at) => at,
+                    None => {
+                        fields.insert(3, constructed(context(0), Vec::new()));
+                        3
+                    }
+                };
+                inner(&mut fields[at]).push(constructed(context(kind), Vec::new()));
+                others.version = others.version.max([3, 4, 5][usize::from(kind) - 1]);
+            }
+            Self::AddList { is_other } => {
+                let at = match place(fields, context(1)) {
+                    Some(at) => at,
+                    None => {
+                        fields.insert(signers, constructed(context(1), Vec::new()));
+                        signers
+                    }
+                };
+                let tag = if is_other { context(1) } else { SEQUENCE };
+                inner(&mut fields[at]).push(constructed(tag, Vec::new()));
+                if is_other {
+                    others.version = 5;
+                }
+            }
+            Self::RepeatDigest => {
+                let digests = inner(&mut fields[1]);
+                digests.extend(digests.first().cloned());
+                others.is_refused |= digests.len() > 64;
+            }
+            Self::AddDigest => {
+                let unknown = primitive(OID, &[0x2a, 3]);
+                inner(&mut fields[1]).push(constructed(SEQUENCE, vec![unknown]));
+            }
+            Self::ManyDigests => {
+                let digests = inner(&mut fields[1]);
+                let one = digests.first().cloned();
+                digests.extend(one.into_iter().cycle().take(300));
+                others.is_refused = true;
+            }
+            // Twice is as before.
+            Self::SwapAttributes(_) if others.is_swapped => {}
+            Self::SwapAttributes(at) => {
+                others.is_swapped = true;
+                others.is_refused |= attributes(&mut fields[signers], |attributes| {
+                    let len = attributes.len();
+                    attributes.swap(usize::from(at) % len, (usize::from(at) + 1) % len);
+                });
+            }
+            Self::RepeatAttribute(at) => {
+                others.is_refused |= attributes(&mut fields[signers], |attributes| {
+                    let at = usize::from(at) % attributes.len();
+                    attributes.insert(at, attributes[at].clone());
+                });
+            }
+            Self::RepeatValue(at) => {
+                others.is_refused |= attributes(&mut fields[signers], |attributes| {
+                    let at = usize::from(at) % attributes.len();
+                    let values = inner(&mut inner(&mut attributes[at])[1]);
+                    values.extend(values.first().cloned());
+                });
+            }
+            Self::RetypeContent(_) if others.is_retyped => {}
+            Self::RetypeContent(by) => {
+                let by = one_of(&TYPES, by).as_bytes();
+                let at = place(fields, SEQUENCE).expect("content");
+                let new = primitive(OID, by);
+                let old = core::mem::replace(&mut inner(&mut fields[at])[0], new);
+                let is_same = matches!(old.contents, Contents::Bytes(bytes) if bytes == by);
+                others.is_refused |= !is_same;
+                others.is_retyped = true;
+            }
+            Self::RemoveDigests => {
+                inner(&mut fields[1]).clear();
+                others.is_refused = true;
+            }
+            Self::AddNulls => {
+                for digest in inner(&mut fields[1]) {
+                    let parts = inner(digest);
+                    // Those of SHA-2 may have one.
+                    if let [
+                        Element {
+                            contents: Contents::Bytes(oid),
+                            ..
+                        },
+                    ] = &**parts
+                        && let [_, _, _, _, _, _, _, _, end] = **oid
+                    {
+                        others.is_refused |= end > 3;
+                        parts.push(primitive(0x05, &[]));
+                    }
+                }
+            }
+            Self::ManyAttributes(more) => {
+                others.is_refused |= attributes(&mut fields[signers], |attributes| {
+                    for number in 0..=more {
+                        let ends = [number >> 7 | 0x80, number & 0x7f];
+                        let id = primitive(OID, &[&[0x2a, 0x86][..], &ends].concat());
+                        let values = constructed(SET, Vec::new());
+                        attributes.push(constructed(SEQUENCE, vec![id, values]));
+                    }
+                    attributes.sort_by_key(|it| encode(it, 0));
+                });
+            }
+            Self::RemoveSigners => {
+                inner(&mut fields[signers]).clear();
+                others.is_refused = true;
+            }
+            Self::Trail => others.is_refused = true,
+        }
+    }
+}
+
+/// Changes the attributes of every signer who has some, if there is one.
+fn attributes(signers: &mut Element, change: impl Fn(&mut Vec<Element>)) -> bool {
+    let mut is_changed = false;
+    for signer in inner(signers) {
+        let fields = inner(signer);
+        if let Some(at) = (1..fields.len()).rfind(|at| fields[*at].tag == context(0)) {
+            change(inner(&mut fields[at]));
+            is_changed = true;
+        }
+    }
+    is_changed
+}

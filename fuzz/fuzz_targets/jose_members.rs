@@ -1,0 +1,1776 @@
+//! JSON and CBOR that are made of any members, and signed as they are: what is taken is what a model of the rules
+//! takes, for the reasons that it has, and says what was put in.
+#![no_main]
+
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use arbitrary::Arbitrary;
+use fuzz::pki::FixedKey;
+use libfuzzer_sys::fuzz_target;
+use pq_jose::Algorithm;
+use pq_jose::cose::{CoseError, CoseKey, CosePrivateKey, Sign1};
+use pq_jose::jwk::{Jwk, JwkSet, PrivateJwk};
+use pq_jose::jws::{Header, Jws, JwsError, Message};
+use pq_jose::jwt::{Claims, JwtError, Policy, further_claims};
+use pq_x509::pki_types::UnixTime;
+use pq_x509::{SignatureAlgorithm, Signer};
+
+fuzz_target!(|input: Input<'_>| match input {
+    Input::Key(key) => key.check(),
+    Input::Set { keys, members } => check_set(&keys, &members),
+    Input::Signature(signature) => signature.check(),
+    Input::Token(token) => token.check(),
+    Input::CoseKey(key) => key.check(),
+    Input::Sign1(sign1) => sign1.check(),
+    Input::Made(made) => made.check(),
+});
+
+#[derive(Arbitrary, Debug)]
+enum Input<'a> {
+    Key(AnyKey<'a>),
+    Set {
+        keys: Vec<AnyKey<'a>>,
+        members: Vec<Member<'a>>,
+    },
+    Signature(AnySignatures<'a>),
+    Token(Box<AnyToken<'a>>),
+    CoseKey(AnyCoseKey<'a>),
+    Sign1(AnySign1<'a>),
+    Made(Made<'a>),
+}
+
+/// Keys of each algorithm, of the first one two.
+static KEYS: LazyLock<[FixedKey; 4]> = LazyLock::new(|| {
+    let mut number = 0;
+    [
+        SignatureAlgorithm::MlDsa44,
+        SignatureAlgorithm::MlDsa44,
+        SignatureAlgorithm::MlDsa65,
+        SignatureAlgorithm::MlDsa87,
+    ]
+    .map(|algorithm| {
+        number += 1;
+        FixedKey::new(algorithm, number)
+    })
+});
+
+const ALGORITHMS: [Algorithm; 4] = [
+    Algorithm::MlDsa44,
+    Algorithm::MlDsa44,
+    Algorithm::MlDsa65,
+    Algorithm::MlDsa87,
+];
+
+/// The same in base64url.
+static PUBLIC: LazyLock<[String; 4]> = LazyLock::new(|| {
+    KEYS.each_ref()
+        .map(|key| base64url(key.0.verifying_key().as_bytes()))
+});
+
+fn index(of: u8) -> usize {
+    usize::from(of) % KEYS.len()
+}
+
+fn seed(of: u8) -> [u8; 32] {
+    [index(of) as u8 + 1; 32]
+}
+
+fn base64url(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = (0..3).fold(0, |bits, at| {
+            bits << 8 | u32::from(chunk.get(at).copied().unwrap_or(0))
+        });
+        for digit in 0..=chunk.len() {
+            text.push(DIGITS[(bits >> (18 - 6 * digit) & 63) as usize].into());
+        }
+    }
+    text
+}
+
+const NOW: Duration = Duration::from_secs(1_800_000_000);
+
+fn now() -> UnixTime {
+    UnixTime::since_unix_epoch(NOW)
+}
+
+/// A name or a text.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Word<'a> {
+    Name(u8),
+    Value(u8),
+    Other(&'a str),
+}
+
+const NAMES: [&str; 24] = [
+    "kid",
+    "alg",
+    "kty",
+    "pub",
+    "priv",
+    "use",
+    "key_ops",
+    "typ",
+    "cty",
+    "crit",
+    "b64",
+    "iss",
+    "sub",
+    "aud",
+    "exp",
+    "nbf",
+    "iat",
+    "jti",
+    "payload",
+    "protected",
+    "header",
+    "signature",
+    "signatures",
+    "$serde_json::private::RawValue",
+];
+
+const VALUES: [&str; 16] = [
+    "1",
+    "2",
+    "i",
+    "a",
+    "AKP",
+    "EC",
+    "ML-DSA-44",
+    "ML-DSA-65",
+    "ML-DSA-87",
+    "none",
+    "sig",
+    "enc",
+    "sign",
+    "verify",
+    "JWT",
+    "application/at+jwt",
+];
+
+impl<'a> Word<'a> {
+    fn text(self) -> &'a str {
+        match self {
+            Self::Name(name) => NAMES[usize::from(name) % NAMES.len()],
+            Self::Value(value) => VALUES[usize::from(value) % VALUES.len()],
+            Self::Other(text) => text,
+        }
+    }
+}
+
+// JSON.
+
+#[derive(Arbitrary, Clone, Debug)]
+enum Json<'a> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Word<'a>),
+    Escaped(Word<'a>),
+    Public(u8),
+    Seed(u8),
+    Array(Vec<Json<'a>>),
+    Object(Vec<Member<'a>>),
+    Deep(u8),
+    Malformed(u8),
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Number {
+    Whole(i64),
+    /// Seconds around now, written in three ways.
+    Around(u8),
+    Quarters(u8, u8),
+    Exponent(u8),
+    Half(i8, i8),
+    Large,
+}
+
+/// A member that is added, or has another one's place.
+#[derive(Arbitrary, Clone, Debug)]
+struct Member<'a> {
+    replaces: bool,
+    is_escaped: bool,
+    name: Word<'a>,
+    value: Json<'a>,
+}
+
+/// What no reader takes.
+const MALFORMED: [&str; 12] = [
+    "01",
+    "1.",
+    ".5",
+    "+1",
+    "NaN",
+    "tru",
+    r#""\ud800""#,
+    r#""\x""#,
+    "1e999",
+    "[1,]",
+    r#"{"a"}"#,
+    "'a'",
+];
+
+const MAX_DEPTH: usize = 32;
+
+impl Number {
+    fn text(self) -> String {
+        let around = |more: u8| NOW.as_secs() - 128 + u64::from(more);
+        match self {
+            Self::Whole(number) => number.to_string(),
+            Self::Around(more) => around(more).to_string(),
+            Self::Quarters(more, of) => format!("{}.{:02}", around(more), of % 4 * 25),
+            Self::Exponent(more) => format!("{}0E-1", around(more)),
+            Self::Half(mantissa, exponent) => format!("{mantissa}.5e{exponent}"),
+            Self::Large => u64::MAX.to_string(),
+        }
+    }
+
+    /// The second in which it is, and that in which it has come.
+    fn time(self) -> Option<(u64, u64)> {
+        let text = self.text();
+        if let Ok(seconds) = text.parse() {
+            return Some((seconds, seconds));
+        }
+        let seconds: f64 = text.parse().unwrap();
+        let is_one = (0.0..(1_u64 << 53) as f64).contains(&seconds);
+        is_one.then(|| (seconds as u64, seconds.ceil() as u64))
+    }
+}
+
+impl Json<'_> {
+    fn write(&self, text: &mut String) {
+        let mut list = |marks: [char; 2], len: usize, write: &dyn Fn(usize, &mut String)| {
+            text.push(marks[0]);
+            for index in 0..len {
+                text.push_str(if index == 0 { "" } else { " , " });
+                write(index, text);
+            }
+            text.push(marks[1]);
+        };
+        match self {
+            Self::Null => text.push_str("null"),
+            Self::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+            Self::Number(number) => text.push_str(&number.text()),
+            Self::Text(word) => write_text(word.text(), false, text),
+            Self::Escaped(word) => write_text(word.text(), true, text),
+            Self::Public(of) => write_text(&PUBLIC[index(*of)], false, text),
+            Self::Seed(of) => write_text(&base64url(&seed(*of)), false, text),
+            Self::Array(all) => list(['[', ']'], all.len(), &|at, text| all[at].write(text)),
+            Self::Object(all) => list(['{', '}'], all.len(), &|at, text| {
+                write_text(all[at].name.text(), all[at].is_escaped, text);
+                text.push_str(": ");
+                all[at].value.write(text);
+            }),
+            Self::Deep(depth) => {
+                text.extend(vec!['['; usize::from(*depth)]);
+                text.push('0');
+                text.extend(vec![']'; usize::from(*depth)]);
+            }
+            Self::Malformed(which) => {
+                text.push_str(MALFORMED[usize::from(*which) % MALFORMED.len()]);
+            }
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
+    }
+
+    /// Whether a reader takes it, whatever it is, this deep in others.
+    fn is_sound(&self, depth: usize) -> bool {
+        match self {
+            Self::Malformed(_) => false,
+            Self::Deep(more) => depth + usize::from(*more) <= MAX_DEPTH,
+            Self::Array(all) => depth < MAX_DEPTH && all.iter().all(|it| it.is_sound(depth + 1)),
+            Self::Object(all) => {
+                let mut names = BTreeSet::new();
+                depth < MAX_DEPTH
+                    && all.iter().all(|it| {
+                        let name = it.name.text();
+                        names.insert(name)
+                            && !name.starts_with("$serde_json::private::")
+                            && it.value.is_sound(depth + 1)
+                    })
+            }
+            _ => true,
+        }
+    }
+
+    fn text(&self) -> Option<String> {
+        match self {
+            Self::Text(word) | Self::Escaped(word) => Some(word.text().into()),
+            Self::Public(of) => Some(PUBLIC[index(*of)].clone()),
+            Self::Seed(of) => Some(base64url(&seed(*of))),
+            _ => None,
+        }
+    }
+
+    fn texts(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Array(all) => all.iter().map(Self::text).collect(),
+            _ => None,
+        }
+    }
+
+    fn time(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Number(number) => number.time(),
+            Self::Deep(0) => Some((0, 0)),
+            _ => None,
+        }
+    }
+}
+
+fn write_text(text: &str, is_escaped: bool, to: &mut String) {
+    to.push('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' | ..' ' => to.push_str(&format!("\\u{:04x}", character as u32)),
+            _ if is_escaped => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    to.push_str(&format!("\\u{unit:04X}"));
+                }
+            }
+            _ => to.push(character),
+        }
+    }
+    to.push('"');
+}
+
+fn member<'a>(name: &'a str, value: Json<'a>) -> Member<'a> {
+    Member {
+        replaces: false,
+        is_escaped: false,
+        name: Word::Other(name),
+        value,
+    }
+}
+
+/// These members with changes to them.
+fn with<'a>(mut members: Vec<Member<'a>>, changes: &[Member<'a>]) -> Vec<Member<'a>> {
+    for change in changes {
+        let name = change.name.text();
+        let mut there = members.iter_mut();
+        match there.find(|it| change.replaces && it.name.text() == name) {
+            Some(member) => *member = change.clone(),
+            // So it stands before some and after others.
+            None => members.insert(name.len() % (members.len() + 1), change.clone()),
+        }
+    }
+    members
+}
+
+fn get<'m, 'a>(members: &'m [Member<'a>], name: &str) -> Option<&'m Json<'a>> {
+    let member = members.iter().find(|it| it.name.text() == name);
+    member.map(|it| &it.value)
+}
+
+/// Whether what has this name, if anything, is a text.
+fn may_be_text(members: &[Member<'_>], name: &str) -> bool {
+    get(members, name).is_none_or(|it| it.text().is_some())
+}
+
+// Keys.
+
+#[derive(Arbitrary, Clone, Debug)]
+struct AnyKey<'a> {
+    of: u8,
+    is_private: bool,
+    kid: Option<Word<'a>>,
+    usage: Option<Word<'a>>,
+    operations: Option<Vec<Word<'a>>>,
+    members: Vec<Member<'a>>,
+    without: Option<u8>,
+}
+
+/// What a key is to its readers.
+#[derive(Debug, Eq, PartialEq)]
+enum Class {
+    Good(usize, Option<String>),
+    /// Of another kind, or for other things.
+    Foreign,
+    Bad,
+}
+
+impl<'a> AnyKey<'a> {
+    fn members(&self) -> Vec<Member<'a>> {
+        let mut members = vec![
+            member("kty", Json::Text(Word::Other("AKP"))),
+            member(
+                "alg",
+                Json::Text(Word::Other(ALGORITHMS[index(self.of)].name())),
+            ),
+            member("pub", Json::Public(self.of)),
+        ];
+        if self.is_private {
+            members.push(member("priv", Json::Seed(self.of)));
+        }
+        members.extend(self.kid.map(|kid| member("kid", Json::Text(kid))));
+        members.extend(self.usage.map(|usage| member("use", Json::Text(usage))));
+        if let Some(operations) = &self.operations {
+            let operations = operations.iter().map(|it| Json::Text(*it)).collect();
+            members.push(member("key_ops", Json::Array(operations)));
+        }
+        if let Some(without) = self.without {
+            members.remove(usize::from(without) % members.len());
+        }
+        with(members, &self.members)
+    }
+
+    fn check(&self) {
+        let members = self.members();
+        let text = Json::Object(members.clone()).to_text();
+        let is_sound = Json::Object(members.clone()).is_sound(0);
+        let expected = match is_sound {
+            true => classify(&members, false),
+            false => Class::Bad,
+        };
+        match Jwk::from_json(&text) {
+            Ok(key) => {
+                assert_eq!(
+                    expected,
+                    Class::Good(of_key(&key), key.kid().map(Into::into))
+                );
+                let again = Jwk::from_json(&key.to_json()).expect("what was written");
+                assert_eq!(again.to_json(), key.to_json());
+                let thumbprint = key.thumbprint().to_string();
+                assert_eq!(thumbprint, base64url(key.thumbprint().as_bytes()));
+                let named = again.with_thumbprint_as_kid();
+                assert_eq!(named.kid(), Some(&*thumbprint));
+                assert_eq!(named.thumbprint(), key.thumbprint());
+            }
+            Err(error) => {
+                assert!(!matches!(expected, Class::Good(..)), "{error}");
+                assert!(!error.to_string().contains(&base64url(&seed(self.of))));
+            }
+        }
+        let expected = match is_sound {
+            true => classify(&members, true),
+            false => Class::Bad,
+        };
+        match PrivateJwk::from_json(&text) {
+            Ok(key) => {
+                let public = key.public();
+                let kid = public.kid().map(Into::into);
+                assert_eq!(expected, Class::Good(of_key(public), kid));
+                let named = key.clone().with_thumbprint_as_kid();
+                assert_eq!(
+                    named.public().kid(),
+                    Some(&*public.thumbprint().to_string())
+                );
+                assert_eq!(key.signing_key().verifying_key(), public.verifying_key());
+                let header = Header::new().with_kid("1");
+                let signed = Message::new(b"a").to_compact(&header, &key).expect("a key");
+                let key = key.with_kid("1");
+                let jws = Jws::from_compact(&signed).expect("a signature");
+                assert_eq!(
+                    jws.verify(key.public())
+                        .expect("a signature")
+                        .into_payload(),
+                    b"a"
+                );
+                assert!(!format!("{key:?}").contains(&format!("{:?}", &seed(self.of)[..4])));
+            }
+            Err(error) => assert!(!matches!(expected, Class::Good(..)), "{error}"),
+        }
+    }
+}
+
+/// Which of [`KEYS`] it is.
+fn of_key(key: &Jwk) -> usize {
+    let of = KEYS
+        .iter()
+        .position(|it| it.0.verifying_key() == key.verifying_key());
+    let of = of.expect("no other key");
+    assert_eq!(key.algorithm(), ALGORITHMS[of]);
+    of
+}
+
+/// What members are as a private or a public key.
+fn classify(members: &[Member<'_>], is_private: bool) -> Class {
+    let Some(kty) = get(members, "kty").and_then(Json::text) else {
+        return Class::Bad;
+    };
+    if !may_be_text(members, "alg") {
+        return Class::Bad;
+    }
+    if kty != "AKP" {
+        return Class::Foreign;
+    }
+    let Some(alg) = get(members, "alg").and_then(Json::text) else {
+        return Class::Bad;
+    };
+    if !ALGORITHMS.iter().any(|it| it.name() == alg) {
+        return Class::Foreign;
+    }
+    let texts = ["pub", "priv", "kid", "use"];
+    let operations = get(members, "key_ops").map(Json::texts);
+    if !texts.iter().all(|name| may_be_text(members, name)) || operations == Some(None) {
+        return Class::Bad;
+    }
+    // Of secrets there are no copies, as of what has escapes in it.
+    let is_plain = |name| match get(members, name) {
+        Some(Json::Escaped(word)) => word.text().is_empty(),
+        Some(Json::Text(word)) => !word.text().contains(|it| matches!(it, '"' | '\\' | ..=' ')),
+        _ => true,
+    };
+    let private = get(members, "priv");
+    if private.is_some() != is_private || !is_plain("pub") || !is_plain("priv") {
+        return Class::Bad;
+    }
+    let operation = if is_private { "sign" } else { "verify" };
+    let is_for_others = |name, of: &dyn Fn(&Json<'_>) -> bool| get(members, name).is_some_and(of);
+    if is_for_others("use", &|it| it.text().as_deref() != Some("sig"))
+        || is_for_others("key_ops", &|it| {
+            !it.texts()
+                .unwrap_or_default()
+                .iter()
+                .any(|it| it == operation)
+        })
+    {
+        return Class::Foreign;
+    }
+    match get(members, "pub") {
+        Some(Json::Public(of)) if ALGORITHMS[index(*of)].name() == alg => {
+            let is_own = |it: &Json<'_>| matches!(it, Json::Seed(own) if index(*own) == index(*of));
+            match private.is_none_or(is_own) {
+                true => Class::Good(index(*of), get(members, "kid").and_then(Json::text)),
+                false => Class::Bad,
+            }
+        }
+        _ => Class::Bad,
+    }
+}
+
+fn check_set(keys: &[AnyKey<'_>], members: &[Member<'_>]) {
+    let all: Vec<_> = keys.iter().map(AnyKey::members).collect();
+    let objects = all.iter().map(|it| Json::Object(it.clone())).collect();
+    let is_own = |it: &&Member<'_>| it.name.text() != "keys";
+    let members: Vec<_> = members.iter().filter(is_own).cloned().collect();
+    let members = with(vec![member("keys", Json::Array(objects))], &members);
+    let mut expected = Json::Object(members.clone()).is_sound(0).then(Vec::new);
+    for key in &all {
+        match classify(key, false) {
+            Class::Good(of, kid) => {
+                if let Some(expected) = &mut expected {
+                    expected.push((of, kid));
+                }
+            }
+            Class::Foreign => {}
+            Class::Bad => expected = None,
+        }
+    }
+    let text = Json::Object(members).to_text();
+    match JwkSet::from_json(&text) {
+        Ok(set) => {
+            let found = set.keys().iter();
+            let found = found
+                .map(|it| (of_key(it), it.kid().map(Into::into)))
+                .collect();
+            assert_eq!(Some(found), expected);
+            let again = JwkSet::from_json(&set.to_json()).expect("what was written");
+            assert_eq!(again.to_json(), set.to_json());
+        }
+        Err(error) => assert!(expected.is_none(), "{error}"),
+    }
+}
+
+/// Keys to verify by, with names.
+#[derive(Arbitrary, Debug)]
+struct AnyTrusted<'a> {
+    keys: Vec<(u8, Option<Word<'a>>)>,
+    /// The signer's is not among them but by chance.
+    without_signer: bool,
+    signer: Option<Word<'a>>,
+}
+
+type Trusted<'a> = Vec<(u8, Option<Word<'a>>)>;
+
+impl<'a> AnyTrusted<'a> {
+    fn with(&self, signer: u8) -> Trusted<'a> {
+        let mut keys = self.keys.clone();
+        if !self.without_signer {
+            keys.push((signer, self.signer));
+        }
+        keys
+    }
+}
+
+/// A signature, which is none where nobody would find out.
+fn sign(of: u8, message: &[u8], is_damaged: bool, trusted: &Trusted<'_>) -> Vec<u8> {
+    let key = &KEYS[index(of)];
+    if !trusted.iter().any(|(it, _)| index(*it) == index(of)) {
+        return vec![0; 100];
+    }
+    let mut signature = key.sign(message).expect("a signature");
+    if is_damaged {
+        signature[0] ^= 1;
+    }
+    signature
+}
+
+fn jwks(trusted: &Trusted<'_>) -> JwkSet {
+    let keys = trusted.iter().map(|(of, kid)| {
+        let key = KEYS[index(*of)].0.verifying_key().clone();
+        let key = Jwk::try_from(key).expect("a key of ML-DSA");
+        match kid {
+            Some(kid) => key.with_kid(kid.text()),
+            None => key,
+        }
+    });
+    keys.collect()
+}
+
+/// What keeps these keys from verifying a signature of one of them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum NoKey {
+    None,
+    OtherKid,
+    OtherAlgorithm,
+    Invalid,
+}
+
+/// Finds the key that made a signature, which says by which algorithm and key it is.
+fn find(
+    trusted: &Trusted<'_>,
+    kid: Option<&[u8]>,
+    algorithm: Option<Algorithm>,
+    signer: Option<usize>,
+) -> Result<usize, NoKey> {
+    if trusted.is_empty() {
+        return Err(NoKey::None);
+    }
+    let named = trusted
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, own))| match (kid, own) {
+            (Some(kid), Some(own)) => kid == own.text().as_bytes(),
+            _ => true,
+        });
+    let named: Vec<_> = named.collect();
+    let fit = |of: u8| Some(ALGORITHMS[index(of)]) == algorithm;
+    match named
+        .iter()
+        .find(|(_, (of, _))| fit(*of) && Some(index(*of)) == signer)
+    {
+        Some((at, _)) => Ok(*at),
+        None if named.is_empty() => Err(NoKey::OtherKid),
+        None if named.iter().any(|(_, (of, _))| fit(*of)) => Err(NoKey::Invalid),
+        None => Err(NoKey::OtherAlgorithm),
+    }
+}
+
+fn algorithm_named(name: &str) -> Option<Algorithm> {
+    Algorithm::ALL.iter().copied().find(|it| it.name() == name)
+}
+
+// Signatures.
+
+#[derive(Arbitrary, Debug)]
+struct AnySignatures<'a> {
+    form: Form,
+    is_detached: bool,
+    content: &'a [u8],
+    signatures: Vec<AnySignature<'a>>,
+    members: Vec<Member<'a>>,
+    trusted: AnyTrusted<'a>,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug, Eq, PartialEq)]
+enum Form {
+    Compact,
+    Flattened,
+    General,
+}
+
+#[derive(Arbitrary, Debug)]
+struct AnySignature<'a> {
+    of: u8,
+    kid: Option<Word<'a>>,
+    algorithm: Option<Word<'a>>,
+    protected: Vec<Member<'a>>,
+    unprotected: Option<Vec<Member<'a>>>,
+    is_damaged: bool,
+}
+
+impl<'a> AnySignature<'a> {
+    fn protected(&self) -> Vec<Member<'a>> {
+        let name = Json::Text(Word::Other(ALGORITHMS[index(self.of)].name()));
+        let name = self.algorithm.map_or(name, Json::Text);
+        let mut own = vec![member("alg", name)];
+        own.extend(self.kid.map(|kid| member("kid", Json::Text(kid))));
+        with(own, &self.protected)
+    }
+
+    /// The protected header and the signature, encoded.
+    fn sign(&self, payload: &str, trusted: &Trusted<'_>) -> [String; 2] {
+        let header = base64url(Json::Object(self.protected()).to_text().as_bytes());
+        let signed = format!("{header}.{payload}");
+        let signature = sign(self.of, signed.as_bytes(), self.is_damaged, trusted);
+        [header, base64url(&signature)]
+    }
+
+    fn is_read(&self, form: Form) -> bool {
+        const TEXTS: [&str; 3] = ["kid", "typ", "cty"];
+
+        let protected = self.protected();
+        let has = |name: &str| get(&protected, name).is_some();
+        let mut is_read = Json::Object(protected.clone()).is_sound(0)
+            && !has("crit")
+            && !has("b64")
+            && get(&protected, "alg").is_some_and(|it| it.text().is_some())
+            && TEXTS.iter().all(|name| may_be_text(&protected, name));
+        if let Some(unprotected) = &self.unprotected
+            && form != Form::Compact
+        {
+            let is_allowed = |it: &Member<'_>| {
+                let name = it.name.text();
+                !["alg", "crit", "b64"].contains(&name) && !has(name)
+            };
+            is_read &= unprotected.iter().all(is_allowed)
+                && TEXTS.iter().all(|name| may_be_text(unprotected, name));
+        }
+        is_read
+    }
+
+    /// The place of the key that it is valid by.
+    fn verify(&self, form: Form, trusted: &Trusted<'_>, is_content: bool) -> Result<usize, NoKey> {
+        let protected = self.protected();
+        let unprotected = self.unprotected.iter().filter(|_| form != Form::Compact);
+        let mut headers = [&protected].into_iter().chain(unprotected);
+        let kid = headers.find_map(|it| get(it, "kid")).and_then(Json::text);
+        let alg = get(&protected, "alg").and_then(Json::text);
+        let signer = (is_content && !self.is_damaged).then_some(index(self.of));
+        let kid = kid.as_deref().map(str::as_bytes);
+        find(
+            trusted,
+            kid,
+            algorithm_named(&alg.unwrap_or_default()),
+            signer,
+        )
+    }
+}
+
+impl AnySignatures<'_> {
+    fn check(&self) {
+        let form = self.form;
+        let most = if form == Form::General { 17 } else { 1 };
+        let signatures = &self.signatures[..self.signatures.len().min(most)];
+        if signatures.is_empty() && form != Form::General {
+            return;
+        }
+        let payload = base64url(self.content);
+        let trusted = self.trusted.with(signatures.first().map_or(0, |it| it.of));
+        let signed: Vec<_> = (signatures.iter())
+            .map(|it| it.sign(&payload, &trusted))
+            .collect();
+        let attached = if self.is_detached { "" } else { &payload };
+        let of_one = |at: usize| {
+            let [protected, signature] = &signed[at];
+            let mut members = vec![
+                member("signature", Json::Text(Word::Other(signature))),
+                member("protected", Json::Text(Word::Other(protected))),
+            ];
+            if let Some(unprotected) = &signatures[at].unprotected {
+                members.push(member("header", Json::Object(unprotected.clone())));
+            }
+            members
+        };
+        let mut members = match form {
+            Form::Compact => Vec::new(),
+            Form::Flattened => of_one(0),
+            Form::General => {
+                let all = (0..signatures.len()).map(|at| Json::Object(of_one(at)));
+                vec![member("signatures", Json::Array(all.collect()))]
+            }
+        };
+        if !self.is_detached {
+            members.push(member("payload", Json::Text(Word::Other(attached))));
+        }
+        let members = with(members, &self.members);
+        let text = match form {
+            Form::Compact => format!("{}.{attached}.{}", signed[0][0], signed[0][1]),
+            _ => Json::Object(members.clone()).to_text(),
+        };
+        let is_json = form != Form::Compact;
+        const OWN: [&str; 5] = ["payload", "protected", "header", "signature", "signatures"];
+        // What it means then is for the readers to say, but nothing that nobody signed.
+        let is_open = is_json && self.members.iter().any(|it| OWN.contains(&it.name.text()));
+        let is_read = (!is_json || Json::Object(members).is_sound(0))
+            && (1..=16).contains(&signatures.len())
+            && signatures.iter().all(|it| it.is_read(form));
+        let jws = match is_json {
+            true => Jws::from_json(&text),
+            false => Jws::from_compact(&text),
+        };
+        let jws = match jws {
+            Ok(jws) => jws,
+            Err(error) => return assert!(!is_read || is_open, "{error}"),
+        };
+        assert!(is_read || is_open);
+        assert!(is_open || jws.unverified_headers().count() == signatures.len());
+
+        let keys = jwks(&trusted);
+        let is_there = !self.is_detached || !is_json;
+        let expect = |content: &[u8]| {
+            let verified =
+                (signatures.iter()).map(|it| it.verify(form, &trusted, content == self.content));
+            verified.collect::<Vec<_>>()
+        };
+        let expected = expect(if self.is_detached { &[] } else { self.content });
+        match jws.verify(&keys) {
+            Ok(verified) => {
+                assert_eq!(
+                    verified.payload(),
+                    if self.is_detached && !is_open {
+                        &[]
+                    } else {
+                        self.content
+                    }
+                );
+                if !is_open {
+                    assert!(is_there);
+                    let places = verified
+                        .signatures()
+                        .iter()
+                        .map(|it| Ok(place(&keys, it.key())));
+                    assert_eq!(places.collect::<Vec<_>>(), expected);
+                    for (signature, verified) in signatures.iter().zip(verified.signatures()) {
+                        check_header(&signature.protected(), verified.header());
+                    }
+                }
+            }
+            Err(error) if is_open => drop(error.to_string()),
+            Err(JwsError::Detached) => assert!(!is_there),
+            Err(error) => {
+                let refusal = expected.iter().find_map(|it| it.err());
+                assert_eq!(Some(no_key(&error)), refusal, "{error}");
+            }
+        }
+        match jws.verify_any(&keys) {
+            _ if is_open => {}
+            Ok(verified) => {
+                let valid = expected.iter().filter(|it| it.is_ok()).count();
+                assert_eq!(verified.signatures().len(), valid);
+            }
+            Err(_) => assert!(!is_there || expected.iter().all(Result::is_err)),
+        }
+        let expected = expect(self.content);
+        match jws.verify_detached(self.content, &keys) {
+            _ if is_open => {}
+            Ok(verified) => {
+                assert!(self.is_detached || self.content.is_empty());
+                let places = verified.iter().map(|it| Ok(place(&keys, it.key())));
+                assert_eq!(places.collect::<Vec<_>>(), expected);
+            }
+            Err(JwsError::NotDetached) => assert!(!self.is_detached && !self.content.is_empty()),
+            Err(error) => {
+                assert_eq!(
+                    Some(no_key(&error)),
+                    expected.iter().find_map(|it| it.err())
+                );
+            }
+        }
+    }
+}
+
+fn place(keys: &JwkSet, key: &Jwk) -> usize {
+    let at = keys.keys().iter().position(|it| core::ptr::eq(it, key));
+    at.expect("one of the keys")
+}
+
+fn no_key(error: &JwsError) -> NoKey {
+    assert!(!error.to_string().is_empty());
+    match error {
+        JwsError::NoKeys => NoKey::None,
+        JwsError::NoSuchKey(_) => NoKey::OtherKid,
+        JwsError::OtherAlgorithm { .. } => NoKey::OtherAlgorithm,
+        JwsError::Invalid => NoKey::Invalid,
+        other => panic!("{other}"),
+    }
+}
+
+/// A header that was read says what was signed.
+fn check_header(members: &[Member<'_>], header: &Header) {
+    let text = |name| get(members, name).and_then(Json::text);
+    assert_eq!(header.kid().map(Into::into), text("kid"));
+    assert_eq!(header.media_type().map(Into::into), text("typ"));
+    assert_eq!(header.content_type().map(Into::into), text("cty"));
+    for member in members {
+        let value = header.get(member.name.text()).expect("a member");
+        if let Some(text) = member.value.text() {
+            assert_eq!(value.as_str(), Some(&*text));
+        }
+    }
+}
+
+// Tokens.
+
+#[derive(Arbitrary, Debug)]
+struct AnyToken<'a> {
+    of: u8,
+    kid: Option<Word<'a>>,
+    token_type: Option<Word<'a>>,
+    /// Whether the policy takes this issuer, this subject and this type.
+    takes: [bool; 3],
+    header: Vec<Member<'a>>,
+    claims: AnyClaims<'a>,
+    members: Vec<Member<'a>>,
+    policy: AnyPolicy<'a>,
+    trusted: AnyTrusted<'a>,
+    is_damaged: bool,
+}
+
+#[derive(Arbitrary, Debug)]
+struct AnyClaims<'a> {
+    issuer: Option<Word<'a>>,
+    subject: Option<Word<'a>>,
+    audience: Option<Vec<Word<'a>>>,
+    expiry: Option<Number>,
+    not_before: Option<Number>,
+    issued_at: Option<Number>,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+struct AnyPolicy<'a> {
+    /// Any one without.
+    issuer: Option<Word<'a>>,
+    audiences: Option<[Word<'a>; 2]>,
+    subject: Option<Word<'a>>,
+    token_type: Option<Word<'a>>,
+    leeway: u8,
+    max_age: Option<u8>,
+    without_expiry: bool,
+    required: Option<Word<'a>>,
+}
+
+/// Why a token is refused.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Fault {
+    Signature,
+    Json,
+    Type,
+    Nested,
+    Issuer,
+    Audience,
+    Subject,
+    Expired,
+    NotYet,
+    FromTheFuture,
+    TooOld,
+    Missing,
+}
+
+impl AnyToken<'_> {
+    fn claims(&self) -> Vec<Member<'_>> {
+        let claims = &self.claims;
+        let mut members = Vec::new();
+        if let Some(issuer) = claims.issuer {
+            members.push(member("iss", Json::Text(issuer)));
+        }
+        if let Some(subject) = claims.subject {
+            members.push(member("sub", Json::Text(subject)));
+        }
+        if let Some(audience) = &claims.audience {
+            let audience = audience.iter().map(|it| Json::Text(*it)).collect();
+            members.push(member("aud", Json::Array(audience)));
+        }
+        let times = [
+            ("exp", claims.expiry),
+            ("nbf", claims.not_before),
+            ("iat", claims.issued_at),
+        ];
+        for (name, time) in times {
+            members.extend(time.map(|time| member(name, Json::Number(time))));
+        }
+        with(members, &self.members)
+    }
+
+    fn check(&self) {
+        let claims = self.claims();
+        let mut asked = self.policy.clone();
+        let own = [self.claims.issuer, self.claims.subject, self.token_type];
+        let fields = [&mut asked.issuer, &mut asked.subject, &mut asked.token_type];
+        for ((field, own), takes) in fields.into_iter().zip(own).zip(self.takes) {
+            if takes {
+                *field = own;
+            }
+        }
+        let mut header = Vec::new();
+        header.extend(self.token_type.map(|it| member("typ", Json::Text(it))));
+        let text = Json::Object(claims.clone()).to_text();
+        let is_sound = Json::Object(claims.clone()).is_sound(0);
+        let signature = AnySignature {
+            of: self.of,
+            kid: self.kid,
+            algorithm: None,
+            protected: with(header, &self.header),
+            unprotected: None,
+            is_damaged: self.is_damaged,
+        };
+        let payload = base64url(text.as_bytes());
+        let trusted = self.trusted.with(self.of);
+        let [encoded, signed] = signature.sign(&payload, &trusted);
+        let token = format!("{encoded}.{payload}.{signed}");
+        let keys = jwks(&trusted);
+        let key = signature.verify(Form::Compact, &trusted, true);
+        let mut faults = Vec::new();
+        if !signature.is_read(Form::Compact) || key.is_err() {
+            faults.push(Fault::Signature);
+        }
+        asked.judge_header(&signature.protected(), &mut faults);
+        match is_sound {
+            true => asked.judge(&claims, &mut faults),
+            false => faults.push(Fault::Json),
+        }
+        let policy = asked.policy();
+        match policy.verify(&token, &keys, now()) {
+            Ok(verified) => {
+                assert!(faults.is_empty(), "{faults:?}");
+                assert_eq!(Ok(place(&keys, verified.key())), key);
+                check_header(&signature.protected(), verified.header());
+                let read = verified.into_claims();
+                let text = |name| get(&claims, name).and_then(Json::text);
+                let time = |name| get(&claims, name).and_then(Json::time);
+                assert_eq!(read.issuer().map(Into::into), text("iss"));
+                assert_eq!(read.subject().map(Into::into), text("sub"));
+                assert_eq!(read.id().map(Into::into), text("jti"));
+                assert_eq!(read.audience(), audience(&claims).expect("an audience"));
+                let seconds = |time: Option<UnixTime>| time.map(|time| time.as_secs());
+                assert_eq!(seconds(read.expiry()), time("exp").map(|it| it.0));
+                assert_eq!(seconds(read.not_before()), time("nbf").map(|it| it.1));
+                assert_eq!(seconds(read.issued_at()), time("iat").map(|it| it.1));
+            }
+            Err(error) => assert!(faults.contains(&fault(&error)), "{error}: {faults:?}"),
+        }
+        // The application's own claims are of the type that it asks for.
+        let are_texts = is_sound && claims.iter().all(|it| it.value.text().is_some());
+        type Texts = BTreeMap<String, String>;
+        let texts = further_claims::<Texts>(text.as_bytes());
+        assert_eq!(texts.is_ok(), are_texts);
+        let more = policy.verify_with::<Texts>(&token, &keys, now());
+        assert_eq!(more.is_ok(), are_texts && faults.is_empty());
+        if let (Ok(texts), Ok(more)) = (texts, more) {
+            assert_eq!(*more.claims().more(), texts);
+        }
+    }
+}
+
+/// Whom claims are for; `None` if they can't say so.
+fn audience(claims: &[Member<'_>]) -> Option<Vec<String>> {
+    match get(claims, "aud") {
+        None => Some(Vec::new()),
+        Some(value) => value.text().map(|one| vec![one]).or_else(|| value.texts()),
+    }
+}
+
+fn fault(error: &JwtError) -> Fault {
+    assert!(!error.to_string().is_empty());
+    match error {
+        JwtError::Jws(_) => Fault::Signature,
+        JwtError::Json(_) => Fault::Json,
+        JwtError::Type { .. } => Fault::Type,
+        JwtError::Nested => Fault::Nested,
+        JwtError::Issuer { .. } => Fault::Issuer,
+        JwtError::Audience { .. } => Fault::Audience,
+        JwtError::Subject { .. } => Fault::Subject,
+        JwtError::Expired(_) => Fault::Expired,
+        JwtError::NotYet(_) => Fault::NotYet,
+        JwtError::FromTheFuture(_) => Fault::FromTheFuture,
+        JwtError::TooOld(_) => Fault::TooOld,
+        JwtError::Missing(_) => Fault::Missing,
+        other => panic!("{other}"),
+    }
+}
+
+impl AnyPolicy<'_> {
+    fn policy(&self) -> Policy {
+        let mut policy = Policy::default().leeway(Duration::from_secs(self.leeway.into()));
+        policy = match self.issuer {
+            Some(issuer) => policy.issuer(issuer.text()),
+            None => policy.any_issuer(),
+        };
+        policy = match self.audiences {
+            Some([one, other]) => policy.audience(one.text()).audience(other.text()),
+            None => policy.any_audience(),
+        };
+        if let Some(subject) = self.subject {
+            policy = policy.subject(subject.text());
+        }
+        if let Some(token_type) = self.token_type {
+            policy = policy.token_type(token_type.text());
+        }
+        if let Some(age) = self.max_age {
+            policy = policy.max_age(Duration::from_secs(age.into()));
+        }
+        if self.without_expiry {
+            policy = policy.without_expiry();
+        }
+        match self.required {
+            Some(claim) => policy.require(claim.text()),
+            None => policy,
+        }
+    }
+
+    /// All that is wrong with a token's header.
+    fn judge_header(&self, header: &[Member<'_>], faults: &mut Vec<Fault>) {
+        let short = |type_: &str| {
+            let lower = type_.to_ascii_lowercase();
+            match lower.strip_prefix("application/") {
+                Some(rest) if !rest.contains('/') => rest.to_owned(),
+                _ => lower,
+            }
+        };
+        let mut note = |is_wrong: bool, fault| {
+            if is_wrong {
+                faults.push(fault);
+            }
+        };
+        let content_type = get(header, "cty").and_then(Json::text);
+        note(
+            content_type.is_some_and(|it| short(&it) == "jwt"),
+            Fault::Nested,
+        );
+        let expected = self.token_type.map(Word::text);
+        let is_other = match get(header, "typ").and_then(Json::text) {
+            Some(found) => short(&found) != short(expected.unwrap_or("JWT")),
+            None => expected.is_some(),
+        };
+        note(is_other, Fault::Type);
+    }
+
+    /// The same of its claims.
+    fn judge(&self, claims: &[Member<'_>], faults: &mut Vec<Fault>) {
+        let mut note = |is_wrong: bool, fault| {
+            if is_wrong {
+                faults.push(fault);
+            }
+        };
+        let text = |name| get(claims, name).and_then(Json::text);
+        let times = ["exp", "nbf", "iat"].map(|name| get(claims, name).map(Json::time));
+        let are_texts = ["iss", "sub", "jti"]
+            .iter()
+            .all(|it| may_be_text(claims, it));
+        let audience = audience(claims);
+        note(
+            !are_texts || audience.is_none() || times.contains(&Some(None)),
+            Fault::Json,
+        );
+
+        let is_other = |expected: Option<Word<'_>>, name| {
+            expected.is_some_and(|it| text(name).as_deref() != Some(it.text()))
+        };
+        note(is_other(self.issuer, "iss"), Fault::Issuer);
+        note(is_other(self.subject, "sub"), Fault::Subject);
+        let audience = audience.unwrap_or_default();
+        let is_in = |it: &Word<'_>| audience.iter().any(|one| one == it.text());
+        note(
+            self.audiences.is_some_and(|all| !all.iter().any(is_in)),
+            Fault::Audience,
+        );
+
+        let (now, leeway) = (NOW.as_secs(), u64::from(self.leeway));
+        let [expiry, not_before, issued_at] = times.map(Option::flatten);
+        note(expiry.is_none() && !self.without_expiry, Fault::Missing);
+        note(
+            expiry.is_some_and(|(end, _)| end <= now - leeway),
+            Fault::Expired,
+        );
+        let is_to_come = |time: Option<(u64, u64)>| time.is_some_and(|(_, at)| at > now + leeway);
+        note(is_to_come(not_before), Fault::NotYet);
+        note(is_to_come(issued_at), Fault::FromTheFuture);
+        if let Some(age) = self.max_age {
+            note(issued_at.is_none(), Fault::Missing);
+            let end = |(_, at): (u64, u64)| at.saturating_add(age.into());
+            note(
+                issued_at.is_some_and(|it| end(it) < now - leeway),
+                Fault::TooOld,
+            );
+        }
+        let is_null = |it: &Json<'_>| matches!(it, Json::Null);
+        let is_missing = |it: Word<'_>| get(claims, it.text()).is_none_or(is_null);
+        note(self.required.is_some_and(is_missing), Fault::Missing);
+    }
+}
+
+// What this crate makes.
+
+/// A signature of every form, and a token, with headers and claims by the methods for them.
+#[derive(Arbitrary, Debug)]
+struct Made<'a> {
+    of: u8,
+    form: Form,
+    kid: Word<'a>,
+    type_: Word<'a>,
+    content_type: Word<'a>,
+    content: &'a [u8],
+    name: Word<'a>,
+    number: i64,
+}
+
+impl Made<'_> {
+    fn check(&self) {
+        let key = &KEYS[index(self.of)];
+        let header = Header::new()
+            .with_kid(self.kid.text())
+            .with_type(self.type_.text())
+            .with_content_type(self.content_type.text());
+        let public = Jwk::new(key.0.verifying_key().clone()).expect("a key of ML-DSA");
+        let public = public.with_kid(self.kid.text());
+        let message = Message::new(self.content);
+        let other = &KEYS[(index(self.of) + 1) % 4];
+        let text = match self.form {
+            Form::Compact => message.to_compact(&header, key),
+            Form::Flattened => message.to_flattened(&header, key),
+            Form::General => message.to_general(&[(header.clone(), key), (header.clone(), other)]),
+        };
+        let text = text.expect("a signature");
+        let jws = match self.form {
+            Form::Compact => Jws::from_compact(&text),
+            _ => Jws::from_json(&text),
+        };
+        let jws = jws.expect("a signature");
+        let verified = jws.verify_any(&public).expect("a signature");
+        assert_eq!(verified.payload(), self.content);
+        let read = verified.signatures()[0].header();
+        assert_eq!(read.kid(), header.kid());
+        assert_eq!(read.media_type(), header.media_type());
+        assert_eq!(read.content_type(), header.content_type());
+        // By another key it is another's header.
+        assert_eq!(jws.verify(&public).is_ok(), self.form != Form::General);
+        let again = message.to_compact(read, other).expect("a signature");
+        assert!(
+            Jws::from_compact(&again)
+                .expect("a signature")
+                .verify(&public)
+                .is_err()
+        );
+        assert!(message.to_general(&[]).is_err());
+
+        let claim = self.name.text();
+        let more = BTreeMap::from([(claim.to_owned(), self.number)]);
+        let claims = Claims::new()
+            .with_lifetime(now(), NOW)
+            .with_more(more.clone());
+        const CLAIMS: [&str; 7] = ["iss", "sub", "aud", "exp", "nbf", "iat", "jti"];
+        match claims.sign(&Header::new(), key) {
+            Ok(token) => {
+                let verified =
+                    Policy::new().verify_with::<BTreeMap<String, i64>>(&token, &public, now());
+                match verified {
+                    Ok(verified) => {
+                        assert_eq!(verified.claims().more().get(claim), Some(&self.number));
+                    }
+                    Err(error) => assert!(claim.starts_with("$serde_json"), "{error}"),
+                }
+            }
+            Err(JwtError::Reserved(name)) => assert!(CLAIMS.contains(&name) && name == claim),
+            Err(error) => panic!("{error}"),
+        }
+        let claims = Claims::new().with_more(vec![self.number]);
+        assert!(claims.sign(&Header::new(), key).is_err());
+    }
+}
+
+// CBOR.
+
+#[derive(Arbitrary, Clone, Debug)]
+enum Cbor<'a> {
+    /// What headers and keys have, or something else.
+    Label(u8),
+    Number(i8),
+    Wide(i64),
+    /// Beyond what labels are.
+    Huge {
+        is_negative: bool,
+    },
+    Bytes(&'a [u8]),
+    Text(Word<'a>),
+    Array(Vec<Cbor<'a>>),
+    Map(Vec<(Cbor<'a>, Cbor<'a>)>),
+    Tag(u16, Box<Cbor<'a>>),
+    Bool(bool),
+    Null,
+    Deep(u8),
+    Algorithm(u8),
+    Public(u8),
+    Seed(u8),
+    Malformed(u8),
+}
+
+/// What nobody takes: other than the shortest, indefinite, and what COSE has no use for.
+const MALFORMED_CBOR: [&[u8]; 10] = [
+    &[0x18, 1],
+    &[0x19, 0, 1],
+    &[0x58, 1, 0],
+    &[0x9f, 0xff],
+    &[0x5f, 0xff],
+    &[0xf9, 0, 0],
+    &[0xf7],
+    &[0xff],
+    &[0x1c],
+    &[0x61, 0xff],
+];
+
+const LABELS: [i64; 8] = [4, 1, 2, 3, -1, -2, 7, 0x1_0000];
+
+const MAX_CBOR_DEPTH: usize = 16;
+
+fn write_head(major: u8, argument: u64, bytes: &mut Vec<u8>) {
+    let all = argument.to_be_bytes();
+    let (information, len) = match argument {
+        0..24 => (argument as u8, 0),
+        24..0x100 => (24, 1),
+        0x100..0x1_0000 => (25, 2),
+        0x1_0000..0x1_0000_0000 => (26, 4),
+        _ => (27, 8),
+    };
+    bytes.push(major << 5 | information);
+    bytes.extend(&all[8 - len..]);
+}
+
+impl<'a> Cbor<'a> {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::Huge { is_negative } => write_head((*is_negative).into(), u64::MAX, bytes),
+            Self::Bytes(string) => write_string(2, string, bytes),
+            Self::Text(word) => write_string(3, word.text().as_bytes(), bytes),
+            Self::Array(all) => {
+                write_head(4, all.len() as u64, bytes);
+                all.iter().for_each(|it| it.write(bytes));
+            }
+            Self::Map(all) => {
+                write_head(5, all.len() as u64, bytes);
+                for (key, value) in all {
+                    key.write(bytes);
+                    value.write(bytes);
+                }
+            }
+            Self::Tag(tag, value) => {
+                write_head(6, (*tag).into(), bytes);
+                value.write(bytes);
+            }
+            Self::Bool(value) => bytes.push(0xf4 | u8::from(*value)),
+            Self::Null => bytes.push(0xf6),
+            Self::Deep(depth) => {
+                bytes.extend(vec![0x81; (*depth).into()]);
+                bytes.push(0);
+            }
+            Self::Public(of) => {
+                write_string(2, KEYS[index(*of)].0.verifying_key().as_bytes(), bytes);
+            }
+            Self::Seed(of) => write_string(2, &seed(*of), bytes),
+            Self::Malformed(which) => {
+                bytes.extend(MALFORMED_CBOR[usize::from(*which) % MALFORMED_CBOR.len()]);
+            }
+            Self::Label(_) | Self::Number(_) | Self::Wide(_) | Self::Algorithm(_) => {
+                let number = self.number().expect("a number");
+                match u64::try_from(number) {
+                    Ok(number) => write_head(0, number, bytes),
+                    Err(_) => write_head(1, number.unsigned_abs() - 1, bytes),
+                }
+            }
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes);
+        bytes
+    }
+
+    fn number(&self) -> Option<i64> {
+        match self {
+            Self::Label(which) => Some(LABELS[usize::from(*which) % LABELS.len()]),
+            Self::Number(number) => Some((*number).into()),
+            Self::Wide(number) => Some(*number),
+            Self::Deep(0) => Some(0),
+            Self::Algorithm(of) => Some(ALGORITHMS[index(*of)].cose_number()),
+            _ => None,
+        }
+    }
+
+    fn bytes(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes.to_vec()),
+            Self::Public(of) => Some(KEYS[index(*of)].0.verifying_key().as_bytes().to_vec()),
+            Self::Seed(of) => Some(seed(*of).to_vec()),
+            _ => None,
+        }
+    }
+
+    fn is_label(&self) -> bool {
+        self.number().is_some() || matches!(self, Self::Text(_))
+    }
+
+    /// Whether it is passed over, this deep in others.
+    fn is_sound(&self, depth: usize) -> bool {
+        let deeper = depth < MAX_CBOR_DEPTH;
+        match self {
+            Self::Malformed(_) => false,
+            Self::Deep(more) => depth + usize::from(*more) <= MAX_CBOR_DEPTH,
+            Self::Array(all) => deeper && all.iter().all(|it| it.is_sound(depth + 1)),
+            Self::Map(all) => {
+                let mut keys = BTreeSet::new();
+                deeper
+                    && all.iter().all(|(key, value)| {
+                        key.is_sound(depth + 1)
+                            && value.is_sound(depth + 1)
+                            && keys.insert(key.to_bytes())
+                    })
+            }
+            Self::Tag(_, value) => deeper && value.is_sound(depth + 1),
+            _ => true,
+        }
+    }
+}
+
+fn write_string(major: u8, string: &[u8], bytes: &mut Vec<u8>) {
+    write_head(major, string.len() as u64, bytes);
+    bytes.extend(string);
+}
+
+/// A parameter that is added, or has another one's place.
+#[derive(Arbitrary, Clone, Debug)]
+struct Parameter<'a> {
+    replaces: bool,
+    label: AnyLabel<'a>,
+    value: Cbor<'a>,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+enum AnyLabel<'a> {
+    Known(u8),
+    Any(Cbor<'a>),
+}
+
+type Parameters<'a> = Vec<(Cbor<'a>, Cbor<'a>)>;
+
+fn with_parameters<'a>(mut all: Parameters<'a>, changes: &[Parameter<'a>]) -> Parameters<'a> {
+    for change in changes {
+        let of = match &change.label {
+            AnyLabel::Known(which) => Cbor::Label(*which),
+            AnyLabel::Any(label) => label.clone(),
+        };
+        let label = of.to_bytes();
+        let mut there = all.iter_mut();
+        let place = there.find(|it| change.replaces && it.0.to_bytes() == label);
+        match place {
+            Some((_, value)) => *value = change.value.clone(),
+            None => {
+                let at = label.iter().map(|byte| usize::from(*byte)).sum::<usize>();
+                all.insert(at % (all.len() + 1), (of, change.value.clone()));
+            }
+        }
+    }
+    all
+}
+
+fn parameter<'p, 'a>(all: &'p Parameters<'a>, number: i64) -> Option<&'p Cbor<'a>> {
+    let found = all.iter().find(|(label, _)| label.number() == Some(number));
+    found.map(|(_, value)| value)
+}
+
+/// Whether all labels are some, each there once, and what has other numbers than these can be passed over.
+fn are_labels(all: &Parameters<'_>, known: &[i64]) -> bool {
+    let mut labels = BTreeSet::new();
+    all.iter().all(|(label, value)| {
+        let is_known = label.number().is_some_and(|it| known.contains(&it));
+        label.is_label() && labels.insert(label.to_bytes()) && (is_known || value.is_sound(0))
+    })
+}
+
+#[derive(Arbitrary, Debug)]
+struct AnyCoseKey<'a> {
+    of: u8,
+    is_private: bool,
+    kid: Option<&'a [u8]>,
+    operations: Option<Vec<Cbor<'a>>>,
+    parameters: Vec<Parameter<'a>>,
+    without: Option<u8>,
+    rest: Option<u8>,
+}
+
+impl AnyCoseKey<'_> {
+    fn check(&self) {
+        let mut all: Parameters<'_> = vec![
+            (Cbor::Number(1), Cbor::Number(7)),
+            (Cbor::Number(3), Cbor::Algorithm(self.of)),
+            (Cbor::Number(-1), Cbor::Public(self.of)),
+        ];
+        if self.is_private {
+            all.push((Cbor::Number(-2), Cbor::Seed(self.of)));
+        }
+        all.extend(self.kid.map(|kid| (Cbor::Number(2), Cbor::Bytes(kid))));
+        let operations = self.operations.clone().map(Cbor::Array);
+        all.extend(operations.map(|all| (Cbor::Number(4), all)));
+        if let Some(without) = self.without {
+            all.remove(usize::from(without) % all.len());
+        }
+        let all = with_parameters(all, &self.parameters);
+        let mut bytes = Cbor::Map(all.clone()).to_bytes();
+        bytes.extend(self.rest);
+        let expect = |is_private| self.expected(&all, is_private);
+        match CoseKey::from_cbor(&bytes) {
+            Ok(key) => {
+                assert_eq!(
+                    Some((of_cose_key(&key), key.kid().map(Into::into))),
+                    expect(false)
+                );
+                let again = CoseKey::from_cbor(&key.to_cbor()).expect("what was written");
+                assert_eq!(again.to_cbor(), key.to_cbor());
+                let named = again.with_thumbprint_as_kid();
+                assert_eq!(named.kid(), Some(&key.thumbprint().as_bytes()[..]));
+                assert_eq!(named.thumbprint(), key.thumbprint());
+            }
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                assert_eq!(expect(false), None, "{error}");
+            }
+        }
+        match CosePrivateKey::from_cbor(&bytes) {
+            Ok(key) => {
+                let public = key.public();
+                let kid = public.kid().map(Into::into);
+                assert_eq!(Some((of_cose_key(public), kid)), expect(true));
+                assert_eq!(key.signing_key().verifying_key(), public.verifying_key());
+                let named = key.clone().with_thumbprint_as_kid();
+                assert_eq!(
+                    named.public().kid(),
+                    Some(&public.thumbprint().as_bytes()[..])
+                );
+                let written = key.to_cbor().expect("a key with a seed");
+                assert!(CosePrivateKey::from_cbor(&written).is_ok());
+                let key = key.with_kid(b"1");
+                let message = Sign1::new().sign(b"a", Some(b"1"), &key).expect("a key");
+                let verified = Sign1::new().verify(&message, key.public());
+                assert_eq!(verified.expect("a signature").payload(), b"a");
+            }
+            Err(error) => assert_eq!(expect(true), None, "{error}"),
+        }
+    }
+
+    /// Which key it is to be, and its identifier.
+    fn expected(&self, all: &Parameters<'_>, is_private: bool) -> Option<(usize, Option<Vec<u8>>)> {
+        let is = |number| parameter(all, number);
+        if self.rest.is_some() || !are_labels(all, &[1, 2, 3, 4, -1, -2]) {
+            return None;
+        }
+        let kid = match is(2) {
+            Some(kid) => Some(kid.bytes()?),
+            None => None,
+        };
+        let operation = if is_private { 1 } else { 2 };
+        match is(4) {
+            None => {}
+            Some(Cbor::Array(all)) => {
+                let has = all.iter().any(|it| it.number() == Some(operation));
+                (has && all.iter().all(Cbor::is_label)).then_some(())?;
+            }
+            Some(_) => return None,
+        }
+        let (public, private) = (is(-1)?.bytes()?, is(-2).map(Cbor::bytes));
+        let of = KEYS
+            .iter()
+            .position(|it| it.0.verifying_key().as_bytes() == public)?;
+        let own_seed = match private {
+            None => !is_private,
+            Some(private) => is_private && private? == seed(of as u8),
+        };
+        let is_right = is(1)?.number() == Some(7)
+            && is(3)?.number() == Some(ALGORITHMS[of].cose_number())
+            && own_seed;
+        is_right.then_some((of, kid))
+    }
+}
+
+fn of_cose_key(key: &CoseKey) -> usize {
+    let of = KEYS
+        .iter()
+        .position(|it| it.0.verifying_key() == key.verifying_key());
+    let of = of.expect("no other key");
+    assert_eq!(key.algorithm(), ALGORITHMS[of]);
+    of
+}
+
+#[derive(Arbitrary, Debug)]
+struct AnySign1<'a> {
+    of: u8,
+    kid: Option<Word<'a>>,
+    is_kid_protected: bool,
+    is_untagged: bool,
+    is_detached: bool,
+    data: &'a [u8],
+    content: &'a [u8],
+    protected: Vec<Parameter<'a>>,
+    unprotected: Vec<Parameter<'a>>,
+    trusted: AnyTrusted<'a>,
+    flaw: Option<Flaw>,
+}
+
+/// What is wrong with all of it.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Flaw {
+    Tag(u8),
+    Damage,
+    OtherData,
+    NoProtected,
+    Rest(u8),
+}
+
+impl AnySign1<'_> {
+    fn has(&self, is_flaw: impl Fn(Flaw) -> bool) -> bool {
+        self.flaw.is_some_and(is_flaw)
+    }
+
+    fn check(&self) {
+        let is_damaged = self.has(|it| matches!(it, Flaw::Damage));
+        let is_other_data = self.has(|it| matches!(it, Flaw::OtherData));
+        let without_protected = self.has(|it| matches!(it, Flaw::NoProtected));
+        let rest = match self.flaw {
+            Some(Flaw::Rest(rest)) => Some(rest),
+            _ => None,
+        };
+        let mut own = vec![(Cbor::Number(1), Cbor::Algorithm(self.of))];
+        let mut others = Vec::new();
+        if let Some(kid) = self.kid {
+            let kid = (Cbor::Number(4), Cbor::Bytes(kid.text().as_bytes()));
+            match self.is_kid_protected {
+                true => own.push(kid),
+                false => others.push(kid),
+            }
+        }
+        let protected = with_parameters(own, &self.protected);
+        let unprotected = with_parameters(others, &self.unprotected);
+        let header = match without_protected {
+            true => Vec::new(),
+            false => Cbor::Map(protected.clone()).to_bytes(),
+        };
+        let to_sign = Cbor::Array(vec![
+            Cbor::Text(Word::Other("Signature1")),
+            Cbor::Bytes(&header),
+            Cbor::Bytes(self.data),
+            Cbor::Bytes(self.content),
+        ]);
+        let trusted = self.trusted.with(self.of);
+        let signature = sign(self.of, &to_sign.to_bytes(), is_damaged, &trusted);
+        let mut bytes = Vec::new();
+        let tag = match self.flaw {
+            Some(Flaw::Tag(tag)) => Some(tag),
+            _ => (!self.is_untagged).then_some(18),
+        };
+        if let Some(tag) = tag {
+            write_head(6, tag.into(), &mut bytes);
+        }
+        let content = match self.is_detached {
+            true => Cbor::Null,
+            false => Cbor::Bytes(self.content),
+        };
+        Cbor::Array(vec![
+            Cbor::Bytes(&header),
+            Cbor::Map(unprotected.clone()),
+            content,
+            Cbor::Bytes(&signature),
+        ])
+        .write(&mut bytes);
+        bytes.extend(rest);
+
+        let data = match is_other_data {
+            true => [self.data, b"!"].concat(),
+            false => self.data.to_vec(),
+        };
+        let mut sign1 = Sign1::new().external_aad(&data);
+        if self.is_untagged {
+            sign1 = sign1.untagged();
+        }
+        let expected = self.expected(&protected, &unprotected, &trusted);
+        let has_tag = tag == (!self.is_untagged).then_some(18);
+        let expected = expected.filter(|_| has_tag && rest.is_none());
+        let keys: Vec<CoseKey> = (trusted.iter())
+            .map(|(of, kid)| {
+                let key = CoseKey::new(KEYS[index(*of)].0.verifying_key().clone());
+                let key = key.expect("a key of ML-DSA");
+                match kid {
+                    Some(kid) => key.with_kid(kid.text().as_bytes()),
+                    None => key,
+                }
+            })
+            .collect();
+        let check = |key: Result<&CoseKey, CoseError>| match key {
+            Ok(key) => {
+                let at = keys.iter().position(|it| core::ptr::eq(it, key));
+                assert_eq!(expected, Some(Ok(at.expect("one of the keys"))));
+            }
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                let refusal = match error {
+                    CoseError::NoKeys => Some(NoKey::None),
+                    CoseError::NoSuchKey => Some(NoKey::OtherKid),
+                    CoseError::OtherAlgorithm { .. } => Some(NoKey::OtherAlgorithm),
+                    CoseError::Invalid => Some(NoKey::Invalid),
+                    _ => None,
+                };
+                assert_eq!(expected, refusal.map(Err), "{error}");
+            }
+        };
+        let attached = sign1.verify(&bytes, &keys);
+        let detached = sign1.verify_detached(&bytes, self.content, &keys);
+        match self.is_detached {
+            true => {
+                assert!(attached.is_err());
+                check(detached);
+            }
+            false => {
+                assert!(detached.is_err());
+                if let Ok(verified) = &attached {
+                    assert_eq!(verified.payload(), self.content);
+                }
+                check(attached.map(|it| it.key()));
+            }
+        }
+    }
+
+    /// What comes of it; `None` if it is no such message.
+    fn expected(
+        &self,
+        protected: &Parameters<'_>,
+        unprotected: &Parameters<'_>,
+        trusted: &Trusted<'_>,
+    ) -> Option<Result<usize, NoKey>> {
+        let without_protected = self.has(|it| matches!(it, Flaw::NoProtected));
+        let is_intact = !self.has(|it| matches!(it, Flaw::Damage | Flaw::OtherData));
+        let none = Vec::new();
+        let protected = if without_protected { &none } else { protected };
+        let labels: BTreeSet<_> = protected
+            .iter()
+            .map(|(label, _)| label.to_bytes())
+            .collect();
+        let is_shared = |(label, _): &(Cbor<'_>, Cbor<'_>)| labels.contains(&label.to_bytes());
+        let has = |number| parameter(unprotected, number).is_some();
+        if !are_labels(protected, &[1, 4])
+            || !are_labels(unprotected, &[4])
+            || parameter(protected, 2).is_some()
+            || has(1)
+            || has(2)
+            || unprotected.iter().any(is_shared)
+        {
+            return None;
+        }
+        let algorithm = parameter(protected, 1).filter(|it| it.is_label())?;
+        let kid = match parameter(protected, 4).or(parameter(unprotected, 4)) {
+            Some(kid) => Some(kid.bytes()?),
+            None => None,
+        };
+        let mut all = Algorithm::ALL.iter().copied();
+        let algorithm = all.find(|it| algorithm.number() == Some(it.cose_number()));
+        let signer = is_intact.then_some(index(self.of));
+        Some(find(trusted, kid.as_deref(), algorithm, signer))
+    }
+}

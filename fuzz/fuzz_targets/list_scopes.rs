@@ -1,0 +1,264 @@
+//! Revocation lists that are about some certificates only, or that say more than is understood: a certificate is on a
+//! list if the list is about such, and no list is taken for what it is not.
+#![no_main]
+
+use std::time::Duration;
+
+use arbitrary::Arbitrary;
+use fuzz::pki::{CA_LIST, PKI, ROOT_LIST, VALID, sign};
+use libfuzzer_sys::fuzz_target;
+use pq_x509::pki_types::UnixTime;
+use pq_x509::x509_cert::crl::CertificateList;
+use pq_x509::x509_cert::der::asn1::{Ia5String, Null, OctetString};
+use pq_x509::x509_cert::der::{Decode, Encode};
+use pq_x509::x509_cert::ext::Extension;
+use pq_x509::x509_cert::ext::pkix::crl::dp::{
+    DistributionPoint, IssuingDistributionPoint, ReasonFlags,
+};
+use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
+use pq_x509::x509_cert::ext::pkix::{CrlDistributionPoints, CrlReason};
+use pq_x509::{
+    Certificate, CertificateBuilder, CertificateRevocationList, ChainValidator, Purpose,
+    RevocationPolicy, ValidationError, Validity,
+};
+
+fuzz_target!(|input: Input| input.check());
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    lists: Vec<Scope>,
+    /// Whether the leaf's number is on the lists.
+    is_listed: bool,
+    leaf: Vec<LeafPoint>,
+    allow_unknown_status: bool,
+}
+
+/// The CA's list with what it says of itself.
+#[derive(Arbitrary, Debug)]
+struct Scope {
+    only_end_entities: bool,
+    only_cas: bool,
+    indirect: bool,
+    some_reasons: bool,
+    attribute_certificates: bool,
+    point: Option<Point>,
+    more: Option<More>,
+}
+
+/// Where a list is.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
+enum Point {
+    One,
+    Other,
+    Both,
+    Relative,
+}
+
+/// An extension of the list, or of each of its entries.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum More {
+    Delta,
+    Unknown { is_critical: bool },
+    OfEntries { is_critical: bool },
+    CertificateIssuer,
+}
+
+/// A place of lists that the leaf names, for all reasons of a CA's lists or not.
+#[derive(Arbitrary, Debug)]
+struct LeafPoint {
+    point: Point,
+    has_reasons: bool,
+    has_issuer: bool,
+}
+
+impl Point {
+    const URLS: [&str; 2] = ["http://a.example/list", "http://b.example/list"];
+
+    /// `None` for a name that is none.
+    fn urls(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::One => Some(&Self::URLS[..1]),
+            Self::Other => Some(&Self::URLS[1..]),
+            Self::Both => Some(&Self::URLS),
+            Self::Relative => None,
+        }
+    }
+
+    fn name(self) -> DistributionPointName {
+        match self.urls() {
+            Some(urls) => {
+                DistributionPointName::FullName(urls.iter().map(|url| uri(url)).collect())
+            }
+            None => {
+                let name = PKI.ca.certificate().subject();
+                let relative = name.iter_rdn().next().expect("a common name");
+                DistributionPointName::NameRelativeToCRLIssuer(relative.clone())
+            }
+        }
+    }
+}
+
+fn uri(url: &str) -> GeneralName {
+    GeneralName::UniformResourceIdentifier(Ia5String::new(url).expect("ASCII"))
+}
+
+const DELTA: &str = "2.5.29.27";
+const ISSUING_DISTRIBUTION_POINT: &str = "2.5.29.28";
+const CERTIFICATE_ISSUER: &str = "2.5.29.29";
+const UNKNOWN: &str = "1.2.3";
+
+fn extension(oid: &str, critical: bool, value: &impl Encode) -> Extension {
+    Extension {
+        extn_id: oid.parse().expect("an identifier"),
+        critical,
+        extn_value: OctetString::new(value.to_der().expect("a value")).expect("a short value"),
+    }
+}
+
+impl Scope {
+    fn issue(&self) -> Vec<u8> {
+        let list: CertificateList = Decode::from_der(CA_LIST.der()).expect("a list");
+        let mut tbs = list.tbs_cert_list;
+        let point = IssuingDistributionPoint {
+            distribution_point: self.point.map(Point::name),
+            only_contains_user_certs: self.only_end_entities,
+            only_contains_ca_certs: self.only_cas,
+            only_some_reasons: self.some_reasons.then(ReasonFlags::default),
+            indirect_crl: self.indirect,
+            only_contains_attribute_certs: self.attribute_certificates,
+        };
+        let extensions = tbs.crl_extensions.get_or_insert_default();
+        extensions.push(extension(ISSUING_DISTRIBUTION_POINT, true, &point));
+        let of_entries = match self.more {
+            None => None,
+            Some(More::Delta) => {
+                extensions.push(extension(DELTA, true, &1_u8));
+                None
+            }
+            Some(More::Unknown { is_critical }) => {
+                extensions.push(extension(UNKNOWN, is_critical, &Null));
+                None
+            }
+            Some(More::OfEntries { is_critical }) => Some(extension(UNKNOWN, is_critical, &Null)),
+            Some(More::CertificateIssuer) => Some(extension(
+                CERTIFICATE_ISSUER,
+                true,
+                &vec![uri(Point::URLS[0])],
+            )),
+        };
+        if let Some(of_entries) = of_entries {
+            for entry in tbs.revoked_certificates.iter_mut().flatten() {
+                let extensions = entry.crl_entry_extensions.get_or_insert_default();
+                extensions.push(of_entries.clone());
+            }
+        }
+        sign(tbs.to_der().expect("a list"), PKI.ca.signer())
+    }
+
+    fn is_usable(&self) -> bool {
+        !(self.indirect || self.some_reasons || self.attribute_certificates)
+            && self.point != Some(Point::Relative)
+            && !matches!(
+                self.more,
+                Some(
+                    More::Delta
+                        | More::Unknown { is_critical: true }
+                        | More::OfEntries { is_critical: true }
+                        | More::CertificateIssuer
+                )
+            )
+    }
+
+    /// Whether it is about end entities that name these places.
+    fn is_about(&self, places: &[&str]) -> bool {
+        let urls = self.point.map(|point| point.urls().unwrap_or_default());
+        let is_there = urls.is_none_or(|urls| urls.iter().any(|url| places.contains(url)));
+        !self.only_cas && is_there
+    }
+}
+
+impl Input {
+    /// The leaf, and the places that it names and that are of use.
+    fn leaf(&self) -> (Certificate, Vec<&'static str>) {
+        let number = match self.is_listed {
+            true => PKI.client.serial_number(),
+            false => &[0x55],
+        };
+        let builder = CertificateBuilder::client()
+            .common_name("leaf")
+            .validity(validity())
+            .serial_number(number);
+        let mut tbs = (PKI.ca.prepare(builder, &PKI.client_key)).expect("a leaf");
+        let points = self.leaf.iter().map(|leaf| DistributionPoint {
+            distribution_point: Some(leaf.point.name()),
+            reasons: leaf.has_reasons.then(ReasonFlags::default),
+            crl_issuer: leaf.has_issuer.then(|| vec![uri(Point::URLS[0])]),
+        });
+        let points = CrlDistributionPoints(points.collect());
+        if !self.leaf.is_empty() {
+            tbs.set_extension(false, &points)
+                .expect("a short extension");
+        }
+        let usable = self
+            .leaf
+            .iter()
+            .filter(|leaf| !leaf.has_reasons && !leaf.has_issuer);
+        let places = usable.flat_map(|leaf| leaf.point.urls().unwrap_or_default());
+        let leaf = tbs.sign(PKI.ca.signer()).expect("a leaf");
+        (leaf, places.copied().collect())
+    }
+
+    fn check(&self) {
+        let scopes = &self.lists[..self.lists.len().min(3)];
+        let mut lists = Vec::new();
+        for scope in scopes {
+            match CertificateRevocationList::from_der(&scope.issue()) {
+                Ok(list) => {
+                    assert!(!list.issuer().is_empty());
+                    let reason = list.entry_for(&PKI.client).map(|entry| entry.reason());
+                    assert_eq!(reason, Some(CrlReason::KeyCompromise));
+                    lists.push(list);
+                }
+                Err(error) => return assert!(!error.to_string().is_empty()),
+            }
+        }
+        let policy = RevocationPolicy::new(lists.into_iter().chain([ROOT_LIST.clone()]));
+        let policy = match policy {
+            Ok(policy) => policy,
+            Err(error @ ValidationError::UnusableRevocationList { .. }) => {
+                return assert!(!scopes.iter().all(Scope::is_usable), "{error}");
+            }
+            Err(error) => panic!("{error}"),
+        };
+        assert!(scopes.iter().all(Scope::is_usable));
+        let policy = match self.allow_unknown_status {
+            true => policy.allow_unknown_status(),
+            false => policy,
+        };
+
+        let (leaf, places) = self.leaf();
+        let time = UnixTime::since_unix_epoch(Duration::from_secs(*VALID.start() + 1));
+        let validator = ChainValidator::new([PKI.root.certificate().clone()]).expect("a root");
+        let chain = [&leaf, PKI.ca.certificate()];
+        let validator = validator.with_revocation(policy);
+        let result = validator.validate(&chain, Purpose::ClientAuth, None, time);
+        let is_known = scopes.iter().any(|scope| scope.is_about(&places));
+        match result {
+            Ok(_) => assert!(if is_known {
+                !self.is_listed
+            } else {
+                self.allow_unknown_status
+            }),
+            Err(ValidationError::Revoked { .. }) => assert!(is_known && self.is_listed),
+            Err(ValidationError::UnknownRevocationStatus { .. }) => {
+                assert!(!is_known && !self.allow_unknown_status);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn validity() -> Validity {
+    let at = |seconds| std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    Validity::new(at(*VALID.start()), at(*VALID.end()))
+}

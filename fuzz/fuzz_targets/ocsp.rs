@@ -1,0 +1,398 @@
+//! Validation with OCSP responses by a CA, its delegates and others, beside a revocation list: only what a responder
+//! may say counts, and who was revoked stays so.
+#![no_main]
+
+use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
+
+use arbitrary::Arbitrary;
+use fuzz::der::DerEdits;
+use fuzz::pki::{FixedKey, PKI, ROOT_LIST, VALID};
+use libfuzzer_sys::fuzz_target;
+use pq_x509::pki_types::UnixTime;
+use pq_x509::x509_cert::der::oid::ObjectIdentifier;
+use pq_x509::{
+    CertStatus, Certificate, CertificateBuilder, CertificateRevocationList,
+    CertificateRevocationListBuilder, ChainValidator, CrlReason, IssueError, OcspHash, OcspNonce,
+    OcspRequest, OcspResponder, OcspResponse, OcspVerifier, Purpose, RevocationPolicy,
+    SignatureAlgorithm, ValidationError, Validity,
+};
+
+fuzz_target!(|input: Input<'_>| input.check());
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    sayings: Vec<Saying<'a>>,
+    list: Option<List>,
+    /// Whether responses have to have the nonce.
+    nonce: bool,
+    end_entity_only: bool,
+    allow_unknown_status: bool,
+    allow_expired_lists: bool,
+}
+
+/// A response.
+#[derive(Arbitrary, Debug)]
+struct Saying<'a> {
+    by: Responder,
+    about: About,
+    status: Status,
+    days: Days,
+    hash: Hash,
+    /// Whether it has a nonce: the right one, or another.
+    nonce: Option<bool>,
+    /// What becomes of it on the way.
+    edits: DerEdits<'a>,
+}
+
+/// The CA's list, which has the leaf, or the delegate without id-pkix-ocsp-nocheck.
+#[derive(Arbitrary, Debug)]
+struct List {
+    has_leaf: bool,
+    has_delegate: bool,
+    days: Days,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
+enum Responder {
+    Ca,
+    Delegate,
+    /// Who may have been revoked.
+    CheckedDelegate,
+    ExpiredDelegate,
+    /// The root, which may not speak for the CA.
+    Root,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
+enum About {
+    Leaf,
+    Client,
+    Ca,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
+enum Status {
+    Good,
+    Revoked,
+    Unknown,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Hash {
+    Sha1,
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+/// From when to when something is said, in days; today is number 100.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct Days {
+    start: u8,
+    count: u8,
+}
+
+const TODAY: u64 = 100;
+
+fn seconds(days: u64) -> u64 {
+    *VALID.start() + 24 * 60 * 60 * days
+}
+
+fn at(days: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(days))
+}
+
+fn now() -> UnixTime {
+    UnixTime::since_unix_epoch(Duration::from_secs(seconds(TODAY)))
+}
+
+impl Days {
+    /// Most are about today.
+    fn start(self) -> u64 {
+        u64::from(self.start) % 128
+    }
+
+    fn end(self) -> u64 {
+        self.start() + 1 + u64::from(self.count)
+    }
+
+    fn validity(self) -> Validity {
+        Validity::new(at(self.start()), at(self.end()))
+    }
+}
+
+/// Delegates by their keys' numbers.
+struct Delegates {
+    usual: OcspResponder<FixedKey>,
+    checked: OcspResponder<FixedKey>,
+    checked_certificate: Certificate,
+    expired: OcspResponder<FixedKey>,
+}
+
+/// When the expired delegate's certificate ended.
+const END_OF_EXPIRED: u64 = 50;
+
+static DELEGATES: LazyLock<Delegates> = LazyLock::new(|| {
+    let issue = |number: u8, end: u64, has_nocheck: bool| {
+        let key = FixedKey::new(SignatureAlgorithm::MlDsa44, number);
+        let builder = CertificateBuilder::ocsp_responder()
+            .common_name("responder")
+            .validity(Validity::new(at(0), at(end)))
+            .serial_number(&[number]);
+        let mut tbs = PKI.ca.prepare(builder, &key).expect("a delegate");
+        if !has_nocheck {
+            tbs.remove_extension(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.5"));
+        }
+        let certificate = tbs.sign(PKI.ca.signer()).expect("a delegate");
+        assert_eq!(certificate.has_ocsp_nocheck(), has_nocheck);
+        let ca = PKI.ca.certificate().clone();
+        let responder = OcspResponder::delegate(ca, certificate.clone(), key);
+        (responder.expect("a responder"), certificate)
+    };
+    let (checked, checked_certificate) = issue(41, 1000, false);
+    Delegates {
+        usual: issue(40, 1000, true).0,
+        checked,
+        checked_certificate,
+        expired: issue(42, END_OF_EXPIRED, true).0,
+    }
+});
+
+fn nonce(is_right: bool) -> OcspNonce {
+    OcspNonce::new(&[is_right.into(); 32]).expect("a nonce of the usual length")
+}
+
+impl About {
+    fn certificate(self) -> (&'static Certificate, &'static Certificate) {
+        let ca = PKI.ca.certificate();
+        match self {
+            Self::Leaf => (&PKI.server, ca),
+            Self::Client => (&PKI.client, ca),
+            Self::Ca => (ca, PKI.root.certificate()),
+        }
+    }
+}
+
+impl Saying<'_> {
+    /// As its responder makes it.
+    fn response(&self) -> OcspResponse {
+        let (certificate, issuer) = self.about.certificate();
+        let hash = match self.hash {
+            Hash::Sha1 => OcspHash::Sha1,
+            Hash::Sha256 => OcspHash::Sha256,
+            Hash::Sha384 => OcspHash::Sha384,
+            Hash::Sha512 => OcspHash::Sha512,
+        };
+        let builder = OcspRequest::builder().certificate(certificate, issuer);
+        let builder = builder.hash(hash);
+        let builder = match self.nonce {
+            Some(is_right) => builder.nonce(nonce(is_right)),
+            None => builder,
+        };
+        let request = builder.build().expect("a request");
+        let read = OcspRequest::from_der(request.der()).expect("what was made");
+        assert_eq!((&read, read.nonce()), (&request, request.nonce()));
+        let id = &read.certificates()[0];
+        assert!(id.is_of(certificate, issuer) && id.hash() == Some(hash));
+
+        let status = match self.status {
+            Status::Good => CertStatus::Good,
+            Status::Revoked => CertStatus::Revoked {
+                date: now(),
+                reason: CrlReason::KeyCompromise,
+            },
+            Status::Unknown => CertStatus::Unknown,
+        };
+        let produced_at = at(self.days.start());
+        let validity = self.days.validity();
+        let status = |_: &[u8]| Ok::<_, IssueError>(status);
+        match self.by {
+            Responder::Ca => {
+                OcspResponder::ca(&PKI.ca).respond(&request, produced_at, validity, status)
+            }
+            Responder::Root => {
+                OcspResponder::ca(&PKI.root).respond(&request, produced_at, validity, status)
+            }
+            Responder::Delegate => {
+                (DELEGATES.usual).respond(&request, produced_at, validity, status)
+            }
+            Responder::CheckedDelegate => {
+                (DELEGATES.checked).respond(&request, produced_at, validity, status)
+            }
+            Responder::ExpiredDelegate => {
+                (DELEGATES.expired).respond(&request, produced_at, validity, status)
+            }
+        }
+        .expect("a response")
+    }
+
+    /// Whether it says something of the leaf that counts at a time, if the delegate was not revoked.
+    fn counts(&self, needs_nonce: bool, day: u64) -> bool {
+        let by_whom = match self.by {
+            Responder::Ca | Responder::Delegate | Responder::CheckedDelegate => true,
+            // For whom it is later by the response's own clock.
+            Responder::ExpiredDelegate => day.max(self.days.start()) <= END_OF_EXPIRED,
+            Responder::Root => false,
+        };
+        by_whom
+            && self.about == About::Leaf
+            && (self.days.start()..=self.days.end()).contains(&day)
+            && (!needs_nonce || self.nonce == Some(true))
+    }
+}
+
+impl List {
+    fn issue(&self) -> CertificateRevocationList {
+        let list = CertificateRevocationListBuilder::new(&[1]).validity(self.days.validity());
+        let revoked = [
+            (self.has_leaf, &PKI.server),
+            (self.has_delegate, &DELEGATES.checked_certificate),
+        ];
+        let list = (revoked.into_iter().filter(|(is_listed, _)| *is_listed)).fold(
+            list,
+            |list, (_, certificate)| {
+                let reason = CrlReason::KeyCompromise;
+                list.revoke(certificate.serial_number(), at(0), reason)
+            },
+        );
+        PKI.ca.issue_revocation_list(list).expect("a list")
+    }
+
+    fn is_current(&self, allow_expired: bool) -> bool {
+        allow_expired || TODAY < self.days.end()
+    }
+}
+
+impl Input<'_> {
+    fn check(&self) {
+        let mut sent = Vec::new();
+        let mut unchanged = Vec::new();
+        for saying in self.sayings.iter().take(6) {
+            let response = saying.response();
+            let changed = saying.edits.of(response.der());
+            match OcspResponse::from_der(&changed) {
+                Ok(read) if changed == response.der() => {
+                    assert_eq!(read, response);
+                    self.check_verifier(saying, &read);
+                    unchanged.push(saying);
+                    sent.push(read);
+                }
+                Ok(read) => {
+                    let verifier = OcspVerifier::new(PKI.ca.certificate(), now());
+                    if let Ok(verified) = verifier.verify(&read, &PKI.server) {
+                        // What is not signed was changed: the delegate's certificate among others.
+                        assert!(response.answers().contains(verified.answer()));
+                    }
+                    sent.push(read);
+                }
+                Err(error) => assert!(!error.to_string().is_empty()),
+            }
+        }
+        let lists = self.list.iter().map(List::issue).chain([ROOT_LIST.clone()]);
+        let mut policy = RevocationPolicy::new(lists).expect("lists");
+        if self.end_entity_only {
+            policy = policy.end_entity_only();
+        }
+        if self.allow_unknown_status {
+            policy = policy.allow_unknown_status();
+        }
+        if self.allow_expired_lists {
+            policy = policy.allow_expired_lists();
+        }
+        let mut validator = ChainValidator::new([PKI.root.certificate().clone()])
+            .expect("a root")
+            .with_revocation(policy)
+            .with_ocsp_responses(sent.iter().cloned());
+        if self.nonce {
+            validator = validator.with_ocsp_nonce(nonce(true));
+        }
+        let chain = [&PKI.server, PKI.ca.certificate()];
+        let result = validator.validate(&chain, Purpose::ServerAuth, None, now());
+        self.check_result(&result.map(drop), &unchanged, sent.len());
+    }
+
+    /// What one response says to whoever asks about one certificate.
+    fn check_verifier(&self, saying: &Saying<'_>, response: &OcspResponse) {
+        let right = nonce(true);
+        let verifier = OcspVerifier::new(PKI.ca.certificate(), now());
+        let verifier = match self.nonce {
+            true => verifier.with_nonce(&right),
+            false => verifier,
+        };
+        match verifier.verify(response, &PKI.server) {
+            Ok(verified) => {
+                assert!(saying.counts(self.nonce, TODAY), "{saying:?}");
+                let is_revoked = matches!(verified.status(), CertStatus::Revoked { .. });
+                assert_eq!(is_revoked, saying.status == Status::Revoked);
+                let is_unchecked = verified.unchecked_delegate().is_some();
+                assert_eq!(is_unchecked, saying.by == Responder::CheckedDelegate);
+            }
+            Err(error) => {
+                assert!(!saying.counts(self.nonce, TODAY), "{saying:?}: {error}");
+                assert!(!error.to_string().is_empty());
+            }
+        }
+    }
+
+    fn check_result(
+        &self,
+        result: &Result<(), ValidationError>,
+        unchanged: &[&Saying<'_>],
+        sent: usize,
+    ) {
+        let (list, allow_expired) = (self.list.as_ref(), self.allow_expired_lists);
+        let list = list.filter(|list| list.is_current(allow_expired));
+        let is_trusted = |saying: &&&Saying<'_>| {
+            saying.by != Responder::CheckedDelegate
+                || list.map_or(self.allow_unknown_status, |list| !list.has_delegate)
+        };
+        let counts = |saying: &&&Saying<'_>| saying.counts(self.nonce, TODAY) && is_trusted(saying);
+        let of_today: Vec<_> = unchanged.iter().filter(counts).collect();
+        let says = |status| of_today.iter().any(|saying| saying.status == status);
+        let is_listed = list.is_some_and(|list| list.has_leaf);
+        match result {
+            Ok(()) => {
+                assert!(!says(Status::Revoked) && !is_listed);
+                // Edits may leave all that is signed as it was.
+                let is_good = says(Status::Good) || list.is_some() || sent > unchanged.len();
+                assert!(is_good || self.allow_unknown_status);
+                // What was revoked is not forgotten, unless it is known to be good since then.
+                let good = of_today.iter().filter(|it| it.status == Status::Good);
+                let good = good.map(|it| it.days.start());
+                let newest = good.chain(list.map(|list| list.days.start())).max();
+                let is_newer = |start| newest.is_none_or(|newest| start >= newest);
+                let expired = unchanged.iter().filter(|saying| {
+                    let was_made = saying.days.start();
+                    saying.days.end() < TODAY
+                        && matches!(saying.by, Responder::Ca | Responder::Delegate)
+                        && saying.counts(self.nonce, was_made)
+                        && is_newer(was_made)
+                });
+                let mut expired = expired.map(|saying| saying.status);
+                assert!(expired.all(|status| status != Status::Revoked));
+            }
+            Err(ValidationError::Revoked { subject, .. }) => {
+                let (about, by_root) = match *subject == Some(PKI.server.describe_subject()) {
+                    true => (About::Leaf, false),
+                    false => (About::Ca, true),
+                };
+                let is_said = unchanged.iter().any(|saying| {
+                    saying.status == Status::Revoked
+                        && saying.about == about
+                        && (saying.by == Responder::Root) == by_root
+                });
+                let is_listed = self.list.as_ref().is_some_and(|list| list.has_leaf);
+                assert!(is_said || is_listed || sent > unchanged.len());
+            }
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                // All that is good, and nothing else, is enough.
+                let is_alone = unchanged.len() == sent && of_today.len() == sent;
+                let all_good = of_today.iter().all(|it| it.status == Status::Good);
+                let has_list = self.list.is_some();
+                assert!(!(is_alone && all_good && sent > 0 && !has_list), "{error}");
+            }
+        }
+    }
+}
