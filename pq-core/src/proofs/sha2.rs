@@ -11,7 +11,7 @@ use super::backend::{Abstract, on_each_width_of_words};
 use super::terms::{self, Id, prove};
 use super::words::{Unsigned, expect_lane, input, vectors};
 use crate::arch::{Backend, Kernel, Sha256Instructions, Vector};
-use crate::kernel::sha2::{CompressLanes, CompressStream, LanesOf, Word};
+use crate::kernel::sha2::{self as kernel, CompressLanes, CompressStream, LanesOf, Word};
 use crate::kernel::slh_dsa::sha2::Chain;
 use crate::sealed::Sealed;
 
@@ -93,19 +93,40 @@ fn compress<W: Standard>(state: [Id; 8], block: [Id; 16]) -> [Id; 8] {
     array::from_fn(|i| terms::add(state[i], working[i]))
 }
 
-/// A block into the state of every lane.
+/// What takes a block into the state of every lane.
+type Compression<B, W> = fn(B, &mut [LanesOf<B, W>; 8], &[LanesOf<B, W>; 16]);
+
 pub(super) fn lanes<B: Backend, W: Standard>(
     b: B,
     tampered: Option<usize>,
+) -> Result<Vec<u64>, String> {
+    prove_compression::<B, W>(b, tampered, |b, states, blocks| {
+        b.run(CompressLanes::<B, W> { states, blocks });
+    })
+}
+
+/// The function that [`Compress`](crate::kernel::sha2::Compress) takes each block by.
+fn one_state<B: Backend, W: Standard>(b: B, tampered: Option<usize>) -> Result<Vec<u64>, String> {
+    prove_compression::<B, W>(b, tampered, |b, states, blocks| {
+        let load = |array| <W::Lanes<B> as Vector>::load(b, array);
+        let (state, block) = (states.each_ref().map(load), blocks.each_ref().map(load));
+        let state = kernel::compress::<W, W::Lanes<B>, false>(b, state, block);
+        for (vector, array) in state.into_iter().zip(states) {
+            vector.store(array);
+        }
+    })
+}
+
+fn prove_compression<B: Backend, W: Standard>(
+    b: B,
+    tampered: Option<usize>,
+    run: Compression<B, W>,
 ) -> Result<Vec<u64>, String> {
     prove(W::BITS, tampered, || {
         let state = |lane, i| input::<W>(lane, i);
         let block = |lane, i| input::<W>(lane, 8 + i);
         let mut states = vectors::<LanesOf<B, W>, W, 8>(state);
-        b.run(CompressLanes::<B, W> {
-            states: &mut states,
-            blocks: &vectors::<LanesOf<B, W>, W, 16>(block),
-        });
+        run(b, &mut states, &vectors::<LanesOf<B, W>, W, 16>(block));
         for lane in 0..W::Lanes::<B>::LANES {
             let expected = compress::<W>(
                 array::from_fn(|i| state(lane, i)),
@@ -124,18 +145,22 @@ fn compressions() {
     }
 
     on_each_width_of_words!(b => check(b));
+    one_state::<_, u32>(Abstract::<1>, None).unwrap();
+    one_state::<_, u64>(Abstract::<1>, None).unwrap();
 }
 
 /// K, and no others.
 #[test]
 fn each_constant_of_sha2_matters() {
     fn check<W: Standard>() {
-        let constants = lanes::<_, W>(Abstract::<1>, None).unwrap();
-        let k = W::CONSTANTS.as_flattened().iter().map(|k| (*k).into());
-        assert!(constants.iter().copied().eq(k));
-        for tampered in 0..constants.len() {
-            let proof = lanes::<_, W>(Abstract::<1>, Some(tampered));
-            assert!(proof.is_err(), "constant {tampered}");
+        for proof in [lanes::<_, W>, one_state::<_, W>] {
+            let constants = proof(Abstract::<1>, None).unwrap();
+            let k = W::CONSTANTS.as_flattened().iter().map(|k| (*k).into());
+            assert!(constants.iter().copied().eq(k));
+            for tampered in 0..constants.len() {
+                let proof = proof(Abstract::<1>, Some(tampered));
+                assert!(proof.is_err(), "constant {tampered}");
+            }
         }
     }
 
@@ -209,11 +234,27 @@ pub(super) fn stream(count: usize, tampered: Option<usize>) -> Result<Vec<u64>, 
     })
 }
 
+/// A block into each of as many states as SLH-DSA has side by side.
+fn streams_side_by_side() -> Result<Vec<u64>, String> {
+    prove(32, None, || {
+        let state = |n| array::from_fn(|i| input::<u32>(n, i));
+        let block = |n| array::from_fn(|i| input::<u32>(n, 8 + i));
+        let states: [[Id; 8]; 4] = array::from_fn(state);
+        let blocks = array::from_fn(|n| block(n).map(Unsigned::name));
+        let ended = kernel::compress_streams(Instructions, states, blocks);
+        for (n, state) in states.into_iter().enumerate() {
+            let ended = Instructions.unpack(ended[n]).map(|word| [word]);
+            expect_lane("word", &ended, 0, &compress::<u32>(state, block(n)));
+        }
+    })
+}
+
 #[test]
 fn streams() {
     for count in 0..3 {
         stream(count, None).unwrap();
     }
+    streams_side_by_side().unwrap();
     for tampered in 0..64 {
         stream(1, Some(tampered)).unwrap_err();
     }
