@@ -8,22 +8,20 @@ use std::sync::{Arc, LazyLock};
 
 use arbitrary::Arbitrary;
 use fuzz::der::{self, Contents, Element};
-use fuzz::pki::{FixedKey, PKI, SERVER_NAME};
+use fuzz::identities::{SERVER_KEYS, ServerKey};
+use fuzz::pki::{PKI, SERVER_NAME};
 use fuzz::tls::{self, PROVIDER};
 use libfuzzer_sys::fuzz_target;
+use pq_x509::SignatureAlgorithm;
 use pq_x509::x509_cert::der::Encode;
-use pq_x509::{CertificateBuilder, SignatureAlgorithm};
 use rustls::client::ResolvesClientCert;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::pki_types::{
-    CertificateDer, Der, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, TrustAnchor, UnixTime,
-};
+use rustls::pki_types::{CertificateDer, Der, ServerName, TrustAnchor, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error,
+    CertificateError, CipherSuite, ClientConfig, DigitallySignedStruct, DistinguishedName, Error,
     ProtocolVersion, RootCertStore, SignatureScheme,
 };
-use rustls_pq::classical::{ClassicalAlgorithm, ClassicalKey};
 use rustls_pq::identity::{Identities, Identity, IdentitySet};
 use rustls_pq::verify::EnforceKeyUsage;
 use rustls_pq::{
@@ -44,7 +42,7 @@ enum Input<'a> {
     Keys([Key; 4]),
     Names([Signature; 4]),
     Choice(AChoice),
-    Roots(Vec<Root<'a>>),
+    Roots(Vec<Root>),
     Usages(Usages),
     TrustAnchor(AnId<'a>),
 }
@@ -59,13 +57,13 @@ enum Key {
         bits: u16,
         pss: bool,
     },
-    /// Without what an RSA key has in it.
+    /// The algorithm of RSA keys, with something else in the place of the key.
     NoRsa {
         pss: bool,
     },
     Ed25519,
     Ed448,
-    /// Without the name of a curve.
+    /// NULL in the place of the curve.
     NoCurve,
     Other(u8),
 }
@@ -87,13 +85,13 @@ enum Signature {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Pss {
     Hash(u8),
-    /// Without a hash, which stands for SHA-1, and with nothing else or a mask.
+    /// Without a hash, which stands for SHA-1: all fields are left out, or all but the mask and the salt.
     Default {
         with_mask: bool,
     },
     Missing,
     OtherHash,
-    /// A SEQUENCE with something else in it.
+    /// A number in the place of the hash.
     Nonsense,
 }
 
@@ -108,7 +106,7 @@ const CURVES: [&[u8]; 4] = [
     b"\x2b\x81\x04\x00\x23",
     b"\x2b\x81\x04\x00\x0a",
 ];
-/// Of SHA-1, SHA-256, SHA-384 and SHA-512, as all that follows.
+/// With SHA-1, SHA-256, SHA-384 and SHA-512. This is the order of all tables by hash.
 const ECDSA: [&[u8]; 4] = [
     b"\x2a\x86\x48\xce\x3d\x04\x01",
     b"\x2a\x86\x48\xce\x3d\x04\x03\x02",
@@ -122,7 +120,7 @@ const HASHES: [&[u8]; 4] = [
     b"\x60\x86\x48\x01\x65\x03\x04\x02\x02",
     b"\x60\x86\x48\x01\x65\x03\x04\x02\x03",
 ];
-/// SHA-224, which is no hash for TLS; DSA, HashML-DSA-44 and ML-KEM-768.
+/// SHA-224, DSA, HashML-DSA-44 and ML-KEM-768, none of which signs anything in TLS.
 const OTHERS: [&[u8]; 4] = [
     b"\x60\x86\x48\x01\x65\x03\x04\x02\x04",
     b"\x2a\x86\x48\xce\x38\x04\x01",
@@ -159,7 +157,7 @@ fn encode(element: &Element) -> Vec<u8> {
     bytes
 }
 
-/// Its hashing form, fifteen numbers above it (RFC 9909).
+/// An algorithm of SLH-DSA, and the OID of HashSLH-DSA with it, whose last arc is higher by 15 (RFC 9909).
 fn hash_slh_dsa(index: u8) -> (SignatureAlgorithm, Vec<u8>) {
     let algorithm = of(SignatureAlgorithm::SLH_DSA, index);
     let mut oid = algorithm.oid().as_bytes().to_vec();
@@ -332,7 +330,7 @@ impl Signature {
             Self::HashSlhDsa(index) => (true, hash_slh_dsa(index).0.security_category().into()),
             Self::Ecdsa(index) | Self::RsaPkcs1(index) => of_hash(index),
             Self::RsaPss(Pss::Hash(index)) => match index % 4 {
-                // Said so rather than left out, which nobody does, it isn't read.
+                // An explicit SHA-1 isn't read.
                 0 => (false, 0),
                 _ => of_hash(index),
             },
@@ -343,7 +341,7 @@ impl Signature {
         }
     }
 
-    /// What tells it from others.
+    /// What messages call it.
     fn name(self) -> String {
         match self {
             Self::PostQuantum(index) => of(SignatureAlgorithm::ALL, index).to_string(),
@@ -394,7 +392,7 @@ impl Pss {
     }
 }
 
-/// Each is read as what it is, and has a name of its own.
+/// Each key is read as what it is, and different ones have different names.
 fn check_keys(keys: &[Key]) {
     let read = keys.iter().map(|key| {
         let spki = encode(&key.spki());
@@ -430,19 +428,60 @@ fn check_names(signatures: &[Signature]) {
     }
 }
 
-/// Chains that a server has, and a client with an opinion on them.
+/// A server's or a client's chains, and what the peer accepts.
 #[derive(Arbitrary, Debug)]
 struct AChoice {
     chains: [Chain; 3],
     strongest_first: bool,
-    version: Option<bool>,
+    version: Version,
+    suites: Suites,
     schemes: Schemes,
     cert_schemes: Option<Schemes>,
     /// Whose certificates a server names when it asks a client for one.
     hint: Hint,
 }
 
-#[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
+/// What is known of the versions that a client speaks.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Version {
+    Tls12,
+    Tls13,
+    Unknown,
+}
+
+/// Which cipher suites a client offers: those of TLS 1.2 are for keys of one kind.
+#[derive(Arbitrary, Debug)]
+struct Suites {
+    ecdsa: bool,
+    rsa: bool,
+    tls13: bool,
+}
+
+impl Suites {
+    fn offered(&self) -> Vec<CipherSuite> {
+        let suites = [
+            (
+                self.ecdsa,
+                CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+            ),
+            (self.rsa, CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256),
+            (self.tls13, CipherSuite::TLS13_AES_128_GCM_SHA256),
+        ];
+        let offered = suites.into_iter().filter(|(is_offered, _)| *is_offered);
+        offered.map(|(_, suite)| suite).collect()
+    }
+
+    /// Whether a server can sign with such a key in TLS 1.2. Ed25519 counts as ECDSA there (RFC 8422).
+    fn suit(&self, key: KeyAlgorithm) -> bool {
+        match key {
+            KeyAlgorithm::EcdsaP256 | KeyAlgorithm::EcdsaP384 | KeyAlgorithm::Ed25519 => self.ecdsa,
+            KeyAlgorithm::Rsa { .. } => self.rsa,
+            _ => false,
+        }
+    }
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
 enum Hint {
     Nobody,
     /// Who issued every leaf.
@@ -471,7 +510,7 @@ struct Ca {
 /// Which schemes an offer has.
 #[derive(Arbitrary, Debug)]
 struct Schemes {
-    /// Those that the chains here are made of.
+    /// For each chain, whether all that it is made of is among them.
     of_chains: [bool; 3],
     known: u64,
     others: Vec<u16>,
@@ -490,8 +529,7 @@ impl Schemes {
         let of_chains = chains.iter().zip(self.of_chains);
         let of_chains = of_chains.filter(|(_, with)| *with).flat_map(|(chain, _)| {
             let signatures = chain.relied_on().into_iter().flat_map(Signature::schemes);
-            let own = &LEAVES[usize::from(chain.leaf) % LEAVES.len()].schemes;
-            own.iter().copied().chain(signatures)
+            chain.leaf().schemes.iter().copied().chain(signatures)
         });
         let known = known.map(|(_, scheme)| *scheme).chain(of_chains);
         let all = known.chain(self.others.iter().copied());
@@ -499,59 +537,7 @@ impl Schemes {
     }
 }
 
-/// The server's own certificate, its key, and what that signs a handshake of TLS 1.3 with.
-struct Leaf {
-    certificate: CertificateDer<'static>,
-    key: Vec<u8>,
-    algorithm: KeyAlgorithm,
-    schemes: Vec<u16>,
-}
-
-/// One of every kind of key that the provider signs with.
-static LEAVES: LazyLock<Vec<Leaf>> = LazyLock::new(|| {
-    let server = || CertificateBuilder::server().dns_name(SERVER_NAME);
-    let post_quantum = [
-        (SignatureAlgorithm::MlDsa44, 0x0904),
-        (SignatureAlgorithm::MlDsa65, 0x0905),
-        (SignatureAlgorithm::MlDsa87, 0x0906),
-    ];
-    let post_quantum = post_quantum.map(|(algorithm, scheme)| {
-        let key = FixedKey::new(algorithm, 9);
-        Leaf {
-            certificate: PKI.ca.issue(server(), &key).expect("a leaf").into_der(),
-            key: key.0.to_pkcs8_der().expect("a key with a seed").to_vec(),
-            algorithm: KeyAlgorithm::PostQuantum(algorithm),
-            schemes: vec![scheme],
-        }
-    });
-    let raw = |algorithm, len| {
-        ClassicalKey::from_raw(algorithm, &vec![9; len]).expect("a scalar in range")
-    };
-    let rsa = include_str!("../../provider/tests/provider/rsa-2048.pem");
-    let rsa = ClassicalKey::from_pem(rsa).expect("a key");
-    let p256 = raw(ClassicalAlgorithm::EcdsaP256, 32);
-    let p384 = raw(ClassicalAlgorithm::EcdsaP384, 48);
-    let ed25519 = raw(ClassicalAlgorithm::Ed25519, 32);
-    let classical = [
-        (p256, KeyAlgorithm::EcdsaP256, vec![0x0403]),
-        (p384, KeyAlgorithm::EcdsaP384, vec![0x0503]),
-        (ed25519, KeyAlgorithm::Ed25519, vec![0x0807]),
-        (
-            rsa,
-            KeyAlgorithm::Rsa { bits: 2048 },
-            vec![0x0804, 0x0805, 0x0806],
-        ),
-    ];
-    let classical = classical.map(|(key, algorithm, schemes)| Leaf {
-        certificate: PKI.ca.issue(server(), &key).expect("a leaf").into_der(),
-        key: key.to_pkcs8_der().to_vec(),
-        algorithm,
-        schemes,
-    });
-    post_quantum.into_iter().chain(classical).collect()
-});
-
-/// The certificate with other algorithms in it; the signature, which is nobody's then, stays.
+/// The certificate with other algorithms in it, and the signature that it had, which is wrong then.
 fn claiming(
     certificate: &[u8],
     spki: Option<Element>,
@@ -586,7 +572,7 @@ fn claiming(
 }
 
 impl Ca {
-    /// A root's own signature is that of its key, unless it says otherwise.
+    /// The given one, or one of the kind that its own key makes.
     fn signature(&self) -> Signature {
         self.signature.unwrap_or(match self.key {
             Key::PostQuantum(index) => Signature::PostQuantum(index),
@@ -636,8 +622,8 @@ impl Ca {
 }
 
 impl Chain {
-    fn leaf(&self) -> &'static Leaf {
-        &LEAVES[usize::from(self.leaf) % LEAVES.len()]
+    fn leaf(&self) -> &'static ServerKey {
+        &SERVER_KEYS[usize::from(self.leaf) % SERVER_KEYS.len()]
     }
 
     fn cas(&self) -> &[Ca] {
@@ -675,8 +661,7 @@ impl Chain {
         let text = authentication.to_string();
         assert_eq!(text.contains("a classical signature in its chain"), mixed);
 
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(leaf.key.clone()));
-        let identity = Identity::new(chain, key, &PROVIDER).expect("a pair");
+        let identity = leaf.identity(chain);
         assert_eq!(identity.key_algorithm(), leaf.algorithm);
         assert!(format!("{identity:?}").contains(&leaf.algorithm.to_string()));
         let anchors = self.is_trusted.then_some(*ANCHOR);
@@ -720,10 +705,12 @@ impl AChoice {
         offer.signature_schemes = self.schemes.of(&self.chains);
         offer.certificate_schemes = self.cert_schemes.as_ref().map(|it| it.of(&self.chains));
         offer.trust_anchors = BTreeSet::from([*ANCHOR]);
-        offer.versions = self.version.map(|tls12| match tls12 {
-            true => vec![ProtocolVersion::TLSv1_2],
-            false => vec![ProtocolVersion::TLSv1_3],
-        });
+        offer.cipher_suites = self.suites.offered();
+        offer.versions = match self.version {
+            Version::Tls12 => Some(vec![ProtocolVersion::TLSv1_2]),
+            Version::Tls13 => Some(vec![ProtocolVersion::TLSv1_3]),
+            Version::Unknown => None,
+        };
         let all = Identities::new(set);
         self.check_client(&all, &identities, &order, &offer.signature_schemes);
         let choice = all.choose_offered(&offer).expect("a default");
@@ -732,11 +719,9 @@ impl AChoice {
         }
         let chosen = index_of(&choice.identity);
         assert_eq!(choice.authentication().is_some(), choice.scheme.is_some());
-        if self.version == Some(false) {
-            let (expected, signs) = self.expected(&offer, &order);
-            assert_eq!(chosen, expected, "of {order:?}");
-            assert_eq!(choice.scheme.is_some(), signs);
-        }
+        let (expected, signs) = self.expected(&offer, &order);
+        assert_eq!(chosen, expected, "of {order:?}");
+        assert_eq!(choice.scheme.is_some(), signs);
     }
 
     /// What a client shows a server that accepts these.
@@ -757,34 +742,25 @@ impl AChoice {
         let shown = ResolvesClientCert::resolve(all, &hints, schemes);
         assert!(all.has_certs());
 
-        let schemes = schemes.iter().copied().map(u16::from).collect::<Vec<_>>();
-        let is_trusted = |index: &usize| match self.hint {
+        let is_trusted = |chain: &Chain| match self.hint {
             Hint::Ca => true,
-            Hint::Root => !self.chains[*index].cas().is_empty(),
+            Hint::Root => !chain.cas().is_empty(),
             Hint::Nobody | Hint::Other => false,
         };
-        let signs = |index: &usize| {
-            let leaf = self.chains[*index].leaf();
-            // In TLS 1.2 RSA keys sign by PKCS#1, too.
-            let older = match leaf.algorithm {
-                KeyAlgorithm::Rsa { .. } => &[0x0401, 0x0501, 0x0601][..],
-                _ => &[],
-            };
-            let mut own = leaf.schemes.iter().chain(older);
-            own.any(|scheme| schemes.contains(scheme))
+        let accepted = Accepted {
+            in_handshakes: code_points(schemes),
+            in_certificates: code_points(schemes),
+            with_pkcs1: true,
         };
-        let verifies = |index: &usize| {
-            let covers = |signature: Signature| {
-                let mut own = signature.schemes().into_iter();
-                own.any(|scheme| schemes.contains(&scheme))
-            };
-            signs(index) && self.chains[*index].relied_on().into_iter().all(covers)
-        };
-        let find = |is_such: &dyn Fn(&usize) -> bool| order.iter().copied().find(|it| is_such(it));
-        let expected = find(&|it| is_trusted(it) && verifies(it))
-            .or_else(|| find(&|it| is_trusted(it) && signs(it)))
-            .or_else(|| find(&verifies))
-            .or_else(|| find(&signs));
+        let expected = self.first(
+            order,
+            &[
+                &|chain| is_trusted(chain) && accepted.verify(chain),
+                &|chain| is_trusted(chain) && accepted.sign(chain),
+                &|chain| accepted.verify(chain),
+                &|chain| accepted.sign(chain),
+            ],
+        );
         let expected = expected.map(|index| identities[index].certified_key());
         assert_eq!(shown.is_some(), expected.is_some());
         if let (Some(shown), Some(expected)) = (shown, expected) {
@@ -792,37 +768,89 @@ impl AChoice {
         }
     }
 
-    /// Whom a client of TLS 1.3 gets, and whether there is a signature that it accepts.
+    /// Which chain a client gets, and whether it accepts a signature by the chain's key.
     fn expected(&self, offer: &Offer, order: &[usize]) -> (usize, bool) {
-        let code_points = |schemes: &[SignatureScheme]| {
-            schemes.iter().copied().map(u16::from).collect::<Vec<_>>()
+        let version = match self.version {
+            Version::Unknown if !self.suites.tls13 => Version::Tls12,
+            version => version,
         };
-        let schemes = code_points(&offer.signature_schemes);
-        let cert_schemes = offer.certificate_schemes.as_deref().map(code_points);
-        let for_certs = cert_schemes.as_ref().unwrap_or(&schemes);
-        let signs = |index: &usize| {
-            let own = &self.chains[*index].leaf().schemes;
-            own.iter().any(|scheme| schemes.contains(scheme))
+        let schemes = &offer.signature_schemes;
+        let cert_schemes = offer.certificate_schemes.as_ref();
+        let accepted = Accepted {
+            in_handshakes: code_points(schemes),
+            in_certificates: code_points(cert_schemes.unwrap_or(schemes)),
+            with_pkcs1: matches!(version, Version::Tls12),
         };
-        let covers = |signature: Signature| {
-            let mut own = signature.schemes().into_iter();
-            own.any(|scheme| for_certs.contains(&scheme))
+        let sign = |chain: &Chain| accepted.sign(chain);
+        let verify = |chain: &Chain| accepted.verify(chain);
+        let trust = |chain: &Chain| chain.is_trusted && verify(chain);
+        // A client that doesn't list what it accepts in certificates may accept SLH-DSA there.
+        let may_trust = |chain: &Chain| {
+            chain.is_trusted && cert_schemes.is_none() && accepted.verify_but_for_slh_dsa(chain)
         };
-        let verifies =
-            |index: &usize| signs(index) && self.chains[*index].relied_on().into_iter().all(covers);
-        // SLH-DSA is accepted by clients that don't advertise it.
-        let may_verify = |index: &usize| {
-            let mut relied_on = self.chains[*index].relied_on().into_iter();
-            let unless_said = cert_schemes.is_none();
-            unless_said && signs(index) && relied_on.all(|it| covers(it) || it.is_slh_dsa())
+        let suits = |index: &usize| self.suites.suit(self.chains[*index].leaf().algorithm);
+        let suitable = order.iter().copied().filter(suits).collect::<Vec<_>>();
+        let chosen = match version {
+            Version::Tls12 => self.first(&suitable, &[&verify, &sign]),
+            Version::Tls13 => self.first(order, &[&trust, &may_trust, &verify, &sign]),
+            // What suits TLS 1.2 comes first, unless the client trusts other chains only.
+            Version::Unknown => self
+                .first(&suitable, &[&trust, &may_trust])
+                .or_else(|| self.first(order, &[&trust, &may_trust]))
+                .or_else(|| self.first(&suitable, &[&verify]))
+                .or_else(|| self.first(order, &[&verify, &sign])),
         };
-        let is_trusted = |index: &usize| self.chains[*index].is_trusted;
-        let find = |is_such: &dyn Fn(&usize) -> bool| order.iter().copied().find(|it| is_such(it));
-        let chosen = find(&|it| is_trusted(it) && verifies(it))
-            .or_else(|| find(&|it| is_trusted(it) && may_verify(it)))
-            .or_else(|| find(&verifies))
-            .or_else(|| find(&signs));
-        (chosen.unwrap_or(order[0]), chosen.is_some())
+        let refused = match version {
+            Version::Tls12 => suitable.first().unwrap_or(&order[0]),
+            Version::Tls13 | Version::Unknown => &order[0],
+        };
+        (chosen.unwrap_or(*refused), chosen.is_some())
+    }
+
+    /// The first chain in this order that meets the first demand, or else the second one, and so on.
+    fn first(&self, order: &[usize], demands: &[&dyn Fn(&Chain) -> bool]) -> Option<usize> {
+        demands.iter().find_map(|is_met| {
+            let mut order = order.iter().copied();
+            order.find(|index| is_met(&self.chains[*index]))
+        })
+    }
+}
+
+fn code_points(schemes: &[SignatureScheme]) -> Vec<u16> {
+    schemes.iter().copied().map(u16::from).collect()
+}
+
+/// The schemes that a peer accepts.
+struct Accepted {
+    in_handshakes: Vec<u16>,
+    in_certificates: Vec<u16>,
+    /// RSA keys sign handshakes by PKCS#1 v1.5, too, as TLS 1.2 has it.
+    with_pkcs1: bool,
+}
+
+impl Accepted {
+    fn sign(&self, chain: &Chain) -> bool {
+        let leaf = chain.leaf();
+        let pkcs1 = match leaf.algorithm {
+            KeyAlgorithm::Rsa { .. } if self.with_pkcs1 => &[0x0401, 0x0501, 0x0601][..],
+            _ => &[],
+        };
+        let mut own = leaf.schemes.iter().chain(pkcs1);
+        own.any(|scheme| self.in_handshakes.contains(scheme))
+    }
+
+    fn verify(&self, chain: &Chain) -> bool {
+        self.sign(chain) && chain.relied_on().into_iter().all(|it| self.cover(it))
+    }
+
+    fn verify_but_for_slh_dsa(&self, chain: &Chain) -> bool {
+        let mut relied_on = chain.relied_on().into_iter();
+        self.sign(chain) && relied_on.all(|it| self.cover(it) || it.is_slh_dsa())
+    }
+
+    fn cover(&self, signature: Signature) -> bool {
+        let mut schemes = signature.schemes().into_iter();
+        schemes.any(|scheme| self.in_certificates.contains(&scheme))
     }
 }
 
@@ -839,81 +867,89 @@ fn signature_len(key: KeyAlgorithm) -> usize {
 }
 
 /// A root that is trusted.
-#[derive(Arbitrary, Debug)]
-enum Root<'a> {
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Root {
     Key(Key),
-    /// What isn't a key.
-    Nonsense(&'a [u8]),
+    /// A key whose end is missing, so that it can't be read.
+    Cut(Key, u16),
+}
+
+impl Root {
+    fn key(self) -> Key {
+        let (Self::Key(key) | Self::Cut(key, _)) = self;
+        key
+    }
+
+    fn trust_anchor(self) -> TrustAnchor<'static> {
+        let Contents::Elements(_, fields) = self.key().spki().contents else {
+            unreachable!("a SEQUENCE");
+        };
+        // A trust anchor has no header of that SEQUENCE.
+        let mut spki = Vec::new();
+        der::encode(&fields, &mut spki);
+        if let Self::Cut(_, len) = self {
+            spki.truncate(usize::from(len) % spki.len());
+        }
+        TrustAnchor {
+            subject: Der::from(&b"\x31\x00"[..]),
+            subject_public_key_info: spki.into(),
+            name_constraints: None,
+        }
+    }
+
+    /// Whether post-quantum and classical signatures are asked for because of it.
+    fn kinds(self) -> [bool; 2] {
+        match self {
+            // What can't be read rules nothing out.
+            Self::Cut(..) => [true, true],
+            Self::Key(key) => match key {
+                Key::PostQuantum(_) | Key::HashSlhDsa(_) => [true, false],
+                // P-256 and P-384.
+                Key::Curve(index) => [false, index % 4 < 2],
+                Key::Ed25519 | Key::Rsa { pss: false, .. } => [false, true],
+                // Its algorithm is verified, and the key is of no kind that is known.
+                Key::NoRsa { pss: false } => [true, true],
+                _ => [false, false],
+            },
+        }
+    }
 }
 
 /// A provider asks for signatures of the kinds that its roots are of.
-fn check_roots(roots: &[Root<'_>]) {
+fn check_roots(roots: &[Root]) {
+    let roots = &roots[..roots.len().min(4)];
     let mut store = RootCertStore::empty();
-    for root in roots.iter().take(4) {
-        let subject_public_key_info = match *root {
-            // What is in the SEQUENCE.
-            Root::Key(key) => match key.spki().contents {
-                Contents::Elements(_, fields) => {
-                    let mut bytes = Vec::new();
-                    der::encode(&fields, &mut bytes);
-                    bytes
-                }
-                Contents::Bytes(_) => unreachable!("a SEQUENCE"),
-            },
-            Root::Nonsense(bytes) => bytes.to_vec(),
-        };
-        store.roots.push(TrustAnchor {
-            subject: Der::from(&b"\x31\x00"[..]),
-            subject_public_key_info: subject_public_key_info.into(),
-            name_constraints: None,
-        });
-    }
-    let keys = roots.iter().take(4).map(|root| match root {
-        Root::Key(key) => Some(key.algorithm()),
-        Root::Nonsense(_) => None,
-    });
-    let keys = keys.collect::<Option<Vec<_>>>();
+    store.roots = roots.iter().map(|root| root.trust_anchor()).collect();
+    let kinds = roots.iter().map(|root| root.kinds());
+    let expected = kinds.fold([false; 2], |[a, b], [c, d]| [a || c, b || d]);
+
     let builder = Builder::with_default_base().expect("a CPU that graviola supports");
-    let schemes = match builder.roots(&store).build() {
+    let error = match builder.roots(&store).build() {
         Ok(provider) => {
             let schemes = provider.signature_verification_algorithms;
-            schemes.supported_schemes()
+            let is_post_quantum = |scheme| (0x0904..0x0907).contains(&u16::from(scheme));
+            let schemes = schemes.supported_schemes().into_iter();
+            let (post_quantum, classical) =
+                schemes.partition::<Vec<_>, _>(|it| is_post_quantum(*it));
+            assert_eq!([!post_quantum.is_empty(), !classical.is_empty()], expected);
+            return;
         }
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            Vec::new()
+        Err(error) => error,
+    };
+    assert_eq!(expected, [false; 2]);
+    let mut keys = Vec::new();
+    for key in roots.iter().map(|root| root.key().algorithm()) {
+        if !keys.contains(&key) {
+            keys.push(key);
         }
-    };
-    let are_post_quantum =
-        |scheme: &SignatureScheme| (0x0904..0x0907).contains(&u16::from(*scheme));
-    let has_post_quantum = schemes.iter().any(are_post_quantum);
-    let has_classical = !schemes.iter().all(are_post_quantum);
-    let Some(keys) = keys else {
-        return;
-    };
-    let is_verified = |key: &KeyAlgorithm| {
-        key.is_post_quantum()
-            || matches!(
-                key,
-                KeyAlgorithm::EcdsaP256 | KeyAlgorithm::EcdsaP384 | KeyAlgorithm::Ed25519
-            )
-    };
-    // An RSA key that is for PSS alone, and one that can't be read, are called alike.
-    if keys
-        .iter()
-        .any(|key| matches!(key, KeyAlgorithm::Rsa { .. } | KeyAlgorithm::Other(_)))
-    {
-        return;
     }
-    let mut verified = keys.iter().filter(|key| is_verified(key));
-    assert_eq!(
-        has_post_quantum,
-        verified.clone().any(|key| key.is_post_quantum())
-    );
-    assert_eq!(has_classical, verified.any(|key| !key.is_post_quantum()));
+    match keys.is_empty() {
+        true => assert_eq!(error, rustls_pq::Error::NoRoots),
+        false => assert_eq!(error, rustls_pq::Error::NoSchemeForRoots { roots: keys }),
+    }
 }
 
-/// Key usages of a leaf and of a CA, whose keys say that they are these.
+/// Key usages of a leaf and of a CA, whose certificates claim these keys.
 #[derive(Arbitrary, Debug)]
 struct Usages {
     leaf: u8,
@@ -942,7 +978,10 @@ impl Usages {
         let server = verifier.verify_server_cert(&leaf, chain, &name, &[], now);
         let server = server.map(drop);
         let client = verifier.verify_client_cert(&leaf, chain, now).map(drop);
-        assert!(!ClientCertVerifier::offer_client_auth(&verifier) || !chain.is_empty());
+        assert_eq!(
+            ClientCertVerifier::offer_client_auth(&verifier),
+            Anything.offer_client_auth()
+        );
         assert_eq!(format!("{server:?}"), format!("{client:?}"));
 
         let signs = DIGITAL_SIGNATURE | NON_REPUDIATION | KEY_CERT_SIGN | CRL_SIGN;
@@ -967,7 +1006,7 @@ impl Usages {
     }
 }
 
-/// The certificate with these bits in the place of its key usage, the first one the highest.
+/// The certificate with another key usage. Its first bit, digitalSignature, is the highest one here.
 fn with_usage(certificate: &[u8], usage: u8) -> CertificateDer<'static> {
     let key_usage = b"\x06\x03\x55\x1d\x0f\x01\x01\xff\x04\x04\x03\x02";
     let at = certificate
@@ -1026,6 +1065,10 @@ impl ServerCertVerifier for Anything {
 }
 
 impl ClientCertVerifier for Anything {
+    fn offer_client_auth(&self) -> bool {
+        false
+    }
+
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }
@@ -1100,11 +1143,11 @@ impl AnId<'_> {
     }
 }
 
-/// What was read is read again as the same.
+/// An ID is read again from its bytes and from its text.
 fn check_id(id: TrustAnchorId) {
     assert_eq!(TrustAnchorId::from_bytes(id.as_bytes()), Ok(id));
     assert!(format!("{id:?}").contains(&id.to_string()));
-    // A number that is too large for a text has one that isn't read.
+    // Numbers above 64 bits are shown in hexadecimal, which isn't read.
     match id.to_string().parse::<TrustAnchorId>() {
         Ok(read) => assert_eq!(read, id),
         Err(_) => assert!(id.to_string().starts_with("0x")),

@@ -1,28 +1,30 @@
-//! Messages of any length and in any encoding of BER, from readers and to writers that do what they like: content
-//! is what was signed or encrypted, or nothing is, and every way of reading a message says the same of it.
+//! Messages of any length and in any encoding of BER, from readers and to writers that do what they like: the content
+//! that comes out is what was signed or encrypted, and all ways of reading a message agree.
 #![no_main]
 
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
 
 use arbitrary::Arbitrary;
 use fuzz::Edit;
 use fuzz::der::{Contents, Element};
+use fuzz::pki::{FixedKey, validity};
 use libfuzzer_sys::fuzz_target;
 use pq_cms::{
     ContentCipher, DocumentSigner, EncodingError, EnvelopeBuilder, EnvelopingError, Kdf,
     ObjectIdentifier, Opener, OpeningError, Outline, PemWriter, Recipient, RecipientKey,
-    SignedDataBuilder, VerificationTime, Verifier, decode_if_pem, digests, inspect, key_identifier,
+    SignedDataBuilder, VerificationError, VerificationTime, Verified, Verifier, decode_if_pem,
+    digests, inspect, key_identifier,
 };
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use pq_x509::{
     Certificate, CertificateBuilder, ChainValidator, DecapsulationKey, Issuer, KemAlgorithm,
-    KeyUsages, PreHash, SignError, SignatureAlgorithm, Signer, SigningKey, SubjectKey,
+    KeyUsages, PreHash, SignError, SignatureAlgorithm, Signer, SubjectKey,
 };
 use rustls_pq::classical::{
-    AgreementAlgorithm, ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey, RsaScheme,
-    verification_algorithms,
+    ClassicalAgreementKey, ClassicalAlgorithm, ClassicalKey, RsaScheme, verification_algorithms,
 };
 
 fuzz_target!(|input: Input<'_>| match input {
@@ -44,7 +46,7 @@ struct AnyContent {
     filling: Filling,
 }
 
-/// Around what is read at a time.
+/// Lengths around those of the pieces that content is read in.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Len {
     Few(u8),
@@ -56,7 +58,7 @@ enum Len {
 enum Filling {
     Byte(u8),
     Counted,
-    /// What may be a set of signed attributes.
+    /// A SET that could pass for signed attributes.
     Attributes,
 }
 
@@ -81,18 +83,18 @@ impl AnyContent {
         }
     }
 
-    /// Nothing that is signed without attributes.
+    /// Whether it could pass for signed attributes, and so is not signed without any.
     fn is_attributes(&self) -> bool {
         matches!(self.filling, Filling::Attributes)
     }
 }
 
-/// How bytes come and go.
+/// How a reader gives bytes, and a writer takes them.
 #[derive(Arbitrary, Debug)]
 struct Pace {
     piece: u8,
     interrupts: bool,
-    /// Fails after so many bytes.
+    /// Fails after this many bytes.
     fails_at: Option<u16>,
 }
 
@@ -186,13 +188,14 @@ impl Write for Sink {
     }
 }
 
-/// How a message is written anew: the same in BER.
+/// How the same message is encoded again, in BER.
 #[derive(Arbitrary, Debug)]
 struct Rewriting {
-    /// Values down to here have indefinite lengths.
+    /// How many outer levels have indefinite lengths.
     indefinite: u8,
-    /// The content's.
+    /// Lengths of the pieces that content is split into.
     pieces: Vec<u8>,
+    /// Every second piece is within another OCTET STRING.
     are_nested: bool,
 }
 
@@ -247,7 +250,7 @@ fn constructed(tag: u8, inner: Vec<Element>) -> Element {
     }
 }
 
-/// An element as messages here have them, of any length; only what says that it is constructed is taken apart.
+/// Reads one element, of any length, and what is in it if its tag says that it is constructed.
 fn parse(ber: &mut &[u8]) -> Element {
     let [tag, first, rest @ ..] = *ber else {
         panic!("cut short")
@@ -284,7 +287,7 @@ fn parse(ber: &mut &[u8]) -> Element {
     constructed(*tag, inner)
 }
 
-/// With indefinite lengths in so many levels.
+/// The element in BER, with indefinite lengths in this many outer levels.
 fn encode(element: &Element, indefinite: usize) -> Vec<u8> {
     let inner = match &element.contents {
         Contents::Bytes(bytes) => bytes.clone(),
@@ -329,12 +332,12 @@ fn place(fields: &[Element], tag: u8) -> Option<usize> {
     fields.iter().position(|field| field.tag == tag)
 }
 
+/// The OCTET STRING with the content, if it is there and in one piece.
 fn content_of(message: &mut Element) -> Option<&mut Element> {
     let fields = fields(message);
     let at = place(fields, SEQUENCE)?;
     match inner(&mut fields[at]).last_mut() {
         Some(content) if content.tag == 0x80 => Some(content),
-        // It is within another, or in pieces.
         Some(content) if content.tag == context(0) => match inner(content).as_mut_slice() {
             [octets] => Some(octets),
             _ => None,
@@ -369,7 +372,7 @@ struct Encrypted<'a> {
     changes: Vec<Change>,
     rewriting: Rewriting,
     in_pem: bool,
-    /// What happens to the bytes in the end.
+    /// Changes to the bytes, after all else.
     edits: Vec<Edit<'a>>,
     content: AnyContent,
     reader: Pace,
@@ -403,11 +406,11 @@ enum AnyKey {
         certificate: bool,
     },
     Shared(u8),
-    /// One that nobody encrypts for.
+    /// A key that nobody encrypts for.
     Strange,
 }
 
-/// A key, its certificate, and one for another purpose.
+/// A key and its certificate.
 struct Owned<K> {
     key: K,
     certificate: Certificate,
@@ -417,50 +420,56 @@ struct Keys {
     kems: [Owned<DecapsulationKey>; 3],
     agreements: [Owned<ClassicalAgreementKey>; 3],
     strange: DecapsulationKey,
-    /// That of the first agreement key, which is for signatures.
+    /// A certificate of the first agreement key, but for signatures.
     misused: Certificate,
     signers: Vec<Owned<Box<dyn Signer + Send + Sync>>>,
     root: ChainValidator,
 }
 
 static KEYS: LazyLock<Keys> = LazyLock::new(|| {
-    let key = SigningKey::from_seed(SignatureAlgorithm::MlDsa44, &[1; 32]).unwrap();
-    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
-    let leaf = || CertificateBuilder::end_entity().dns_name("a");
+    let ca = CertificateBuilder::ca("Root")
+        .validity(validity())
+        .serial_number(&[1]);
+    let root = FixedKey::new(SignatureAlgorithm::MlDsa44, 1);
+    let root = Issuer::self_signed(ca, root).unwrap();
+    let leaf = |number| {
+        CertificateBuilder::end_entity()
+            .dns_name("a")
+            .validity(validity())
+            .serial_number(&[number])
+    };
     let of_kem = |algorithm, number| {
         let key = DecapsulationKey::from_seed(algorithm, &[number; 64]).unwrap();
-        let certificate = root.issue(leaf(), key.encapsulation_key()).unwrap();
+        let certificate = root.issue(leaf(number), key.encapsulation_key()).unwrap();
         Owned { key, certificate }
     };
-    let of_agreement = |algorithm| {
-        let key = ClassicalAgreementKey::generate(algorithm).unwrap();
-        let leaf = leaf().key_usage(KeyUsages::KeyAgreement);
+    let of_agreement = |number, der: &[u8]| {
+        let key = ClassicalAgreementKey::from_der(der).unwrap();
+        let leaf = leaf(number).key_usage(KeyUsages::KeyAgreement);
         let certificate = root.issue(leaf, key.public_key()).unwrap();
         Owned { key, certificate }
     };
     let agreements = [
-        AgreementAlgorithm::X25519,
-        AgreementAlgorithm::EcdhP256,
-        AgreementAlgorithm::EcdhP384,
-    ]
-    .map(of_agreement);
-    let misused = root.issue(leaf(), agreements[0].key.public_key()).unwrap();
-    let mut signers: Vec<Box<dyn Signer + Send + Sync>> = Vec::new();
-    for algorithm in [SignatureAlgorithm::MlDsa44, SignatureAlgorithm::MlDsa65] {
-        signers.push(Box::new(
-            SigningKey::from_seed(algorithm, &[7; 32]).unwrap(),
-        ));
-    }
-    for algorithm in [ClassicalAlgorithm::Ed25519, ClassicalAlgorithm::EcdsaP384] {
-        signers.push(Box::new(ClassicalKey::generate(algorithm).unwrap()));
-    }
-    let rsa = ClassicalKey::generate(ClassicalAlgorithm::Rsa2048).unwrap();
+        of_agreement(5, &[&X25519_HEAD[..], &[9; 32]].concat()),
+        of_agreement(6, &[&P256_HEAD[..], &[9; 32], &P256_CURVE].concat()),
+        of_agreement(7, &[&P384_HEAD[..], &[9; 48], &P384_CURVE].concat()),
+    ];
+    let misused = root.issue(leaf(8), agreements[0].key.public_key()).unwrap();
+    let raw = |algorithm, len| ClassicalKey::from_raw(algorithm, &vec![9; len]).unwrap();
+    let rsa = include_str!("../../provider/tests/provider/rsa-2048.pem");
+    let rsa = ClassicalKey::from_pem(rsa).unwrap();
+    let mut signers: Vec<Box<dyn Signer + Send + Sync>> = vec![
+        Box::new(FixedKey::new(SignatureAlgorithm::MlDsa44, 7)),
+        Box::new(FixedKey::new(SignatureAlgorithm::MlDsa65, 7)),
+        Box::new(raw(ClassicalAlgorithm::Ed25519, 32)),
+        Box::new(raw(ClassicalAlgorithm::EcdsaP384, 48)),
+    ];
     for scheme in RSA {
         let key = rsa.clone();
         signers.push(Box::new(RsaSigner { key, scheme }));
     }
-    let signers = signers.into_iter().map(|key| Owned {
-        certificate: root.issue(leaf(), &*key).unwrap(),
+    let signers = signers.into_iter().zip(9..).map(|(key, number)| Owned {
+        certificate: root.issue(leaf(number), &*key).unwrap(),
         key,
     });
     Keys {
@@ -477,16 +486,37 @@ static KEYS: LazyLock<Keys> = LazyLock::new(|| {
     }
 });
 
-/// Keys that sender and recipient have, of bytes that nothing else has several of.
+/// What precedes a private key of X25519 in PKCS#8 (RFC 8410).
+const X25519_HEAD: [u8; 16] = [
+    0x30, 46, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x6e, 4, 34, 4, 32,
+];
+
+/// What is around a private key in ECPrivateKey (RFC 5915).
+const P256_HEAD: [u8; 7] = [0x30, 49, 2, 1, 1, 4, 32];
+const P256_CURVE: [u8; 12] = [0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+const P384_HEAD: [u8; 7] = [0x30, 62, 2, 1, 1, 4, 48];
+const P384_CURVE: [u8; 9] = [0xa0, 7, 6, 5, 0x2b, 0x81, 4, 0, 0x22];
+
+/// When messages are signed and verified, in seconds since 1970: within `fuzz::pki::VALID`.
+const NOW: u64 = 1_800_000_000;
+
+fn at(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+/// Keys that sender and recipient share, of one byte, whose repetition [`check_secrecy`] finds.
 const SHARED: [(&[u8], &[u8]); 2] = [(b"short", &[0xa7; 16]), (b"long", &[0xa7; 32])];
 
 const fn oid(text: &str) -> ObjectIdentifier {
     ObjectIdentifier::new_unwrap(text)
 }
 
-/// What content may be.
+/// Plain data, the only content that is signed without attributes.
+const DATA: ObjectIdentifier = oid("1.2.840.113549.1.7.1");
+
+/// Types of content.
 const TYPES: [ObjectIdentifier; 3] = [
-    oid("1.2.840.113549.1.7.1"),
+    DATA,
     oid("1.2.840.113549.1.7.2"),
     oid("1.3.6.1.4.1.99999.1"),
 ];
@@ -528,7 +558,7 @@ impl AnyRecipient {
         }
     }
 
-    /// Whether this key is the recipient's, and tells so.
+    /// Whether this key is the recipient's, and is found by the name that the message has for it.
     fn is_of(self, key: AnyKey) -> bool {
         let is_same = |of: u8, other: u8| of % 3 == other % 3;
         match (self, key) {
@@ -627,7 +657,7 @@ impl Mismatched {
             (Recipient::certificate(certificate), is_of_kem),
             (Recipient::agreement_certificate(certificate, key), is_own),
             (
-                Recipient::shared_key(b"id", &vec![0; self.shared_len.into()]),
+                Recipient::shared_key(b"id", &vec![0xa7; self.shared_len.into()]),
                 is_key,
             ),
         ] {
@@ -640,7 +670,7 @@ impl Mismatched {
     }
 }
 
-/// What becomes of a message's parts, some of which nobody authenticates.
+/// A change to a message, some parts of which are not authenticated.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Change {
     AddRecipient {
@@ -657,7 +687,7 @@ enum Change {
     RetypeContent(u8),
     RemoveContent,
     Version(u8),
-    /// The last byte of an algorithm's identifier in a recipient or of the content's.
+    /// Another last byte for an object identifier.
     Rename {
         which: u8,
         by: u8,
@@ -708,17 +738,17 @@ impl Foreign {
     }
 }
 
-/// What is to come of a message.
+/// What an opener must make of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Fate {
     Opens,
     IsRefused,
-    /// Nobody can say but the opener.
-    IsOpen,
+    /// The model doesn't say.
+    Unpredictable,
 }
 
 impl Encrypted<'_> {
-    /// Some add a lot.
+    /// Not all, as some add a lot of bytes.
     fn changes(&self) -> &[Change] {
         &self.changes[..self.changes.len().min(8)]
     }
@@ -744,24 +774,24 @@ impl Encrypted<'_> {
 
         let mut sink = self.writer.writer();
         let written = builder.encrypt(self.reader.reader(&content), &mut sink);
-        let Some(message) = (match written {
-            Ok(()) => Some(sink.bytes),
-            Err(EnvelopingError::NoRecipient) => return assert!(recipients.is_empty()),
-            Err(EnvelopingError::Encoding(EncodingError::Read(_))) => {
-                assert!(self.reader.fails_at() <= content.len());
-                None
+        let message = match written {
+            Ok(()) => {
+                assert!(self.reader.fails_at() > content.len());
+                sink.bytes
             }
-            Err(EnvelopingError::Encoding(EncodingError::Write(_))) => {
-                assert_eq!(sink.bytes.len(), self.writer.fails_at());
-                None
+            Err(EnvelopingError::NoRecipient) => return assert!(recipients.is_empty()),
+            Err(EnvelopingError::Encoding(error)) => {
+                match error {
+                    EncodingError::Read(_) => assert!(self.reader.fails_at() <= content.len()),
+                    EncodingError::Write(_) => assert_eq!(sink.bytes.len(), self.writer.fails_at()),
+                    other => panic!("{other}"),
+                }
+                let mut message = Vec::new();
+                builder.encrypt(&*content, &mut message).unwrap();
+                message
             }
             Err(error) => panic!("{error}"),
-        }) else {
-            let mut message = Vec::new();
-            builder.encrypt(&*content, &mut message).unwrap();
-            return self.open(message, cipher, content_type, &content, recipients);
         };
-        assert!(self.reader.fails_at() > content.len());
         self.open(message, cipher, content_type, &content, recipients);
     }
 
@@ -788,7 +818,7 @@ impl Encrypted<'_> {
             is_trailed |= matches!(change, Change::Trail);
             fate = match (fate, becomes) {
                 (Fate::IsRefused, _) | (_, Fate::IsRefused) => Fate::IsRefused,
-                (Fate::IsOpen, _) | (_, Fate::IsOpen) => Fate::IsOpen,
+                (Fate::Unpredictable, _) | (_, Fate::Unpredictable) => Fate::Unpredictable,
                 _ => Fate::Opens,
             };
         }
@@ -804,7 +834,7 @@ impl Encrypted<'_> {
             edit.apply(&mut message);
         }
         if message != before {
-            fate = Fate::IsOpen;
+            fate = Fate::Unpredictable;
         }
         match inspect(self.reader.reader(&message)) {
             Ok(Outline::Enveloped(outline)) if fate == Fate::Opens => {
@@ -835,7 +865,7 @@ impl Encrypted<'_> {
         let (kept, opened) = match opener.open_to_vec(message, 1 << 20) {
             Ok((kept, opened)) => {
                 assert_ne!(fate, Fate::IsRefused);
-                // Of the others nothing tells what was changed.
+                // Content that is not authenticated may come out changed.
                 if fate == Fate::Opens || opened.cipher.is_authenticated() {
                     assert!(*kept == *content);
                 }
@@ -905,7 +935,7 @@ struct Expected {
 }
 
 impl Change {
-    /// Changes the message, and says what is to come of it.
+    /// Changes the message, and says what an opener must make of it.
     fn apply(
         self,
         message: &mut Element,
@@ -971,7 +1001,7 @@ impl Change {
                 },
                 None => Fate::Opens,
             },
-            Self::CutContent(_) => unreachable!("it is done"),
+            Self::CutContent(_) => unreachable!("it was cut above"),
             Self::AddUkm(len) => {
                 let ukm = vec![primitive(OCTET_STRING, &vec![9; len.into()])];
                 let set = place(fields, SET).expect("recipients");
@@ -988,7 +1018,7 @@ impl Change {
                         _ => {}
                     }
                 }
-                // The secret makes another key then.
+                // Keys that are derived from a secret are derived from this, too.
                 match key {
                     AnyKey::Shared(_) => Fate::Opens,
                     _ => Fate::IsRefused,
@@ -1001,11 +1031,11 @@ impl Change {
                 match by == expected.content_type {
                     true => Fate::Opens,
                     false => {
-                        // What it was before, it may become again.
+                        // A further change may undo it.
                         expected.content_type = by;
                         match noticed {
                             Fate::Opens => Fate::Opens,
-                            _ => Fate::IsOpen,
+                            _ => Fate::Unpredictable,
                         }
                     }
                 }
@@ -1023,20 +1053,20 @@ impl Change {
                 };
                 match is_known {
                     true => Fate::Opens,
-                    // Another may follow.
-                    false => Fate::IsOpen,
+                    // A further change may undo it.
+                    false => Fate::Unpredictable,
                 }
             }
             Self::Rename { which, by } => {
                 rename(message, which, by);
-                Fate::IsOpen
+                Fate::Unpredictable
             }
             Self::Trail => Fate::IsRefused,
         }
     }
 }
 
-/// Recipients of these kinds.
+/// Tags of recipients.
 const KEM: u8 = context(4);
 const AGREEMENT: u8 = context(1);
 
@@ -1048,14 +1078,14 @@ fn cut_content(message: &mut Element, len: usize) -> Fate {
             ..
         }) if (1..=bytes.len()).contains(&len) => {
             bytes.truncate(bytes.len() - len);
-            // What is whole blocks may have a padding; what is authenticated is refused.
-            Fate::IsOpen
+            // Whole blocks that are left may end like padding.
+            Fate::Unpredictable
         }
         _ => Fate::Opens,
     }
 }
 
-/// Gives one of all identifiers of algorithms another end.
+/// Gives one of all object identifiers another last byte.
 fn rename(element: &mut Element, which: u8, by: u8) {
     fn all<'e>(element: &'e mut Element, found: &mut Vec<&'e mut u8>) {
         match &mut element.contents {
@@ -1070,15 +1100,16 @@ fn rename(element: &mut Element, which: u8, by: u8) {
     let mut found = Vec::new();
     all(element, &mut found);
     let at = usize::from(which) % found.len();
-    // Of hash functions, wraps, ciphers, and what makes keys of secrets.
+    // Those of hash functions, ciphers, and what wraps and derives keys.
     const ENDS: [u8; 14] = [1, 2, 3, 5, 6, 19, 20, 21, 28, 29, 30, 42, 45, 46];
     *found[at] = *one_of(&ENDS, by);
 }
 
-/// Nothing of a shared key is in a text.
+/// Checks that no shared key is in a text.
 fn check_secrecy(text: &str) {
-    for bytes in ["167, 167", "a7a7", "A7A7", "a7, a7", "A7, A7"] {
-        assert!(!text.contains(bytes));
+    let hex = "a7".repeat(16);
+    for bytes in [hex.to_uppercase(), hex, ["167"; 16].join(", ")] {
+        assert!(!text.contains(&bytes));
     }
 }
 
@@ -1104,7 +1135,7 @@ struct Signed<'a> {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct AnySigner {
     key: u8,
-    /// The certificate is another one's.
+    /// The certificate is another key's.
     is_other: bool,
     digest: Option<u8>,
     without_attributes: bool,
@@ -1120,18 +1151,76 @@ struct AnyVerifier {
     is_at_time: bool,
 }
 
-/// Keys of RSA sign by schemes with hash functions of their own, or of the message.
+/// A key of RSA that signs by one scheme.
 struct RsaSigner {
     key: ClassicalKey,
     scheme: (RsaScheme, &'static str),
 }
 
-/// Each scheme with the algorithm that a SignerInfo names.
+/// Schemes and their identifiers in messages. That of the second, `rsaEncryption`, names no hash function.
 const RSA: [(RsaScheme, &str); 3] = [
     (RsaScheme::Pkcs1Sha256, "1.2.840.113549.1.1.11"),
     (RsaScheme::Pkcs1Sha512, "1.2.840.113549.1.1.1"),
     (RsaScheme::PssSha256, "1.2.840.113549.1.1.10"),
 ];
+
+/// Which digests each of [`Keys::signers`] takes, its usual one first: for ML-DSA those of RFC 9882, and else the one
+/// of its signatures, which `rsaEncryption` leaves open.
+const SIGNER_DIGESTS: [&[PreHash]; 7] = [
+    &[
+        PreHash::Sha512,
+        PreHash::Sha256,
+        PreHash::Sha384,
+        PreHash::Sha3_256,
+        PreHash::Sha3_384,
+        PreHash::Sha3_512,
+        PreHash::Shake128,
+        PreHash::Shake256,
+    ],
+    &[
+        PreHash::Sha512,
+        PreHash::Sha384,
+        PreHash::Sha3_384,
+        PreHash::Sha3_512,
+        PreHash::Shake256,
+    ],
+    &[PreHash::Sha512],
+    &[PreHash::Sha384],
+    &[PreHash::Sha256],
+    &[PreHash::Sha512, PreHash::Sha256, PreHash::Sha384],
+    &[PreHash::Sha256],
+];
+
+/// The first of [`Keys::signers`] that is classical.
+const FIRST_CLASSICAL: usize = 2;
+
+/// The one of [`Keys::signers`] that says `rsaEncryption`, and signs with SHA-512 whatever the digest is.
+const RSA_ENCRYPTION: usize = 5;
+
+impl AnySigner {
+    fn place(&self) -> usize {
+        usize::from(self.key) % SIGNER_DIGESTS.len()
+    }
+
+    /// The hash function that is set, if any is.
+    fn chosen_digest(&self) -> Option<PreHash> {
+        let all: Vec<PreHash> = digests().collect();
+        self.digest.map(|digest| *one_of(&all, digest))
+    }
+
+    fn digest(&self) -> PreHash {
+        let usual = SIGNER_DIGESTS[self.place()][0];
+        self.chosen_digest().unwrap_or(usual)
+    }
+
+    /// Whether it signs this content.
+    fn signs(&self, content_type: ObjectIdentifier, content: &AnyContent) -> bool {
+        let is_plain = content_type == DATA && !content.is_attributes();
+        !self.is_other
+            && SIGNER_DIGESTS[self.place()].contains(&self.digest())
+            && (is_plain || !self.without_attributes)
+    }
+}
 
 impl SubjectKey for RsaSigner {
     fn spki(&self) -> pq_x509::pki_types::SubjectPublicKeyInfoDer<'_> {
@@ -1165,10 +1254,10 @@ impl Signer for RsaSigner {
     }
 }
 
-/// What becomes of a SignedData's parts.
+/// A change to a signed message.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum SignedChange {
-    /// Of this kind; they are in the message for nobody here.
+    /// One of another kind than X.509, of which verifiers take no notice.
     AddCertificate(u8),
     AddList {
         is_other: bool,
@@ -1198,17 +1287,18 @@ impl Signed<'_> {
 
     fn check(&self) {
         let content_type = *one_of(&TYPES, self.content_type);
-        let hashes: Vec<PreHash> = digests().collect();
-        let mut builder = SignedDataBuilder::new().content_type(content_type);
+        let mut builder = SignedDataBuilder::new()
+            .content_type(content_type)
+            .signing_time(at(NOW));
         for any in self.signers() {
-            let owned = one_of(&KEYS.signers, any.key);
+            let owned = &KEYS.signers[any.place()];
             let certificate = match any.is_other {
                 true => &KEYS.misused,
                 false => &owned.certificate,
             };
             let mut signer = DocumentSigner::with_signer(certificate, &*owned.key);
-            if let Some(digest) = any.digest {
-                signer = signer.digest(*one_of(&hashes, digest));
+            if let Some(digest) = any.chosen_digest() {
+                signer = signer.digest(digest);
             }
             if any.without_attributes {
                 signer = signer.without_attributes();
@@ -1231,61 +1321,47 @@ impl Signed<'_> {
                 .map(|message| sink.bytes = message),
             false => builder.sign(self.reader.reader(&content), &mut sink),
         };
-        let is_without = |it: &AnySigner| it.without_attributes;
+        let reads = self.reader.fails_at() > content.len();
+        let can_be_signed = reads
+            && !self.signers().is_empty()
+            && (self.signers().iter()).all(|it| it.signs(content_type, &self.content));
         match signed {
             Ok(()) => {
-                let by_another = |it: &AnySigner| it.is_other;
-                assert!(!self.signers().is_empty() && !self.signers().iter().any(by_another));
-                assert!(self.reader.fails_at() > content.len());
-                if self.signers().iter().any(is_without) {
-                    assert!(content_type == TYPES[0] && !self.content.is_attributes());
-                }
+                assert!(can_be_signed);
                 self.verify(sink.bytes, content_type, &content);
             }
             Err(error) => {
-                let is_at_fault = |it: &AnySigner| {
-                    it.is_other
-                        || it.digest.is_some()
-                        || it.without_attributes
-                            && (content_type != TYPES[0] || self.content.is_attributes())
-                };
-                let fails = self.reader.fails_at() <= content.len()
-                    || !self.is_detached && self.writer.fails_at() == sink.bytes.len();
-                let is_expected =
-                    self.signers().is_empty() || fails || self.signers().iter().any(is_at_fault);
-                assert!(is_expected, "{error}");
+                let is_full = !self.is_detached && self.writer.fails_at() == sink.bytes.len();
+                assert!(!can_be_signed || is_full, "{error}");
             }
         }
     }
 
     fn verify(&self, message: Vec<u8>, content_type: ObjectIdentifier, content: &[u8]) {
         let mut element = parse(&mut &*message);
-        let mut others = Others {
-            version: match content_type != TYPES[0]
-                || self.signers().iter().any(|it| it.by_key_identifier)
-            {
-                true => 3,
-                false => 1,
-            },
-            is_refused: false,
-            is_swapped: false,
-            is_retyped: false,
+        let mut changed = Changed {
+            content_type,
+            least_version: 1,
+            attributes: false,
+            has_digests: true,
+            has_nulls: false,
+            has_signers: true,
         };
         for change in self.changes() {
-            change.apply(&mut element, &mut others);
+            change.apply(&mut element, &mut changed);
         }
-        let version = self.version.map_or(others.version, |it| it & 0x7f);
+        let expected_version = self.version_of(&changed);
+        let version = self.version.map_or(expected_version, |it| it & 0x7f);
         fields(&mut element)[0] = primitive(INTEGER, &[version]);
-        others.is_refused |= version != others.version;
+        let is_trailed = (self.changes().iter()).any(|it| matches!(it, SignedChange::Trail));
+        let is_well_formed = version == expected_version
+            && inner(&mut fields(&mut element)[1]).len() <= MAX_DIGESTS
+            && !is_trailed;
         let mut message = self.rewriting.write(element);
         if self.in_pem {
             assert_eq!(through_pem(&message, &self.reader), message);
         }
-        if self
-            .changes()
-            .iter()
-            .any(|it| matches!(it, SignedChange::Trail))
-        {
+        if is_trailed {
             message.push(0);
         }
         let before = message.clone();
@@ -1295,53 +1371,51 @@ impl Signed<'_> {
         let is_edited = message != before;
         let reads = self.reader.fails_at() > message.len();
 
-        match inspect(self.reader.reader(&message)) {
-            Ok(Outline::Signed(outline)) if !is_edited && !others.is_refused => {
-                assert_eq!(outline.content_type, content_type);
+        let inspected = inspect(self.reader.reader(&message));
+        if !is_edited {
+            assert_eq!(inspected.is_ok(), is_well_formed && reads);
+            if let Ok(outline) = inspected {
+                let Outline::Signed(outline) = outline else {
+                    panic!("{outline:?}");
+                };
+                assert_eq!(outline.content_type, changed.content_type);
                 let len = (!self.is_detached).then_some(content.len() as u64);
                 assert_eq!(outline.content_len, len);
             }
-            Ok(_) => assert!(is_edited || others.is_refused),
-            Err(error) => assert!(is_edited || others.is_refused || !reads, "{error}"),
         }
 
-        let whole_limit = self.verifier.whole_limit.map(|it| usize::from(it) << 10);
-        // Without attributes, content is hashed for keys of ML-DSA that are known, or it is kept.
-        let is_too_large = self.signers().iter().any(|signer| {
-            let is_hashed = usize::from(signer.key) % KEYS.signers.len() < 2
-                && (self.is_detached || self.verifier.expect_no_attributes);
-            let limit = whole_limit.unwrap_or(1 << 20).max(PIECE);
-            signer.without_attributes && !is_hashed && content.len() > limit
-        });
-        let is_classical = |it: &AnySigner| usize::from(it.key) % KEYS.signers.len() >= 2;
-        let is_unknown =
-            self.verifier.is_without_classical && self.signers().iter().any(is_classical);
+        let judge = |is_hashed| {
+            let is_valid = |it: &&AnySigner| {
+                is_well_formed && self.is_valid(it, &changed, is_hashed, content.len())
+            };
+            Verdict {
+                content_type,
+                len: content.len() as u64,
+                all: self.signers().len(),
+                valid: self.signers().iter().filter(is_valid).count(),
+                any_signer: self.verifier.any_signer,
+                is_edited,
+            }
+        };
+        let verdict = judge(self.is_detached || self.verifier.expect_no_attributes);
         let certificates = KEYS.signers.iter().map(|it| it.certificate.clone());
         let verifier = self.configured(Verifier::with_signers(certificates).unwrap());
-        let is_valid = !others.is_refused && !is_edited && !is_too_large && !is_unknown;
 
         if self.is_detached {
             assert!(verifier.verify_to_vec(&*message, 1 << 20).is_err());
-            let verified = verifier.verify_detached(&*message, self.reader.reader(content));
-            match verified {
-                Ok(verified) => self.check_verified(&verified, content_type, content, &others),
-                Err(error) => assert!(!is_valid, "{error}"),
-            }
-            let changed = [content, b"!"].concat();
-            if content_type != TYPES[0] || !self.signers().iter().any(|it| it.without_attributes) {
-                assert!(verifier.verify_detached(&*message, &*changed).is_err());
-            }
+            verdict.check(&verifier.verify_detached(&*message, self.reader.reader(content)));
+            let other = [content, b"!"].concat();
+            assert!(verifier.verify_detached(&*message, &*other).is_err());
             return;
         }
         assert!(verifier.verify_detached(&*message, content).is_err());
-        let whole = verifier.verify_to_vec(&*message, content.len());
-        match &whole {
-            Ok((read, verified)) => {
-                assert!(read == content);
-                self.check_verified(verified, content_type, content, &others);
-            }
-            Err(error) => assert!(!is_valid, "{error}"),
-        }
+        let take = |verifier: &Verifier<'_>| {
+            let (read, verified) = verifier.verify_to_vec(&*message, content.len())?;
+            assert!(read == content);
+            Ok(verified)
+        };
+        let whole = take(&verifier);
+        verdict.check(&whole);
         let mut sink = self.writer.writer();
         let verified = verifier.verify(self.reader.reader(&message), &mut sink);
         let is_taken = reads && self.writer.fails_at() >= content.len();
@@ -1350,10 +1424,43 @@ impl Signed<'_> {
         if let Some(less) = content.len().checked_sub(1) {
             assert!(verifier.verify_to_vec(&*message, less).is_err());
         }
-        let chains = self.configured(Verifier::with_chains(&KEYS.root));
-        if let Ok((read, _)) = chains.verify_to_vec(&*message, 1 << 20) {
-            assert!(read == content && !self.without_certificates);
+        let chains = take(&self.configured(Verifier::with_chains(&KEYS.root)));
+        match self.without_certificates {
+            true => assert!(chains.is_err()),
+            false => judge(false).check(&chains),
         }
+    }
+
+    /// The version that a message must have (RFC 5652, section 5.1).
+    fn version_of(&self, changed: &Changed) -> u8 {
+        let is_named = changed.has_signers && self.signers().iter().any(|it| it.by_key_identifier);
+        match changed.content_type != DATA || is_named {
+            true => changed.least_version.max(3),
+            false => changed.least_version,
+        }
+    }
+
+    /// Whether a signature is valid after these changes. Without attributes, content of any length is signed if it
+    /// `is_hashed` for a key of ML-DSA, and else what a verifier keeps.
+    fn is_valid(&self, signer: &AnySigner, changed: &Changed, is_hashed: bool, len: usize) -> bool {
+        let digest = signer.digest();
+        let is_sha_2 = matches!(digest, PreHash::Sha256 | PreHash::Sha384 | PreHash::Sha512);
+        let is_classical = signer.place() >= FIRST_CLASSICAL;
+        let limit = self
+            .verifier
+            .whole_limit
+            .map_or(1 << 20, |it| PIECE.max(usize::from(it) << 10));
+        let is_intact = match signer.without_attributes {
+            true => is_hashed && !is_classical || len <= limit,
+            false => !changed.attributes,
+        };
+        is_intact
+            && changed.content_type == *one_of(&TYPES, self.content_type)
+            && changed.has_signers
+            && changed.has_digests
+            && (!changed.has_nulls || is_sha_2)
+            && !(is_classical && self.verifier.is_without_classical)
+            && (signer.place() != RSA_ENCRYPTION || digest == PreHash::Sha512)
     }
 
     fn configured<'v>(&self, mut verifier: Verifier<'v>) -> Verifier<'v> {
@@ -1367,39 +1474,68 @@ impl Signed<'_> {
             verifier = verifier.expect_no_attributes();
         }
         if self.verifier.is_at_time {
-            verifier = verifier.time(VerificationTime::At(UnixTime::now()));
+            verifier = verifier.time(VerificationTime::At(UnixTime::since_unix_epoch(
+                Duration::from_secs(NOW),
+            )));
         }
         match self.verifier.whole_limit {
             Some(limit) => verifier.whole_limit(usize::from(limit) << 10),
             None => verifier,
         }
     }
+}
 
-    fn check_verified(
-        &self,
-        verified: &pq_cms::Verified,
-        content_type: ObjectIdentifier,
-        content: &[u8],
-        others: &Others,
-    ) {
-        assert!(!others.is_refused || self.verifier.any_signer || !self.edits.is_empty());
-        assert_eq!(verified.content_type, content_type);
-        assert_eq!(verified.len, content.len() as u64);
-        let len = verified.signers.len() + verified.refused.len();
-        assert!(len == self.signers().len() || !self.edits.is_empty());
-        assert!(verified.refused.is_empty() || self.verifier.any_signer);
+/// What a verifier must say of a message.
+struct Verdict {
+    content_type: ObjectIdentifier,
+    len: u64,
+    /// How many signatures there are.
+    all: usize,
+    /// How many of them are valid.
+    valid: usize,
+    any_signer: bool,
+    /// The message was changed at random, so the numbers may be others.
+    is_edited: bool,
+}
+
+impl Verdict {
+    fn check(&self, verified: &Result<Verified, VerificationError>) {
+        let is_taken = self.valid > 0 && (self.any_signer || self.valid == self.all);
+        match verified {
+            Ok(verified) => {
+                assert_eq!(verified.content_type, self.content_type);
+                assert_eq!(verified.len, self.len);
+                assert!(verified.refused.is_empty() || self.any_signer);
+                if !self.is_edited {
+                    assert!(is_taken);
+                    assert_eq!(verified.signers.len(), self.valid);
+                    assert_eq!(verified.refused.len(), self.all - self.valid);
+                }
+            }
+            Err(error) => assert!(!is_taken || self.is_edited, "{error}"),
+        }
     }
 }
 
-struct Others {
-    version: u8,
-    is_refused: bool,
-    is_swapped: bool,
-    is_retyped: bool,
+/// How many hash functions a message may announce.
+const MAX_DIGESTS: usize = 16;
+
+/// What changes have made of a message.
+struct Changed {
+    content_type: ObjectIdentifier,
+    /// The version that its certificates and lists ask for.
+    least_version: u8,
+    /// The signed attributes are not those that were signed.
+    attributes: bool,
+    /// It announces its signers' hash functions.
+    has_digests: bool,
+    /// It announces hash functions with NULL parameters, which only those of SHA-2 may have.
+    has_nulls: bool,
+    has_signers: bool,
 }
 
 impl SignedChange {
-    fn apply(self, message: &mut Element, others: &mut Others) {
+    fn apply(self, message: &mut Element, changed: &mut Changed) {
         let fields = fields(message);
         let signers = fields.len() - 1;
         match self {
@@ -1413,7 +1549,7 @@ impl SignedChange {
                     }
                 };
                 inner(&mut fields[at]).push(constructed(context(kind), Vec::new()));
-                others.version = others.version.max([3, 4, 5][usize::from(kind) - 1]);
+                changed.least_version = changed.least_version.max(kind + 2);
             }
             Self::AddList { is_other } => {
                 let at = match place(fields, context(1)) {
@@ -1426,13 +1562,12 @@ impl SignedChange {
                 let tag = if is_other { context(1) } else { SEQUENCE };
                 inner(&mut fields[at]).push(constructed(tag, Vec::new()));
                 if is_other {
-                    others.version = 5;
+                    changed.least_version = 5;
                 }
             }
             Self::RepeatDigest => {
                 let digests = inner(&mut fields[1]);
                 digests.extend(digests.first().cloned());
-                others.is_refused |= digests.len() > 64;
             }
             Self::AddDigest => {
                 let unknown = primitive(OID, &[0x2a, 3]);
@@ -1442,63 +1577,52 @@ impl SignedChange {
                 let digests = inner(&mut fields[1]);
                 let one = digests.first().cloned();
                 digests.extend(one.into_iter().cycle().take(300));
-                others.is_refused = true;
             }
-            // Twice is as before.
-            Self::SwapAttributes(_) if others.is_swapped => {}
+            // A second swap might undo the first.
+            Self::SwapAttributes(_) if changed.attributes => {}
             Self::SwapAttributes(at) => {
-                others.is_swapped = true;
-                others.is_refused |= attributes(&mut fields[signers], |attributes| {
+                changed.attributes = true;
+                change_attributes(&mut fields[signers], |attributes| {
                     let len = attributes.len();
                     attributes.swap(usize::from(at) % len, (usize::from(at) + 1) % len);
                 });
             }
             Self::RepeatAttribute(at) => {
-                others.is_refused |= attributes(&mut fields[signers], |attributes| {
+                changed.attributes = true;
+                change_attributes(&mut fields[signers], |attributes| {
                     let at = usize::from(at) % attributes.len();
                     attributes.insert(at, attributes[at].clone());
                 });
             }
             Self::RepeatValue(at) => {
-                others.is_refused |= attributes(&mut fields[signers], |attributes| {
+                changed.attributes = true;
+                change_attributes(&mut fields[signers], |attributes| {
                     let at = usize::from(at) % attributes.len();
                     let values = inner(&mut inner(&mut attributes[at])[1]);
                     values.extend(values.first().cloned());
                 });
             }
-            Self::RetypeContent(_) if others.is_retyped => {}
             Self::RetypeContent(by) => {
-                let by = one_of(&TYPES, by).as_bytes();
+                changed.content_type = *one_of(&TYPES, by);
                 let at = place(fields, SEQUENCE).expect("content");
-                let new = primitive(OID, by);
-                let old = core::mem::replace(&mut inner(&mut fields[at])[0], new);
-                let is_same = matches!(old.contents, Contents::Bytes(bytes) if bytes == by);
-                others.is_refused |= !is_same;
-                others.is_retyped = true;
+                inner(&mut fields[at])[0] = primitive(OID, changed.content_type.as_bytes());
             }
             Self::RemoveDigests => {
                 inner(&mut fields[1]).clear();
-                others.is_refused = true;
+                changed.has_digests = false;
             }
             Self::AddNulls => {
+                changed.has_nulls = true;
                 for digest in inner(&mut fields[1]) {
                     let parts = inner(digest);
-                    // Those of SHA-2 may have one.
-                    if let [
-                        Element {
-                            contents: Contents::Bytes(oid),
-                            ..
-                        },
-                    ] = &**parts
-                        && let [_, _, _, _, _, _, _, _, end] = **oid
-                    {
-                        others.is_refused |= end > 3;
+                    if parts.len() == 1 {
                         parts.push(primitive(0x05, &[]));
                     }
                 }
             }
             Self::ManyAttributes(more) => {
-                others.is_refused |= attributes(&mut fields[signers], |attributes| {
+                changed.attributes = true;
+                change_attributes(&mut fields[signers], |attributes| {
                     for number in 0..=more {
                         let ends = [number >> 7 | 0x80, number & 0x7f];
                         let id = primitive(OID, &[&[0x2a, 0x86][..], &ends].concat());
@@ -1510,22 +1634,20 @@ impl SignedChange {
             }
             Self::RemoveSigners => {
                 inner(&mut fields[signers]).clear();
-                others.is_refused = true;
+                changed.has_signers = false;
             }
-            Self::Trail => others.is_refused = true,
+            // The byte is added once the message is encoded.
+            Self::Trail => {}
         }
     }
 }
 
-/// Changes the attributes of every signer who has some, if there is one.
-fn attributes(signers: &mut Element, change: impl Fn(&mut Vec<Element>)) -> bool {
-    let mut is_changed = false;
+/// Changes the attributes of every signer who has some.
+fn change_attributes(signers: &mut Element, change: impl Fn(&mut Vec<Element>)) {
     for signer in inner(signers) {
         let fields = inner(signer);
         if let Some(at) = (1..fields.len()).rfind(|at| fields[*at].tag == context(0)) {
             change(inner(&mut fields[at]));
-            is_changed = true;
         }
     }
-    is_changed
 }

@@ -3,27 +3,33 @@
 #![no_main]
 
 use std::net::IpAddr;
+use std::num::NonZeroU16;
 use std::time::{Duration, SystemTime};
 
 use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
-use fuzz::names::{Host, Name, Subject, Subtree, permits, permits_subject};
-use fuzz::pki::{FixedKey, PKI, VALID};
+use fuzz::names::{Constraints, Host, Name, Subject, Subtree};
+use fuzz::pki::{FixedKey, PKI, validity};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::pki_types::{ServerName, UnixTime};
+use pq_x509::x509_cert::ext::pkix::CrlDistributionPoints;
+use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::{
     AlternativeName, CertStatus, Certificate, CertificateBuilder, CertificateRequest,
     CertificateRevocationListBuilder, ChainValidator, CrlReason, IssueError, Issuer, OcspRequest,
-    OcspResponder, Purpose, RevocationPolicy, SignatureAlgorithm, SubjectKey, ValidationError,
-    Validity,
+    OcspResponder, Purpose, RequestError, RevocationPolicy, SignatureAlgorithm, SubjectKey,
+    ValidationError, Validity,
 };
 
 fuzz_target!(|input: Input<'_>| {
-    let mut names: Vec<AlternativeName> = input.names.iter().map(Name::name).collect();
-    if names.is_empty() {
-        names.push(Name::Dns(Host::Example).name());
-    }
+    let usual = [Name::Dns(Host::Example)];
+    let names = match &*input.names {
+        [] => &usual,
+        names => names,
+    };
+    let are_well_formed = names.iter().all(Name::is_well_formed);
+    let mut names: Vec<AlternativeName> = names.iter().map(Name::name).collect();
     // As certificates give them back.
     names.sort_by_key(|name| match name {
         AlternativeName::Dns(_) => 0,
@@ -31,11 +37,14 @@ fuzz_target!(|input: Input<'_>| {
         AlternativeName::Email(_) => 2,
         AlternativeName::Uri(_) => 3,
     });
-    let Some(request) = input.request(&names) else {
-        return;
+    let request = match input.request(&names) {
+        Ok(request) => request,
+        Err(error) => return assert!(!are_well_formed, "{error}"),
     };
-    let Some(ca) = input.ca() else {
-        return;
+    let constraints = Constraints::new(&input.permitted, &input.excluded);
+    let ca = match ca(&constraints) {
+        Ok(ca) => ca,
+        Err(error) => return assert!(!constraints.are_well_formed(), "{error}"),
     };
     let verified = request.verify().expect("its own signature");
     assert!(verified.alternative_names().eq(names.iter().cloned()));
@@ -50,14 +59,14 @@ fuzz_target!(|input: Input<'_>| {
     };
     let builder = match &input.url {
         Some(url) => {
-            let url = url.name().to_string();
+            let url = url.text();
             builder.revocation_list_url(&url).ocsp_url(url)
         }
         None => builder,
     };
     match ca.issue(builder, &verified) {
-        Ok(leaf) => input.check(&names, &ca, &leaf),
-        Err(error) => assert!(!error.to_string().is_empty()),
+        Ok(leaf) => input.check(&names, &constraints, &ca, &leaf),
+        Err(error) => assert!(!are_well_formed, "{error}"),
     }
 });
 
@@ -71,24 +80,54 @@ struct Input<'a> {
     serial_number: u8,
     purpose: Option<bool>,
     /// Where the list and the responder are.
-    url: Option<Name<'a>>,
+    url: Option<Url>,
     is_revoked: bool,
     /// By a list, or by an OCSP response.
     by_list: bool,
     other: Name<'a>,
 }
 
-fn validity() -> Validity {
-    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-    Validity::new(at(*VALID.start()), at(*VALID.end()))
+#[derive(Arbitrary, Debug)]
+struct Url {
+    host: UrlHost,
+    port: Option<NonZeroU16>,
+    has_path: bool,
+}
+
+#[derive(Arbitrary, Debug)]
+enum UrlHost {
+    Name,
+    Address,
+    Address6,
+}
+
+impl Url {
+    fn text(&self) -> String {
+        let host = match self.host {
+            UrlHost::Name => "example.org",
+            UrlHost::Address => "192.0.2.1",
+            UrlHost::Address6 => "[2001:db8::1]",
+        };
+        let port = self.port.map_or(String::new(), |port| format!(":{port}"));
+        let path = if self.has_path { "/a%20b" } else { "" };
+        format!("http://{host}{port}{path}")
+    }
 }
 
 /// In seconds since 1970.
 const NOW: u64 = 2_000_000_000;
 
+fn ca(constraints: &Constraints<'_>) -> Result<Issuer<FixedKey>, IssueError> {
+    let builder = CertificateBuilder::ca("CA")
+        .validity(validity())
+        .serial_number(&[1]);
+    let key = FixedKey::new(SignatureAlgorithm::MlDsa44, 30);
+    PKI.root.issue_ca(constraints.of(builder), key)
+}
+
 impl Input<'_> {
     /// A request for these names, as it comes out of its encoding.
-    fn request(&self, names: &[AlternativeName]) -> Option<CertificateRequest> {
+    fn request(&self, names: &[AlternativeName]) -> Result<CertificateRequest, RequestError> {
         let mut builder = CertificateRequest::builder();
         if let Some(name) = self.subject.as_ref().and_then(Subject::name) {
             builder = builder.subject(name);
@@ -96,13 +135,7 @@ impl Input<'_> {
         for name in names {
             builder = builder.alternative_name(name.clone());
         }
-        let request = match builder.sign(&PKI.server_key) {
-            Ok(request) => request,
-            Err(error) => {
-                assert!(!error.to_string().is_empty());
-                return None;
-            }
-        };
+        let request = builder.sign(&PKI.server_key)?;
         let changed = self.request.of(request.to_der());
         if changed != request.to_der()
             && let Ok(changed) = CertificateRequest::from_der(&changed)
@@ -116,31 +149,21 @@ impl Input<'_> {
                 .all(|it| it.rule.severity() != Severity::Error),
             "{findings:?}"
         );
-        Some(CertificateRequest::from_der(request.to_der()).expect("what was made"))
+        Ok(CertificateRequest::from_der(request.to_der()).expect("what was made"))
     }
 
-    fn ca(&self) -> Option<Issuer<FixedKey>> {
-        let builder = CertificateBuilder::ca("CA")
-            .validity(validity())
-            .serial_number(&[1]);
-        let permitted = self.permitted.iter();
-        let builder = permitted.fold(builder, |builder, subtree| subtree.permit(builder));
-        let excluded = self.excluded.iter();
-        let builder = excluded.fold(builder, |builder, subtree| subtree.exclude(builder));
-        let key = FixedKey::new(SignatureAlgorithm::MlDsa44, 30);
-        match PKI.root.issue_ca(builder, key) {
-            Ok(ca) => Some(ca),
-            Err(error) => {
-                assert!(!error.to_string().is_empty());
-                None
-            }
-        }
-    }
-
-    fn check(&self, names: &[AlternativeName], ca: &Issuer<FixedKey>, leaf: &Certificate) {
+    fn check(
+        &self,
+        names: &[AlternativeName],
+        constraints: &Constraints<'_>,
+        ca: &Issuer<FixedKey>,
+        leaf: &Certificate,
+    ) {
         assert!(leaf.alternative_names().eq(names.iter().cloned()));
         assert_eq!(leaf.spki(), PKI.server_key.spki());
-        assert_eq!(leaf.ocsp_urls().len(), usize::from(self.url.is_some()));
+        let url: Vec<_> = self.url.iter().map(Url::text).collect();
+        assert_eq!(leaf.ocsp_urls(), url);
+        assert_eq!(list_urls(leaf), url);
         for finding in lint(Kind::Certificate, leaf.der()) {
             assert!(finding.rule.severity() != Severity::Error, "{finding:?}");
             assert!(!finding.what.contains('\n') && !finding.rule.name().is_empty());
@@ -159,10 +182,9 @@ impl Input<'_> {
             Ok(_) => assert!(names.iter().all(|it| ca.certificate().permits_name(it))),
             Err(error) => assert_eq!(*error, ValidationError::NameConstraintViolation),
         }
-        let are_permitted = |it: &AlternativeName| permits(&self.permitted, &self.excluded, it);
-        let is_expected = names.iter().all(are_permitted)
-            && (self.subject.as_ref().filter(|it| it.name().is_some()))
-                .is_none_or(|it| permits_subject(&self.permitted, &self.excluded, it));
+        let subject = self.subject.as_ref().filter(|it| it.name().is_some());
+        let is_expected = names.iter().all(|it| constraints.permit(it))
+            && subject.is_none_or(|it| constraints.permit_subject(it));
         assert_eq!(valid.is_ok(), is_expected, "{}", leaf.describe_subject());
         let is_for = |name: &AlternativeName| match name {
             AlternativeName::Dns(name) => {
@@ -190,15 +212,16 @@ impl Input<'_> {
             }
         }
         let other = self.other.name();
-        if let Some(Ok(_)) = is_for(&other) {
-            assert!(is_among(&other, names), "{other}");
+        if let Some(result) = is_for(&other) {
+            let is_expected = valid.is_ok() && is_among(&other, names);
+            assert_eq!(result.is_ok(), is_expected, "{other}: {result:?}");
         }
         if valid.is_ok() {
             self.revoke(ca, leaf, &validator, purpose);
         }
     }
 
-    /// A list, or a response, says of the leaf what it is to say.
+    /// Who is revoked, by a list or a response, is refused, and nobody else.
     fn revoke(
         &self,
         ca: &Issuer<FixedKey>,
@@ -248,6 +271,23 @@ impl Input<'_> {
     }
 }
 
+/// Where a certificate says that the list is.
+fn list_urls(certificate: &Certificate) -> Vec<String> {
+    let tbs = certificate.parsed().tbs_certificate();
+    let points = tbs.get_extension::<CrlDistributionPoints>();
+    let points = points.expect("what was made").map(|(_, points)| points.0);
+    let names = points.into_iter().flatten().map(|it| it.distribution_point);
+    let names = names.map(|name| match name {
+        Some(DistributionPointName::FullName(names)) => names,
+        other => panic!("{other:?}"),
+    });
+    let text = |name: GeneralName| match name {
+        GeneralName::UniformResourceIdentifier(url) => url.to_string(),
+        other => panic!("{other:?}"),
+    };
+    names.flatten().map(text).collect()
+}
+
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// Whether a certificate with these names is for this one: by a wildcard perhaps, and where cases don't matter.
@@ -263,7 +303,10 @@ fn is_among(name: &AlternativeName, names: &[AlternativeName]) -> bool {
             name.parse::<IpAddr>().is_ok_and(|name| *one == name)
         }
         (AlternativeName::Email(one), AlternativeName::Email(name)) => {
-            one.eq_ignore_ascii_case(name)
+            let [one, name] = [one, name].map(|it| it.rsplit_once('@'));
+            one.zip(name).is_some_and(|((one, host), (name, other))| {
+                one == name && host.eq_ignore_ascii_case(other)
+            })
         }
         (one, name) => one == name,
     };

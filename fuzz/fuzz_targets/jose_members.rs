@@ -1,5 +1,5 @@
-//! JSON and CBOR that are made of any members, and signed as they are: what is taken is what a model of the rules
-//! takes, for the reasons that it has, and says what was put in.
+//! JSON and CBOR of any members, with valid signatures: readers take what a model of the rules takes, refuse the rest
+//! for the reasons that it gives, and read what was put in.
 #![no_main]
 
 use core::time::Duration;
@@ -15,7 +15,7 @@ use pq_jose::jwk::{Jwk, JwkSet, PrivateJwk};
 use pq_jose::jws::{Header, Jws, JwsError, Message};
 use pq_jose::jwt::{Claims, JwtError, Policy, further_claims};
 use pq_x509::pki_types::UnixTime;
-use pq_x509::{SignatureAlgorithm, Signer};
+use pq_x509::{SignatureAlgorithm, Signer, VerifyingKey};
 
 fuzz_target!(|input: Input<'_>| match input {
     Input::Key(key) => key.check(),
@@ -41,7 +41,7 @@ enum Input<'a> {
     Made(Made<'a>),
 }
 
-/// Keys of each algorithm, of the first one two.
+/// Two keys of ML-DSA-44, and one of each other algorithm.
 static KEYS: LazyLock<[FixedKey; 4]> = LazyLock::new(|| {
     let mut number = 0;
     [
@@ -56,6 +56,7 @@ static KEYS: LazyLock<[FixedKey; 4]> = LazyLock::new(|| {
     })
 });
 
+/// The algorithms of [`KEYS`].
 const ALGORITHMS: [Algorithm; 4] = [
     Algorithm::MlDsa44,
     Algorithm::MlDsa44,
@@ -63,18 +64,37 @@ const ALGORITHMS: [Algorithm; 4] = [
     Algorithm::MlDsa87,
 ];
 
-/// The same in base64url.
+/// What [`ALGORITHMS`] are called in JOSE and COSE (RFC 9964, section 5).
+const ALGORITHM_NAMES: [&str; 4] = ["ML-DSA-44", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
+const COSE_NUMBERS: [i64; 4] = [-48, -48, -49, -50];
+
+/// The public halves of [`KEYS`] in base64url.
 static PUBLIC: LazyLock<[String; 4]> = LazyLock::new(|| {
     KEYS.each_ref()
         .map(|key| base64url(key.0.verifying_key().as_bytes()))
 });
 
+/// The place of one of [`KEYS`].
 fn index(of: u8) -> usize {
-    usize::from(of) % KEYS.len()
+    usize::from(of) % ALGORITHMS.len()
+}
+
+fn one_of<T: Copy>(all: &[T], index: u8) -> T {
+    all[usize::from(index) % all.len()]
 }
 
 fn seed(of: u8) -> [u8; 32] {
     [index(of) as u8 + 1; 32]
+}
+
+/// Checks that no seed is in a text, in any encoding.
+fn check_secrecy(text: &str, of: u8) {
+    let seed = seed(of);
+    let list = format!("{seed:?}");
+    let hex: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
+    for secret in [list.trim_matches(['[', ']']), &hex, &base64url(&seed)] {
+        assert!(!text.contains(secret));
+    }
 }
 
 fn base64url(bytes: &[u8]) -> String {
@@ -98,7 +118,7 @@ fn now() -> UnixTime {
     UnixTime::since_unix_epoch(NOW)
 }
 
-/// A name or a text.
+/// A text: a known name or value, or any other.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Word<'a> {
     Name(u8),
@@ -155,8 +175,8 @@ const VALUES: [&str; 16] = [
 impl<'a> Word<'a> {
     fn text(self) -> &'a str {
         match self {
-            Self::Name(name) => NAMES[usize::from(name) % NAMES.len()],
-            Self::Value(value) => VALUES[usize::from(value) % VALUES.len()],
+            Self::Name(name) => one_of(&NAMES, name),
+            Self::Value(value) => one_of(&VALUES, value),
             Self::Other(text) => text,
         }
     }
@@ -190,7 +210,7 @@ enum Number {
     Large,
 }
 
-/// A member that is added, or has another one's place.
+/// A member that is added, or replaces the one of its name.
 #[derive(Arbitrary, Clone, Debug)]
 struct Member<'a> {
     replaces: bool,
@@ -199,7 +219,7 @@ struct Member<'a> {
     value: Json<'a>,
 }
 
-/// What no reader takes.
+/// JSON that no reader takes.
 const MALFORMED: [&str; 12] = [
     "01",
     "1.",
@@ -230,7 +250,7 @@ impl Number {
         }
     }
 
-    /// The second in which it is, and that in which it has come.
+    /// Its whole seconds, rounded down and up.
     fn time(self) -> Option<(u64, u64)> {
         let text = self.text();
         if let Ok(seconds) = text.parse() {
@@ -272,7 +292,7 @@ impl Json<'_> {
                 text.extend(vec![']'; usize::from(*depth)]);
             }
             Self::Malformed(which) => {
-                text.push_str(MALFORMED[usize::from(*which) % MALFORMED.len()]);
+                text.push_str(one_of(&MALFORMED, *which));
             }
         }
     }
@@ -283,7 +303,7 @@ impl Json<'_> {
         text
     }
 
-    /// Whether a reader takes it, whatever it is, this deep in others.
+    /// Whether readers take it as a value of any kind, at this depth.
     fn is_sound(&self, depth: usize) -> bool {
         match self {
             Self::Malformed(_) => false,
@@ -353,14 +373,14 @@ fn member<'a>(name: &'a str, value: Json<'a>) -> Member<'a> {
     }
 }
 
-/// These members with changes to them.
+/// The members after these changes.
 fn with<'a>(mut members: Vec<Member<'a>>, changes: &[Member<'a>]) -> Vec<Member<'a>> {
     for change in changes {
         let name = change.name.text();
         let mut there = members.iter_mut();
         match there.find(|it| change.replaces && it.name.text() == name) {
             Some(member) => *member = change.clone(),
-            // So it stands before some and after others.
+            // Before some members and after others, but always at the same place.
             None => members.insert(name.len() % (members.len() + 1), change.clone()),
         }
     }
@@ -372,7 +392,7 @@ fn get<'m, 'a>(members: &'m [Member<'a>], name: &str) -> Option<&'m Json<'a>> {
     member.map(|it| &it.value)
 }
 
-/// Whether what has this name, if anything, is a text.
+/// Whether the member of this name is a text, or absent.
 fn may_be_text(members: &[Member<'_>], name: &str) -> bool {
     get(members, name).is_none_or(|it| it.text().is_some())
 }
@@ -390,11 +410,11 @@ struct AnyKey<'a> {
     without: Option<u8>,
 }
 
-/// What a key is to its readers.
+/// What readers make of a key.
 #[derive(Debug, Eq, PartialEq)]
 enum Class {
     Good(usize, Option<String>),
-    /// Of another kind, or for other things.
+    /// Of another kind, or for another use: sets pass over it.
     Foreign,
     Bad,
 }
@@ -405,7 +425,7 @@ impl<'a> AnyKey<'a> {
             member("kty", Json::Text(Word::Other("AKP"))),
             member(
                 "alg",
-                Json::Text(Word::Other(ALGORITHMS[index(self.of)].name())),
+                Json::Text(Word::Other(one_of(&ALGORITHM_NAMES, self.of))),
             ),
             member("pub", Json::Public(self.of)),
         ];
@@ -428,6 +448,15 @@ impl<'a> AnyKey<'a> {
         let members = self.members();
         let text = Json::Object(members.clone()).to_text();
         let is_sound = Json::Object(members.clone()).is_sound(0);
+        // Errors may show what is in other members than `priv`.
+        let own_seed = base64url(&seed(self.of));
+        let is_secret = (members.iter())
+            .all(|it| it.name.text() == "priv" || !it.value.to_text().contains(&own_seed));
+        let check_error = |text: &str| {
+            if is_secret {
+                check_secrecy(text, self.of);
+            }
+        };
         let expected = match is_sound {
             true => classify(&members, false),
             false => Class::Bad,
@@ -448,7 +477,7 @@ impl<'a> AnyKey<'a> {
             }
             Err(error) => {
                 assert!(!matches!(expected, Class::Good(..)), "{error}");
-                assert!(!error.to_string().contains(&base64url(&seed(self.of))));
+                check_error(&error.to_string());
             }
         }
         let expected = match is_sound {
@@ -476,24 +505,29 @@ impl<'a> AnyKey<'a> {
                         .into_payload(),
                     b"a"
                 );
-                assert!(!format!("{key:?}").contains(&format!("{:?}", &seed(self.of)[..4])));
+                check_secrecy(&format!("{key:?}"), self.of);
             }
-            Err(error) => assert!(!matches!(expected, Class::Good(..)), "{error}"),
+            Err(error) => {
+                assert!(!matches!(expected, Class::Good(..)), "{error}");
+                check_error(&error.to_string());
+            }
         }
     }
 }
 
 /// Which of [`KEYS`] it is.
 fn of_key(key: &Jwk) -> usize {
-    let of = KEYS
-        .iter()
-        .position(|it| it.0.verifying_key() == key.verifying_key());
+    of_verifying_key(key.verifying_key(), key.algorithm())
+}
+
+fn of_verifying_key(key: &VerifyingKey, algorithm: Algorithm) -> usize {
+    let of = KEYS.iter().position(|it| it.0.verifying_key() == key);
     let of = of.expect("no other key");
-    assert_eq!(key.algorithm(), ALGORITHMS[of]);
+    assert_eq!(algorithm, ALGORITHMS[of]);
     of
 }
 
-/// What members are as a private or a public key.
+/// What readers of private or of public keys make of these members.
 fn classify(members: &[Member<'_>], is_private: bool) -> Class {
     let Some(kty) = get(members, "kty").and_then(Json::text) else {
         return Class::Bad;
@@ -507,7 +541,7 @@ fn classify(members: &[Member<'_>], is_private: bool) -> Class {
     let Some(alg) = get(members, "alg").and_then(Json::text) else {
         return Class::Bad;
     };
-    if !ALGORITHMS.iter().any(|it| it.name() == alg) {
+    if !ALGORITHM_NAMES.contains(&&*alg) {
         return Class::Foreign;
     }
     let texts = ["pub", "priv", "kid", "use"];
@@ -515,7 +549,7 @@ fn classify(members: &[Member<'_>], is_private: bool) -> Class {
     if !texts.iter().all(|name| may_be_text(members, name)) || operations == Some(None) {
         return Class::Bad;
     }
-    // Of secrets there are no copies, as of what has escapes in it.
+    // `pub` and `priv` are read without a copy, so they may not have escapes.
     let is_plain = |name| match get(members, name) {
         Some(Json::Escaped(word)) => word.text().is_empty(),
         Some(Json::Text(word)) => !word.text().contains(|it| matches!(it, '"' | '\\' | ..=' ')),
@@ -526,9 +560,9 @@ fn classify(members: &[Member<'_>], is_private: bool) -> Class {
         return Class::Bad;
     }
     let operation = if is_private { "sign" } else { "verify" };
-    let is_for_others = |name, of: &dyn Fn(&Json<'_>) -> bool| get(members, name).is_some_and(of);
-    if is_for_others("use", &|it| it.text().as_deref() != Some("sig"))
-        || is_for_others("key_ops", &|it| {
+    let has = |name, which: &dyn Fn(&Json<'_>) -> bool| get(members, name).is_some_and(which);
+    if has("use", &|it| it.text().as_deref() != Some("sig"))
+        || has("key_ops", &|it| {
             !it.texts()
                 .unwrap_or_default()
                 .iter()
@@ -538,7 +572,7 @@ fn classify(members: &[Member<'_>], is_private: bool) -> Class {
         return Class::Foreign;
     }
     match get(members, "pub") {
-        Some(Json::Public(of)) if ALGORITHMS[index(*of)].name() == alg => {
+        Some(Json::Public(of)) if one_of(&ALGORITHM_NAMES, *of) == alg => {
             let is_own = |it: &Json<'_>| matches!(it, Json::Seed(own) if index(*own) == index(*of));
             match private.is_none_or(is_own) {
                 true => Class::Good(index(*of), get(members, "kid").and_then(Json::text)),
@@ -582,11 +616,11 @@ fn check_set(keys: &[AnyKey<'_>], members: &[Member<'_>]) {
     }
 }
 
-/// Keys to verify by, with names.
+/// Keys to verify by, with their key identifiers.
 #[derive(Arbitrary, Debug)]
 struct AnyTrusted<'a> {
     keys: Vec<(u8, Option<Word<'a>>)>,
-    /// The signer's is not among them but by chance.
+    /// The signer's key is not added to them.
     without_signer: bool,
     signer: Option<Word<'a>>,
 }
@@ -603,7 +637,7 @@ impl<'a> AnyTrusted<'a> {
     }
 }
 
-/// A signature, which is none where nobody would find out.
+/// A signature; zeros, which take no time, where no trusted key would verify it.
 fn sign(of: u8, message: &[u8], is_damaged: bool, trusted: &Trusted<'_>) -> Vec<u8> {
     let key = &KEYS[index(of)];
     if !trusted.iter().any(|(it, _)| index(*it) == index(of)) {
@@ -628,7 +662,7 @@ fn jwks(trusted: &Trusted<'_>) -> JwkSet {
     keys.collect()
 }
 
-/// What keeps these keys from verifying a signature of one of them.
+/// Why none of the trusted keys verifies a signature.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum NoKey {
     None,
@@ -637,7 +671,8 @@ enum NoKey {
     Invalid,
 }
 
-/// Finds the key that made a signature, which says by which algorithm and key it is.
+/// The place of the trusted key that verifies a signature with this key identifier and algorithm, made by `signer`,
+/// which is `None` for an invalid one.
 fn find(
     trusted: &Trusted<'_>,
     kid: Option<&[u8]>,
@@ -655,7 +690,7 @@ fn find(
             _ => true,
         });
     let named: Vec<_> = named.collect();
-    let fit = |of: u8| Some(ALGORITHMS[index(of)]) == algorithm;
+    let fit = |of: u8| Some(one_of(&ALGORITHMS, of)) == algorithm;
     match named
         .iter()
         .find(|(_, (of, _))| fit(*of) && Some(index(*of)) == signer)
@@ -668,7 +703,8 @@ fn find(
 }
 
 fn algorithm_named(name: &str) -> Option<Algorithm> {
-    Algorithm::ALL.iter().copied().find(|it| it.name() == name)
+    let at = ALGORITHM_NAMES.iter().position(|it| *it == name)?;
+    Some(ALGORITHMS[at])
 }
 
 // Signatures.
@@ -702,7 +738,7 @@ struct AnySignature<'a> {
 
 impl<'a> AnySignature<'a> {
     fn protected(&self) -> Vec<Member<'a>> {
-        let name = Json::Text(Word::Other(ALGORITHMS[index(self.of)].name()));
+        let name = Json::Text(Word::Other(one_of(&ALGORITHM_NAMES, self.of)));
         let name = self.algorithm.map_or(name, Json::Text);
         let mut own = vec![member("alg", name)];
         own.extend(self.kid.map(|kid| member("kid", Json::Text(kid))));
@@ -740,7 +776,7 @@ impl<'a> AnySignature<'a> {
         is_read
     }
 
-    /// The place of the key that it is valid by.
+    /// The place of the key that verifies it; `is_content` says whether the content is what was signed.
     fn verify(&self, form: Form, trusted: &Trusted<'_>, is_content: bool) -> Result<usize, NoKey> {
         let protected = self.protected();
         let unprotected = self.unprotected.iter().filter(|_| form != Form::Compact);
@@ -801,8 +837,9 @@ impl AnySignatures<'_> {
         };
         let is_json = form != Form::Compact;
         const OWN: [&str; 5] = ["payload", "protected", "header", "signature", "signatures"];
-        // What it means then is for the readers to say, but nothing that nobody signed.
-        let is_open = is_json && self.members.iter().any(|it| OWN.contains(&it.name.text()));
+        // The model doesn't say what these mean when they are changed, only that what comes out was signed.
+        let is_unpredictable =
+            is_json && self.members.iter().any(|it| OWN.contains(&it.name.text()));
         let is_read = (!is_json || Json::Object(members).is_sound(0))
             && (1..=16).contains(&signatures.len())
             && signatures.iter().all(|it| it.is_read(form));
@@ -812,10 +849,10 @@ impl AnySignatures<'_> {
         };
         let jws = match jws {
             Ok(jws) => jws,
-            Err(error) => return assert!(!is_read || is_open, "{error}"),
+            Err(error) => return assert!(!is_read || is_unpredictable, "{error}"),
         };
-        assert!(is_read || is_open);
-        assert!(is_open || jws.unverified_headers().count() == signatures.len());
+        assert!(is_read || is_unpredictable);
+        assert!(is_unpredictable || jws.unverified_headers().count() == signatures.len());
 
         let keys = jwks(&trusted);
         let is_there = !self.is_detached || !is_json;
@@ -829,13 +866,13 @@ impl AnySignatures<'_> {
             Ok(verified) => {
                 assert_eq!(
                     verified.payload(),
-                    if self.is_detached && !is_open {
+                    if self.is_detached && !is_unpredictable {
                         &[]
                     } else {
                         self.content
                     }
                 );
-                if !is_open {
+                if !is_unpredictable {
                     assert!(is_there);
                     let places = verified
                         .signatures()
@@ -847,7 +884,7 @@ impl AnySignatures<'_> {
                     }
                 }
             }
-            Err(error) if is_open => drop(error.to_string()),
+            Err(error) if is_unpredictable => drop(error.to_string()),
             Err(JwsError::Detached) => assert!(!is_there),
             Err(error) => {
                 let refusal = expected.iter().find_map(|it| it.err());
@@ -855,7 +892,7 @@ impl AnySignatures<'_> {
             }
         }
         match jws.verify_any(&keys) {
-            _ if is_open => {}
+            _ if is_unpredictable => {}
             Ok(verified) => {
                 let valid = expected.iter().filter(|it| it.is_ok()).count();
                 assert_eq!(verified.signatures().len(), valid);
@@ -864,7 +901,7 @@ impl AnySignatures<'_> {
         }
         let expected = expect(self.content);
         match jws.verify_detached(self.content, &keys) {
-            _ if is_open => {}
+            _ if is_unpredictable => {}
             Ok(verified) => {
                 assert!(self.is_detached || self.content.is_empty());
                 let places = verified.iter().map(|it| Ok(place(&keys, it.key())));
@@ -897,7 +934,7 @@ fn no_key(error: &JwsError) -> NoKey {
     }
 }
 
-/// A header that was read says what was signed.
+/// Checks that a header that was read says what was signed.
 fn check_header(members: &[Member<'_>], header: &Header) {
     let text = |name| get(members, name).and_then(Json::text);
     assert_eq!(header.kid().map(Into::into), text("kid"));
@@ -918,7 +955,7 @@ struct AnyToken<'a> {
     of: u8,
     kid: Option<Word<'a>>,
     token_type: Option<Word<'a>>,
-    /// Whether the policy takes this issuer, this subject and this type.
+    /// Whether the policy is made to take the token's issuer, subject and type.
     takes: [bool; 3],
     header: Vec<Member<'a>>,
     claims: AnyClaims<'a>,
@@ -940,7 +977,7 @@ struct AnyClaims<'a> {
 
 #[derive(Arbitrary, Clone, Debug)]
 struct AnyPolicy<'a> {
-    /// Any one without.
+    /// `None` takes any issuer.
     issuer: Option<Word<'a>>,
     audiences: Option<[Word<'a>; 2]>,
     subject: Option<Word<'a>>,
@@ -1050,7 +1087,7 @@ impl AnyToken<'_> {
             }
             Err(error) => assert!(faults.contains(&fault(&error)), "{error}: {faults:?}"),
         }
-        // The application's own claims are of the type that it asks for.
+        // Further claims must be of the type that the application asks for.
         let are_texts = is_sound && claims.iter().all(|it| it.value.text().is_some());
         type Texts = BTreeMap<String, String>;
         let texts = further_claims::<Texts>(text.as_bytes());
@@ -1063,7 +1100,7 @@ impl AnyToken<'_> {
     }
 }
 
-/// Whom claims are for; `None` if they can't say so.
+/// Whom claims are for; `None` if `aud` is malformed.
 fn audience(claims: &[Member<'_>]) -> Option<Vec<String>> {
     match get(claims, "aud") {
         None => Some(Vec::new()),
@@ -1119,7 +1156,7 @@ impl AnyPolicy<'_> {
         }
     }
 
-    /// All that is wrong with a token's header.
+    /// Notes all that is wrong with a token's header.
     fn judge_header(&self, header: &[Member<'_>], faults: &mut Vec<Fault>) {
         let short = |type_: &str| {
             let lower = type_.to_ascii_lowercase();
@@ -1146,7 +1183,7 @@ impl AnyPolicy<'_> {
         note(is_other, Fault::Type);
     }
 
-    /// The same of its claims.
+    /// Notes all that is wrong with a token's claims.
     fn judge(&self, claims: &[Member<'_>], faults: &mut Vec<Fault>) {
         let mut note = |is_wrong: bool, fault| {
             if is_wrong {
@@ -1200,9 +1237,9 @@ impl AnyPolicy<'_> {
     }
 }
 
-// What this crate makes.
+// What pq-jose itself makes.
 
-/// A signature of every form, and a token, with headers and claims by the methods for them.
+/// A signature in one of the forms and a token, both made and read by pq-jose.
 #[derive(Arbitrary, Debug)]
 struct Made<'a> {
     of: u8,
@@ -1243,7 +1280,7 @@ impl Made<'_> {
         assert_eq!(read.kid(), header.kid());
         assert_eq!(read.media_type(), header.media_type());
         assert_eq!(read.content_type(), header.content_type());
-        // By another key it is another's header.
+        // The general form has a signature by another key, too.
         assert_eq!(jws.verify(&public).is_ok(), self.form != Form::General);
         let again = message.to_compact(read, other).expect("a signature");
         assert!(
@@ -1283,11 +1320,11 @@ impl Made<'_> {
 
 #[derive(Arbitrary, Clone, Debug)]
 enum Cbor<'a> {
-    /// What headers and keys have, or something else.
+    /// One of [`LABELS`].
     Label(u8),
     Number(i8),
     Wide(i64),
-    /// Beyond what labels are.
+    /// A number too large for a label.
     Huge {
         is_negative: bool,
     },
@@ -1305,7 +1342,7 @@ enum Cbor<'a> {
     Malformed(u8),
 }
 
-/// What nobody takes: other than the shortest, indefinite, and what COSE has no use for.
+/// CBOR that no reader takes: not in the shortest form, of indefinite length, or of no use to COSE.
 const MALFORMED_CBOR: [&[u8]; 10] = [
     &[0x18, 1],
     &[0x19, 0, 1],
@@ -1368,7 +1405,7 @@ impl<'a> Cbor<'a> {
             }
             Self::Seed(of) => write_string(2, &seed(*of), bytes),
             Self::Malformed(which) => {
-                bytes.extend(MALFORMED_CBOR[usize::from(*which) % MALFORMED_CBOR.len()]);
+                bytes.extend(one_of(&MALFORMED_CBOR, *which));
             }
             Self::Label(_) | Self::Number(_) | Self::Wide(_) | Self::Algorithm(_) => {
                 let number = self.number().expect("a number");
@@ -1388,11 +1425,11 @@ impl<'a> Cbor<'a> {
 
     fn number(&self) -> Option<i64> {
         match self {
-            Self::Label(which) => Some(LABELS[usize::from(*which) % LABELS.len()]),
+            Self::Label(which) => Some(one_of(&LABELS, *which)),
             Self::Number(number) => Some((*number).into()),
             Self::Wide(number) => Some(*number),
             Self::Deep(0) => Some(0),
-            Self::Algorithm(of) => Some(ALGORITHMS[index(*of)].cose_number()),
+            Self::Algorithm(of) => Some(one_of(&COSE_NUMBERS, *of)),
             _ => None,
         }
     }
@@ -1410,7 +1447,7 @@ impl<'a> Cbor<'a> {
         self.number().is_some() || matches!(self, Self::Text(_))
     }
 
-    /// Whether it is passed over, this deep in others.
+    /// Whether readers pass over it, at this depth.
     fn is_sound(&self, depth: usize) -> bool {
         let deeper = depth < MAX_CBOR_DEPTH;
         match self {
@@ -1437,7 +1474,7 @@ fn write_string(major: u8, string: &[u8], bytes: &mut Vec<u8>) {
     bytes.extend(string);
 }
 
-/// A parameter that is added, or has another one's place.
+/// A parameter that is added, or replaces the one of its label.
 #[derive(Arbitrary, Clone, Debug)]
 struct Parameter<'a> {
     replaces: bool,
@@ -1478,7 +1515,7 @@ fn parameter<'p, 'a>(all: &'p Parameters<'a>, number: i64) -> Option<&'p Cbor<'a
     found.map(|(_, value)| value)
 }
 
-/// Whether all labels are some, each there once, and what has other numbers than these can be passed over.
+/// Whether all labels are integers or texts and there once, and readers can pass over the values of unknown ones.
 fn are_labels(all: &Parameters<'_>, known: &[i64]) -> bool {
     let mut labels = BTreeSet::new();
     all.iter().all(|(label, value)| {
@@ -1549,15 +1586,19 @@ impl AnyCoseKey<'_> {
                 let written = key.to_cbor().expect("a key with a seed");
                 assert!(CosePrivateKey::from_cbor(&written).is_ok());
                 let key = key.with_kid(b"1");
+                check_secrecy(&format!("{key:?}"), self.of);
                 let message = Sign1::new().sign(b"a", Some(b"1"), &key).expect("a key");
                 let verified = Sign1::new().verify(&message, key.public());
                 assert_eq!(verified.expect("a signature").payload(), b"a");
             }
-            Err(error) => assert_eq!(expect(true), None, "{error}"),
+            Err(error) => {
+                assert_eq!(expect(true), None, "{error}");
+                check_secrecy(&error.to_string(), self.of);
+            }
         }
     }
 
-    /// Which key it is to be, and its identifier.
+    /// Which of [`KEYS`] readers must find, and its identifier.
     fn expected(&self, all: &Parameters<'_>, is_private: bool) -> Option<(usize, Option<Vec<u8>>)> {
         let is = |number| parameter(all, number);
         if self.rest.is_some() || !are_labels(all, &[1, 2, 3, 4, -1, -2]) {
@@ -1584,20 +1625,14 @@ impl AnyCoseKey<'_> {
             None => !is_private,
             Some(private) => is_private && private? == seed(of as u8),
         };
-        let is_right = is(1)?.number() == Some(7)
-            && is(3)?.number() == Some(ALGORITHMS[of].cose_number())
-            && own_seed;
+        let is_right =
+            is(1)?.number() == Some(7) && is(3)?.number() == Some(COSE_NUMBERS[of]) && own_seed;
         is_right.then_some((of, kid))
     }
 }
 
 fn of_cose_key(key: &CoseKey) -> usize {
-    let of = KEYS
-        .iter()
-        .position(|it| it.0.verifying_key() == key.verifying_key());
-    let of = of.expect("no other key");
-    assert_eq!(key.algorithm(), ALGORITHMS[of]);
-    of
+    of_verifying_key(key.verifying_key(), key.algorithm())
 }
 
 #[derive(Arbitrary, Debug)]
@@ -1615,7 +1650,7 @@ struct AnySign1<'a> {
     flaw: Option<Flaw>,
 }
 
-/// What is wrong with all of it.
+/// What is wrong with a whole message.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Flaw {
     Tag(u8),
@@ -1626,14 +1661,9 @@ enum Flaw {
 }
 
 impl AnySign1<'_> {
-    fn has(&self, is_flaw: impl Fn(Flaw) -> bool) -> bool {
-        self.flaw.is_some_and(is_flaw)
-    }
-
     fn check(&self) {
-        let is_damaged = self.has(|it| matches!(it, Flaw::Damage));
-        let is_other_data = self.has(|it| matches!(it, Flaw::OtherData));
-        let without_protected = self.has(|it| matches!(it, Flaw::NoProtected));
+        let is_damaged = matches!(self.flaw, Some(Flaw::Damage));
+        let is_other_data = matches!(self.flaw, Some(Flaw::OtherData));
         let rest = match self.flaw {
             Some(Flaw::Rest(rest)) => Some(rest),
             _ => None,
@@ -1647,11 +1677,14 @@ impl AnySign1<'_> {
                 false => others.push(kid),
             }
         }
-        let protected = with_parameters(own, &self.protected);
         let unprotected = with_parameters(others, &self.unprotected);
-        let header = match without_protected {
-            true => Vec::new(),
-            false => Cbor::Map(protected.clone()).to_bytes(),
+        let (protected, header) = match self.flaw {
+            Some(Flaw::NoProtected) => (Vec::new(), Vec::new()),
+            _ => {
+                let protected = with_parameters(own, &self.protected);
+                let header = Cbor::Map(protected.clone()).to_bytes();
+                (protected, header)
+            }
         };
         let to_sign = Cbor::Array(vec![
             Cbor::Text(Word::Other("Signature1")),
@@ -1690,8 +1723,9 @@ impl AnySign1<'_> {
         if self.is_untagged {
             sign1 = sign1.untagged();
         }
-        let expected = self.expected(&protected, &unprotected, &trusted);
+        let signer = (!is_damaged && !is_other_data).then_some(index(self.of));
         let has_tag = tag == (!self.is_untagged).then_some(18);
+        let expected = expected_of(&protected, &unprotected, &trusted, signer);
         let expected = expected.filter(|_| has_tag && rest.is_none());
         let keys: Vec<CoseKey> = (trusted.iter())
             .map(|(of, kid)| {
@@ -1736,41 +1770,36 @@ impl AnySign1<'_> {
             }
         }
     }
+}
 
-    /// What comes of it; `None` if it is no such message.
-    fn expected(
-        &self,
-        protected: &Parameters<'_>,
-        unprotected: &Parameters<'_>,
-        trusted: &Trusted<'_>,
-    ) -> Option<Result<usize, NoKey>> {
-        let without_protected = self.has(|it| matches!(it, Flaw::NoProtected));
-        let is_intact = !self.has(|it| matches!(it, Flaw::Damage | Flaw::OtherData));
-        let none = Vec::new();
-        let protected = if without_protected { &none } else { protected };
-        let labels: BTreeSet<_> = protected
-            .iter()
-            .map(|(label, _)| label.to_bytes())
-            .collect();
-        let is_shared = |(label, _): &(Cbor<'_>, Cbor<'_>)| labels.contains(&label.to_bytes());
-        let has = |number| parameter(unprotected, number).is_some();
-        if !are_labels(protected, &[1, 4])
-            || !are_labels(unprotected, &[4])
-            || parameter(protected, 2).is_some()
-            || has(1)
-            || has(2)
-            || unprotected.iter().any(is_shared)
-        {
-            return None;
-        }
-        let algorithm = parameter(protected, 1).filter(|it| it.is_label())?;
-        let kid = match parameter(protected, 4).or(parameter(unprotected, 4)) {
-            Some(kid) => Some(kid.bytes()?),
-            None => None,
-        };
-        let mut all = Algorithm::ALL.iter().copied();
-        let algorithm = all.find(|it| algorithm.number() == Some(it.cose_number()));
-        let signer = is_intact.then_some(index(self.of));
-        Some(find(trusted, kid.as_deref(), algorithm, signer))
+/// Which key verifies a message with these headers, or why none does; `None` if it is malformed.
+fn expected_of(
+    protected: &Parameters<'_>,
+    unprotected: &Parameters<'_>,
+    trusted: &Trusted<'_>,
+    signer: Option<usize>,
+) -> Option<Result<usize, NoKey>> {
+    let labels: BTreeSet<_> = protected
+        .iter()
+        .map(|(label, _)| label.to_bytes())
+        .collect();
+    let is_shared = |(label, _): &(Cbor<'_>, Cbor<'_>)| labels.contains(&label.to_bytes());
+    let has = |number| parameter(unprotected, number).is_some();
+    if !are_labels(protected, &[1, 4])
+        || !are_labels(unprotected, &[4])
+        || parameter(protected, 2).is_some()
+        || has(1)
+        || has(2)
+        || unprotected.iter().any(is_shared)
+    {
+        return None;
     }
+    let algorithm = parameter(protected, 1).filter(|it| it.is_label())?;
+    let kid = match parameter(protected, 4).or(parameter(unprotected, 4)) {
+        Some(kid) => Some(kid.bytes()?),
+        None => None,
+    };
+    let at = (COSE_NUMBERS.iter()).position(|it| algorithm.number() == Some(*it));
+    let algorithm = at.map(|at| ALGORITHMS[at]);
+    Some(find(trusted, kid.as_deref(), algorithm, signer))
 }

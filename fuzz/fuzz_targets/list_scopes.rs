@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use arbitrary::Arbitrary;
-use fuzz::pki::{CA_LIST, PKI, ROOT_LIST, VALID, sign};
+use fuzz::pki::{CA_LIST, FixedKey, PKI, ROOT_LIST, VALID, sign, validity};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::crl::CertificateList;
@@ -19,21 +19,24 @@ use pq_x509::x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use pq_x509::x509_cert::ext::pkix::{CrlDistributionPoints, CrlReason};
 use pq_x509::{
     Certificate, CertificateBuilder, CertificateRevocationList, ChainValidator, Purpose,
-    RevocationPolicy, ValidationError, Validity,
+    RevocationPolicy, ValidationError,
 };
 
 fuzz_target!(|input: Input| input.check());
 
 #[derive(Arbitrary, Debug)]
 struct Input {
+    /// Of the CA's lists.
     lists: Vec<Scope>,
+    /// Of the root's, on which the CA's certificate is not.
+    of_root: Option<Scope>,
     /// Whether the leaf's number is on the lists.
     is_listed: bool,
     leaf: Vec<LeafPoint>,
     allow_unknown_status: bool,
 }
 
-/// The CA's list with what it says of itself.
+/// What a list says of itself.
 #[derive(Arbitrary, Debug)]
 struct Scope {
     only_end_entities: bool,
@@ -116,8 +119,13 @@ fn extension(oid: &str, critical: bool, value: &impl Encode) -> Extension {
 }
 
 impl Scope {
-    fn issue(&self) -> Vec<u8> {
-        let list: CertificateList = Decode::from_der(CA_LIST.der()).expect("a list");
+    /// A list with the entries of another.
+    fn issue(
+        &self,
+        list: &CertificateRevocationList,
+        signer: &FixedKey,
+    ) -> CertificateRevocationList {
+        let list: CertificateList = Decode::from_der(list.der()).expect("a list");
         let mut tbs = list.tbs_cert_list;
         let point = IssuingDistributionPoint {
             distribution_point: self.point.map(Point::name),
@@ -152,28 +160,31 @@ impl Scope {
                 extensions.push(of_entries.clone());
             }
         }
-        sign(tbs.to_der().expect("a list"), PKI.ca.signer())
+        let list = sign(tbs.to_der().expect("a list"), signer);
+        CertificateRevocationList::from_der(&list).expect("a list")
     }
 
-    fn is_usable(&self) -> bool {
-        !(self.indirect || self.some_reasons || self.attribute_certificates)
+    fn is_usable(&self, has_entries: bool) -> bool {
+        let is_understood = match self.more {
+            None | Some(More::Unknown { is_critical: false }) => true,
+            Some(More::Delta | More::Unknown { is_critical: true }) => false,
+            Some(More::OfEntries { is_critical }) => !(has_entries && is_critical),
+            Some(More::CertificateIssuer) => !has_entries,
+        };
+        is_understood
+            && !(self.indirect || self.some_reasons || self.attribute_certificates)
             && self.point != Some(Point::Relative)
-            && !matches!(
-                self.more,
-                Some(
-                    More::Delta
-                        | More::Unknown { is_critical: true }
-                        | More::OfEntries { is_critical: true }
-                        | More::CertificateIssuer
-                )
-            )
     }
 
-    /// Whether it is about end entities that name these places.
-    fn is_about(&self, places: &[&str]) -> bool {
+    /// Whether it is about CAs, or about end entities, that name these places.
+    fn is_about(&self, are_cas: bool, places: &[&str]) -> bool {
         let urls = self.point.map(|point| point.urls().unwrap_or_default());
         let is_there = urls.is_none_or(|urls| urls.iter().any(|url| places.contains(url)));
-        !self.only_cas && is_there
+        let is_for_others = match are_cas {
+            true => self.only_end_entities,
+            false => self.only_cas,
+        };
+        is_there && !is_for_others
     }
 }
 
@@ -210,27 +221,28 @@ impl Input {
 
     fn check(&self) {
         let scopes = &self.lists[..self.lists.len().min(3)];
-        let mut lists = Vec::new();
-        for scope in scopes {
-            match CertificateRevocationList::from_der(&scope.issue()) {
-                Ok(list) => {
-                    assert!(!list.issuer().is_empty());
-                    let reason = list.entry_for(&PKI.client).map(|entry| entry.reason());
-                    assert_eq!(reason, Some(CrlReason::KeyCompromise));
-                    lists.push(list);
-                }
-                Err(error) => return assert!(!error.to_string().is_empty()),
-            }
-        }
-        let policy = RevocationPolicy::new(lists.into_iter().chain([ROOT_LIST.clone()]));
+        let lists = scopes.iter().map(|scope| {
+            let list = scope.issue(&CA_LIST, PKI.ca.signer());
+            let reason = list.entry_for(&PKI.client).map(|entry| entry.reason());
+            assert_eq!(reason, Some(CrlReason::KeyCompromise));
+            list
+        });
+        let of_root = self.of_root.as_ref();
+        let root_list = of_root.map_or_else(
+            || ROOT_LIST.clone(),
+            |scope| scope.issue(&ROOT_LIST, PKI.root.signer()),
+        );
+        let policy = RevocationPolicy::new(lists.chain([root_list]));
+        let are_usable = scopes.iter().all(|it| it.is_usable(true))
+            && of_root.is_none_or(|it| it.is_usable(false));
         let policy = match policy {
             Ok(policy) => policy,
             Err(error @ ValidationError::UnusableRevocationList { .. }) => {
-                return assert!(!scopes.iter().all(Scope::is_usable), "{error}");
+                return assert!(!are_usable, "{error}");
             }
             Err(error) => panic!("{error}"),
         };
-        assert!(scopes.iter().all(Scope::is_usable));
+        assert!(are_usable);
         let policy = match self.allow_unknown_status {
             true => policy.allow_unknown_status(),
             false => policy,
@@ -242,23 +254,15 @@ impl Input {
         let chain = [&leaf, PKI.ca.certificate()];
         let validator = validator.with_revocation(policy);
         let result = validator.validate(&chain, Purpose::ClientAuth, None, time);
-        let is_known = scopes.iter().any(|scope| scope.is_about(&places));
+        let is_leaf_known = scopes.iter().any(|scope| scope.is_about(false, &places));
+        let is_ca_known = of_root.is_none_or(|scope| scope.is_about(true, &[]));
+        let is_enough = is_leaf_known && is_ca_known || self.allow_unknown_status;
+        let is_revoked = is_leaf_known && self.is_listed;
         match result {
-            Ok(_) => assert!(if is_known {
-                !self.is_listed
-            } else {
-                self.allow_unknown_status
-            }),
-            Err(ValidationError::Revoked { .. }) => assert!(is_known && self.is_listed),
-            Err(ValidationError::UnknownRevocationStatus { .. }) => {
-                assert!(!is_known && !self.allow_unknown_status);
-            }
+            Ok(_) => assert!(is_enough && !is_revoked),
+            Err(ValidationError::Revoked { .. }) => assert!(is_revoked),
+            Err(ValidationError::UnknownRevocationStatus { .. }) => assert!(!is_enough),
             Err(error) => panic!("{error}"),
         }
     }
-}
-
-fn validity() -> Validity {
-    let at = |seconds| std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-    Validity::new(at(*VALID.start()), at(*VALID.end()))
 }

@@ -3,8 +3,8 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use fuzz::der::{self, DerEdits, Element};
-use fuzz::names::{Name, Subtree, permits};
+use fuzz::der::{self, Contents, DerEdits, Element};
+use fuzz::names::{Constraints, Name, Subtree};
 use fuzz::pki::PKI;
 use libfuzzer_sys::fuzz_target;
 use pq_x509::linting::{Kind, lint};
@@ -23,16 +23,16 @@ fuzz_target!(|input: Input<'_>| {
     check_text(input.text);
     let name = input.name.name();
     check_text(&name.to_string());
+    input.name.check_host();
     let Ok(text) = input.text.parse::<AlternativeName>();
-    let Some((ca, changed)) = input.cas() else {
+    let constraints = Constraints::new(&input.permitted, &input.excluded);
+    let Some((ca, changed)) = input.cas(&constraints) else {
         return;
     };
     for name in [name, text] {
-        let expected = permits(&input.permitted, &input.excluded, &name);
-        assert_eq!(ca.permits_name(&name), expected, "{name}");
-        // What can't be read permits nothing.
+        assert_eq!(ca.permits_name(&name), constraints.permit(&name), "{name}");
         if let Some(changed) = &changed
-            && parse_constraints(changed).is_none()
+            && !has_lists_of_subtrees(changed)
         {
             assert!(!changed.permits_name(&name), "{name}");
         }
@@ -56,16 +56,12 @@ struct Input<'a> {
 
 impl Input<'_> {
     /// A CA with the constraints, and one with what becomes of them, if either can be.
-    fn cas(&self) -> Option<(Certificate, Option<Certificate>)> {
-        let builder = CertificateBuilder::ca("CA").serial_number(&[1]);
-        let permitted = self.permitted.iter();
-        let builder = permitted.fold(builder, |builder, subtree| subtree.permit(builder));
-        let excluded = self.excluded.iter();
-        let builder = excluded.fold(builder, |builder, subtree| subtree.exclude(builder));
+    fn cas(&self, constraints: &Constraints<'_>) -> Option<(Certificate, Option<Certificate>)> {
+        let builder = constraints.of(CertificateBuilder::ca("CA").serial_number(&[1]));
         let mut tbs = match PKI.root.prepare(builder, PKI.ca.signer()) {
             Ok(tbs) => tbs,
             Err(error) => {
-                assert!(!error.to_string().is_empty());
+                assert!(!constraints.are_well_formed(), "{error}");
                 return None;
             }
         };
@@ -99,15 +95,44 @@ impl Signer for Unsigned {
     }
 }
 
-/// The lists of subtrees in a certificate's constraints, if they are DER.
-fn parse_constraints(certificate: &Certificate) -> Option<Vec<Element>> {
+/// Whether a certificate has no constraints, or such as can be told apart: subtrees that are permitted, and then some
+/// that are excluded.
+fn has_lists_of_subtrees(certificate: &Certificate) -> bool {
     let tbs = certificate.parsed().tbs_certificate();
     let mut extensions = tbs.extensions().into_iter().flatten();
-    match extensions.find(|it| it.extn_id == NameConstraints::OID) {
-        Some(constraints) => der::parse(constraints.extn_value.as_bytes()),
-        None => Some(Vec::new()),
-    }
+    let Some(constraints) = extensions.find(|it| it.extn_id == NameConstraints::OID) else {
+        return true;
+    };
+    let Some(parsed) = der::parse(constraints.extn_value.as_bytes()) else {
+        return false;
+    };
+    let [
+        Element {
+            tag: SEQUENCE,
+            contents,
+        },
+    ] = &*parsed
+    else {
+        return false;
+    };
+    let inner = |contents: &Contents| match contents {
+        Contents::Elements(prefix, elements) if prefix.is_empty() => Some(elements.clone()),
+        Contents::Bytes(bytes) if bytes.is_empty() => Some(Vec::new()),
+        _ => None,
+    };
+    let Some(lists) = inner(contents) else {
+        return false;
+    };
+    let tags: Vec<_> = lists.iter().map(|list| list.tag).collect();
+    let is_subtree = |subtree: &Element| {
+        subtree.tag == SEQUENCE && inner(&subtree.contents).is_some_and(|it| !it.is_empty())
+    };
+    matches!(*tags, [] | [0xa0 | 0xa1] | [0xa0, 0xa1])
+        && (lists.iter())
+            .all(|list| inner(&list.contents).is_some_and(|it| it.iter().all(is_subtree)))
 }
+
+const SEQUENCE: u8 = 0x30;
 
 fn check_text(text: &str) {
     if let Ok(address) = text.parse::<EmailAddress>() {

@@ -3,6 +3,7 @@
 //! feature `openssl` it is held against OpenSSL, too.
 #![no_main]
 
+use core::net::IpAddr;
 use core::time::Duration;
 use std::sync::LazyLock;
 use std::time::SystemTime;
@@ -33,7 +34,8 @@ struct Input<'a> {
     /// The time, where it isn't one at which all certificates are valid.
     time: Option<u32>,
     client: bool,
-    name: Option<&'a str>,
+    /// Of a server.
+    name: Option<Asked>,
     /// Which certificates of CAs are sent, and in which order; all where this is empty.
     sent: &'a [u8],
 }
@@ -55,6 +57,13 @@ struct Leaf<'a> {
     purposes: [bool; 2],
     validity: Option<(u32, u32)>,
     edits: DerEdits<'a>,
+}
+
+/// The name that a client asks a server's certificate for.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Asked {
+    Dns(Host),
+    Address([u8; 4]),
 }
 
 /// Names that are in each other, and some that look as if they were.
@@ -104,7 +113,7 @@ fn issuer_of(depth: usize) -> &'static Issuer<FixedKey> {
 fn validity(chosen: Option<(u32, u32)>) -> Validity {
     let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
     match chosen {
-        Some((from, to)) => Validity::new(at(from.into()), at(to.into())),
+        Some((one, other)) => Validity::new(at(one.min(other).into()), at(one.max(other).into())),
         None => Validity::new(at(*VALID.start()), at(*VALID.end())),
     }
 }
@@ -183,9 +192,15 @@ impl Input<'_> {
         let Some(chain) = self.chain() else {
             return;
         };
-        let name = match ServerName::try_from(self.name.unwrap_or(SERVER_NAME)) {
-            Ok(name) => Some(name).filter(|_| !self.client),
-            Err(_) => return,
+        let name = match (self.client, self.name) {
+            (true, _) => None,
+            (false, None) => Some(ServerName::try_from(SERVER_NAME).expect("a name")),
+            (false, Some(Asked::Address(address))) => Some(IpAddr::from(address).into()),
+            (false, Some(Asked::Dns(host))) => match ServerName::try_from(host.name()) {
+                Ok(name) => Some(name),
+                // Nobody asks for a wildcard.
+                Err(_) => return,
+            },
         };
         let seconds = self.time.map_or(*VALID.start() + 1, u64::from);
         let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
@@ -310,8 +325,7 @@ fn is_malformed(error: &ValidationError) -> bool {
     )
 }
 
-/// Whether a path has what the validator reads and webpki doesn't: dates before 1970, path lengths above 255,
-/// and constraints of names that are neither of DNS nor addresses.
+/// Whether a path has what the validator reads and webpki doesn't: dates before 1970, and constraints of names that are neither of DNS nor addresses.
 fn is_wider(path: &[Certificate]) -> bool {
     path.iter().any(|certificate| {
         let tbs = certificate.parsed().tbs_certificate();
@@ -338,16 +352,12 @@ fn is_wider(path: &[Certificate]) -> bool {
 fn is_stricter(error: &ValidationError) -> bool {
     use ValidationError::*;
 
-    matches!(
-        error,
-        Certificate(_)
-            | Key { .. }
-            | KeyUsage { .. }
-            | NameConstraintViolation
-            | PathLengthExceeded { .. }
-            | UnsupportedCriticalExtension { .. }
-            | WrongPurpose
-            | Expired { .. }
-            | NotYetValid { .. }
-    )
+    match error {
+        Certificate(_) | Key { .. } | KeyUsage { .. } | UnsupportedCriticalExtension { .. } => true,
+        // To webpki a root is a name and a key.
+        Expired { subject, .. } | NotYetValid { subject, .. } => {
+            *subject == Some(PKI.root.certificate().describe_subject())
+        }
+        _ => false,
+    }
 }

@@ -1,6 +1,6 @@
-//! What is said of handshakes. Of those that failed: each error has the refusal that is documented for it, whatever
-//! it is wrapped in, in one line that names what either side had. Of those that resume a session: what was said
-//! of the first one.
+//! What is said of handshakes. Of one that failed: each error has the refusal that is documented for it, whatever it is
+//! wrapped in, in one line that names what either side had and tells what to do. Of one that resumes a session: what
+//! was said of the first one.
 #![no_main]
 
 use std::error::Error as StdError;
@@ -9,13 +9,14 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use arbitrary::Arbitrary;
-use fuzz::pki::{FixedKey, PKI, SERVER_NAME};
+use fuzz::identities::SERVER_KEYS;
+use fuzz::pki::{PKI, SERVER_NAME};
 use fuzz::tls::{self, PROVIDER};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::{CertificateBuilder, Issuer, KeyUsageError, SignatureAlgorithm, ValidationError};
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, KeyExchangeAlgorithm};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::pki_types::{ServerName, UnixTime};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{Acceptor, WebPkiClientVerifier};
 use rustls::{
@@ -44,14 +45,14 @@ enum Input<'a> {
 
 #[derive(Arbitrary, Debug)]
 struct Failed<'a> {
-    /// Of the configurations.
+    /// Which of [`SIDES`].
     sides: u8,
     alerts: [AnAlert; 4],
     faults: [Fault<'a>; 6],
     causes: [Cause<'a>; 4],
     wraps: Vec<Wrap>,
     offer: AnyOffer<'a>,
-    /// The server's certificates are for these, and for what the client asks for.
+    /// The server has certificates for these names, and for the one that the client asks for.
     names: Vec<&'a str>,
     for_offered: u8,
 }
@@ -108,7 +109,7 @@ enum AnyName<'a> {
     Address6([u8; 16]),
 }
 
-/// As webpki writes them.
+/// A name in a certificate, as webpki writes it.
 #[derive(Arbitrary, Debug)]
 enum Presented<'a> {
     Dns(&'a str),
@@ -131,7 +132,7 @@ enum Identifier<'a> {
 }
 
 impl Identifier<'_> {
-    /// It, and what it is called.
+    /// Its bytes, and its name where it has one.
     fn of(&self) -> (Vec<u8>, Option<&'static str>) {
         match *self {
             Self::Named(index) => {
@@ -174,7 +175,7 @@ const IDENTIFIERS: [(&[u8], &str); 10] = [
     (b"\x06\x03\x2a\x03\x04", "1.2.3.4"),
 ];
 
-/// What is around an error by the time that somebody asks.
+/// An error around another one, as libraries between rustls and an application add it.
 #[derive(Arbitrary, Debug)]
 enum Wrap {
     Io(u8),
@@ -250,7 +251,7 @@ const ALERTS: [AlertDescription; 16] = [
     AlertDescription::NoApplicationProtocol,
 ];
 
-/// The first ones are those that a refusal of its own stands for.
+/// The first eight have refusals of their own, three of them on servers only.
 const INCOMPATIBLE: [PeerIncompatible; 12] = [
     PeerIncompatible::NoKxGroupsInCommon,
     PeerIncompatible::NoSignatureSchemesInCommon,
@@ -266,7 +267,7 @@ const INCOMPATIBLE: [PeerIncompatible; 12] = [
     PeerIncompatible::ServerRejectedEncryptedClientHello(None),
 ];
 
-/// The first two are about its size.
+/// The first two say that a message is too large.
 const MESSAGES: [InvalidMessage; 9] = [
     InvalidMessage::HandshakePayloadTooLarge,
     InvalidMessage::CertificatePayloadTooLarge,
@@ -328,7 +329,7 @@ impl Purpose {
     }
 }
 
-/// An error and the name of its refusal, with what its text has to have in it.
+/// An error and the name of its refusal, with what the refusal's text has in it beside the [`remedy`].
 struct Expected {
     error: Error,
     refusal: &'static str,
@@ -348,6 +349,40 @@ impl Expected {
         self.says.push(text.into());
         self
     }
+}
+
+/// What a refusal of this name tells to do; `None` where that depends on more than the name.
+fn remedy(refusal: &str) -> Option<&'static str> {
+    Some(match refusal {
+        "NoSharedSignatureScheme" => "; add a certificate with a key that the client accepts",
+        "NoSharedVersion" => "; post-quantum key exchange needs TLS 1.3 on both sides",
+        "NoCertificateForName" => "; add a certificate for this name, or a default",
+        "NothingInCommon" => "; offer more of them",
+        "ClientCertificateRequired" => "; give the client one whose issuer and algorithm",
+        "SignatureAlgorithm" => ": have the peer use a chain signed with these, or accept more",
+        "ChainTooLarge" => "; have the peer leave out the root, or use smaller certificates",
+        "UnknownIssuer" => "; trust its root",
+        "BadSignature" => "; compare the root here with the one that issued the chain",
+        "WrongName" => "; connect by a name that it is for",
+        "Expired" => "; the peer needs a new one, unless the clock here is wrong",
+        "NotValidYet" => "; it will be, unless the clock here is wrong",
+        "Revoked" => "; the peer needs a new one, for a new key",
+        "RevocationUnknown" => "; get the newest revocation lists of all CAs in its chain",
+        "RevocationList" => "; get the newest one from the CA",
+        "OcspResponse" => "; have the server staple one",
+        "WrongPurpose" => {
+            "; servers need one that is issued for servers, and clients one for clients"
+        }
+        "KeyUsage" => "; have its issuer issue it again",
+        "CaCertificate" => "; have the CA issue one for the peer",
+        "NameUnknown" => "; ask for one that it has",
+        "NotTls" => "; is there a TLS peer at this address and port?",
+        "ConnectionLost" => "; the peer's log may",
+        "NoSharedGroup" | "NoSharedCipherSuite" | "CertificateRefused" | "Alert" | "Other" => {
+            return None;
+        }
+        refusal => unreachable!("{refusal}"),
+    })
 }
 
 impl Fault<'_> {
@@ -438,7 +473,7 @@ impl Fault<'_> {
             Self::CaCertificate => {
                 Expected::new(in_other(webpki::Error::CaUsedAsEndEntity), "CaCertificate")
             }
-            // What is another rule's is no question of key usage.
+            // An error of the same type, about something else than key usage.
             Self::Rule(index) => {
                 let error = of(
                     &[
@@ -476,7 +511,7 @@ fn wrong_name(expected: &AnyName<'_>, presented: &[Presented<'_>]) -> Expected {
     let expected = expected.unwrap_or(ServerName::try_from(SERVER_NAME).expect("a name"));
     let mut says = vec![expected.to_str().into_owned()];
     let presented = presented.iter().map(|presented| match *presented {
-        // webpki has none but names in ASCII.
+        // A text that isn't a DNS name needn't be shown: webpki gives none as one.
         Presented::Dns(name) => match ServerName::try_from(name) {
             Ok(ServerName::DnsName(name)) => {
                 says.push(format!("{:?}", name.as_ref()));
@@ -545,7 +580,7 @@ impl ListFault<'_> {
     }
 }
 
-/// By whom a handshake was refused, or who was refused.
+/// Who asks why a handshake failed.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Client { has_certificate: bool },
@@ -558,7 +593,38 @@ impl AnAlert {
             Self::Known(index) => of(&ALERTS, index),
             Self::Any(number) => number.into(),
         };
-        Expected::new(Error::AlertReceived(alert), expected_of_alert(alert, side))
+        let refusal = expected_of_alert(alert, side);
+        let expected = Expected::new(Error::AlertReceived(alert), refusal);
+        match refusal {
+            "CertificateRefused" => expected.saying(remedy_for_certificate(alert)),
+            "Alert" => expected.saying(remedy_for_alert(alert)),
+            _ => expected,
+        }
+    }
+}
+
+/// What to do where the peer sends this alert because of the certificate that it got.
+fn remedy_for_certificate(alert: AlertDescription) -> &'static str {
+    use AlertDescription as Alert;
+    match alert {
+        Alert::BadCertificate => ": use one for that name, of an issuer that the peer trusts",
+        Alert::UnsupportedCertificate => "; servers need one that is issued for servers",
+        Alert::CertificateRevoked => "; get a new one, for a new key",
+        Alert::CertificateExpired => "; use a new one, unless a clock is wrong",
+        Alert::CertificateUnknown => "; its log may say why",
+        Alert::BadCertificateStatusResponse => "; staple a new one",
+        Alert::UnknownCA => "; use a chain of an issuer that it trusts",
+        Alert::DecryptError => "; compare the roots, and what it accepts",
+        alert => unreachable!("{alert:?} is about no certificate"),
+    }
+}
+
+/// What to do where it sends this alert because of anything else.
+fn remedy_for_alert(alert: AlertDescription) -> &'static str {
+    match alert {
+        AlertDescription::DecodeError => "a certificate chain of more than 65,535 bytes",
+        AlertDescription::NoApplicationProtocol => "; let one of them have one more",
+        _ => "; its log may say why",
     }
 }
 
@@ -587,7 +653,7 @@ fn expected_of_alert(alert: AlertDescription, side: Side) -> &'static str {
     }
 }
 
-/// What there is no [`Expected`] of: not TLS.
+/// What ended a handshake: an error of rustls, or an I/O error without one in it and the name of its refusal.
 enum Told {
     Tls(Expected),
     Io(fn() -> io::Error, &'static str),
@@ -715,15 +781,25 @@ impl Failed<'_> {
             let set = identities.current();
             let same = Refusal::by_server(error, &offer, &config, Some(&set));
             assert_eq!(format!("{same:?}"), format!("{refusal:?}"));
-            // Without identities its keys are not known, and all else is.
+            // A server whose identities aren't known says the same, but for its keys.
             let without = Refusal::by_server(error, &offer, &config, None);
             match &refusal {
                 Refusal::NoSharedGroup { client, server } => {
                     assert_eq!(*client, offer.groups);
-                    assert_eq!(server.len(), config.crypto_provider().kx_groups.len());
+                    let own = config.crypto_provider().kx_groups.iter();
+                    let own = own.map(|group| Group::from(group.name()));
+                    assert_eq!(*server, own.collect::<Vec<_>>());
                     let text = refusal.to_string();
-                    let shown = client.iter().take(64).chain(server);
-                    assert!(shown.into_iter().all(|it| text.contains(&it.to_string())));
+                    let mut shown = client.iter().take(64).chain(server);
+                    assert!(shown.all(|it| text.contains(&it.to_string())));
+                    let have_post_quantum =
+                        [client, server].map(|groups| groups.iter().any(|it| it.is_post_quantum()));
+                    let remedy = match have_post_quantum {
+                        [false, true] => "; the client needs post-quantum key exchange",
+                        [true, false] => "; the server needs post-quantum key exchange",
+                        _ => "; let one of them have a group of the other",
+                    };
+                    assert!(text.contains(remedy), "{text}, without {remedy}");
                 }
                 Refusal::NoSharedSignatureScheme { client, server } => {
                     assert_eq!(*client, offer.signature_schemes);
@@ -736,8 +812,16 @@ impl Failed<'_> {
                 }
                 Refusal::NoSharedCipherSuite { client, server } => {
                     assert_eq!(*client, offer.cipher_suites);
-                    let shared = client.iter().any(|suite| server.contains(suite));
-                    assert_eq!(refusal.to_string().contains("in TLS 1.2"), shared);
+                    let own = config.crypto_provider().cipher_suites.iter();
+                    assert_eq!(*server, own.map(|it| it.suite()).collect::<Vec<_>>());
+                    let text = refusal.to_string();
+                    let mut shown = client.iter().take(64).chain(server);
+                    assert!(shown.all(|it| text.contains(&format!("{it:?}"))));
+                    let remedy = match client.iter().any(|suite| server.contains(suite)) {
+                        true => "; in TLS 1.2 each is for one kind of key: give the server a certificate",
+                        false => "; let one of them have one more",
+                    };
+                    assert!(text.contains(remedy), "{text}, without {remedy}");
                 }
                 _ => assert_eq!(format!("{without:?}"), format!("{refusal:?}")),
             }
@@ -766,15 +850,14 @@ impl Failed<'_> {
         let debug = format!("{by_bare:?}");
         assert_eq!(debug.split([' ', '(']).next(), Some(name));
         let text = by_bare.to_string();
-        for said in says {
-            assert!(text.contains(&said), "{text}, without {said}");
+        for said in says.iter().map(String::as_str).chain(remedy(name)) {
+            assert!(text.contains(said), "{text}, without {said}");
         }
+        // Nothing that a peer sends begins a line of a log.
+        assert!(!text.contains(char::is_control), "{text:?}");
         if name != "Other" {
-            assert!(text.contains("; ") || text.contains(": "));
             assert!(text.starts_with(|first: char| first.is_ascii_lowercase()));
             assert!(!text.ends_with(['.', ' ', ';', ':']));
-            // Nothing that a peer sends begins a line of a log.
-            assert!(!text.contains(char::is_control), "{text:?}");
         }
 
         let wrapped = self
@@ -810,7 +893,7 @@ struct Remembered<'a> {
 #[derive(Arbitrary, Debug)]
 enum Say<'a> {
     Authentication,
-    /// Nearly what it should.
+    /// In the same form, with anything in it.
     Nearly {
         format: bool,
         is_post_quantum: u8,
@@ -840,7 +923,7 @@ struct Again<'a> {
 }
 
 impl Say<'_> {
-    /// The bytes, for a server that is to remember others than its own.
+    /// What is set as resumption data in the place of the server's own, if anything is.
     fn bytes(&self) -> Option<Vec<u8>> {
         match self {
             Self::Authentication | Self::Nothing => None,
@@ -868,7 +951,7 @@ impl Say<'_> {
         }
     }
 
-    /// The key that is read of it; `None` where there may be one or not.
+    /// The key that the server reads in it, if there is one; `None` where that isn't foreseen.
     fn key(&self) -> Option<Option<KeyAlgorithm>> {
         let &Self::Nearly {
             format,
@@ -910,50 +993,22 @@ const CURVES: [KeyAlgorithm; 5] = [
     KeyAlgorithm::Ed448,
 ];
 
-/// Of a server, with every kind of key that the provider signs with, and with how they prove who it is.
+/// Of a server, with every kind of key that the provider signs with, below a post-quantum and below a classical CA,
+/// and how each proves who the server is.
 static IDENTITIES: LazyLock<Vec<(Arc<Identity>, Authentication)>> = LazyLock::new(|| {
-    let post_quantum = [
-        SignatureAlgorithm::MlDsa44,
-        SignatureAlgorithm::MlDsa65,
-        SignatureAlgorithm::MlDsa87,
-    ];
-    let server = || CertificateBuilder::server().dns_name(SERVER_NAME);
-    let post_quantum = post_quantum.map(|algorithm| {
-        let key = FixedKey::new(algorithm, 9);
-        let below_ca = PKI.ca.issue(server(), &key).expect("a leaf");
-        let below_classical = CLASSICAL_ROOT.issue(server(), &key).expect("a leaf");
-        let pkcs8 = key.0.to_pkcs8_der().expect("a key with a seed").to_vec();
-        let ca = PKI.ca.certificate().der();
-        [
-            (vec![below_ca.into_der(), ca.clone()], pkcs8.clone()),
-            (vec![below_classical.into_der()], pkcs8),
-        ]
+    let both = SERVER_KEYS.iter().flat_map(|key| {
+        let ca = PKI.ca.certificate().der().clone();
+        let chains = [
+            vec![key.certificate.clone(), ca],
+            vec![key.certified_by(&CLASSICAL_ROOT)],
+        ];
+        chains.map(|chain| {
+            let authentication = Authentication::of(&chain).expect("certificates");
+            (key.identity(chain).into(), authentication)
+        })
     });
-    let scalars = [
-        (ClassicalAlgorithm::EcdsaP256, 32),
-        (ClassicalAlgorithm::EcdsaP384, 48),
-        (ClassicalAlgorithm::Ed25519, 32),
-    ];
-    let classical = scalars.map(|(algorithm, len)| {
-        ClassicalKey::from_raw(algorithm, &vec![9; len]).expect("a scalar in range")
-    });
-    let rsa = include_str!("../../provider/tests/provider/rsa-2048.pem");
-    let rsa = ClassicalKey::from_pem(rsa).expect("a key");
-    let classical = classical.into_iter().chain([rsa]).map(|key| {
-        let leaf = PKI.ca.issue(server(), &key).expect("a leaf").into_der();
-        let ca = PKI.ca.certificate().der();
-        (vec![leaf, ca.clone()], key.to_pkcs8_der().to_vec())
-    });
-    let all = post_quantum.into_iter().flatten().chain(classical);
-    all.map(|(chain, key)| identity(chain, key)).collect()
+    both.collect()
 });
-
-fn identity(chain: Vec<CertificateDer<'static>>, key: Vec<u8>) -> (Arc<Identity>, Authentication) {
-    let authentication = Authentication::of(&chain).expect("certificates");
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key));
-    let identity = Identity::new(chain, key, &PROVIDER).expect("a pair");
-    (identity.into(), authentication)
-}
 
 static CLASSICAL_ROOT: LazyLock<Issuer<ClassicalKey>> = LazyLock::new(|| {
     let key = ClassicalKey::from_raw(ClassicalAlgorithm::EcdsaP256, &[8; 32]);
@@ -980,8 +1035,8 @@ fn client_config(provider: CryptoProvider, client_auth: bool) -> ClientConfig {
     config
 }
 
-/// Who is asked about a client that comes again, and what the answer is for one with a certificate of the CA
-/// and for one without any.
+/// Who is asked about the client of a session that is resumed, and whether a client with a certificate of the CA and
+/// one without any are accepted.
 struct Verifier(Arc<dyn ClientCertVerifier>, [bool; 2]);
 
 static VERIFIERS: LazyLock<[Verifier; 3]> = LazyLock::new(|| {
@@ -1036,7 +1091,7 @@ impl Remembered<'_> {
         assert_eq!(by_client.peer, Some(authentication));
         assert_eq!(by_server.peer.is_some(), self.client_auth);
 
-        // What the session remembers, and the key in that, as far as it is known.
+        // What the session remembers, and the key in it; `None` where that isn't foreseen.
         let mut key = self.first.key();
         let mut remembered = match (&self.first, self.asked_again) {
             (Say::Authentication, false) => Some(Some(own)),
@@ -1075,7 +1130,7 @@ impl Remembered<'_> {
     }
 }
 
-/// Of which the server has read the ClientHello.
+/// A handshake of which the server has read the ClientHello.
 struct Handshake {
     client: Connection,
     server: Connection,
@@ -1131,7 +1186,7 @@ impl Handshake {
         )
     }
 
-    /// The same, of a session that is resumed, about whose client `verifier` is asked.
+    /// The same of a session that is resumed. `answer` is whether `verifier` accepts the client.
     fn complete_verifying(
         mut self,
         verifier: &dyn ClientCertVerifier,

@@ -1,6 +1,6 @@
 //! OCSP responses of identities, set in memory, from a file and from a source: what clients are shown is about
-//! the certificate, current, and by its CA or a delegate of it where the CA's certificate is there to tell. What
-//! isn't leaves the one before, and whatever comes the identity stays.
+//! the certificate, current, and signed by its CA or a delegate of it if the chain has the CA's certificate. A response
+//! that isn't so leaves the one before in place, and the identity stays whatever comes.
 #![no_main]
 
 use std::fs::{self, File};
@@ -93,12 +93,12 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// From when and until when, in seconds from now.
+/// When a response is made and when it expires, in seconds from now. The ones in [`CURRENT`] are good now.
 const WINDOWS: [(i64, i64); 8] = [
     (-HOUR, HOUR),
     (-2 * DAY, 2 * DAY),
     (-MINUTE, 30 * DAY),
-    // Within what clocks may be ahead.
+    // Begins in the future, by less than clocks may be wrong.
     (MINUTE, HOUR),
     (-2 * DAY, -DAY),
     (-2 * HOUR, -HOUR),
@@ -114,8 +114,8 @@ static KEY: LazyLock<String> = LazyLock::new(|| {
     key.expect("a key with a seed").to_string()
 });
 
-/// Two of the server, the second of which must be shown along with a response, and two for
-/// [`Files::wait`].
+/// Two of the server, the second of which asks to be shown along with a response (must-staple), and two that
+/// [`Files::wait`] changes between.
 static LEAVES: LazyLock<[Certificate; 4]> = LazyLock::new(|| {
     [0x31, 0x32, 0x33, 0x34].map(|number| {
         let leaf = CertificateBuilder::server()
@@ -236,7 +236,7 @@ impl Made {
         !matches!(self.about, About::Another)
             && !matches!(self.status, Status::Unknown)
             && CURRENT.contains(&self.window())
-            // Without the certificate of the CA nobody knows whose signature it would be.
+            // Without the certificate of the CA the signature isn't checked.
             && (!server.with_issuer || matches!(self.signer, Signer::Ca | Signer::Delegate))
     }
 }
@@ -253,7 +253,7 @@ impl Response<'_> {
                     true => made.is_for(server),
                     false => takes(server, &edited),
                 };
-                // What the signature covers stays what it is.
+                // No edit makes a good response of a bad one: a signature covers all that counts.
                 assert!(!server.with_issuer || !is_taken || made.is_for(server));
                 (edited, is_taken)
             }
@@ -263,7 +263,7 @@ impl Response<'_> {
     }
 }
 
-/// Whether an identity that has none takes this one, which isn't none.
+/// Whether an identity without a response takes this one. Empty bytes, which stand for no response, count as not taken.
 fn takes(server: Server, response: &[u8]) -> bool {
     static IDENTITIES: LazyLock<[Identity; 4]> = LazyLock::new(|| {
         let both = [false, true];
@@ -300,7 +300,7 @@ fn check_shown(identity: &Identity, server: Server, shown: Option<&Vec<u8>>) {
     let answer = match server.with_issuer {
         true => {
             let issuer = PKI.ca.certificate();
-            // It has no other algorithms than these.
+            // The ones that the identity verifies responses with.
             let verifier = OcspVerifier::new(issuer, now)
                 .with_algorithms(PROVIDER.signature_verification_algorithms.all);
             assert!(verifier.verify(&response, leaf).is_ok());
@@ -363,7 +363,7 @@ enum Answer<'a> {
     Panics,
 }
 
-/// A panic that isn't the target's own.
+/// What a source panics with, by `resume_unwind`, which doesn't call libFuzzer's hook: it isn't a finding.
 struct OfSource;
 
 impl Asked<'_> {
@@ -416,7 +416,7 @@ impl Asked<'_> {
         for ((shown, (der, is_taken)), server) in shown.iter_mut().zip(answers.clone()).zip(servers)
         {
             let times = |der: &[u8]| times(der, server);
-            // What isn't newer than what there is stays where it is.
+            // Only a newer response takes the place of the one before.
             let is_new =
                 is_taken && (shown.as_ref()).is_none_or(|before| times(before).0 < times(&der).0);
             if is_new {
@@ -439,7 +439,7 @@ impl Asked<'_> {
             "{pause:?}, {expected}"
         );
 
-        // Nobody is asked before it is time.
+        // The source isn't asked again before the pause is over.
         all.refresh_ocsp_responses(&source);
         let once = asked.iter().all(|asked| asked.load(Ordering::Relaxed) == 1);
         assert!(once || pause.as_secs() <= late);
@@ -495,30 +495,26 @@ enum Step<'a> {
     },
     NoChain,
     Mode(bool),
-    /// The program serves nobody, until a file changes.
+    /// The program puts an empty set in place, which the watcher replaces when a file changes.
     Replace,
 }
 
 struct Files {
     folder: PathBuf,
-    /// Which of two chains there is, of a pair that is looked at last.
+    /// Which of [`LEAVES`] is in the pair that the watcher looks at last: 2 or 3.
     last: usize,
 }
 
-static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
-    let name = format!("fuzz-stapling-{}", std::process::id());
-    let folder = std::env::temp_dir().join(name);
-    fs::create_dir_all(&folder).expect("a folder for files");
-    folder
-});
-
 impl Files {
     fn new(server: Server) -> Self {
+        let name = format!("fuzz-stapling-{}", std::process::id());
         let files = Self {
-            folder: FOLDER.clone(),
+            folder: std::env::temp_dir().join(name),
             last: 2,
         };
-        files.clear();
+        // One is there already where a process with this ID died.
+        drop(fs::remove_dir_all(&files.folder));
+        fs::create_dir(&files.folder).expect("a folder for files");
         files.write("chain.pem", server.chain().as_bytes());
         files.write("key.pem", KEY.as_bytes());
         files.write("last.pem", LEAVES[files.last].to_pem().as_bytes());
@@ -529,14 +525,14 @@ impl Files {
         self.folder.join(name)
     }
 
-    /// At once, for who looks.
+    /// Puts it there as a whole: the watcher never sees a part.
     fn write(&self, name: &str, content: &[u8]) {
         let new = self.path("new");
         fs::write(&new, content).expect("a file");
         fs::rename(new, self.path(name)).expect("a file");
     }
 
-    /// A response that is more than anybody reads.
+    /// A response that is larger than what is read.
     fn write_too_large(&self) {
         let new = self.path("new");
         let file = File::create(&new).expect("a file");
@@ -569,7 +565,8 @@ impl Files {
             .with_name("LAST", self.path("last.pem"), self.path("key.pem"))
     }
 
-    /// Until all that has changed was seen: what changes after it, in the last pair, is in use.
+    /// Waits until the watcher has seen all that has changed: it looks at the last pair last, which changes here and
+    /// is in use then.
     fn wait(&mut self, identities: &Identities, watcher: Option<&Watcher>) {
         self.last = 5 - self.last;
         let leaf = &LEAVES[self.last];
@@ -584,9 +581,15 @@ impl Files {
             named.any(|identity| identity.chain()[0] == *leaf.der())
         };
         while !is_seen() {
-            assert!(start.elapsed() < Duration::from_secs(20), "nobody looks");
+            assert!(start.elapsed() < Duration::from_secs(120), "nobody looks");
             thread::sleep(Duration::from_micros(100));
         }
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.folder).expect("its own folder");
     }
 }
 
@@ -619,7 +622,7 @@ impl InFile<'_> {
         let loaded = Identities::new(watched.load().expect("two pairs"));
         check_shown(&identity_of(&loaded, "first"), server, shown.as_ref());
 
-        // Asked for the last pair only.
+        // The first pair has its response in a file, so that the source is asked for the last one only.
         let of_first = Arc::new(AtomicBool::new(false));
         let (is_asked, panics) = (Arc::clone(&of_first), self.panics);
         let source = move |chain: &[CertificateDer<'static>]| -> Result<Vec<u8>, &str> {
@@ -643,7 +646,7 @@ impl InFile<'_> {
         let (identities, watcher) = watched.watch(every).expect("a thread");
         check_shown(&identity_of(&identities, "first"), server, shown.as_ref());
 
-        // It takes a while for it to look twice.
+        // A watcher that isn't told to look takes a while for each step.
         let steps = if self.by_itself { 1 } else { 4 };
         for step in self.steps.iter().take(steps) {
             let mut is_new = false;
@@ -670,7 +673,7 @@ impl InFile<'_> {
                     files.write_too_large();
                     is_there = false;
                 }
-                // A look between two steps here would find nothing at all.
+                // It could look when the response is gone and the directory not there yet.
                 Step::Directory if self.by_itself => {}
                 Step::Directory => {
                     files.clear();
@@ -703,7 +706,6 @@ impl InFile<'_> {
         }
         drop(watcher);
         assert!(!of_first.load(Ordering::Relaxed));
-        files.clear();
     }
 }
 

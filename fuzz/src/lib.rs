@@ -5,6 +5,7 @@
 pub mod der;
 mod edit;
 pub mod hello;
+pub mod identities;
 pub mod names;
 #[cfg(feature = "openssl")]
 pub mod openssl;

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use arbitrary::Arbitrary;
+use pq_x509::pki_types::DnsName;
 use pq_x509::x509_cert::name::Name as DirectoryName;
 use pq_x509::{AlternativeName, Ca, CertificateBuilder, EmailAddress, Uri};
 
@@ -19,7 +20,7 @@ pub enum Name<'a> {
         path: Part<'a>,
     },
     SpiffeId(Host<'a>, Part<'a>),
-    Ip(IpAddr),
+    Ip(Address),
     Text(&'a str),
 }
 
@@ -50,6 +51,55 @@ impl Host<'_> {
             Self::Other(text) => text,
         }
     }
+
+    /// Whether it is a DNS name, and no wildcard; `None` for a text of the fuzzer's.
+    fn is_dns_name(&self) -> Option<bool> {
+        match self {
+            Self::Example | Self::Below | Self::Upper | Self::Localhost => Some(true),
+            Self::Subdomains | Self::Wildcard | Self::Address | Self::Address6 => Some(false),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+/// Some that are in the same networks.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum Address {
+    Loopback,
+    Private,
+    OtherPrivate,
+    Loopback6,
+    Documentation6,
+    Any(IpAddr),
+}
+
+impl Address {
+    fn address(self) -> IpAddr {
+        match self {
+            Self::Loopback => [127, 0, 0, 1].into(),
+            Self::Private => [10, 1, 2, 3].into(),
+            Self::OtherPrivate => [10, 1, 200, 3].into(),
+            Self::Loopback6 => [0, 0, 0, 0, 0, 0, 0, 1].into(),
+            Self::Documentation6 => [0x2001, 0xdb8, 0, 1, 0, 0, 0, 1].into(),
+            Self::Any(address) => address,
+        }
+    }
+
+    /// The network that it is in, and the length of that network's prefix.
+    fn network(self, len: u8) -> (IpAddr, u8) {
+        match self.address() {
+            IpAddr::V4(address) => {
+                let len = len % 33;
+                let mask = u32::MAX.checked_shl(32 - u32::from(len)).unwrap_or(0);
+                (IpAddr::V4((address.to_bits() & mask).into()), len)
+            }
+            IpAddr::V6(address) => {
+                let len = len % 129;
+                let mask = u128::MAX.checked_shl(128 - u32::from(len)).unwrap_or(0);
+                (IpAddr::V6((address.to_bits() & mask).into()), len)
+            }
+        }
+    }
 }
 
 #[derive(Arbitrary, Debug)]
@@ -73,6 +123,24 @@ impl Part<'_> {
             Self::Other(text) => text,
         }
     }
+
+    /// Whether it can be in front of an `@`; `None` for a text of the fuzzer's.
+    fn is_local_part(&self) -> Option<bool> {
+        match self {
+            Self::Word | Self::Words | Self::Escaped => Some(true),
+            Self::Empty | Self::Dots => Some(false),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+/// `None` if either can't be told, and neither is false.
+fn both(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    match (one, other) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
 }
 
 impl Name<'_> {
@@ -80,7 +148,7 @@ impl Name<'_> {
     pub fn name(&self) -> AlternativeName {
         let text = match self {
             Self::Dns(host) => return AlternativeName::Dns(host.text().into()),
-            Self::Ip(address) => return AlternativeName::Ip(*address),
+            Self::Ip(address) => return AlternativeName::Ip(address.address()),
             Self::Email(part, host) => {
                 return AlternativeName::Email([part.text(), host.text()].join("@"));
             }
@@ -104,6 +172,48 @@ impl Name<'_> {
         let Ok(name) = text.parse();
         name
     }
+
+    /// Whether it is made of parts of which certificates may have such a name.
+    pub fn is_well_formed(&self) -> bool {
+        let is_well_formed = match self {
+            Self::Dns(Host::Wildcard) | Self::Ip(_) => Some(true),
+            Self::Dns(host) => host.is_dns_name(),
+            Self::Email(part, host) => both(part.is_local_part(), host.is_dns_name()),
+            Self::Uri {
+                user, host, path, ..
+            } => {
+                let is_word = |part: &Part<'_>| matches!(part, Part::Word | Part::Words);
+                let are_words = is_word(path) && user.as_ref().is_none_or(is_word);
+                both(host.is_dns_name(), Some(are_words))
+            }
+            Self::SpiffeId(..) | Self::Text(_) => None,
+        };
+        is_well_formed == Some(true)
+    }
+
+    /// Where it has a host that can be told, that is what is read.
+    pub fn check_host(&self) {
+        let read = |host: &Host<'_>, text: Option<&str>| {
+            if self.is_well_formed() {
+                assert_eq!(text, Some(host.text()));
+            }
+        };
+        match (self, self.name()) {
+            (Self::Email(part, host), AlternativeName::Email(address)) => {
+                let address = address.parse::<EmailAddress>().ok();
+                read(host, address.as_ref().map(EmailAddress::host));
+                if self.is_well_formed() {
+                    let local = address.as_ref().map(EmailAddress::local_part);
+                    assert_eq!(local, Some(part.text()));
+                }
+            }
+            (Self::Uri { host, .. }, AlternativeName::Uri(uri)) => {
+                let uri = uri.parse::<Uri>().ok();
+                read(host, uri.as_ref().and_then(Uri::host));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What a CA may issue for, or may not.
@@ -112,7 +222,7 @@ pub enum Subtree<'a> {
     Dns(Host<'a>),
     Email(Option<Part<'a>>, Host<'a>),
     Uri(Host<'a>),
-    Ip(IpAddr, u8),
+    Ip(Address, u8),
     Directory(Vec<RelativeName>),
 }
 
@@ -132,7 +242,7 @@ pub struct RelativeName {
     second: Option<Value>,
 }
 
-/// Some are the same to RFC 5280.
+/// All but the last are equal by RFC 5280, section 7.1.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Value {
     Words,
@@ -216,67 +326,161 @@ impl Subject<'_> {
 }
 
 impl Subtree<'_> {
-    pub fn permit(&self, builder: CertificateBuilder<Ca>) -> CertificateBuilder<Ca> {
+    fn permit(&self, builder: CertificateBuilder<Ca>) -> CertificateBuilder<Ca> {
         match self {
             Self::Dns(host) => builder.permit_dns(host.text()),
             Self::Email(part, host) => builder.permit_email(mailboxes(part.as_ref(), host)),
             Self::Uri(host) => builder.permit_uri(host.text()),
-            Self::Ip(address, len) => builder.permit_ip(*address, *len),
+            Self::Ip(address, len) => {
+                let (network, len) = address.network(*len);
+                builder.permit_ip(network, len)
+            }
             Self::Directory(name) => {
                 builder.permit_directory(directory_name(name.iter().map(RelativeName::text)))
             }
         }
     }
 
-    pub fn exclude(&self, builder: CertificateBuilder<Ca>) -> CertificateBuilder<Ca> {
+    fn exclude(&self, builder: CertificateBuilder<Ca>) -> CertificateBuilder<Ca> {
         match self {
             Self::Dns(host) => builder.exclude_dns(host.text()),
             Self::Email(part, host) => builder.exclude_email(mailboxes(part.as_ref(), host)),
             Self::Uri(host) => builder.exclude_uri(host.text()),
-            Self::Ip(address, len) => builder.exclude_ip(*address, *len),
+            Self::Ip(address, len) => {
+                let (network, len) = address.network(*len);
+                builder.exclude_ip(network, len)
+            }
             Self::Directory(name) => {
                 builder.exclude_directory(directory_name(name.iter().map(RelativeName::text)))
             }
         }
     }
 
-    /// Whether the name is inside; `None` if that can't be told, and the outer one if it is of another kind.
-    fn has(&self, name: &AlternativeName) -> Option<Option<bool>> {
-        Some(match (self, name) {
-            (Self::Dns(base), AlternativeName::Dns(name)) => has_dns_name(base.text(), name),
+    /// Whether a certificate can have it; `None` if that depends on a text of the fuzzer's.
+    fn is_well_formed(&self) -> Option<bool> {
+        match self {
+            Self::Dns(host) => host.is_dns_name(),
+            Self::Email(None, Host::Subdomains) | Self::Uri(Host::Subdomains) => Some(true),
+            Self::Email(None, host) | Self::Uri(host) => host.is_dns_name(),
+            Self::Email(Some(part), host) => both(part.is_local_part(), host.is_dns_name()),
+            Self::Ip(..) | Self::Directory(_) => Some(true),
+        }
+    }
+
+    /// Where a name is, seen from here.
+    fn place(&self, name: &AlternativeName) -> Place {
+        match (self, name) {
+            (Self::Dns(base), AlternativeName::Dns(name)) => place_of_dns_name(base.text(), name),
             (Self::Ip(base, len), AlternativeName::Ip(address)) => {
-                Some(first_bits(*base, *len) == first_bits(*address, *len))
+                let (network, len) = base.network(*len);
+                Place::inside_if(first_bits(network, len) == first_bits(*address, len))
             }
             (Self::Email(part, host), AlternativeName::Email(address)) => {
-                address.parse::<EmailAddress>().ok().map(|address| {
-                    let has_part = |part: &Part<'_>| {
-                        address.local_part() == part.text() && is_same(address.host(), host.text())
-                    };
-                    let has_host = || has_host(host.text(), address.host());
-                    part.as_ref().map_or_else(has_host, has_part)
+                let Ok(address) = address.parse::<EmailAddress>() else {
+                    return Place::Unknown;
+                };
+                Place::inside_if(match part {
+                    Some(part) => {
+                        address.local_part() == part.text()
+                            && address.host().eq_ignore_ascii_case(host.text())
+                    }
+                    None => has_host(host.text(), address.host()),
                 })
             }
             (Self::Uri(host), AlternativeName::Uri(uri)) => {
                 let uri: Option<Uri> = uri.parse().ok();
-                let has = |uri: &Uri| {
-                    let is_dns_name =
-                        |host: &&str| pq_x509::pki_types::DnsName::try_from(*host).is_ok();
-                    let of_uri = uri.host().filter(is_dns_name)?;
-                    (!of_uri.ends_with('.')).then(|| has_host(host.text(), of_uri))
-                };
-                uri.as_ref().and_then(has)
+                match uri.as_ref().and_then(Uri::host) {
+                    Some(name) if DnsName::try_from(name).is_ok() && !name.ends_with('.') => {
+                        Place::inside_if(has_host(host.text(), name))
+                    }
+                    _ => Place::Unknown,
+                }
             }
-            _ => return None,
-        })
+            _ => Place::OfAnotherKind,
+        }
     }
 
-    fn has_subject(&self, subject: &Subject<'_>) -> Option<bool> {
+    fn place_of_subject(&self, subject: &Subject<'_>) -> Place {
         let Self::Directory(base) = self else {
-            return None;
+            return Place::OfAnotherKind;
         };
         let mut pairs = subject.relative_names.iter().zip(base);
         let is_long_enough = subject.relative_names.len() >= base.len();
-        Some(is_long_enough && pairs.all(|(one, base)| one.is_same(base)))
+        Place::inside_if(is_long_enough && pairs.all(|(one, base)| one.is_same(base)))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    OfAnotherKind,
+    Inside,
+    Outside,
+    /// On both sides, or not to be told.
+    Unknown,
+}
+
+impl Place {
+    fn inside_if(is_inside: bool) -> Self {
+        match is_inside {
+            true => Self::Inside,
+            false => Self::Outside,
+        }
+    }
+}
+
+/// The constraints of a CA.
+#[derive(Debug)]
+pub struct Constraints<'a> {
+    permitted: Vec<&'a Subtree<'a>>,
+    excluded: Vec<&'a Subtree<'a>>,
+}
+
+impl<'a> Constraints<'a> {
+    /// Of these subtrees, but for what no certificate can have.
+    pub fn new(permitted: &'a [Subtree<'a>], excluded: &'a [Subtree<'a>]) -> Self {
+        let usable = |subtrees: &'a [Subtree<'a>]| {
+            let usable = |it: &&Subtree<'_>| it.is_well_formed() != Some(false);
+            subtrees.iter().filter(usable).collect()
+        };
+        Self {
+            permitted: usable(permitted),
+            excluded: usable(excluded),
+        }
+    }
+
+    pub fn of(&self, builder: CertificateBuilder<Ca>) -> CertificateBuilder<Ca> {
+        let permitted = self.permitted.iter();
+        let builder = permitted.fold(builder, |builder, subtree| subtree.permit(builder));
+        let excluded = self.excluded.iter();
+        excluded.fold(builder, |builder, subtree| subtree.exclude(builder))
+    }
+
+    /// Whether a certificate can have all of them; otherwise that depends on texts of the fuzzer's.
+    pub fn are_well_formed(&self) -> bool {
+        let mut all = self.permitted.iter().chain(&self.excluded);
+        all.all(|subtree| subtree.is_well_formed() == Some(true))
+    }
+
+    /// Whether the CA may issue for a name.
+    pub fn permit(&self, name: &AlternativeName) -> bool {
+        self.have_room(|subtree| subtree.place(name))
+    }
+
+    /// Whether it may issue for a subject: as a name, and for the address in it.
+    pub fn permit_subject(&self, subject: &Subject<'_>) -> bool {
+        let address = subject.email_address().map(AlternativeName::Email);
+        (subject.is_empty() || self.have_room(|subtree| subtree.place_of_subject(subject)))
+            && address.is_none_or(|address| self.permit(&address))
+    }
+
+    fn have_room(&self, place: impl Fn(&Subtree<'_>) -> Place) -> bool {
+        let places = |subtrees: &[&Subtree<'_>]| -> Vec<Place> {
+            let places = subtrees.iter().map(|subtree| place(subtree));
+            places.filter(|it| *it != Place::OfAnotherKind).collect()
+        };
+        let (permitted, excluded) = (places(&self.permitted), places(&self.excluded));
+        (permitted.is_empty() || permitted.contains(&Place::Inside))
+            && excluded.iter().all(|place| *place == Place::Outside)
     }
 }
 
@@ -287,22 +491,21 @@ fn mailboxes(part: Option<&Part<'_>>, host: &Host<'_>) -> String {
     }
 }
 
-fn is_same(one: &str, other: &str) -> bool {
-    one.eq_ignore_ascii_case(other)
-}
-
 /// Labels from the top, in lower case.
 fn labels(name: &str) -> Vec<String> {
     let labels = name.rsplit('.');
     labels.map(str::to_ascii_lowercase).collect()
 }
 
-fn has_dns_name(base: &str, name: &str) -> Option<bool> {
+fn place_of_dns_name(base: &str, name: &str) -> Place {
     let (base, name) = (labels(base), labels(name));
     let is_sibling = base.len() == name.len() && base[..base.len() - 1] == name[..base.len() - 1];
     // A wildcard is for names inside and for others.
     let is_wildcard = name.last().is_some_and(|label| label == "*") && base.len() > 1;
-    (!(is_sibling && is_wildcard)).then(|| name.starts_with(&base))
+    match is_sibling && is_wildcard {
+        true => Place::Unknown,
+        false => Place::inside_if(name.starts_with(&base)),
+    }
 }
 
 /// With a dot in front a host is for those below it.
@@ -312,48 +515,16 @@ fn has_host(base: &str, host: &str) -> bool {
             let (domain, host) = (labels(domain), labels(host));
             host.len() > domain.len() && host.starts_with(&domain)
         }
-        None => is_same(base, host),
+        None => base.eq_ignore_ascii_case(host),
     }
 }
 
-/// And whether they are of IPv4.
+/// The version of IP, and the first bits of an address.
 fn first_bits(address: IpAddr, len: u8) -> (bool, u128) {
     let (bits, width) = match address {
         IpAddr::V4(address) => (u128::from(address.to_bits()), 32),
-        IpAddr::V6(address) => (address.to_bits(), 128),
+        IpAddr::V6(address) => (address.to_bits(), 128_u32),
     };
-    let rest = 128_u32.min(width).saturating_sub(len.into());
+    let rest = width.saturating_sub(len.into());
     (address.is_ipv4(), bits.checked_shr(rest).unwrap_or(0))
-}
-
-/// Whether a CA for these subtrees may issue for a name.
-pub fn permits(
-    permitted: &[Subtree<'_>],
-    excluded: &[Subtree<'_>],
-    name: &AlternativeName,
-) -> bool {
-    may_be(permitted, excluded, |subtree| subtree.has(name))
-}
-
-/// Whether it may issue for a subject: as a name, and for the address in it.
-pub fn permits_subject(
-    permitted: &[Subtree<'_>],
-    excluded: &[Subtree<'_>],
-    subject: &Subject<'_>,
-) -> bool {
-    let address = subject.email_address().map(AlternativeName::Email);
-    let has = |subtree: &Subtree<'_>| subtree.has_subject(subject).map(Some);
-    (subject.is_empty() || may_be(permitted, excluded, has))
-        && address.is_none_or(|address| permits(permitted, excluded, &address))
-}
-
-fn may_be(
-    permitted: &[Subtree<'_>],
-    excluded: &[Subtree<'_>],
-    has: impl Fn(&Subtree<'_>) -> Option<Option<bool>>,
-) -> bool {
-    let permitted: Vec<_> = permitted.iter().filter_map(&has).collect();
-    let mut excluded = excluded.iter().filter_map(has);
-    (permitted.is_empty() || permitted.contains(&Some(true)))
-        && excluded.all(|has| has == Some(false))
 }

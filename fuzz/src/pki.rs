@@ -117,7 +117,8 @@ fn empty_list() -> CertificateRevocationListBuilder {
     CertificateRevocationListBuilder::new(&[1]).validity(validity)
 }
 
-fn validity() -> Validity {
+/// That of [`VALID`].
+pub fn validity() -> Validity {
     Validity::new(at(*VALID.start()), at(*VALID.end()))
 }
 
