@@ -189,7 +189,8 @@ impl Builder {
     /// Signatures by some roots' keys are not accepted: the profile excludes them, as
     /// [`Profile::Cnsa2`] does with ML-DSA-44, or neither the base nor this crate verifies them, as
     /// P-521 over graviola or ring. Such roots count as if they weren't there, and if there are no
-    /// others, [`build()`](Self::build) fails with [`Error::NoSchemeForRoots`].
+    /// others, [`build()`](Self::build) fails with [`Error::NoSchemeForRoots`]. A root whose key can't be read
+    /// counts as one of either kind, so that nothing is left out because of it.
     pub fn roots(mut self, roots: &RootCertStore) -> Self {
         self.roots = Some(RootKeys::of(roots));
         self

@@ -69,6 +69,9 @@ impl<'k> DocumentSigner<'k> {
 
     /// Hashes the content with this function, and not with the usual one: that of RFC 9814 for SLH-DSA,
     /// and SHA-512 for ML-DSA. One that is weaker than the key is refused when it signs.
+    ///
+    /// A [`Signer`] whose algorithm is `rsaEncryption`, which names no hash function, has to sign with this
+    /// one: nothing else tells it, and nobody could verify the message.
     #[must_use]
     pub fn digest(mut self, digest: PreHash) -> Self {
         self.digest = digest;
