@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pq_x509::{CertificateError, IssueError};
 
 use crate::authority::AuthorityError;
-use crate::ledger::LedgerError;
+use crate::ledger::{LedgerError, remedy};
 use crate::policy::PolicyError;
 
 /// Why a CA's folder can't be made or used.
@@ -22,7 +22,7 @@ pub enum FolderError {
     #[error("{0} is not there; put the key back for as long as it is needed")]
     NoKey(PathBuf),
     /// A file can't be read or written.
-    #[error("can't {doing} {path}: {cause}")]
+    #[error("can't {doing} {path}: {cause}; {}", remedy(.cause).unwrap_or("mend that, and do it again"))]
     Io {
         /// What was to be done, as a verb.
         doing: &'static str,
@@ -78,5 +78,24 @@ where
     |cause| FolderError::Key {
         path,
         cause: cause.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn files_that_fail_say_what_to_do() {
+        let says =
+            |kind: ErrorKind| io_error("write", Path::new("ca/root.pem"))(kind.into()).to_string();
+        assert_eq!(
+            says(ErrorKind::StorageFull),
+            "can't write ca/root.pem: no storage space; make room there, and do it again"
+        );
+        assert!(says(ErrorKind::PermissionDenied).contains("as the user whose CA it is"));
+        assert!(says(ErrorKind::Other).ends_with("; mend that, and do it again"));
     }
 }

@@ -96,14 +96,22 @@ pub enum LedgerError {
 }
 
 fn advice(cause: &io::Error) -> &'static str {
+    let otherwise = "mend that, and look in the ledger for what was done before you do it again";
+    remedy(cause).unwrap_or(otherwise)
+}
+
+/// What to do so that a file of a CA can be read or written, where that is known.
+pub(crate) fn remedy(cause: &io::Error) -> Option<&'static str> {
     match cause.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room there, and do it again",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            Some("make room there, and do it again")
+        }
         ErrorKind::PermissionDenied => {
-            "run this as the user whose ledger it is, or have that user allow it"
+            Some("run this as the user whose CA it is, or have that user allow it")
         }
         ErrorKind::ReadOnlyFilesystem => {
-            "mount it so that it can be written, or move the CA's folder"
+            Some("mount it so that it can be written, or move the CA's folder")
         }
-        _ => "mend that, and look in the ledger for what was done before you do it again",
+        _ => None,
     }
 }

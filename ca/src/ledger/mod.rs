@@ -18,6 +18,7 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 pub use self::entry::{Entry, Issued, NewEntry, Revocation, State};
 pub use self::error::LedgerError;
+pub(crate) use self::error::remedy;
 pub use self::filter::{Filter, NameFilter};
 pub use self::local::LocalLedger;
 pub use self::serial_number::{InvalidSerialNumber, NoRandomness, SerialNumber};
