@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock};
 use arbitrary::Arbitrary;
 use fuzz::der::{self, Contents, Element};
 use fuzz::identities::{SERVER_KEYS, ServerKey};
+use fuzz::one_of;
 use fuzz::pki::{PKI, SERVER_NAME};
 use fuzz::tls::{self, PROVIDER};
 use libfuzzer_sys::fuzz_target;
@@ -129,10 +130,6 @@ const OTHERS: [&[u8]; 4] = [
 ];
 const BITS: [usize; 8] = [512, 1024, 2047, 2048, 3072, 4096, 7680, 15_360];
 
-fn of<T: Copy>(all: &[T], index: u8) -> T {
-    all[usize::from(index) % all.len()]
-}
-
 fn element(tag: u8, bytes: impl Into<Vec<u8>>) -> Element {
     Element {
         tag,
@@ -159,7 +156,7 @@ fn encode(element: &Element) -> Vec<u8> {
 
 /// An algorithm of SLH-DSA, and the OID of HashSLH-DSA with it, whose last arc is higher by 15 (RFC 9909).
 fn hash_slh_dsa(index: u8) -> (SignatureAlgorithm, Vec<u8>) {
-    let algorithm = of(SignatureAlgorithm::SLH_DSA, index);
+    let algorithm = one_of(SignatureAlgorithm::SLH_DSA, index);
     let mut oid = algorithm.oid().as_bytes().to_vec();
     *oid.last_mut().expect("an arc") += 15;
     (algorithm, oid)
@@ -170,16 +167,16 @@ impl Key {
         let null = || element(0x05, []);
         sequence(match self {
             Self::PostQuantum(index) => {
-                vec![oid(of(SignatureAlgorithm::ALL, index).oid().as_bytes())]
+                vec![oid(one_of(SignatureAlgorithm::ALL, index).oid().as_bytes())]
             }
             Self::HashSlhDsa(index) => vec![oid(&hash_slh_dsa(index).1)],
-            Self::Curve(index) => vec![oid(EC_PUBLIC_KEY), oid(of(&CURVES, index))],
+            Self::Curve(index) => vec![oid(EC_PUBLIC_KEY), oid(one_of(&CURVES, index))],
             Self::Rsa { pss: false, .. } | Self::NoRsa { pss: false } => vec![oid(RSA), null()],
             Self::Rsa { pss: true, .. } | Self::NoRsa { pss: true } => vec![oid(RSA_PSS)],
             Self::Ed25519 => vec![oid(ED25519)],
             Self::Ed448 => vec![oid(ED448)],
             Self::NoCurve => vec![oid(EC_PUBLIC_KEY), null()],
-            Self::Other(index) => vec![oid(of(&OTHERS, index))],
+            Self::Other(index) => vec![oid(one_of(&OTHERS, index))],
         })
     }
 
@@ -215,7 +212,7 @@ impl Key {
         let other = |bytes| KeyAlgorithm::Other(ObjectIdentifier::from_bytes(bytes).expect("one"));
         match self {
             Self::PostQuantum(index) => {
-                KeyAlgorithm::PostQuantum(of(SignatureAlgorithm::ALL, index))
+                KeyAlgorithm::PostQuantum(one_of(SignatureAlgorithm::ALL, index))
             }
             Self::HashSlhDsa(index) => KeyAlgorithm::HashSlhDsa(hash_slh_dsa(index).0),
             Self::Curve(index) => match index % 4 {
@@ -232,7 +229,7 @@ impl Key {
             Self::Ed25519 => KeyAlgorithm::Ed25519,
             Self::Ed448 => KeyAlgorithm::Ed448,
             Self::NoCurve => other(EC_PUBLIC_KEY),
-            Self::Other(index) => other(of(&OTHERS, index)),
+            Self::Other(index) => other(one_of(&OTHERS, index)),
         }
     }
 }
@@ -263,27 +260,30 @@ impl Signature {
         let null = || element(0x05, []);
         sequence(match self {
             Self::PostQuantum(index) => {
-                vec![oid(of(SignatureAlgorithm::ALL, index).oid().as_bytes())]
+                vec![oid(one_of(SignatureAlgorithm::ALL, index).oid().as_bytes())]
             }
             Self::HashSlhDsa(index) => vec![oid(&hash_slh_dsa(index).1)],
-            Self::Ecdsa(index) => vec![oid(of(&ECDSA, index))],
+            Self::Ecdsa(index) => vec![oid(one_of(&ECDSA, index))],
             Self::RsaPkcs1(index) => {
                 let prefix = &RSA[..RSA.len() - 1];
-                vec![oid(&[prefix, &[of(&RSA_PKCS1, index)]].concat()), null()]
+                vec![
+                    oid(&[prefix, &[one_of(&RSA_PKCS1, index)]].concat()),
+                    null(),
+                ]
             }
             Self::RsaPss(pss) => pss.identifier(),
             Self::Ed25519 => vec![oid(ED25519)],
             Self::Ed448 => vec![oid(ED448)],
-            Self::Other(index) => vec![oid(of(&OTHERS, index))],
+            Self::Other(index) => vec![oid(one_of(&OTHERS, index))],
         })
     }
 
     /// The schemes that stand for it in `signature_algorithms_cert`, or else in `signature_algorithms`.
     fn schemes(self) -> Vec<u16> {
-        let of_hash = |index: u8, schemes: [u16; 4]| vec![of(&schemes, index)];
+        let of_hash = |index: u8, schemes: [u16; 4]| vec![one_of(&schemes, index)];
         match self {
             Self::PostQuantum(index) => {
-                let algorithm = of(SignatureAlgorithm::ALL, index);
+                let algorithm = one_of(SignatureAlgorithm::ALL, index);
                 let mut slh_dsa = SignatureAlgorithm::SLH_DSA.iter();
                 vec![match slh_dsa.position(|it| *it == algorithm) {
                     Some(index) => 0x0911 + index as u16,
@@ -313,7 +313,7 @@ impl Signature {
     fn is_slh_dsa(self) -> bool {
         match self {
             Self::PostQuantum(index) => {
-                SignatureAlgorithm::SLH_DSA.contains(&of(SignatureAlgorithm::ALL, index))
+                SignatureAlgorithm::SLH_DSA.contains(&one_of(SignatureAlgorithm::ALL, index))
             }
             Self::HashSlhDsa(_) => true,
             _ => false,
@@ -321,10 +321,10 @@ impl Signature {
     }
 
     fn strength(self) -> Strength {
-        let of_hash = |index: u8| (false, of(&[63, 128, 192, 256], index));
+        let of_hash = |index: u8| (false, one_of(&[63, 128, 192, 256], index));
         match self {
             Self::PostQuantum(index) => {
-                let algorithm = of(SignatureAlgorithm::ALL, index);
+                let algorithm = one_of(SignatureAlgorithm::ALL, index);
                 (true, algorithm.security_category().into())
             }
             Self::HashSlhDsa(index) => (true, hash_slh_dsa(index).0.security_category().into()),
@@ -344,19 +344,19 @@ impl Signature {
     /// What messages call it.
     fn name(self) -> String {
         match self {
-            Self::PostQuantum(index) => of(SignatureAlgorithm::ALL, index).to_string(),
+            Self::PostQuantum(index) => one_of(SignatureAlgorithm::ALL, index).to_string(),
             Self::HashSlhDsa(index) => format!("Hash{}", hash_slh_dsa(index).0),
-            Self::Ecdsa(index) => format!("ECDSA with {}", of(&NAMES, index)),
-            Self::RsaPkcs1(index) => format!("RSA PKCS#1 v1.5 with {}", of(&NAMES, index)),
+            Self::Ecdsa(index) => format!("ECDSA with {}", one_of(&NAMES, index)),
+            Self::RsaPkcs1(index) => format!("RSA PKCS#1 v1.5 with {}", one_of(&NAMES, index)),
             Self::RsaPss(Pss::Hash(index)) if index % 4 != 0 => {
-                format!("RSA-PSS with {}", of(&NAMES, index))
+                format!("RSA-PSS with {}", one_of(&NAMES, index))
             }
             Self::RsaPss(Pss::Default { .. }) => format!("RSA-PSS with {}", NAMES[0]),
             Self::RsaPss(_) => "1.2.840.113549.1.1.10".into(),
             Self::Ed25519 => "Ed25519".into(),
             Self::Ed448 => "Ed448".into(),
             Self::Other(index) => {
-                let oid = ObjectIdentifier::from_bytes(of(&OTHERS, index)).expect("one");
+                let oid = ObjectIdentifier::from_bytes(one_of(&OTHERS, index)).expect("one");
                 oid.to_string()
             }
         }
@@ -379,7 +379,7 @@ impl Pss {
         let salt = |len: u8| tagged(0xa2, element(0x02, [len]));
         let parameters = match self {
             Self::Hash(index) => {
-                let bytes = of(&HASHES, index);
+                let bytes = one_of(&HASHES, index);
                 vec![tagged(0xa0, hash(bytes)), mask(bytes), salt(32)]
             }
             Self::Default { with_mask: true } => vec![mask(HASHES[0]), salt(20)],
@@ -544,16 +544,7 @@ fn claiming(
     signature: Option<Signature>,
 ) -> CertificateDer<'static> {
     let mut document = der::parse(certificate).expect("DER");
-    let [
-        Element {
-            contents: Contents::Elements(_, parts),
-            ..
-        },
-    ] = &mut *document
-    else {
-        unreachable!("a certificate is one SEQUENCE");
-    };
-    let [tbs, algorithm, _] = &mut **parts else {
+    let [tbs, algorithm, _] = &mut **der::parts(&mut document) else {
         unreachable!("what is signed, with what and the signature");
     };
     let Contents::Elements(_, fields) = &mut tbs.contents else {

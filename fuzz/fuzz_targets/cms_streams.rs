@@ -4,12 +4,13 @@
 
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::sync::LazyLock;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use fuzz::Edit;
 use fuzz::der::{Contents, Element};
-use fuzz::pki::{FixedKey, validity};
+use fuzz::one_of;
+use fuzz::pki::{FixedKey, at, validity};
 use libfuzzer_sys::fuzz_target;
 use pq_cms::{
     ContentCipher, DocumentSigner, EncodingError, EnvelopeBuilder, EnvelopingError, Kdf,
@@ -101,7 +102,7 @@ struct Pace {
 impl Pace {
     fn piece(&self) -> usize {
         const PIECES: [usize; 8] = [PIECE, 1, 2, 7, 1000, PIECE - 1, PIECE + 1, 3 * PIECE];
-        PIECES[usize::from(self.piece) % PIECES.len()]
+        one_of(&PIECES, self.piece)
     }
 
     fn fails_at(&self) -> usize {
@@ -500,10 +501,6 @@ const P384_CURVE: [u8; 9] = [0xa0, 7, 6, 5, 0x2b, 0x81, 4, 0, 0x22];
 /// When messages are signed and verified, in seconds since 1970: within `fuzz::pki::VALID`.
 const NOW: u64 = 1_800_000_000;
 
-fn at(seconds: u64) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
-}
-
 /// Keys that sender and recipient share, of one byte, whose repetition [`check_secrecy`] finds.
 const SHARED: [(&[u8], &[u8]); 2] = [(b"short", &[0xa7; 16]), (b"long", &[0xa7; 32])];
 
@@ -521,38 +518,35 @@ const TYPES: [ObjectIdentifier; 3] = [
     oid("1.3.6.1.4.1.99999.1"),
 ];
 
-fn one_of<T>(all: &[T], index: u8) -> &T {
-    &all[usize::from(index) % all.len()]
-}
-
 impl AnyRecipient {
     fn recipient(self) -> Recipient {
         const KDFS: [Kdf; 3] = [Kdf::HkdfSha256, Kdf::HkdfSha384, Kdf::HkdfSha512];
 
         match self {
             Self::Kem { of, kdf, name } => {
-                let owned = one_of(&KEYS.kems, of);
+                let owned = one_of(&KEYS.kems.each_ref(), of);
                 let key = owned.key.encapsulation_key();
                 let name = name.of(key, &owned.certificate);
-                Recipient::key(key.clone(), &name).kdf(*one_of(&KDFS, kdf))
+                Recipient::key(key.clone(), &name).kdf(one_of(&KDFS, kdf))
             }
             Self::KemCertificate { of, kdf } => {
-                let recipient = Recipient::certificate(&one_of(&KEYS.kems, of).certificate);
-                recipient.unwrap().kdf(*one_of(&KDFS, kdf))
+                let recipient =
+                    Recipient::certificate(&one_of(&KEYS.kems.each_ref(), of).certificate);
+                recipient.unwrap().kdf(one_of(&KDFS, kdf))
             }
             Self::Agreement { of, name } => {
-                let owned = one_of(&KEYS.agreements, of);
+                let owned = one_of(&KEYS.agreements.each_ref(), of);
                 let key = owned.key.public_key();
                 let name = name.of(key, &owned.certificate);
                 Recipient::agreement_key(key.clone(), &name).kdf(Kdf::HkdfSha512)
             }
             Self::AgreementCertificate { of } => {
-                let Owned { key, certificate } = one_of(&KEYS.agreements, of);
+                let Owned { key, certificate } = one_of(&KEYS.agreements.each_ref(), of);
                 let key = key.public_key().clone();
                 Recipient::agreement_certificate(certificate, key).unwrap()
             }
             Self::Shared(of) => {
-                let (id, key) = *one_of(&SHARED, of);
+                let (id, key) = one_of(&SHARED, of);
                 Recipient::shared_key(id, key).unwrap()
             }
         }
@@ -600,7 +594,7 @@ impl AnyKey {
     fn key(self) -> RecipientKey<'static> {
         match self {
             Self::Kem { of, certificate } => {
-                let owned = one_of(&KEYS.kems, of);
+                let owned = one_of(&KEYS.kems.each_ref(), of);
                 match certificate {
                     true => RecipientKey::with_certificate(&owned.key, &owned.certificate).unwrap(),
                     false => RecipientKey::new(&owned.key),
@@ -610,14 +604,14 @@ impl AnyKey {
                 let Owned {
                     key,
                     certificate: own,
-                } = one_of(&KEYS.agreements, of);
+                } = one_of(&KEYS.agreements.each_ref(), of);
                 match certificate {
                     true => RecipientKey::agreement_with_certificate(key, own).unwrap(),
                     false => RecipientKey::agreement(key),
                 }
             }
             Self::Shared(of) => {
-                let (id, key) = *one_of(&SHARED, of);
+                let (id, key) = one_of(&SHARED, of);
                 RecipientKey::shared_key(id, key)
             }
             Self::Strange => RecipientKey::new(&KEYS.strange),
@@ -640,9 +634,9 @@ impl Mismatched {
             .chain(agreements)
             .chain([&KEYS.misused])
             .collect();
-        let certificate = *one_of(&certificates, self.certificate);
-        let kem = &one_of(&KEYS.kems, self.of).key;
-        let agreement = &one_of(&KEYS.agreements, self.of).key;
+        let certificate = one_of(&certificates, self.certificate);
+        let kem = &one_of(&KEYS.kems.each_ref(), self.of).key;
+        let agreement = &one_of(&KEYS.agreements.each_ref(), self.of).key;
         let is_of = |key: &dyn SubjectKey| key.spki().as_ref() == certificate.spki().as_ref();
         let named = RecipientKey::with_certificate(kem, certificate);
         assert_eq!(named.is_ok(), is_of(kem));
@@ -761,8 +755,8 @@ impl Encrypted<'_> {
             ContentCipher::Aes128Cbc,
         ];
         let recipients = &self.recipients[..self.recipients.len().min(4)];
-        let cipher = *one_of(&CIPHERS, self.cipher);
-        let content_type = *one_of(&TYPES, self.content_type);
+        let cipher = one_of(&CIPHERS, self.cipher);
+        let content_type = one_of(&TYPES, self.content_type);
         let mut builder = EnvelopeBuilder::new()
             .cipher(cipher)
             .content_type(content_type);
@@ -1025,7 +1019,7 @@ impl Change {
                 }
             }
             Self::RetypeContent(by) => {
-                let by = *one_of(&TYPES, by);
+                let by = one_of(&TYPES, by);
                 let at = place(fields, SEQUENCE).expect("content");
                 inner(&mut fields[at])[0] = primitive(OID, by.as_bytes());
                 match by == expected.content_type {
@@ -1102,7 +1096,7 @@ fn rename(element: &mut Element, which: u8, by: u8) {
     let at = usize::from(which) % found.len();
     // Those of hash functions, ciphers, and what wraps and derives keys.
     const ENDS: [u8; 14] = [1, 2, 3, 5, 6, 19, 20, 21, 28, 29, 30, 42, 45, 46];
-    *found[at] = *one_of(&ENDS, by);
+    *found[at] = one_of(&ENDS, by);
 }
 
 /// Checks that no shared key is in a text.
@@ -1205,7 +1199,7 @@ impl AnySigner {
     /// The hash function that is set, if any is.
     fn chosen_digest(&self) -> Option<PreHash> {
         let all: Vec<PreHash> = digests().collect();
-        self.digest.map(|digest| *one_of(&all, digest))
+        self.digest.map(|digest| one_of(&all, digest))
     }
 
     fn digest(&self) -> PreHash {
@@ -1286,7 +1280,7 @@ impl Signed<'_> {
     }
 
     fn check(&self) {
-        let content_type = *one_of(&TYPES, self.content_type);
+        let content_type = one_of(&TYPES, self.content_type);
         let mut builder = SignedDataBuilder::new()
             .content_type(content_type)
             .signing_time(at(NOW));
@@ -1455,7 +1449,7 @@ impl Signed<'_> {
             false => !changed.attributes,
         };
         is_intact
-            && changed.content_type == *one_of(&TYPES, self.content_type)
+            && changed.content_type == one_of(&TYPES, self.content_type)
             && changed.has_signers
             && changed.has_digests
             && (!changed.has_nulls || is_sha_2)
@@ -1603,7 +1597,7 @@ impl SignedChange {
                 });
             }
             Self::RetypeContent(by) => {
-                changed.content_type = *one_of(&TYPES, by);
+                changed.content_type = one_of(&TYPES, by);
                 let at = place(fields, SEQUENCE).expect("content");
                 inner(&mut fields[at])[0] = primitive(OID, changed.content_type.as_bytes());
             }

@@ -3,11 +3,11 @@
 #![no_main]
 
 use std::sync::LazyLock;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use fuzz::der::{self, Contents, DerEdits, Element};
-use fuzz::pki::{CA_LIST, FixedKey, PKI, SERVER_NAME, VALID};
+use fuzz::pki::{CA_LIST, FixedKey, PKI, SERVER_NAME, VALID, at, validity};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
@@ -174,12 +174,10 @@ static OCSP_REQUEST: LazyLock<OcspRequest> = LazyLock::new(|| {
 
 /// By the CA, and by a delegate whose certificate is in it.
 static OCSP_RESPONSES: LazyLock<[OcspResponse; 2]> = LazyLock::new(|| {
-    let [from, until, now] = [*VALID.start(), *VALID.end(), OCSP_TIME]
-        .map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-    let validity = Validity::new(from, until);
+    let now = at(OCSP_TIME);
     let builder = CertificateBuilder::ocsp_responder()
         .common_name("OCSP")
-        .validity(validity)
+        .validity(validity())
         .serial_number(&[9]);
     let key = &FixedKey::new(SignatureAlgorithm::MlDsa44, 9);
     let certificate = PKI.ca.issue(builder, key).expect("a delegate");
@@ -195,8 +193,8 @@ static OCSP_RESPONSES: LazyLock<[OcspResponse; 2]> = LazyLock::new(|| {
         })
     };
     [
-        OcspResponder::ca(&PKI.ca).respond(&OCSP_REQUEST, now, validity, status),
-        delegate.respond(&OCSP_REQUEST, now, validity, status),
+        OcspResponder::ca(&PKI.ca).respond(&OCSP_REQUEST, now, validity(), status),
+        delegate.respond(&OCSP_REQUEST, now, validity(), status),
     ]
     .map(|response| response.expect("a response"))
 });
@@ -484,7 +482,7 @@ fn read_ocsp_request(der: &[u8]) {
     assert!(!request.certificates().is_empty());
     let _ = format!("{request:?}");
     // Whatever is asked is answered, and the answer can be read.
-    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(OCSP_TIME);
+    let now = at(OCSP_TIME);
     let response = OcspResponder::ca(&PKI.ca)
         .respond(&request, now, Validity::days(1), |_| {
             Ok::<_, IssueError>(CertStatus::Good)

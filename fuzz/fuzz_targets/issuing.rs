@@ -4,12 +4,12 @@
 
 use std::net::IpAddr;
 use std::num::NonZeroU16;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
 use fuzz::names::{Constraints, Host, Name, Subject, Subtree};
-use fuzz::pki::{FixedKey, PKI, validity};
+use fuzz::pki::{FixedKey, PKI, at, validity};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::linting::{Kind, Severity, lint};
 use pq_x509::pki_types::{ServerName, UnixTime};
@@ -229,7 +229,7 @@ impl Input<'_> {
         validator: &ChainValidator,
         purpose: Purpose,
     ) {
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(NOW);
+        let now = at(NOW);
         let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
         let reason = CrlReason::KeyCompromise;
         let validator = if self.by_list {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use arbitrary::Arbitrary;
+use fuzz::one_of;
 use fuzz::pki::FixedKey;
 use libfuzzer_sys::fuzz_target;
 use pq_jose::Algorithm;
@@ -77,10 +78,6 @@ static PUBLIC: LazyLock<[String; 4]> = LazyLock::new(|| {
 /// The place of one of [`KEYS`].
 fn index(of: u8) -> usize {
     usize::from(of) % ALGORITHMS.len()
-}
-
-fn one_of<T: Copy>(all: &[T], index: u8) -> T {
-    all[usize::from(index) % all.len()]
 }
 
 fn seed(of: u8) -> [u8; 32] {

@@ -4,6 +4,7 @@
 
 use arbitrary::Arbitrary;
 use fuzz::Bytes;
+use fuzz::one_of;
 use fuzz::signatures::{Parts, Peer, check_verdicts, formatted};
 use libfuzzer_sys::fuzz_target;
 use pq_core::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, PreHash, SigningKey, batch};
@@ -120,7 +121,7 @@ fn check_generation<P: Peer>(expanded: &[u8], verifying_key: &[u8], input: &Inpu
 fn check_signature<P: Peer>(valid: &Parts<'_>, input: &Input<'_>) {
     let key = SigningKey::<P>::from_seed(&input.xi);
     let (message, context) = (input.message, input.context);
-    let hash = PreHash::ALL[usize::from(input.hash) % PreHash::ALL.len()];
+    let hash = one_of(PreHash::ALL, input.hash);
     let pure = key.sign(message, context, &input.randomness);
     let hashed = key.hash_sign(hash, message, context, &input.randomness);
     let (Ok(pure), Ok(hashed)) = (&pure, &hashed) else {

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
-use fuzz::pki::{FixedKey, PKI, ROOT_LIST, VALID};
+use fuzz::pki;
+use fuzz::pki::{FixedKey, Leniency, PKI, ROOT_LIST, VALID};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::x509_cert::der::oid::ObjectIdentifier;
@@ -26,9 +27,7 @@ struct Input<'a> {
     list: Option<List>,
     /// Whether responses have to have the nonce.
     nonce: bool,
-    end_entity_only: bool,
-    allow_unknown_status: bool,
-    allow_expired_lists: bool,
+    leniency: Leniency,
 }
 
 /// A response.
@@ -100,7 +99,7 @@ fn seconds(days: u64) -> u64 {
 }
 
 fn at(days: u64) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(days))
+    pki::at(seconds(days))
 }
 
 fn now() -> UnixTime {
@@ -291,19 +290,10 @@ impl Input<'_> {
             }
         }
         let lists = self.list.iter().map(List::issue).chain([ROOT_LIST.clone()]);
-        let mut policy = RevocationPolicy::new(lists).expect("lists");
-        if self.end_entity_only {
-            policy = policy.end_entity_only();
-        }
-        if self.allow_unknown_status {
-            policy = policy.allow_unknown_status();
-        }
-        if self.allow_expired_lists {
-            policy = policy.allow_expired_lists();
-        }
+        let policy = RevocationPolicy::new(lists).expect("lists");
         let mut validator = ChainValidator::new([PKI.root.certificate().clone()])
             .expect("a root")
-            .with_revocation(policy)
+            .with_revocation(self.leniency.of(policy))
             .with_ocsp_responses(sent.iter().cloned());
         if self.nonce {
             validator = validator.with_ocsp_nonce(nonce(true));
@@ -343,7 +333,6 @@ impl Input<'_> {
         sent: usize,
     ) {
         let expected = self.expected(unchanged);
-        let is_about_leaf = |saying: &&&Saying<'_>| saying.about != About::Ca;
         let verdict = match result {
             Ok(()) => Verdict::Accepted,
             Err(ValidationError::Revoked { .. }) => Verdict::Revoked,
@@ -353,7 +342,8 @@ impl Input<'_> {
             }
         };
         // What was changed may still count, and what is said of the CA comes first.
-        match sent == unchanged.len() && unchanged.iter().all(|it| is_about_leaf(&it)) {
+        let is_about_others = unchanged.iter().all(|it| it.about != About::Ca);
+        match sent == unchanged.len() && is_about_others {
             true => assert_eq!(verdict, expected, "{result:?}"),
             false => assert!(verdict != Verdict::Accepted || expected != Verdict::Revoked),
         }
@@ -362,14 +352,14 @@ impl Input<'_> {
     /// What becomes of the leaf with these responses and the list (RFC 5280 section 6.3, RFC 6960 section 3.2).
     fn expected(&self, sayings: &[&Saying<'_>]) -> Verdict {
         let list = self.list.as_ref();
-        let is_current = |list: &&List| list.is_current(self.allow_expired_lists);
+        let is_current = |list: &&List| list.is_current(self.leniency.allow_expired_lists);
         let current_list = list.filter(is_current);
         let is_trusted = |saying: &&Saying<'_>| {
             saying.by != Responder::CheckedDelegate
                 || match (list, current_list) {
                     (_, Some(list)) => !list.has_delegate,
                     (Some(_), None) => false,
-                    (None, None) => self.allow_unknown_status,
+                    (None, None) => self.leniency.allow_unknown_status,
                 }
         };
         let of_leaf = sayings.iter().filter(|it| it.about == About::Leaf);
@@ -403,7 +393,7 @@ impl Input<'_> {
             && of_today.len() == of_leaf.count()
             && (of_today.iter()).all(|it| it.status == Status::Unknown);
         let is_good = current_list.is_some() || says(Status::Good);
-        match is_good || knows_nothing && self.allow_unknown_status {
+        match is_good || knows_nothing && self.leniency.allow_unknown_status {
             true => Verdict::Accepted,
             false => Verdict::Refused,
         }

@@ -6,23 +6,18 @@
 use core::net::IpAddr;
 use core::time::Duration;
 use std::sync::LazyLock;
-use std::time::SystemTime;
 
 use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
-use fuzz::pki::{FixedKey, PKI, SERVER_NAME, VALID, sign_changed};
+use fuzz::pki::{self, FixedKey, PKI, SERVER_NAME, VALID, at, sign_changed};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::pki_types::{CertificateDer, ServerName, UnixTime};
-#[cfg(feature = "openssl")]
-use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
 use pq_x509::x509_cert::ext::pkix::NameConstraints;
 use pq_x509::x509_cert::ext::pkix::name::GeneralName;
 use pq_x509::{
     Certificate, CertificateBuilder, ChainValidator, Issuer, Purpose, SignatureAlgorithm,
     ValidationError, Validity, verification,
 };
-#[cfg(feature = "openssl")]
-use pq_x509::{KeyError, ValidatedChain};
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
 fuzz_target!(|input: Input<'_>| input.check());
@@ -111,10 +106,9 @@ fn issuer_of(depth: usize) -> &'static Issuer<FixedKey> {
 }
 
 fn validity(chosen: Option<(u32, u32)>) -> Validity {
-    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
     match chosen {
         Some((one, other)) => Validity::new(at(one.min(other).into()), at(one.max(other).into())),
-        None => Validity::new(at(*VALID.start()), at(*VALID.end())),
+        None => pki::validity(),
     }
 }
 
@@ -226,7 +220,7 @@ impl Input<'_> {
             (Err(error), Err(_)) => assert!(!error.to_string().is_empty()),
         }
         #[cfg(feature = "openssl")]
-        beside_openssl(
+        beside_openssl::check(
             &chain,
             name.as_ref(),
             seconds,
@@ -264,68 +258,8 @@ impl Input<'_> {
     }
 }
 
-#[cfg(feature = "openssl")]
-fn beside_openssl(
-    chain: &[Vec<u8>],
-    name: Option<&ServerName<'_>>,
-    seconds: u64,
-    is_client: bool,
-    [strict, relaxed]: [&Result<ValidatedChain, ValidationError>; 2],
-) {
-    let root = PKI.root.certificate().der();
-    let name = name.map(ServerName::to_str);
-    let seconds = i64::try_from(seconds).expect("32 bits");
-    let theirs = fuzz::openssl::verify(root, chain, is_client, name.as_deref(), seconds);
-    // It asks a CA's certificate, and no other, for a key usage.
-    match (strict, relaxed, theirs) {
-        (Ok(path), _, Err(refusal)) => assert!(
-            names_other_issuers(path.certificates()) || has_unknown_key(&path.certificates()[0]),
-            "OpenSSL alone refused it: {refusal:?}"
-        ),
-        (_, Err(error), Ok(())) => assert!(
-            is_stricter(error) || is_malformed(error),
-            "OpenSSL alone took it: {error:?}"
-        ),
-        _ => {}
-    }
-}
-
-/// Whether a certificate's authority key identifier is not its issuer's, for which OpenSSL, and nobody else here,
-/// looks for another one.
-#[cfg(feature = "openssl")]
-fn names_other_issuers(path: &[Certificate]) -> bool {
-    path.windows(2).any(|pair| {
-        let tbs = pair[0].parsed().tbs_certificate();
-        match tbs.get_extension::<AuthorityKeyIdentifier>() {
-            Ok(None) => false,
-            Ok(Some((_, id))) => {
-                let key = id.key_identifier.as_ref().map(|id| id.as_bytes());
-                key != pair[1].subject_key_id() || id.authority_cert_serial_number.is_some()
-            }
-            Err(_) => true,
-        }
-    })
-}
-
-/// Whether a leaf's key is of no algorithm that there is, which is for whoever uses it.
-#[cfg(feature = "openssl")]
-fn has_unknown_key(leaf: &Certificate) -> bool {
-    matches!(leaf.public_key(), Err(KeyError::UnsupportedAlgorithm(_)))
-}
-
-/// What OpenSSL reads all the same.
-#[cfg(feature = "openssl")]
-fn is_malformed(error: &ValidationError) -> bool {
-    use webpki::Error::{MalformedDnsIdentifier, UnsupportedCertVersion};
-
-    matches!(
-        error,
-        ValidationError::Malformed
-            | ValidationError::Other(MalformedDnsIdentifier | UnsupportedCertVersion)
-    )
-}
-
-/// Whether a path has what the validator reads and webpki doesn't: dates before 1970, and constraints of names that are neither of DNS nor addresses.
+/// Whether a path has what the validator reads and webpki doesn't: dates before 1970, and constraints of names that
+/// are neither of DNS nor addresses.
 fn is_wider(path: &[Certificate]) -> bool {
     path.iter().any(|certificate| {
         let tbs = certificate.parsed().tbs_certificate();
@@ -359,5 +293,73 @@ fn is_stricter(error: &ValidationError) -> bool {
             *subject == Some(PKI.root.certificate().describe_subject())
         }
         _ => false,
+    }
+}
+
+#[cfg(feature = "openssl")]
+mod beside_openssl {
+    use fuzz::pki::PKI;
+    use pq_x509::pki_types::ServerName;
+    use pq_x509::x509_cert::ext::pkix::AuthorityKeyIdentifier;
+    use pq_x509::{Certificate, KeyError, ValidatedChain, ValidationError};
+
+    use super::is_stricter;
+
+    pub fn check(
+        chain: &[Vec<u8>],
+        name: Option<&ServerName<'_>>,
+        seconds: u64,
+        is_client: bool,
+        [strict, relaxed]: [&Result<ValidatedChain, ValidationError>; 2],
+    ) {
+        let root = PKI.root.certificate().der();
+        let name = name.map(ServerName::to_str);
+        let seconds = i64::try_from(seconds).expect("32 bits");
+        let theirs = fuzz::openssl::verify(root, chain, is_client, name.as_deref(), seconds);
+        // It asks a CA's certificate, and no other, for a key usage.
+        match (strict, relaxed, theirs) {
+            (Ok(path), _, Err(refusal)) => assert!(
+                names_other_issuers(path.certificates())
+                    || has_unknown_key(&path.certificates()[0]),
+                "OpenSSL alone refused it: {refusal:?}"
+            ),
+            (_, Err(error), Ok(())) => assert!(
+                is_stricter(error) || is_malformed(error),
+                "OpenSSL alone took it: {error:?}"
+            ),
+            _ => {}
+        }
+    }
+
+    /// Whether a certificate's authority key identifier is not its issuer's, for which OpenSSL, and nobody else here,
+    /// looks for another one.
+    fn names_other_issuers(path: &[Certificate]) -> bool {
+        path.windows(2).any(|pair| {
+            let tbs = pair[0].parsed().tbs_certificate();
+            match tbs.get_extension::<AuthorityKeyIdentifier>() {
+                Ok(None) => false,
+                Ok(Some((_, id))) => {
+                    let key = id.key_identifier.as_ref().map(|id| id.as_bytes());
+                    key != pair[1].subject_key_id() || id.authority_cert_serial_number.is_some()
+                }
+                Err(_) => true,
+            }
+        })
+    }
+
+    /// Whether a leaf's key is of no algorithm that there is, which is for whoever uses it.
+    fn has_unknown_key(leaf: &Certificate) -> bool {
+        matches!(leaf.public_key(), Err(KeyError::UnsupportedAlgorithm(_)))
+    }
+
+    /// What OpenSSL reads all the same.
+    fn is_malformed(error: &ValidationError) -> bool {
+        use webpki::Error::{MalformedDnsIdentifier, UnsupportedCertVersion};
+
+        matches!(
+            error,
+            ValidationError::Malformed
+                | ValidationError::Other(MalformedDnsIdentifier | UnsupportedCertVersion)
+        )
     }
 }

@@ -10,6 +10,7 @@ use std::{fmt, io};
 
 use arbitrary::Arbitrary;
 use fuzz::identities::SERVER_KEYS;
+use fuzz::one_of;
 use fuzz::pki::{PKI, SERVER_NAME};
 use fuzz::tls::{self, PROVIDER};
 use libfuzzer_sys::fuzz_target;
@@ -136,7 +137,7 @@ impl Identifier<'_> {
     fn of(&self) -> (Vec<u8>, Option<&'static str>) {
         match *self {
             Self::Named(index) => {
-                let (bytes, name) = IDENTIFIERS[usize::from(index) % IDENTIFIERS.len()];
+                let (bytes, name) = one_of(&IDENTIFIERS, index);
                 (bytes.to_vec(), Some(name))
             }
             Self::Bytes(bytes) => (bytes.to_vec(), None),
@@ -280,10 +281,6 @@ const MESSAGES: [InvalidMessage; 9] = [
     InvalidMessage::DuplicateExtension(51),
 ];
 
-fn of<T: Clone>(all: &[T], index: u8) -> T {
-    all[usize::from(index) % all.len()].clone()
-}
-
 fn another(index: u8) -> Error {
     let all = [
         Error::InappropriateMessage {
@@ -310,7 +307,7 @@ fn another(index: u8) -> Error {
         Error::Other(OtherError(Arc::new(ValidationError::UnknownIssuer))),
         Error::General("message buffer full".into()),
     ];
-    of(&all, index)
+    one_of(&all, index)
 }
 
 fn time(seconds: u32) -> UnixTime {
@@ -450,7 +447,7 @@ impl Fault<'_> {
             }
             Self::SignatureAlgorithm(signature, key) => signature_algorithm(signature, key),
             Self::KeyUsage(index) => {
-                let error = of(
+                let error = one_of(
                     &[
                         KeyUsageError::WithoutDigitalSignature,
                         KeyUsageError::CaWithoutKeyCertSign,
@@ -460,7 +457,8 @@ impl Fault<'_> {
                         },
                     ],
                     *index,
-                );
+                )
+                .clone();
                 let words = error.to_string();
                 let error = ValidationError::KeyUsage {
                     subject: SERVER_NAME.into(),
@@ -475,13 +473,14 @@ impl Fault<'_> {
             }
             // An error of the same type, about something else than key usage.
             Self::Rule(index) => {
-                let error = of(
+                let error = one_of(
                     &[
                         ValidationError::UnknownIssuer,
                         ValidationError::CaAsEndEntity,
                     ],
                     *index,
-                );
+                )
+                .clone();
                 Expected::new(in_other(error), "Other")
             }
             Self::Another(index) => {
@@ -492,7 +491,7 @@ impl Fault<'_> {
                     Certificate::ApplicationVerificationFailure,
                     in_other(webpki::Error::EndEntityUsedAsCa),
                 ];
-                Expected::new(of(&all, *index), "Other")
+                Expected::new(one_of(&all, *index), "Other")
             }
         }
     }
@@ -566,7 +565,7 @@ impl ListFault<'_> {
                 signature_algorithm_id: identifier.of().0,
                 supported_algorithms: Vec::new(),
             },
-            Self::Another(index) => of(
+            Self::Another(index) => one_of(
                 &[
                     List::ParseError,
                     List::UnsupportedCrlVersion,
@@ -575,7 +574,8 @@ impl ListFault<'_> {
                     List::Other(OtherError(Arc::new(Another("a list".into())))),
                 ],
                 *index,
-            ),
+            )
+            .clone(),
         }
     }
 }
@@ -590,7 +590,7 @@ enum Side {
 impl AnAlert {
     fn expected(&self, side: Side) -> Expected {
         let alert = match *self {
-            Self::Known(index) => of(&ALERTS, index),
+            Self::Known(index) => one_of(&ALERTS, index),
             Self::Any(number) => number.into(),
         };
         let refusal = expected_of_alert(alert, side);
@@ -671,14 +671,14 @@ impl Cause<'_> {
                     3..8 => "NoSharedVersion",
                     _ => "Other",
                 };
-                Expected::new(of(&INCOMPATIBLE, *index), refusal)
+                Expected::new(one_of(&INCOMPATIBLE, *index), refusal)
             }
             Self::Message(index) => {
                 let refusal = match usize::from(*index) % MESSAGES.len() {
                     0 | 1 => "ChainTooLarge",
                     _ => "NotTls",
                 };
-                Expected::new(of(&MESSAGES, *index), refusal)
+                Expected::new(one_of(&MESSAGES, *index), refusal)
             }
             Self::List(fault) => Expected::new(fault.error(), "RevocationList"),
             Self::NoIdentity => {
@@ -763,7 +763,7 @@ impl Failed<'_> {
     }
 
     fn check_server(&self, server: &ServerConfig) {
-        let for_offered = of(&IDENTITIES, self.for_offered).0;
+        let for_offered = one_of(&IDENTITIES, self.for_offered).0;
         let start = match self.offer.name {
             Some(name) => IdentitySet::new().with_name(name, for_offered),
             None => IdentitySet::new().with_default(for_offered),
@@ -865,7 +865,7 @@ impl Failed<'_> {
             .iter()
             .take(8)
             .fold(bare, |error, wrap| match wrap {
-                Wrap::Io(kind) => io::Error::new(of(&KINDS, *kind), error).into(),
+                Wrap::Io(kind) => io::Error::new(one_of(&KINDS, *kind), error).into(),
                 Wrap::Another => Another(error).into(),
             });
         let by_wrapped = refusal(&*wrapped);
@@ -941,9 +941,10 @@ impl Say<'_> {
                 let detail = match *detail {
                     Detail::Nothing => Vec::new(),
                     Detail::Bits(bits) => bits.to_string().into_bytes(),
-                    Detail::Identifier(index) => {
-                        of(SignatureAlgorithm::ALL, index).oid().as_bytes().to_vec()
-                    }
+                    Detail::Identifier(index) => one_of(SignatureAlgorithm::ALL, index)
+                        .oid()
+                        .as_bytes()
+                        .to_vec(),
                     Detail::Bytes(bytes) => bytes.to_vec(),
                 };
                 Some([&head, &*detail].concat())
@@ -968,17 +969,17 @@ impl Say<'_> {
         }
         Some(Some(match (kind % 10, detail) {
             (0, Detail::Identifier(index)) => {
-                KeyAlgorithm::PostQuantum(of(SignatureAlgorithm::ALL, *index))
+                KeyAlgorithm::PostQuantum(one_of(SignatureAlgorithm::ALL, *index))
             }
             (kind @ 1..=5, Detail::Nothing) => CURVES[usize::from(kind) - 1],
             (6, Detail::Bits(bits)) => KeyAlgorithm::Rsa {
                 bits: (*bits).into(),
             },
             (7, Detail::Identifier(index)) => {
-                KeyAlgorithm::Other(of(SignatureAlgorithm::ALL, *index).oid())
+                KeyAlgorithm::Other(one_of(SignatureAlgorithm::ALL, *index).oid())
             }
             (8, Detail::Identifier(index)) => {
-                KeyAlgorithm::HashSlhDsa(of(SignatureAlgorithm::ALL, *index))
+                KeyAlgorithm::HashSlhDsa(one_of(SignatureAlgorithm::ALL, *index))
             }
             _ => return None,
         }))
@@ -1068,7 +1069,7 @@ impl Remembered<'_> {
         let client = Arc::new(client);
         let server = tls::server_config(tls::provider(groups_of_server), self.client_auth);
 
-        let (chosen, authentication) = of(&IDENTITIES, self.identity);
+        let (chosen, authentication) = one_of(&IDENTITIES, self.identity);
         let set = |identity| IdentitySet::new().with_default(identity);
         let identities = Identities::new(set(chosen));
         let mut first = Handshake::begin(&client, &identities, &server);
@@ -1099,7 +1100,7 @@ impl Remembered<'_> {
             _ => None,
         };
         for again in self.more.iter().take(3) {
-            let (other, _) = of(&IDENTITIES, again.identity);
+            let (other, _) = one_of(&IDENTITIES, again.identity);
             identities.replace(set(other));
             let mut resumed = Handshake::begin(&client, &identities, &server);
             resumed.say(&again.say);

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use arbitrary::Arbitrary;
 use fuzz::der::DerEdits;
-use fuzz::pki::{CA_LIST, PKI, ROOT_LIST, VALID, sign_changed};
+use fuzz::pki::{CA_LIST, Leniency, PKI, ROOT_LIST, VALID, sign_changed};
 use libfuzzer_sys::fuzz_target;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::{
@@ -36,9 +36,7 @@ struct Input<'a> {
     /// How long after all certificates and lists became valid it is, in units of half a year, and
     /// from 1970 on again.
     time: u8,
-    end_entity_only: bool,
-    allow_unknown_status: bool,
-    allow_expired_lists: bool,
+    leniency: Leniency,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -81,21 +79,14 @@ impl Input<'_> {
 
     /// Whether one may rely on what lists say that are followed by others at `next_update`.
     fn is_current(&self, next_update: Option<UnixTime>) -> bool {
-        self.allow_expired_lists || next_update.is_some_and(|next| self.time() < next)
+        self.leniency.allow_expired_lists || next_update.is_some_and(|next| self.time() < next)
     }
 
     /// What becomes of the leaf, with lists that can be used.
     fn validate(&self, lists: &[CertificateRevocationList]) -> Result<(), ValidationError> {
-        let mut policy = RevocationPolicy::new(lists.iter().cloned())?;
-        if self.end_entity_only {
-            policy = policy.end_entity_only();
-        }
-        if self.allow_unknown_status {
-            policy = policy.allow_unknown_status();
-        }
-        if self.allow_expired_lists {
-            policy = policy.allow_expired_lists();
-        }
+        let policy = self
+            .leniency
+            .of(RevocationPolicy::new(lists.iter().cloned())?);
         let validator = ChainValidator::new([PKI.root.certificate().clone()]).expect("a root");
         let purpose = match self.client {
             true => Purpose::ClientAuth,
@@ -119,9 +110,9 @@ fn check_sent(input: &Input<'_>) {
     let (ca, root) = (&*CA_LIST, &*ROOT_LIST);
     let lists = input.sent();
     let result = input.validate(&lists);
-    if result.is_ok() && !input.allow_unknown_status {
+    if result.is_ok() && !input.leniency.allow_unknown_status {
         assert!(lists.contains(ca) && !input.client);
-        assert!(lists.contains(root) || input.end_entity_only);
+        assert!(lists.contains(root) || input.leniency.end_entity_only);
     }
     if let Err(ValidationError::Revoked { .. }) = result {
         assert!(lists.contains(ca) && input.client);
@@ -146,7 +137,7 @@ fn check_signed(input: &Input<'_>) {
     assert!(signed.is_ok(), "{signed:?}");
 
     match input.validate(&[list.clone(), ROOT_LIST.clone()]) {
-        Ok(()) if !input.allow_unknown_status => {
+        Ok(()) if !input.leniency.allow_unknown_status => {
             assert_eq!(list.issuer(), ca.subject());
             assert!(list.entry_for(input.leaf()).is_none());
             assert!(input.is_current(list.next_update()));

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
 use fuzz::Bytes;
+use fuzz::one_of;
 use libfuzzer_sys::fuzz_target;
 use pq_core::arch;
 use pq_core::on_each_backend;
@@ -174,7 +175,7 @@ impl Signing<'_> {
         randomness: &Array<P::N, u8>,
     ) {
         let (message, context) = (self.message, self.context);
-        let hash = PreHash::ALL[usize::from(self.hash) % PreHash::ALL.len()];
+        let hash = one_of(PreHash::ALL, self.hash);
         let mut hasher = hash.hasher();
         hasher.update(message);
         let digest = hasher.finish();

@@ -135,6 +135,19 @@ pub fn parse(mut der: &[u8]) -> Option<Vec<Element>> {
     Some(elements)
 }
 
+/// What is in the one SEQUENCE that a document is.
+pub fn parts(document: &mut [Element]) -> &mut Vec<Element> {
+    match document {
+        [
+            Element {
+                contents: Contents::Elements(_, parts),
+                ..
+            },
+        ] => parts,
+        _ => unreachable!("a document is one SEQUENCE"),
+    }
+}
+
 pub fn encode(elements: &[Element], output: &mut Vec<u8>) {
     for element in elements {
         let mut contents = Vec::new();

@@ -14,3 +14,8 @@ pub mod signatures;
 pub mod tls;
 
 pub use edit::{Bytes, Edit};
+
+/// The one that an index of the fuzzer's stands for.
+pub fn one_of<T: Clone>(all: &[T], index: u8) -> T {
+    all[usize::from(index) % all.len()].clone()
+}

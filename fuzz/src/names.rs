@@ -193,23 +193,18 @@ impl Name<'_> {
 
     /// Where it has a host that can be told, that is what is read.
     pub fn check_host(&self) {
-        let read = |host: &Host<'_>, text: Option<&str>| {
-            if self.is_well_formed() {
-                assert_eq!(text, Some(host.text()));
-            }
-        };
+        if !self.is_well_formed() {
+            return;
+        }
         match (self, self.name()) {
             (Self::Email(part, host), AlternativeName::Email(address)) => {
-                let address = address.parse::<EmailAddress>().ok();
-                read(host, address.as_ref().map(EmailAddress::host));
-                if self.is_well_formed() {
-                    let local = address.as_ref().map(EmailAddress::local_part);
-                    assert_eq!(local, Some(part.text()));
-                }
+                let address: EmailAddress = address.parse().expect("an address");
+                let read = (address.local_part(), address.host());
+                assert_eq!(read, (part.text(), host.text()));
             }
             (Self::Uri { host, .. }, AlternativeName::Uri(uri)) => {
-                let uri = uri.parse::<Uri>().ok();
-                read(host, uri.as_ref().and_then(Uri::host));
+                let uri: Uri = uri.parse().expect("a URI");
+                assert_eq!(uri.host(), Some(host.text()));
             }
             _ => {}
         }
@@ -301,16 +296,17 @@ fn directory_name(relative_names: impl DoubleEndedIterator<Item = String>) -> Di
 impl Subject<'_> {
     /// `None` if the address can't be in a name.
     pub fn name(&self) -> Option<DirectoryName> {
-        let email = match self.email_address() {
-            Some(address) => {
-                let len = u8::try_from(address.len()).ok().filter(|len| *len < 0x80)?;
-                let hex = address.bytes().map(|byte| format!("{byte:02x}"));
-                let value = format!("16{len:02x}{}", hex.collect::<String>());
-                let is_ascii = address.is_ascii();
-                Some(is_ascii.then(|| format!("1.2.840.113549.1.9.1=#{value}"))?)
-            }
-            None => None,
-        };
+        let email = self.email_address();
+        let is_short = |address: &str| address.is_ascii() && address.len() < 0x80;
+        if email.as_deref().is_some_and(|address| !is_short(address)) {
+            return None;
+        }
+        // An IA5String in hexadecimal.
+        let email = email.map(|address| {
+            let hex = address.bytes().map(|byte| format!("{byte:02x}"));
+            let hex: String = hex.collect();
+            format!("1.2.840.113549.1.9.1=#16{:02x}{hex}", address.len())
+        });
         let relative_names = self.relative_names.iter().map(RelativeName::text);
         let all: Vec<_> = relative_names.chain(email).collect();
         Some(directory_name(all.into_iter()))

@@ -1,13 +1,14 @@
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
+use arbitrary::Arbitrary;
 use pq_x509::pki_types::SubjectPublicKeyInfoDer;
 use pq_x509::x509_cert::der::Encode;
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use pq_x509::{
     Certificate, CertificateBuilder, CertificateRevocationList, CertificateRevocationListBuilder,
-    CrlReason, DecapsulationKey, Issuer, KemAlgorithm, SignError, SignatureAlgorithm, Signer,
-    SigningKey, SubjectKey, TbsCertificate, Validity,
+    CrlReason, DecapsulationKey, Issuer, KemAlgorithm, RevocationPolicy, SignError,
+    SignatureAlgorithm, Signer, SigningKey, SubjectKey, TbsCertificate, Validity,
 };
 
 use crate::der::{self, Contents, DerEdits, Element};
@@ -122,8 +123,32 @@ pub fn validity() -> Validity {
     Validity::new(at(*VALID.start()), at(*VALID.end()))
 }
 
-fn at(seconds: u64) -> SystemTime {
+/// So many seconds after 1970.
+pub fn at(seconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+/// What a [`RevocationPolicy`] lets pass.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub struct Leniency {
+    pub end_entity_only: bool,
+    pub allow_unknown_status: bool,
+    pub allow_expired_lists: bool,
+}
+
+impl Leniency {
+    pub fn of(self, mut policy: RevocationPolicy) -> RevocationPolicy {
+        if self.end_entity_only {
+            policy = policy.end_entity_only();
+        }
+        if self.allow_unknown_status {
+            policy = policy.allow_unknown_status();
+        }
+        if self.allow_expired_lists {
+            policy = policy.allow_expired_lists();
+        }
+        policy
+    }
 }
 
 /// A key that always makes the same signature of the same message.
@@ -156,18 +181,9 @@ impl Signer for FixedKey {
 
 /// A certificate or a revocation list whose signed part `edits` change before it is signed.
 pub fn sign_changed(original: &[u8], edits: &DerEdits<'_>, signer: &FixedKey) -> Vec<u8> {
-    let mut parts = der::parse(original).expect("DER");
-    let [
-        Element {
-            contents: Contents::Elements(_, parts),
-            ..
-        },
-    ] = &mut *parts
-    else {
-        unreachable!("what is signed is one SEQUENCE");
-    };
+    let mut document = der::parse(original).expect("DER");
     let mut tbs = Vec::new();
-    der::encode(&parts[..1], &mut tbs);
+    der::encode(&der::parts(&mut document)[..1], &mut tbs);
     sign(edits.of(&tbs), signer)
 }
 
