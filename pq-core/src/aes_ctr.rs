@@ -1,10 +1,11 @@
 //! AES in counter mode (SP 800-38A, section 6.5), on CPUs that encrypt two blocks in a register.
 //!
-//! It is here for pq-cms, whose content has any length and comes in pieces: crates that encrypt with
-//! such CPUs' instructions take a message whole, or write counters to memory and read them again, or ask
-//! for AVX-512. Elsewhere the crate `aes` does it.
+//! It exists for pq-cms, whose content has any length and comes in pieces. Other crates that use
+//! these instructions take a whole message, write counters to memory and read them again, or need
+//! AVX-512. On other CPUs pq-cms uses the crate `aes`.
 //!
-//! Counter mode alone doesn't tell who wrote a message: whoever uses it authenticates what it encrypts.
+//! Counter mode alone does not authenticate a message: the caller has to authenticate the
+//! ciphertext.
 
 use zeroize::Zeroizing;
 
@@ -12,7 +13,7 @@ use crate::arch::{BLOCKS, RoundKey, Vaes};
 
 /// A key of 128 or 256 bits, its round keys, and the instructions of this CPU.
 ///
-/// The round keys are wiped when it is dropped.
+/// Dropping it wipes the round keys.
 pub struct AesCtr {
     instructions: Vaes,
     round_keys: Zeroizing<[RoundKey; MAX_ROUNDS + 1]>,
@@ -42,8 +43,10 @@ impl AesCtr {
         Some(new)
     }
 
-    /// Encrypts or decrypts bytes, whose first block is counted by `first`: big-endian, behind the
-    /// nonce. After 2³² - 1 it goes on with 0, as GCM's inc₃₂ does (SP 800-38D, section 6.2).
+    /// Encrypts or decrypts bytes, in place.
+    ///
+    /// `first` is the counter of the first block; it follows the nonce, big-endian. After 2³² - 1
+    /// the counter goes on with 0, as GCM's inc₃₂ does (SP 800-38D, section 6.2).
     ///
     /// ```
     /// # let key = [7; 32];
@@ -89,7 +92,7 @@ mod tests {
         bytes
     }
 
-    /// `None` where the CPU lacks the instructions, and `PQ_CORE_REQUIRE` doesn't ask for them.
+    /// `None` if the CPU lacks the instructions and `PQ_CORE_REQUIRE` doesn't ask for them.
     fn aes(key: &[u8]) -> Option<AesCtr> {
         crate::arch::require();
         let aes = AesCtr::new(key);
@@ -135,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Each block has the keystream of its number, at whatever place it is encrypted, and around 2³² too.
+    /// Each block gets the keystream of its number, at any position in a call, also around 2³².
     #[test]
     fn blocks_are_counted() {
         let Some(aes) = aes(&[7; 32]) else { return };

@@ -6,7 +6,7 @@ use crate::sealed::Sealed;
 /// A number of elements, as a type: the k and ℓ of a parameter set, or the
 /// length of a key in bytes.
 ///
-/// Sealed: parameter sets name the dimensions, nobody else needs to make one.
+/// Sealed: parameter sets name the dimensions, and nobody else needs to make one.
 pub trait Dimension: Copy + Send + Sync + Sealed + 'static {
     /// `[T; N]`
     type Of<T: Element>: AsMut<[T]> + AsRef<[T]> + Element;
@@ -21,13 +21,13 @@ pub trait Dimension: Copy + Send + Sync + Sealed + 'static {
 /// `[T; N]` for the dimension `D` with `N` elements.
 pub type Array<D, T> = <D as Dimension>::Of<T>;
 
-/// `bytes`, if there are as many as the dimension `D` says.
+/// `bytes` as an array, if its length is that of the dimension `D`.
 pub(crate) fn array<D: Dimension>(bytes: &[u8]) -> Result<Array<D, u8>, Error> {
     Error::check_length(D::N, bytes)?;
     Ok(D::from_fn(|i| bytes[i]))
 }
 
-/// What an [`Array`] may hold.
+/// A type that an [`Array`] may hold.
 pub trait Element: Clone + Send + Sync + 'static {}
 
 impl<T: Clone + Send + Sync + 'static> Element for T {}

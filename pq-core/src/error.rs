@@ -6,7 +6,7 @@ use core::fmt;
 pub enum Error {
     /// A key, ciphertext, signature or digest has the wrong number of bytes.
     WrongLength {
-        /// The length that the parameter set or hash function asks for, in bytes.
+        /// The length that the parameter set or hash function requires, in bytes.
         expected: usize,
         /// The length of the input, in bytes.
         actual: usize,
@@ -14,14 +14,13 @@ pub enum Error {
     /// An encapsulation key has a coefficient that is not reduced modulo q
     /// (the modulus check of FIPS 203, section 7.2).
     UnreducedCoefficient,
-    /// The hash of the encapsulation key that a decapsulation key carries does not
-    /// match the encapsulation key beside it (the hash check of FIPS 203, section 7.3).
+    /// A decapsulation key holds a hash that does not match the encapsulation key inside it (the
+    /// hash check of FIPS 203, section 7.3).
     HashMismatch,
     /// An expanded private key has a secret coefficient outside its range
     /// (FIPS 203, algorithm 6 on ŝ; FIPS 204, algorithm 25 on s₁ and s₂).
     SecretOutOfRange,
-    /// The parts of an expanded private key contradict each other: its public
-    /// part is not the one that belongs to its secret part.
+    /// The public part of an expanded private key does not belong to its secret part.
     InconsistentKey,
     /// A context string is longer than 255 bytes (FIPS 204, section 5.2).
     ContextTooLong,
@@ -33,7 +32,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Refuses `bytes` unless there are `expected` of them.
+    /// Refuses `bytes` unless its length is `expected`.
     pub(crate) fn check_length(expected: usize, bytes: &[u8]) -> Result<(), Self> {
         let actual = bytes.len();
         if actual == expected {

@@ -1,8 +1,8 @@
-//! The items of a batch, a few at a time.
+//! The items of a batch, in groups.
 
-/// Has `work` done on `items`, `N` at a time, each with one of `places` to work in.
+/// Calls `work` on `items` in groups of `N`, each item with one of `places` to work in.
 ///
-/// In the last group the entries that no items are left for are at the end, and empty.
+/// If the last group has fewer items, the entries at its end are `None`.
 pub(crate) fn in_groups<T, S, const N: usize>(
     items: impl IntoIterator<Item = T>,
     places: &mut [S; N],
@@ -42,7 +42,7 @@ mod tests {
         }
     }
 
-    /// An iterator may give more after its end.
+    /// An iterator may return more items after its end.
     #[test]
     fn nothing_follows_the_end() {
         let mut calls = 0;

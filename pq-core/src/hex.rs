@@ -9,8 +9,8 @@ impl fmt::Debug for Hex<'_> {
     }
 }
 
-/// What types of public bytes have in common: they are equal if these are, and `Debug` shows these
-/// after the name of the parameter set.
+/// The traits that types of public bytes share: two values are equal if their bytes are, and
+/// `Debug` shows the bytes after the name of the parameter set.
 macro_rules! public_bytes {
     ($name:ident) => {
         impl<P: ParameterSet> Eq for $name<P> {}

@@ -1,20 +1,20 @@
-//! Generic code that is compiled here and not where it is used.
+//! Generic code that is compiled with this crate, not in the crates that use it.
 //!
-//! Rust compiles a generic function in each crate that calls it for a type, and the operations
-//! of a parameter set on every backend are most of this crate. So each algorithm has a trait
-//! of its operations, which every parameter set implements by functions that are not
-//! generic: they are compiled once, with this crate, and everybody else's build is short.
+//! Rust compiles a generic function in each crate that calls it for a type, and the operations of a
+//! parameter set on every backend are most of this crate. So each algorithm has a trait of its
+//! operations, and every parameter set implements it with functions that are not generic: they are
+//! compiled once, with this crate, which keeps the builds of all other crates short.
 //!
-//! SLH-DSA's functions are compiled so with the feature `slh-dsa-instances` only, and else where
-//! they are used: its twelve sets take half as long to compile as everything else together, and
-//! whoever does not use it need not wait for them.
+//! SLH-DSA's functions are compiled this way only with the feature `slh-dsa-instances`; without it,
+//! they are compiled where they are used. Its twelve sets take half as long to compile as
+//! everything else together, and a build that does not use them need not wait for them.
 
 /// Defines a trait of operations, and implements it for parameter sets.
 ///
-/// Each function takes a [`Choice`](crate::arch::Choice) of a backend first, which keeps it to
-/// this crate, and what it is set to is called with that backend and the other arguments. The
-/// attribute before `impl` is that of each function: one that is `inline` is compiled where it is
-/// used. One before a set is that of its implementation, for sets that a feature brings.
+/// Each function takes a [`Choice`](crate::arch::Choice) of a backend first, so that only this
+/// crate can call it; it calls the expression after `=` with that backend and the other arguments.
+/// The attribute before `impl` applies to each function: an `inline` function is compiled where it
+/// is used. An attribute before a set applies to its implementation, for sets that need a feature.
 macro_rules! instances {
     (
         $(#[$doc:meta])*

@@ -5,25 +5,25 @@
 //!   [`MlKem768`](ml_kem::MlKem768) and [`MlKem1024`](ml_kem::MlKem1024);
 //! * [`ml_dsa`]: signatures, [`MlDsa44`](ml_dsa::MlDsa44),
 //!   [`MlDsa65`](ml_dsa::MlDsa65) and [`MlDsa87`](ml_dsa::MlDsa87);
-//! * [`slh_dsa`]: signatures that rest on hash functions alone, from
+//! * [`slh_dsa`]: signatures that rely on hash functions alone, from
 //!   [`SlhDsaShake128f`](slh_dsa::SlhDsaShake128f) to
-//!   [`SlhDsaSha2_256s`](slh_dsa::SlhDsaSha2_256s), and with the feature `slh-dsa-sp800-230-draft`
-//!   smaller ones of a draft, whose keys may make 2²⁴ signatures.
+//!   [`SlhDsaSha2_256s`](slh_dsa::SlhDsaSha2_256s), and, with the feature
+//!   `slh-dsa-sp800-230-draft`, smaller signatures from a draft, whose keys may make at most 2²⁴;
 //! * with the feature `aes-ctr`, on x86-64, `aes_ctr`: AES in counter mode, for pq-cms.
 //!
-//! The crate is `no_std`, allocates nothing, panics on no input, and takes its
-//! randomness by argument: fill it from the operating system's generator, for
-//! example with the `getrandom` crate. (FIPS 203, section 3.3, has the cryptographic module draw the
-//! randomness. Such a module is this crate together with its caller. pq-x509 is such a caller, and
-//! its keys draw it themselves.) Everything that depends on a secret runs in
-//! constant time, and every type that holds a secret wipes it when dropped. (With the feature
-//! `rayon` SLH-DSA needs the standard library and threads, and what these allocate; with `alloc` there
-//! are functions that make a key in a box.)
+//! The crate is `no_std`, allocates nothing, panics on no input, and takes its randomness as an
+//! argument: fill it from the operating system's generator, for example with the `getrandom` crate.
+//! (FIPS 203, section 3.3, requires the cryptographic module to generate the randomness. That
+//! module is this crate together with its caller, for example pq-x509, whose keys generate it
+//! themselves.) Everything that depends on a secret runs in constant time, and every type that
+//! holds a secret wipes it when dropped. (With the feature `rayon`, SLH-DSA needs the standard
+//! library and threads, which allocate; with `alloc`, there are functions that return a key in a
+//! box.)
 //!
 //! Rust moves a value by copying it, and leaves the old bytes behind. Functions whose names end in
-//! `_into` or begin with `boxed_` write a secret to where it stays; those that return one by value
-//! can leave a copy of it on the stack. What a test found of that, and where it looked, is in
-//! SECURITY.md.
+//! `_into` or begin with `boxed_` write a secret directly to its final place; functions that return
+//! one by value can leave a copy of it on the stack. SECURITY.md says where a test looked for such
+//! copies and what it found.
 //!
 //! ```
 //! use pq_core::ml_kem::{DecapsulationKey, MlKem768, ParameterSet};
@@ -43,7 +43,7 @@
 //! # Ok::<(), pq_core::Error>(())
 //! ```
 #![no_std]
-// `arch` is the only place that may lift this, a backend at a time.
+// Only `arch` may lift this, one backend at a time.
 #![deny(unsafe_code)]
 
 #[cfg(feature = "alloc")]
@@ -64,7 +64,7 @@ pub mod ml_dsa;
 pub mod ml_kem;
 mod place;
 mod prehash;
-// They hold whatever runs them, and take long to compile for each target.
+// The proofs don't depend on the machine that runs them, and take long to compile for each target.
 #[cfg(all(test, not(without_proofs)))]
 mod proofs;
 mod sealed;

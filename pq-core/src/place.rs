@@ -1,15 +1,16 @@
-//! Keys that are made where they stay.
+//! Keys that are made in their final place.
 //!
-//! A move copies a key and leaves its old bytes behind, and a function that returns one may move
-//! it. So zeros are moved to the place, and what is secret is written there through a reference.
+//! A move copies a key and leaves its old bytes behind, and a function that returns a key may move
+//! it. So only zeros are moved to the place, and the secret is written there through a reference.
 
 #[cfg(feature = "alloc")]
 use alloc::boxed::Box;
 use core::convert::Infallible;
 use core::mem;
 
-/// Puts zeros in `place` and has `fill` make a key of them. What was there before is dropped, and
-/// so is what could not be made, also if `fill` panics.
+/// Puts zeros in `place`, from which `fill` makes a key.
+///
+/// Drops the previous value first, and the new one if `fill` fails or panics.
 pub(crate) fn try_insert<T, E>(
     place: &mut Option<T>,
     zero: impl FnOnce() -> T,
@@ -32,7 +33,7 @@ impl<T> Drop for Unfinished<'_, T> {
     }
 }
 
-/// [`try_insert`], for what can't fail.
+/// [`try_insert`], for a `fill` that can't fail.
 pub(crate) fn insert<T>(
     place: &mut Option<T>,
     zero: impl FnOnce() -> T,
@@ -74,7 +75,7 @@ mod tests {
 
     use super::{insert, try_insert};
 
-    /// What is in a place before is dropped, and so is what is refused.
+    /// The previous value is dropped, and so is a refused one.
     #[test]
     fn places_are_written_over() {
         let shared = Rc::new(());
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!(Rc::strong_count(&shared), 1);
     }
 
-    /// Whoever catches the panic finds no zeros that look like a key.
+    /// A caller that catches the panic finds no zeros that look like a key.
     #[test]
     #[cfg(panic = "unwind")]
     fn what_panics_leaves_nothing() {

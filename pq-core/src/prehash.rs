@@ -15,10 +15,9 @@ use crate::secret::wipe_stack;
 /// A hash function that HashML-DSA or HashSLH-DSA applies to the message first
 /// (FIPS 204, section 5.4; FIPS 205, section 10.2.2).
 ///
-/// All that NIST approves are here. The standards want one whose collision
-/// strength is not below that of the parameter set: from 256 bits of digest for
-/// ML-DSA-44 and the sets of SLH-DSA with n = 16, 384 for ML-DSA-65 and n = 24, and 512 for
-/// ML-DSA-87 and n = 32.
+/// These are all that NIST approves. The standards require a collision strength that is not below
+/// the strength of the parameter set: a digest of at least 256 bits for ML-DSA-44 and the sets of
+/// SLH-DSA with n = 16, 384 for ML-DSA-65 and n = 24, and 512 for ML-DSA-87 and n = 32.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PreHash {
@@ -49,7 +48,7 @@ pub enum PreHash {
 }
 
 impl PreHash {
-    /// Every hash function there is.
+    /// Every hash function of this type.
     pub const ALL: &'static [Self] = &[
         Self::Sha224,
         Self::Sha256,
@@ -83,8 +82,9 @@ impl PreHash {
         }
     }
 
-    /// Begins to hash a message, which comes in as many pieces as it likes. The result is for
-    /// `sign_digest` and `verify_digest` of ML-DSA's keys, and for
+    /// Begins to hash a message, which may come in any number of pieces.
+    ///
+    /// The result is for `sign_digest` and `verify_digest` of ML-DSA's keys, and for
     /// [`Message::Digest`](crate::slh_dsa::Message::Digest).
     ///
     /// ```
@@ -115,8 +115,7 @@ impl PreHash {
         }
     }
 
-    /// The last arc of the object identifier in NIST's `hashAlgs`, which is
-    /// 2.16.840.1.101.3.4.2.
+    /// The last arc of the object identifier, under NIST's `hashAlgs`, 2.16.840.1.101.3.4.2.
     const fn arc(self) -> u8 {
         match self {
             Self::Sha256 => 1,
@@ -160,14 +159,14 @@ impl fmt::Display for PreHash {
 
 /// Hashes a message that comes in pieces; [`PreHash::hasher`] makes one. Wiped when dropped.
 ///
-/// It is some 200 bytes, however long the message is. A move leaves a copy of it behind, and so of
-/// what came last of the message.
+/// It has some 200 bytes, however long the message is. A move leaves a copy of it behind, with the
+/// last bytes of the message.
 pub struct PreHasher {
     hash: PreHash,
     state: State,
 }
 
-/// How far a hash function of one of the families is.
+/// The state of a hash function of one of the families.
 enum State {
     Words32(Hasher<u32>),
     Words64(Hasher<u64>),
@@ -201,7 +200,7 @@ impl PreHasher {
         Self { hash, state }
     }
 
-    /// Takes the next bytes of the message. Many at a time take less time.
+    /// Takes the next bytes of the message. Long pieces take less time per byte.
     pub fn update(&mut self, message: &[u8]) {
         dispatch!(choose(), b => self.absorb(b, message));
     }
@@ -239,7 +238,7 @@ impl PreHasher {
     }
 }
 
-/// Its parts wipe themselves.
+/// Its fields wipe themselves.
 impl ZeroizeOnDrop for PreHasher {}
 
 impl fmt::Debug for PreHasher {
@@ -248,7 +247,7 @@ impl fmt::Debug for PreHasher {
     }
 }
 
-/// The digest of a message, as [`PreHash`] says. Public, like the message.
+/// The digest of a message, by one of the hash functions of [`PreHash`]. Public, like the message.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct Digest {
     /// Zeros after the digest.
@@ -270,8 +269,8 @@ impl Digest {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongLength`] if `digest` has not the [length](PreHash::digest_len) of digests of
-    /// `hash`.
+    /// [`Error::WrongLength`] if `digest` does not have the [length](PreHash::digest_len) of
+    /// digests of `hash`.
     pub fn from_bytes(hash: PreHash, digest: &[u8]) -> Result<Self, Error> {
         Error::check_length(hash.digest_len(), digest)?;
         let mut bytes = [0; 64];
@@ -279,12 +278,12 @@ impl Digest {
         Ok(Self { bytes, hash })
     }
 
-    /// As many bytes as the [hash function](Self::hash) gives.
+    /// The digest, as long as the [hash function](Self::hash) makes it.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.hash.digest_len()]
     }
 
-    /// The hash function that it is of.
+    /// The hash function that made the digest.
     pub fn hash(&self) -> PreHash {
         self.hash
     }
@@ -314,7 +313,7 @@ mod tests {
     use super::{Digest, PreHash, PreHasher};
     use crate::arch::{Backend, InCrate, Portable, on_each_backend};
 
-    /// By other people's code.
+    /// The digest by other implementations.
     fn independent(hash: PreHash, message: &[u8]) -> Vec<u8> {
         fn shake<H: Default + Update + ExtendableOutput>(message: &[u8], len: usize) -> Vec<u8> {
             let mut output = vec![0; len];
@@ -360,7 +359,7 @@ mod tests {
         on_each_backend!(b => check(b));
     }
 
-    /// Every split about the edges of blocks, and one byte at a time.
+    /// Every split near block boundaries, and one byte at a time.
     #[test]
     fn pieces_make_no_difference() {
         fn check<B: Backend>(b: B) {
@@ -390,7 +389,7 @@ mod tests {
         on_each_backend!(b => check(b));
     }
 
-    /// The public ways, on the backend that they choose; and one backend goes on where another
+    /// The public functions, on the backend that they choose; and one backend goes on where another
     /// stopped.
     #[test]
     fn backends_continue_each_other() {

@@ -1,5 +1,5 @@
-/// Keeps the crate's traits to the crate's types.
+/// Prevents other crates from implementing this crate's traits.
 ///
-/// Public so that public traits can ask for it, in a private module so that nobody
-/// else can implement it.
+/// It is public so that public traits can require it, and in a private module so that nobody else
+/// can implement it.
 pub trait Sealed {}

@@ -1,4 +1,4 @@
-//! What is secret is wiped when it is done with.
+//! Secrets are wiped after use.
 
 use core::ops::{Deref, DerefMut};
 
@@ -8,29 +8,32 @@ use crate::dimension::{Array, Dimension, Element};
 
 /// Overwrites `secret` with zeros, in a way the compiler does not remove.
 ///
-/// Does what `zeroize` does on slices, with plain stores that the compiler may merge
-/// into wide ones: that crate's volatile stores take one instruction an element.
+/// Does what `zeroize` does on slices, but with plain stores, which the compiler may merge into
+/// wide ones: that crate's volatile stores take one instruction per element.
 pub(crate) fn wipe<T: Copy + Default>(secret: &mut [T]) {
     secret.fill(T::default());
     zeroize::optimization_barrier(secret);
 }
 
-/// Overwrites what functions that the caller called before left on the stack: words of a hash's state
-/// that general registers had no room for.
+/// Overwrites what earlier calls of the caller left on the stack: words of a hash's state that did
+/// not fit in general registers.
 ///
-/// It reaches 1 KiB below its caller, with which `tests/stack-secrets` finds nothing on x86-64. With a
-/// compiler that makes larger frames it may be too little, and only that test tells.
+/// It reaches 1 KiB below its caller; with this, `tests/stack-secrets` finds nothing on x86-64. A
+/// compiler that makes larger frames may need more, and only that test shows it.
 #[inline(never)]
 pub(crate) fn wipe_stack() {
     wipe(&mut [0_u64; 128]);
 }
 
-/// Calls what handles secrets, and overwrites what it left on the stack, and what whatever it called left
-/// there: round keys of other crates, and values that were moved. Let what it returns own its secrets by
-/// pointers, or write them to where they stay.
+/// Calls `run`, then overwrites what it and the functions it called left on the stack.
 ///
-/// It reaches 32 KiB below its caller. Whether that is enough depends on the compiler and on what is called, and
-/// only looking tells: this workspace's `tests/stack-secrets` looks. If what it calls panics, nothing is overwritten.
+/// Such remains are, for example, round keys of other crates, and values that were moved. The value
+/// that `run` returns should own its secrets through pointers, or `run` should write them to their
+/// final place.
+///
+/// It overwrites 32 KiB below its caller. Whether this is enough depends on the compiler and on the
+/// called functions, and only a test can tell: this workspace has `tests/stack-secrets`. If `run`
+/// panics, nothing is overwritten.
 ///
 /// ```
 /// let mut key = Box::new([0; 32]);
@@ -50,7 +53,7 @@ pub fn wiping_stack<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// [`wipe`] of values, at once.
+/// [`wipe`] of values, all at once.
 fn wipe_all<T: Zero>(secrets: &mut [T]) {
     for secret in &mut *secrets {
         *secret = T::ZERO;
@@ -58,12 +61,12 @@ fn wipe_all<T: Zero>(secrets: &mut [T]) {
     zeroize::optimization_barrier(secrets);
 }
 
-/// What can be made in place: of zeros, to be written over.
+/// A type whose values can be made in place: first zeros, then written over.
 pub(crate) trait Zero: Element + Zeroize {
     const ZERO: Self;
 }
 
-/// Writes over a seed, and wipes it if there is none in `source`.
+/// Copies `source` over `seed`; if `source` is `None`, wipes `seed` and sets it to `None`.
 pub(crate) fn copy_seed<const N: usize>(seed: &mut Option<[u8; N]>, source: &Option<[u8; N]>) {
     match source {
         Some(source) => seed.get_or_insert([0; N]).copy_from_slice(source),

@@ -1,8 +1,8 @@
-//! Pseudorandom inputs of tests: reproducible, and of no use for anything else.
+//! Pseudorandom inputs for tests: reproducible, and not fit for anything else.
 
 use core::array;
 
-/// How many of `natively` inputs a test tries: fewer under Miri, which takes a thousand times as long.
+/// How many inputs a test tries, `natively` or under Miri, which takes a thousand times as long.
 pub(crate) fn inputs(natively: usize) -> usize {
     if cfg!(miri) {
         natively.div_ceil(25)

@@ -1,10 +1,11 @@
-//! What a CPU answers the same each time. In a virtual machine CPUID can take as long as a key generation.
+//! Answers of a CPU that never change. In a virtual machine CPUID can take as long as a key
+//! generation.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
 const UNKNOWN: u8 = u8::MAX;
 
-/// An answer that is kept, once it was asked for. It is less than 255.
+/// An answer that is kept after it was asked for once. It is less than 255.
 pub(super) struct AskedOnce(AtomicU8);
 
 impl AskedOnce {

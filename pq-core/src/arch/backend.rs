@@ -1,4 +1,4 @@
-//! The trait of all CPUs, and that of the loops they run.
+//! The trait of all CPUs, and the trait of the loops they run.
 
 use super::choice::IntoChoice;
 use super::{I16s, I32s, U32s, U64s, packing, pairs};
@@ -6,12 +6,12 @@ use crate::sealed::Sealed;
 
 /// A CPU that the algorithms can run on.
 ///
-/// Sealed: a backend is implemented in this crate or not at all.
+/// Sealed: only this crate implements it.
 pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
-    /// Independent lanes of Keccak, SHA-512.
+    /// Independent lanes of Keccak or SHA-512.
     type U64s: U64s<Token = Self>;
-    /// Fewer lanes of Keccak, which take less time than all of them, or on some CPUs as much:
-    /// part of a vector, or a general register.
+    /// Fewer lanes of Keccak: part of a vector, or a general register. They take less time than all
+    /// lanes, on some CPUs the same.
     type Few: U64s<Token: From<Self>>;
     /// Independent lanes of SHA-256.
     type U32s: U32s<Token = Self>;
@@ -24,22 +24,22 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
 
     /// The name in test output and benchmarks.
     const NAME: &'static str;
-    /// Greater for the better of two backends of one architecture.
+    /// The better of two backends of one architecture has the greater rank.
     const RANK: u8;
-    /// Whether Keccak keeps some words as their complements, for want of an instruction for
+    /// Whether Keccak keeps some words as their complements, since the CPU lacks an instruction for
     /// `¬b ∧ c`.
     const COMPLEMENTS: bool = false;
-    /// Whether [`adds_pairs_faster`](Self::adds_pairs_faster) is asked at all. Only then are kernels with
-    /// Keccak compiled for both answers: they take longer to compile than any other.
+    /// Whether [`adds_pairs_faster`](Self::adds_pairs_faster) can be true. Only then are kernels
+    /// with Keccak compiled for both answers, since they take longer to compile than any other.
     const MAY_ADD_PAIRS: bool = false;
 
-    /// Runs a kernel with all instructions of this CPU at hand.
+    /// Runs a kernel with all instructions of this CPU.
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output;
 
-    /// Runs a kernel in general registers, with what instructions this CPU has for these.
+    /// Runs a kernel in general registers, with the CPU's instructions for these.
     ///
-    /// With vectors at hand the compiler puts single lanes of Keccak into them, which
-    /// takes twice as long.
+    /// With vector instructions, the compiler puts single lanes of Keccak into vectors, which takes
+    /// twice as long.
     fn run_scalar<K: Kernel<Self>>(self, kernel: K) -> K::Output;
 
     /// Runs a kernel on [`Few`](Self::Few) lanes.
@@ -48,24 +48,24 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
         self.run_scalar(kernel)
     }
 
-    /// How long a step of all lanes takes about, in halves of a step of [`Few`](Self::Few): 2 where
-    /// it takes as long, 4 where it takes twice as long.
+    /// The approximate time of a step of all lanes, in halves of a step of [`Few`](Self::Few): 2 if
+    /// it takes as long, 4 if it takes twice as long.
     #[inline]
     fn cost_of_all_lanes(self) -> usize {
         2
     }
 
     /// Whether this CPU computes the step θ of Keccak in less time by sums of pairs of words,
-    /// although they are more instructions.
+    /// although this takes more instructions.
     #[inline]
     fn adds_pairs_faster(self) -> bool {
         false
     }
 
-    /// The instructions for SHA-256, if this CPU has them beside its own.
+    /// The instructions for SHA-256, if this CPU has them in addition to those of the backend.
     ///
-    /// They hash a message, or a few side by side. Where they are not part of what the
-    /// backend stands for, this asks the CPU, which takes a load and a branch.
+    /// They hash a message, or a few side by side. If they are not part of the backend, this asks
+    /// the CPU, which takes a load and a branch.
     #[inline]
     fn sha256(self) -> Option<Self::Sha256> {
         None
@@ -112,8 +112,8 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
         numbers
     }
 
-    /// For each four bits how many of the lower two are set, less how many of the upper two;
-    /// four bits come from the lower half of each byte first.
+    /// For each four bits, how many of the lower two are set, minus how many of the upper two. The
+    /// lower half of each byte comes first.
     ///
     /// For loops of kernels. The bits may be secret.
     #[inline(always)]
@@ -121,12 +121,11 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
         pairs::bit_differences(bytes, differences);
     }
 
-    /// Appends those of 16 numbers that are below `limit` to the first `filled` elements
-    /// of `output`, in their order and as far as there is room, and returns how many
-    /// elements there are then. What follows them is overwritten. All numbers are
-    /// below 2³¹.
+    /// Appends those of 16 numbers that are below `limit` to the first `filled` elements of
+    /// `output`, in order and while there is room. Returns how many elements there are then, and
+    /// overwrites the elements after them. All numbers are below 2³¹.
     ///
-    /// For loops of kernels. Which numbers are below is public: some backends index by it.
+    /// For loops of kernels. Which numbers are below `limit` is public: some backends index by it.
     #[inline(always)]
     fn append_below<T: FromNumber>(
         self,
@@ -154,8 +153,8 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
         filled
     }
 
-    /// As [`append_below`](Self::append_below), of all 56 numbers of 24 bits in `bytes`, of which
-    /// 23 count. For a `limit` that few of them reach.
+    /// As [`append_below`](Self::append_below), of the low 23 bits of all 56 numbers of 24 bits in
+    /// `bytes`. Meant for a `limit` that few of them reach.
     #[inline(always)]
     fn append_23_bits_below(
         self,
@@ -195,7 +194,7 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
         pairs::add_products(a, b, sums);
     }
 
-    /// The low halves of `even` and `odd` in turn, and the high halves: elements 2i come from
+    /// The low halves of `even` and `odd` in turn, and their high halves: elements 2i come from
     /// `even[i]`, elements 2i + 1 from `odd[i]`.
     ///
     /// For loops of kernels.
@@ -205,57 +204,57 @@ pub trait Backend: Copy + IntoChoice + Send + Sync + Sealed + 'static {
     }
 }
 
-/// An inner loop, the size of a polynomial or of a permutation.
+/// An inner loop, over a polynomial or a permutation.
 ///
-/// Implementations are `#[inline(always)]`, so that each backend compiles the
-/// whole loop with its own instructions. `T` is the token of these: a [`Backend`], or
+/// Implementations are `#[inline(always)]`, so that each backend compiles the whole loop with its
+/// own instructions. `T` is the token of these instructions: a [`Backend`], or
 /// [`Sha256Instructions`].
 pub trait Kernel<T> {
     /// What the kernel returns; most work in place.
     type Output;
 
-    /// Whether it is so large that it should be a function even where the others are compiled into
-    /// their users.
+    /// Whether it is so large that it should be a function of its own even where other kernels are
+    /// inlined.
     const LARGE: bool = false;
 
     /// Runs to the end.
     fn run(self, token: T) -> Self::Output;
 }
 
-/// What a CPU with instructions for SHA-256 can do. It is a token, as a [`Backend`] is.
+/// The operations of a CPU with instructions for SHA-256. It is a token, like a [`Backend`].
 ///
-/// Sealed: implemented in this crate or not at all.
+/// Sealed: only this crate implements it.
 pub trait Sha256Instructions: Copy + Sealed + 'static {
     /// Four words of a message schedule.
     type Words: Copy;
-    /// The eight words of a state, in an order of the CPU's.
+    /// The eight words of a state, in the CPU's order.
     type State: Copy;
 
-    /// Runs a kernel with the instructions at hand.
+    /// Runs a kernel with these instructions.
     fn run<K: Kernel<Self>>(self, kernel: K) -> K::Output;
 
     /// Reads words.
     fn load(self, words: &[u32; 4]) -> Self::Words;
-    /// Word by word the sum modulo 2³².
+    /// The sum of each pair of words modulo 2³².
     fn add(self, a: Self::Words, b: Self::Words) -> Self::Words;
     /// The words of the schedule that follow these 16.
     fn schedule(self, words: [Self::Words; 4]) -> Self::Words;
 
-    /// A state as the CPU wants it.
+    /// A state in the CPU's order.
     fn pack(self, state: &[u32; 8]) -> Self::State;
     /// The inverse of [`pack`](Self::pack).
     fn unpack(self, state: Self::State) -> [u32; 8];
-    /// Word by word the sum modulo 2³².
+    /// The sum of each pair of words modulo 2³².
     fn add_states(self, a: Self::State, b: Self::State) -> Self::State;
-    /// Four rounds, of which `sums` has Kₜ + Wₜ.
+    /// Four rounds; `sums` holds Kₜ + Wₜ for each.
     fn four_rounds(self, state: Self::State, sums: Self::Words) -> Self::State;
 }
 
-/// What [`Backend::append_below`] makes of a number.
+/// An element that [`Backend::append_below`] makes from a number.
 ///
 /// Sealed: bytes, and coefficients of 16 and of 32 bits.
 pub trait FromNumber: Copy + Sealed + 'static {
-    /// The same number; it fits.
+    /// The same number; it must fit.
     fn from_number(number: u32) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! Which backend a public operation runs on.
+//! The choice of the backend that a public operation runs on.
 
 #[cfg(any(test, feature = "limit"))]
 extern crate alloc;
@@ -22,14 +22,15 @@ use super::{Neon, NeonSha3};
 
 /// Defines [`Choice`], [`choose`] and [`dispatch`] for all backends, the best first.
 ///
-/// `$d` is a dollar sign, which a macro that defines macros can't write.
+/// `$d` is a dollar sign, which a macro that defines macros can't write itself.
 macro_rules! backends {
     ($d:tt $($(#[$cfg:meta])* $name:ident,)*) => {
-        /// The token of a backend that the machine has, and the proof that this crate calls.
+        /// The token of a backend that the machine has, and the proof that this crate is the
+        /// caller.
         ///
-        /// The operations of a parameter set are functions of its traits, so that everybody who
-        /// can name the set can name them too. They take one of these, which only this crate can
-        /// make, since they trust their other arguments: public functions checked those.
+        /// The operations of a parameter set are functions of its traits, so everyone who can name
+        /// the set can name them too. They take a `Choice`, which only this crate can make, since
+        /// they trust their other arguments: public functions have checked these.
         #[derive(Clone, Copy, Debug)]
         pub enum Choice {
             $($(#[$cfg])* $name($name),)*
@@ -42,7 +43,7 @@ macro_rules! backends {
             }
         })*
 
-        /// The best backend of this machine: each public operation asks once.
+        /// The best backend of this machine. Each public operation calls this once.
         #[inline]
         pub(crate) fn choose() -> Choice {
             $($(#[$cfg])* {
@@ -55,11 +56,11 @@ macro_rules! backends {
             Choice::Portable(Portable)
         }
 
-        /// Runs `$body` with `$b` bound to the backend that `$choice` is. What it calls is
-        /// compiled anew for every backend.
+        /// Runs `$body` with `$b` bound to the backend in `$choice`. The functions that it calls
+        /// are compiled for each backend.
         ///
-        /// It is the only way from a choice to its backend, so that all that runs on one does so
-        /// with data-independent timing (`arch::timing`).
+        /// This is the only way from a choice to its backend, so everything that runs on a backend
+        /// has data-independent timing (`arch::timing`).
         macro_rules! dispatch {
             ($d choice:expr, $d b:ident => $d body:expr) => {{
                 let _timing = $crate::arch::DataIndependentTiming::begin();
@@ -71,8 +72,8 @@ macro_rules! backends {
         }
         pub(crate) use dispatch;
 
-        /// The backends of this architecture, the best first: their names, and the ranks of those
-        /// that the machine has.
+        /// The backends of this architecture, the best first: their names, and their ranks if the
+        /// machine has them.
         #[cfg(any(test, feature = "limit"))]
         pub(super) fn known() -> alloc::vec::Vec<(&'static str, Option<u8>)> {
             alloc::vec![
@@ -81,16 +82,17 @@ macro_rules! backends {
             ]
         }
 
-        /// Evaluates an expression once for each backend that the machine has, with an
-        /// identifier bound to its token: for tests and benchmarks of every backend.
+        /// Evaluates an expression once for each backend that the machine has, with an identifier
+        /// bound to its token: for tests and benchmarks of every backend.
         ///
-        /// With the feature `limit` it panics if the environment variable `PQ_CORE_REQUIRE` names
-        /// a backend that the machine lacks, or one that does not exist: `AVX-512,AVX2` for example,
-        /// with commas and no blanks between names as [`NAME`](crate::arch::Backend::NAME) has
-        /// them. WebAssembly's is called `SIMD128`, and is there if it is compiled for. Instructions for
-        /// SHA-256 are called `SHA-NI` on x86-64 and `SHA-256` on AArch64.
+        /// With the feature `limit` it panics if the environment variable `PQ_CORE_REQUIRE` names a
+        /// backend that the machine lacks or that does not exist. Names are as in
+        /// [`NAME`](crate::arch::Backend::NAME), separated by commas without blanks: `AVX-512,AVX2`
+        /// for example. The backend of WebAssembly is called `SIMD128`, and is there if it is
+        /// compiled for. The instructions for SHA-256 are called `SHA-NI` on x86-64 and `SHA-256`
+        /// on AArch64, those for AES (feature `aes-ctr`) `VAES`.
         ///
-        /// Backends are types, and a closure can't be generic over them, hence a macro.
+        /// It is a macro since backends are types, and a closure can't be generic over them.
         ///
         /// ```
         /// use pq_core::arch::Backend;
@@ -151,17 +153,17 @@ impl IntoChoice for Portable {
     }
 }
 
-/// A backend, which this crate can make a [`Choice`] of.
+/// A backend, from which this crate can make a [`Choice`].
 pub trait IntoChoice {
     /// The backend as a choice.
     fn choice(self, _: InCrate) -> Choice;
 }
 
-/// The proof that this crate calls: no other can name it.
+/// The proof that this crate is the caller: no other crate can name this type.
 #[derive(Clone, Copy, Debug)]
 pub struct InCrate;
 
-/// The greatest rank that public operations may use, if somebody said so.
+/// The greatest rank that public operations may use, if [`limit`] set one.
 #[cfg(feature = "limit")]
 static LIMIT: AtomicU8 = AtomicU8::new(NOT_LIMITED);
 
@@ -172,20 +174,20 @@ const NOT_LIMITED: u8 = u8::MAX;
 #[cfg(feature = "limit")]
 const VARIABLE: &str = "PQ_CORE_BACKEND";
 
-/// Hides the backends that are better than the given one from all public operations of
-/// this process, from now on.
+/// Hides the backends that are better than the given one from all public operations of this
+/// process, from now on.
 ///
-/// For tests and benchmarks of the backends of lesser machines. Operations that are
-/// running go on as they are, and whoever names a backend explicitly still gets it.
+/// For tests and benchmarks of the backends of older machines. Operations that are running continue
+/// unchanged, and code that names a backend explicitly still gets it.
 ///
-/// The environment variable `PQ_CORE_BACKEND` does the same from the start, with the
+/// The environment variable `PQ_CORE_BACKEND` does the same from the start; its value is the
 /// [name](super::Backend::NAME) of a backend that the machine has.
 #[cfg(feature = "limit")]
 pub fn limit<B: super::Backend>(_: B) {
     LIMIT.store(B::RANK, Ordering::Relaxed);
 }
 
-/// Takes back what [`limit`] did.
+/// Undoes [`limit`].
 #[cfg(feature = "limit")]
 pub fn lift_limit() {
     LIMIT.store(NOT_LIMITED, Ordering::Relaxed);
@@ -200,7 +202,7 @@ pub fn chosen() -> &'static str {
     dispatch!(choose(), b => name(b))
 }
 
-/// Each operation reads this once, and nothing else hangs on it.
+/// Each operation reads this once, and nothing else depends on it.
 #[cfg(feature = "limit")]
 #[inline]
 fn greatest_rank() -> u8 {
@@ -210,11 +212,11 @@ fn greatest_rank() -> u8 {
     }
 }
 
-/// What the environment variable says.
+/// The rank of the backend that the environment variable names.
 ///
 /// # Panics
 ///
-/// If it names nothing that the machine has: a test would run something else.
+/// If the machine has no such backend: a test would run on another one.
 #[cfg(feature = "limit")]
 fn rank_of_environment() -> u8 {
     static RANK: std::sync::OnceLock<u8> = std::sync::OnceLock::new();
@@ -247,7 +249,7 @@ mod tests {
     use super::{Choice, VARIABLE, choose, chosen, lift_limit, limit, rank_of};
     use crate::arch::{Backend, Portable};
 
-    /// In one test, since what it changes is the process's.
+    /// In one test, since it changes state of the whole process.
     #[test]
     fn better_backends_hide() {
         if let Ok(name) = super::std::env::var(VARIABLE) {

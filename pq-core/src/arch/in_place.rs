@@ -1,16 +1,17 @@
-//! Values that are returned, and made where their caller wants them.
+//! Returned values that are made in the place where the caller wants them.
 //!
-//! A function that makes a large value, works on it through references and returns it takes
-//! twice its size of stack, and leaves a copy of it there: rustc returns by copying whatever was
-//! borrowed. LLVM does better, and passes on the place that the caller provides, if
-//! nothing but a single call writes the value between its declaration and its return. That
-//! is what there is here. Nothing depends on it but stack, time, and what the forms that return a
-//! key by value leave on the stack; `tests/machine-code` measures the first. What is not to be
-//! left there is written through a reference, which depends on nothing: see [`place`](crate::place).
+//! A function that makes a large value, works on it through references and returns it takes twice
+//! its size of stack, and leaves a copy of it there: rustc returns a value that was borrowed by
+//! copying it. LLVM does better, and passes on the place that the caller provides, if only a single
+//! call writes the value between its declaration and its return. The functions here have this form.
+//! Only stack use, time, and the copies that functions returning a key by value leave on the stack
+//! depend on it; `tests/machine-code` measures the stack use. Secrets that must not be left on the
+//! stack are written through a reference, which does not depend on the compiler: see
+//! [`place`](crate::place).
 
 use core::mem::MaybeUninit;
 
-/// Makes a value of what `start` gives, and has `fill` do the rest.
+/// Makes a value with `start`, and lets `fill` do the rest.
 ///
 /// If `fill` panics, the value is not dropped.
 #[inline(always)]
@@ -21,7 +22,7 @@ pub(crate) fn in_place<T>(start: impl FnOnce() -> T, fill: impl FnOnce(&mut T)) 
     unsafe { place.assume_init() }
 }
 
-/// [`in_place`], for what can fail: then what `start` gave is dropped.
+/// [`in_place`], for a `fill` that can fail: then the value is dropped.
 #[inline(always)]
 pub(crate) fn try_in_place<T, E>(
     start: impl FnOnce() -> T,
@@ -39,7 +40,7 @@ pub(crate) fn try_in_place<T, E>(
     )
 }
 
-/// The single call.
+/// The single call that writes the value.
 #[inline(never)]
 fn write<T>(place: &mut MaybeUninit<T>, start: impl FnOnce() -> T, fill: impl FnOnce(&mut T)) {
     fill(place.write(start()));
@@ -53,7 +54,7 @@ mod tests {
 
     use super::{in_place, try_in_place};
 
-    /// What is refused is dropped, once, and what is made is not.
+    /// A refused value is dropped once, and a made value is not dropped.
     #[test]
     fn values_are_made_and_dropped() {
         let shared = Rc::new(());

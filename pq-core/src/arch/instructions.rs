@@ -1,6 +1,6 @@
-//! What the files of the CPUs have in common: their tokens, and methods of a line each.
+//! Macros that the files of the CPUs share: for their tokens, and for methods of one line each.
 
-/// The token of CPUs that have these features, and how it finds out that this one does.
+/// The token of CPUs that have these features, with their detection.
 #[cfg(not(target_arch = "wasm32"))]
 macro_rules! token {
     ($(#[$doc:meta])* $name:ident: $($feature:tt),+) => {
@@ -25,8 +25,8 @@ macro_rules! token {
 pub(super) use token;
 
 /// A method that runs a kernel with these features, all of which the file's [`token!`] or the
-/// target has, as a function of its own, so that a review finds its instructions. `first` is
-/// what the kernel's frame begins with.
+/// target has. The kernel is compiled as a function of its own, so that a review finds its
+/// instructions. `first` is the first expression of this function.
 macro_rules! run_with {
     ($method:ident: $($feature:tt),+ $(; first $first:expr)?) => {
         #[inline]
@@ -37,27 +37,27 @@ macro_rules! run_with {
                 $($first;)?
                 kernel.run(token)
             }
-            // SAFETY: the token exists only where all of these are.
+            // SAFETY: the token exists only on CPUs with all of these features.
             unsafe { with_features(self, kernel) }
         }
     };
 }
 pub(super) use run_with;
 
-/// Methods that are one instruction each, `self` its first operand.
+/// Methods of one instruction each, with `self` as its first operand.
 macro_rules! instructions {
     ($($method:ident => $($intrinsic:ident)::+($($operand:ident),*);)*) => {$(
         #[inline(always)]
         fn $method(self, $($operand: Self),*) -> Self {
-            // SAFETY: `self` proves that the CPU has the instructions of its backend,
-            // since whoever makes a vector shows the token.
+            // SAFETY: `self` proves that the CPU has the instructions of its backend, since a
+            // vector can only be made with the token.
             Self(unsafe { $($intrinsic)::+(self.0, $($operand.0),*) })
         }
     )*};
 }
 pub(super) use instructions;
 
-/// A vector of `$lanes` elements in a register, and how it comes from and to memory.
+/// A vector of `$lanes` elements in a register, with its loads and stores.
 macro_rules! vector {
     (
         $(#[$doc:meta])*
@@ -112,7 +112,7 @@ macro_rules! vector {
 }
 pub(super) use vector;
 
-/// [`I32s`](super::I32s), its sums in two registers, by the file's `add_product` and
+/// [`I32s`](super::I32s) with sums in two registers, using the file's `add_product` and
 /// `montgomery_reduce`.
 macro_rules! sums {
     (
@@ -145,9 +145,9 @@ macro_rules! sums {
 }
 pub(super) use sums;
 
-/// The methods of [`Coefficients`](super::Coefficients) that change the order of lanes, of
-/// which 32 bits hold so many, by the file's `transpose_blocks`, `deinterleave` and
-/// `interleave`.
+/// The methods of [`Coefficients`](super::Coefficients) that change the order of lanes, using the
+/// file's `transpose_blocks`, `deinterleave` and `interleave`. `$lanes_of_32_bits` is the number of
+/// lanes in 32 bits.
 #[cfg(not(target_arch = "aarch64"))]
 macro_rules! lane_orders {
     ($lanes_of_32_bits:literal) => {
@@ -183,9 +183,10 @@ macro_rules! lane_orders {
 #[cfg(not(target_arch = "aarch64"))]
 pub(super) use lane_orders;
 
-/// The methods of [`Backend`](super::Backend) on numbers of D bits and on pairs of
-/// coefficients, by functions of the same names in the file; `append_below` by `keep_below`,
-/// of as many numbers as a register holds.
+/// The methods of [`Backend`](super::Backend) on numbers of D bits and on pairs of coefficients.
+///
+/// They use functions of the same names in the file; `append_below` uses `keep_below`, with as many
+/// numbers as a register holds.
 #[cfg(not(target_arch = "aarch64"))]
 macro_rules! numbers {
     () => {
@@ -246,7 +247,7 @@ macro_rules! numbers {
 #[cfg(not(target_arch = "aarch64"))]
 pub(super) use numbers;
 
-/// `read` and `lanes`: a register from memory, and to it.
+/// `read` and `lanes`: load a register from memory and store it.
 #[cfg(not(target_arch = "aarch64"))]
 macro_rules! register {
     ($register:ty, $feature:literal, $load:ident, $store:ident) => {
@@ -274,7 +275,7 @@ macro_rules! register {
 #[cfg(not(target_arch = "aarch64"))]
 pub(super) use register;
 
-/// A number of which any bits are one.
+/// A number for which all bit patterns are valid.
 #[cfg(not(target_arch = "aarch64"))]
 pub(super) trait Integer: Copy + Default {}
 

@@ -1,14 +1,14 @@
-//! Secrets as valgrind's memcheck sees them: memory that is not initialised.
+//! Secrets in valgrind's memcheck: they are marked as memory that is not initialised.
 //!
-//! memcheck follows uninitialised bits through registers and memory, and reports each
-//! branch and each address that depends on one. A test that [`poison`]s the secrets of an
-//! operation learns where it is not constant time; what the standards make public on the
-//! way is [`declassify`]ed where that happens.
+//! memcheck follows uninitialised bits through registers and memory, and reports each branch and
+//! each address that depends on one. A test that [`poison`]s the secrets of an operation learns
+//! where it is not constant time; values that the standards make public are [`declassify`]ed where
+//! they are computed.
 //!
-//! Requests to valgrind are instructions that do nothing on a processor. There, and on
+//! Requests to valgrind are instructions that do nothing on a processor. Without valgrind, and on
 //! architectures other than x86-64, every answer is 0 or `false`.
 
-/// Marks a value as secret, to its last bit.
+/// Marks all bits of a value as secret.
 pub fn poison<T: ?Sized>(value: &mut T) {
     request(MAKE_MEM_UNDEFINED, [address(value), size_of_val(value), 0]);
 }
@@ -34,7 +34,7 @@ pub fn secret_bytes(bytes: &[u8]) -> usize {
     count
 }
 
-/// How many errors there were so far, those not printed again included.
+/// How many errors there were so far, including repeated ones that are not printed again.
 pub fn errors() -> usize {
     request(COUNT_ERRORS, [0; 3])
 }
@@ -62,10 +62,10 @@ fn address<T: ?Sized>(value: &mut T) -> usize {
 fn request(code: usize, [a, b, c]: [usize; 3]) -> usize {
     let request = [code, a, b, c, 0, 0];
     let mut answer = 0;
-    // SAFETY: the rotations by 128 bits in all leave rdi as it was and the exchange does
-    // nothing, which valgrind takes as the sign to look at rax and to answer in rdx. Of
-    // this file's requests only `GET_VBITS` writes to memory, as many bytes as its
-    // third argument says, which is within the array that the second points to.
+    // SAFETY: the rotations, by 128 bits in total, leave rdi unchanged, and the exchange does
+    // nothing. valgrind recognises this sequence, reads the request from rax and answers in rdx. Of
+    // this file's requests only `GET_VBITS` writes to memory: as many bytes as its third argument
+    // says, within the array that the second points to.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",
@@ -82,7 +82,7 @@ fn request(code: usize, [a, b, c]: [usize; 3]) -> usize {
     answer
 }
 
-/// There is no valgrind to ask.
+/// Does nothing: requests are implemented for x86-64 only.
 #[cfg(not(target_arch = "x86_64"))]
 fn request(_: usize, _: [usize; 3]) -> usize {
     0

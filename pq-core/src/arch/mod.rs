@@ -1,11 +1,11 @@
-//! What a CPU can do: the vector traits that the kernels are written over, and
-//! a file or a folder per CPU that implements them.
+//! The abilities of CPUs: the vector traits that the kernels use, and a file or a folder for each
+//! CPU that implements them.
 //!
-//! A backend is a zero-sized capability token. Holding one is the proof that its
-//! instructions exist on this machine, so whatever it does is safe to call. The
-//! token is chosen once per public operation (`dispatch!`) and handed down by value.
+//! A backend is a zero-sized capability token. Having one is the proof that its instructions exist
+//! on this machine, so everything it does is safe to call. The token is chosen once per public
+//! operation (`dispatch!`) and passed on by value.
 //!
-//! Nothing here knows what it is used for: `kernel` writes the inner loops.
+//! Nothing here depends on its users: the inner loops are in `kernel`.
 
 #[cfg(target_arch = "x86_64")]
 mod asked_once;
@@ -60,7 +60,7 @@ mod sha_ni;
 #[expect(unsafe_code, reason = "vectors come from memory and go to it")]
 #[expect(
     unused_unsafe,
-    reason = "what other CPUs have for instructions is unsafe to call, and these are not"
+    reason = "the intrinsics of other CPUs are unsafe to call, and these are not"
 )]
 mod simd128;
 #[cfg(all(feature = "aes-ctr", target_arch = "x86_64"))]
@@ -112,16 +112,16 @@ pub(crate) use timing::{is_data_independent, with_and_without};
 pub(crate) use vaes::{BLOCKS, RoundKey, Vaes};
 pub use vectors::{Coefficients, I16s, I32s, U32s, U64s, Vector, Words};
 
-/// Marks a value as public, whatever it was computed from; does nothing but in tests with
-/// valgrind (`memcheck::declassify`).
+/// Marks a value as public, whatever it was computed from.
 ///
-/// Each use says why the value may be known.
+/// Has an effect only in tests with valgrind (`memcheck::declassify`). Each use explains why the
+/// value may be known.
 #[cfg(not(feature = "memcheck"))]
 #[inline(always)]
 pub(crate) fn declassify<T: ?Sized>(_: &mut T) {}
 
-/// Does nothing without the feature `limit`, with which it checks that the machine has each backend
-/// that the environment variable `PQ_CORE_REQUIRE` names.
+/// Does nothing. With the feature `limit`, it checks that the machine has each backend that the
+/// environment variable `PQ_CORE_REQUIRE` names.
 #[cfg(not(any(test, feature = "limit")))]
 #[doc(hidden)]
 #[inline(always)]

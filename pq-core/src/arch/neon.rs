@@ -68,7 +68,7 @@ impl Backend for NeonSha3 {
     run_with!(run_scalar: "neon");
 }
 
-/// Vectors of words, which are the same with both tokens but for one instruction.
+/// Vectors of words; except for one instruction they are the same with both tokens.
 macro_rules! words {
     ($u32s:ident, $u64s:ident, $token:ty, $xor3_32:ident, $xor3_64:ident) => {
         vector! {
@@ -188,7 +188,7 @@ fn mask(lanes: u32) -> uint64x2_t {
     vtstq_u64(vdupq_n_u64(lanes.into()), bits)
 }
 
-/// Calls a function with the constant bits − N, which generic code can't write.
+/// Calls a function with the constant bits − N, which generic code can't compute.
 macro_rules! with_complement {
     ($n:ident of 32, $function:ident($($operand:expr),*)) => {
         with_complement!(
@@ -236,7 +236,7 @@ fn xor_rotate<const N: i32>(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
     with_complement!(N of 64, vxarq_u64(a, b))
 }
 
-/// What takes two instructions on words of one width as on those of the other.
+/// Functions with the same instructions for both widths of words.
 macro_rules! of_each_width {
     (
         $vector:ty, $xor:ident, $select:ident, $eor3:ident,
@@ -304,8 +304,7 @@ fn xor_rotated(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
     vrax1q_u64(a, b)
 }
 
-/// Each odd block of `BITS` bits of `a` and the even block of `b` before it in each other's
-/// place.
+/// Exchanges each odd block of `BITS` bits of `a` and the even block of `b` before it.
 #[inline]
 #[target_feature(enable = "neon")]
 fn transpose<const BITS: usize>(a: int32x4_t, b: int32x4_t) -> (int32x4_t, int32x4_t) {
@@ -319,7 +318,8 @@ fn transpose<const BITS: usize>(a: int32x4_t, b: int32x4_t) -> (int32x4_t, int32
     )
 }
 
-/// The methods that change the order of lanes, of which 32 bits hold so many.
+/// The methods that change the order of lanes; the first argument is the number of lanes in 32
+/// bits.
 macro_rules! lane_orders {
     ($lanes_of_32_bits:literal, $as_32_bits:path, $back:path) => {
         lane_orders! { @ $as_32_bits, $back,
@@ -348,7 +348,7 @@ macro_rules! lane_orders {
     )*};
 }
 
-/// Vectors of coefficients, which are the same with both tokens.
+/// Vectors of coefficients; they are the same with both tokens.
 macro_rules! coefficients {
     ($i16s:ident, $i32s:ident, $token:ty) => {
         vector! {
@@ -402,7 +402,7 @@ macro_rules! coefficients {
         }
 
         sums! {
-            /// Those of the lower and of the upper lanes.
+            /// The sums of the lower and of the upper lanes.
             $i32s: [int64x2_t; 2] of $token, vdupq_n_s64(0)
         }
     };
@@ -430,8 +430,8 @@ fn montgomery_reduce([low, high]: [int64x2_t; 2], q_inverse: int32x4_t, q: int32
     vuzp2q_s32(vreinterpretq_s32_s64(low), vreinterpretq_s32_s64(high))
 }
 
-/// ⌊⌊2ab / 2^bits⌋ / 2⌋. The doubled product saturates only where a and b both are the
-/// least number there is, which no factor is.
+/// ⌊⌊2ab / 2^bits⌋ / 2⌋. The doubled product saturates only if both a and b are the smallest number
+/// of the type, which no factor is.
 macro_rules! mul_high {
     ($name:ident, $vector:ty, $mul:ident, $shift:ident) => {
         #[inline]
@@ -444,9 +444,8 @@ macro_rules! mul_high {
 mul_high!(mul_high_16, int16x8_t, vqdmulhq_s16, vshrq_n_s16);
 mul_high!(mul_high_32, int32x4_t, vqdmulhq_s32, vshrq_n_s32);
 
-/// As the default method, on doubled high halves, of which half the difference is taken.
-/// That is exact: the low bits of the doubled high halves are the high bits of the low
-/// halves, which are equal.
+/// As the default method, but halves the difference of doubled high halves. This is exact: the low
+/// bits of the doubled high halves are the high bits of the low halves, which are equal.
 macro_rules! montgomery_product {
     ($name:ident, $vector:ty, $mul_low:ident, $mul_high:ident, $halving_sub:ident) => {
         #[inline]

@@ -1,5 +1,5 @@
-//! Numbers of D bits as bytes and back, sixteen at a time, on general registers: the
-//! defaults of the methods of [`Backend`](super::Backend).
+//! Numbers of D bits as bytes and back, sixteen at a time, in general registers: the defaults of
+//! the methods of [`Backend`](super::Backend).
 
 use super::{Backend, FromNumber, declassify};
 
@@ -7,7 +7,7 @@ use super::{Backend, FromNumber, declassify};
 #[inline(always)]
 pub(super) fn pack<const D: usize>(numbers: &[u32; 16], bytes: &mut [u8]) {
     for (c, bytes) in numbers.chunks_exact(8).zip(bytes.chunks_exact_mut(D)) {
-        // Byte j takes its bits from as many numbers as it touches.
+        // Byte j takes bits from all numbers that it overlaps.
         for (j, byte) in bytes.iter_mut().enumerate() {
             let mut bits = 0;
             for (i, c) in c.iter().enumerate() {
@@ -54,8 +54,8 @@ pub(super) fn append_below<T: FromNumber>(
         let Some(element) = output.get_mut(filled) else {
             break;
         };
-        // A number that is not below is overwritten by the next. The comparison is by
-        // its carry, so that no compiler makes it a branch.
+        // The next number overwrites one that is not below. The comparison uses the carry, so that
+        // no compiler makes it a branch.
         *element = T::from_number(*number);
         let mut is_below = number.wrapping_sub(limit) >> 31;
         declassify(&mut is_below);
@@ -76,11 +76,11 @@ pub(super) fn append_23_bits_below<B: Backend>(
     filled = append_23_bits::<_, 0, 0>(b, bytes, limit, output, filled);
     filled = append_23_bits::<_, 48, 0>(b, bytes, limit, output, filled);
     filled = append_23_bits::<_, 96, 0>(b, bytes, limit, output, filled);
-    // The last group overlaps with the one before, and refuses what that had.
+    // The last group overlaps with the one before, and skips the numbers that were in that one.
     append_23_bits::<_, 120, 8>(b, bytes, limit, output, filled)
 }
 
-/// The numbers of the 48 bytes from `START` on, but for the first `SEEN`.
+/// The numbers of the 48 bytes from `START` on, without the first `SEEN`.
 #[inline(always)]
 fn append_23_bits<B: Backend, const START: usize, const SEEN: usize>(
     b: B,
@@ -96,7 +96,7 @@ fn append_23_bits<B: Backend, const START: usize, const SEEN: usize>(
     for number in &mut numbers {
         *number &= 0x7f_ffff;
     }
-    // Most often there is nothing to sort out.
+    // Most often all numbers are accepted.
     let unseen = &numbers[SEEN..];
     let refused = unseen
         .iter()
@@ -111,8 +111,8 @@ fn append_23_bits<B: Backend, const START: usize, const SEEN: usize>(
     b.append_below(&numbers, limit, output, filled)
 }
 
-/// Appends the first `count` of `elements` to the first `filled` of `output`, as far as there
-/// is room, and returns how many there are then.
+/// Appends the first `count` of `elements` to the first `filled` of `output`, while there is room,
+/// and returns how many there are then.
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "wasm32", target_feature = "simd128")
@@ -125,7 +125,7 @@ pub(super) fn append<T: Copy, const N: usize>(
     filled: usize,
 ) -> usize {
     if let Some(room) = output[filled..].first_chunk_mut() {
-        // What is not to be appended is overwritten by what comes next, if anything does.
+        // The next call, if there is one, overwrites the elements after the first `count`.
         *room = elements;
         filled + count
     } else {
@@ -135,7 +135,7 @@ pub(super) fn append<T: Copy, const N: usize>(
     }
 }
 
-/// For every choice of eight lanes their indices, a byte each.
+/// For every subset of eight lanes, their indices, one byte each.
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "wasm32", target_feature = "simd128")
@@ -197,7 +197,7 @@ mod tests {
         });
     }
 
-    /// Every width, of coefficients.
+    /// Every width, with coefficients.
     #[test]
     fn packs_coefficients_as_numbers() {
         fn check<B: Backend, const D: usize>(b: B) {
@@ -227,7 +227,7 @@ mod tests {
         });
     }
 
-    /// Every choice of which are below, wherever they go.
+    /// Every subset of numbers below the limit, at every position.
     #[test]
     fn appends_what_is_below_in_order() {
         fn check<T: FromNumber + PartialEq + core::fmt::Debug>(b: impl Backend, limits: &[u32]) {
@@ -265,8 +265,8 @@ mod tests {
         });
     }
 
-    /// Random blocks, and ones of which all or no numbers are below, wherever they go:
-    /// `append` must find those of `numbers`, which are all that a block has.
+    /// Random blocks, and blocks of which all or no numbers are below the limit, at every position:
+    /// `append` must find the numbers that `numbers` returns, which are all of a block.
     fn assert_appends_in_order<T: FromNumber + PartialEq, const LEN: usize>(
         limits: &[u32],
         numbers: fn(&[u8; LEN]) -> Vec<u32>,

@@ -37,7 +37,7 @@ pub(super) fn bit_differences(bytes: &[u8; 16], differences: &mut [i16; 32]) {
     }
 }
 
-/// What [`bit_differences`] makes of four bits.
+/// The result of [`bit_differences`] for four bits.
 #[cfg(target_arch = "x86_64")]
 pub(super) const fn bit_difference(bits: u8) -> i8 {
     (bits & 1) as i8 + (bits >> 1 & 1) as i8 - (bits >> 2 & 1) as i8 - (bits >> 3 & 1) as i8

@@ -1,4 +1,4 @@
-//! What a run of tests must have of the CPU, so that "every backend" is never silently fewer.
+//! The features that a test run requires of the CPU, so that "every backend" never silently means fewer.
 
 extern crate alloc;
 extern crate std;
@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 
 use super::choice::known;
 
-/// The environment variable that names them, with commas between.
+/// The environment variable with the required names, separated by commas.
 const VARIABLE: &str = "PQ_CORE_REQUIRE";
 
-/// Panics unless the machine has each backend that the environment names, and the instructions for
-/// SHA-256 and AES if it names these.
+/// Panics unless the machine has each backend that the environment variable names, and the
+/// instructions for SHA-256 and AES if it names these.
 ///
-/// [`on_each_backend!`](crate::on_each_backend) calls this, since it is where tests learn which
-/// backends there are.
+/// [`on_each_backend!`](crate::on_each_backend) calls this, since this macro decides on which
+/// backends tests run.
 ///
 /// # Panics
 ///
@@ -32,10 +32,10 @@ pub fn require() {
     });
 }
 
-/// What can be named on this architecture, and whether the machine has it.
+/// A name that can be required on this architecture, and whether the machine has it.
 type Known = (&'static str, bool);
 
-/// All backends, and the instructions for SHA-256 and AES, which are of no backend.
+/// All backends, and the instructions for SHA-256 and AES, which belong to no backend.
 fn all() -> Vec<Known> {
     let backends = known().into_iter();
     let backends = backends.map(|(name, rank)| (name, rank.is_some()));
@@ -92,7 +92,7 @@ impl Display for Unmet<'_> {
             }
             Self::Unknown { name, known } => write!(
                 f,
-                "nothing of this architecture is called {name:?}; there are {}",
+                "this architecture has no backend or instructions called {name:?}; it has {}",
                 known.join(", ")
             ),
         }
@@ -122,7 +122,7 @@ mod tests {
         }
     }
 
-    /// `.ci/run` has these names.
+    /// `.ci/run` uses these names.
     #[test]
     fn other_instructions_have_names() {
         let names = all().into_iter().map(|(name, _)| name);
@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(
                 unmet.to_string(),
                 std::format!(
-                    "nothing of this architecture is called {name:?}; there are AVX-1024, \
+                    "this architecture has no backend or instructions called {name:?}; it has AVX-1024, \
                      AVX-512, AVX2, portable"
                 )
             );

@@ -68,7 +68,7 @@ fn schedule([w0, w4, w8, w12]: [__m128i; 4]) -> __m128i {
     _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(w0, w4), w9), w12)
 }
 
-/// Two rounds by two. After two of them c, d, g, h are the a, b, e, f from before.
+/// Two rounds at a time. After two rounds, c, d, g, h are the previous a, b, e, f.
 #[inline]
 #[target_feature(enable = "sha")]
 fn four_rounds((abef, cdgh): (__m128i, __m128i), sums: __m128i) -> (__m128i, __m128i) {

@@ -1,16 +1,16 @@
-//! Instructions that take the same time whatever they compute with, on CPUs that have to be told.
+//! Instructions that take the same time for all operands, on CPUs that need a mode for this.
 //!
-//! 64-bit Arm promises that of the instructions used here while the bit DIT of the thread's state
-//! (PSTATE) is set, and of none while it is not (Arm Architecture Reference Manual, "PSTATE.DIT"). So
-//! `dispatch!` sets it around whatever runs on a backend, as do those who look at secrets
-//! elsewhere, and puts it back as it was.
+//! 64-bit Arm promises this for the instructions used here while the bit DIT of the thread's state
+//! (PSTATE) is set, and for none while it is not (Arm Architecture Reference Manual, "PSTATE.DIT").
+//! So `dispatch!` sets it around everything that runs on a backend, and restores it afterwards.
+//! Code that handles secrets elsewhere does the same.
 //!
-//! Elsewhere nothing is done. On 32-bit Arm (CPSR.DIT of ARMv8.4) there is such a bit that a process
-//! could set; SECURITY.md names it as out of scope. Other CPUs have none.
+//! On other CPUs nothing is done. 32-bit Arm has such a bit, which a process could set (CPSR.DIT of
+//! ARMv8.4); SECURITY.md names it as out of scope. Other CPUs have none.
 
 use core::marker::PhantomData;
 
-/// The bit is the thread's: no guard leaves it.
+/// The bit belongs to the thread, so no guard may leave it.
 type OfThread = PhantomData<*mut ()>;
 
 #[cfg(target_arch = "aarch64")]
@@ -18,9 +18,9 @@ type OfThread = PhantomData<*mut ()>;
 mod dit {
     use super::OfThread;
 
-    // Arm gives the operating system alone the right to say what the CPU has. Apple's says it for
-    // DIT in later versions only, and cpufeatures panics in earlier ones: so there it is what the
-    // target has, which is so for macOS.
+    // On Arm, only the operating system can ask the CPU for its features. Apple's reports DIT in
+    // later versions only, and cpufeatures panics on earlier ones: so on Apple's systems the
+    // features of the target decide, which include DIT on macOS.
     #[cfg(not(all(target_vendor = "apple", not(target_feature = "dit"))))]
     cpufeatures::new!(detection, "dit");
     #[cfg(all(target_vendor = "apple", not(target_feature = "dit")))]
@@ -30,23 +30,23 @@ mod dit {
         }
     }
 
-    /// Keeps this thread's bit set until it is dropped, which leaves it as it was.
+    /// Keeps this thread's bit set until it is dropped, then restores it.
     ///
-    /// They nest. Dropping happens in an early return too, and while a panic unwinds.
+    /// Guards can be nested. They are also dropped by an early return, and while a panic unwinds.
     #[must_use = "dropping it ends its effect"]
     pub(crate) struct DataIndependentTiming {
-        /// Whether this one set it.
+        /// Whether this guard set the bit.
         set: bool,
         of_thread: OfThread,
     }
 
     impl DataIndependentTiming {
-        /// Sets the bit, where there is one.
+        /// Sets the bit, if the CPU has one.
         #[inline]
         pub(crate) fn begin() -> Self {
             let set = is_set() == Some(false);
             if set {
-                // SAFETY: the CPU has the bit, since it was read.
+                // SAFETY: the CPU has the bit, since `is_set` has read it.
                 unsafe { write::<1>() };
             }
             Self {
@@ -79,24 +79,24 @@ mod dit {
     fn read() -> bool {
         let state: u64;
         // SAFETY: the CPU has the register, as the feature says. Reading it changes nothing, but
-        // must not be taken out of a loop or done once for two.
+        // must not be moved out of a loop, nor two reads be merged into one.
         unsafe {
             core::arch::asm!("mrs {}, dit", out(reg) state, options(nomem, nostack, preserves_flags));
         }
         state >> 24 & 1 == 1
     }
 
-    /// Writes the bit. What uses memory that others can reach does not move past it, as `nomem` is not
-    /// among the options. The compiler may move what a function computes in registers; the work of
-    /// an operation is in functions of their own that take references to it.
+    /// Writes the bit. The compiler does not move accesses to memory that others can reach past it,
+    /// as `nomem` is not among the options. It may move computations in registers; but the work of
+    /// an operation is in separate functions, which take references to it.
     #[target_feature(enable = "dit")]
     fn write<const BIT: u8>() {
         // SAFETY: the CPU has the register, as the feature says, and the bit changes no result.
         unsafe {
             core::arch::asm!("msr dit, #{}", const BIT, options(nostack, preserves_flags));
         }
-        // By Arm's manual instructions that follow see the new state without more; Apple asks for
-        // a barrier after setting it ("Writing ARM64 code for Apple platforms").
+        // By Arm's manual, the instructions that follow see the new state without a barrier; Apple
+        // requires one after setting the bit ("Writing ARM64 code for Apple platforms").
         #[cfg(target_vendor = "apple")]
         if BIT == 1 {
             // SAFETY: barriers only.
@@ -110,8 +110,8 @@ mod dit {
 #[cfg(target_arch = "aarch64")]
 pub(crate) use dit::DataIndependentTiming;
 
-/// There is nothing to keep. It stays on its thread as the other does, so that what compiles here
-/// compiles on aarch64.
+/// There is no bit to set. Like the guard of aarch64, it can't leave its thread, so that code that
+/// compiles here also compiles there.
 #[cfg(not(target_arch = "aarch64"))]
 #[must_use = "dropping it ends its effect"]
 pub(crate) struct DataIndependentTiming(OfThread);
@@ -125,8 +125,8 @@ impl DataIndependentTiming {
     }
 }
 
-/// Whether this thread's instructions take a time that does not depend on data, as far as the CPU
-/// has a bit for it: for tests.
+/// Whether this thread's instructions take data-independent time, if the CPU has a bit for it: for
+/// tests.
 #[cfg(test)]
 pub(crate) fn is_data_independent() -> Option<bool> {
     #[cfg(target_arch = "aarch64")]
@@ -135,9 +135,9 @@ pub(crate) fn is_data_independent() -> Option<bool> {
     None
 }
 
-/// Runs a test with the bit as it is by default and with the bit set, and checks that it is
-/// afterwards as it was. The test gets what it has to find inside of operations: `None` where there
-/// is no bit.
+/// Runs a test with the bit in its default state and with the bit set, and checks that it is
+/// restored. The test gets the value that it has to find inside operations: `None` if there is no
+/// bit.
 #[cfg(test)]
 pub(crate) fn with_and_without(test: impl Fn(Option<bool>)) {
     let before = is_data_independent();
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// The bit is there if the operating system says so, by other code than ours.
+    /// The bit is found if the operating system reports it to other code than ours.
     #[test]
     fn bit_is_detected() {
         #[cfg(target_arch = "aarch64")]
@@ -232,7 +232,7 @@ mod tests {
             let unwound = catch_unwind(|| {
                 dispatch!(choose(), b => assert_eq!(b.run(Probe), inside.map(|_| false), "planned"));
             });
-            // where there is no bit the assertion holds
+            // without such a bit the assertion holds
             assert_eq!(unwound.is_err(), inside.is_some());
         });
     }

@@ -1,4 +1,4 @@
-//! AES, two blocks in a register: AMD since Zen 3, Intel since Ice Lake.
+//! AES with two blocks in a register: AMD since Zen 3, Intel since Ice Lake.
 
 use core::arch::x86_64::*;
 
@@ -10,7 +10,7 @@ cpufeatures::new!(one_block, "aes", "avx2");
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vaes(());
 
-/// Blocks that are encrypted at a time: in eight registers, so that none waits for another.
+/// How many blocks are encrypted at a time: in eight registers, so that none waits for another.
 pub(crate) const BLOCKS: usize = 2 * REGISTERS;
 const REGISTERS: usize = 8;
 
@@ -20,21 +20,22 @@ pub(crate) type RoundKey = [u32; 4];
 impl Vaes {
     /// The token, if this machine and its operating system support the instructions.
     ///
-    /// `cpufeatures` has a feature of this name, and finds it only where there are AVX-512's registers.
+    /// The feature of this name in `cpufeatures` can't be used: it also requires AVX-512's
+    /// registers.
     pub(crate) fn detect() -> Option<Self> {
         static FOUND: AskedOnce = AskedOnce::new();
         let found = FOUND.get(|| (one_block::get() && two_blocks()).into());
         (found != 0).then_some(Self(()))
     }
 
-    /// The words of the round keys, one for each round and one for before (FIPS 197, section 5.2): all that
-    /// `words` has room for, behind the 4 or 8 of the key.
+    /// Computes the words of the round keys, one key for each round and one before the first (FIPS
+    /// 197, section 5.2): fills `words` after the 4 or 8 words of the key.
     pub(crate) fn expand(self, key_words: usize, words: &mut [u32]) {
         // SAFETY: the token proves that the CPU has the instructions.
         unsafe { expand(key_words, words) }
     }
 
-    /// Adds the keystream to the bytes. The last word of `counter` counts blocks, from its number on.
+    /// Adds the keystream to the bytes. The last word of `counter` is the number of the next block.
     pub(crate) fn apply(
         self,
         round_keys: &[RoundKey],
@@ -46,9 +47,10 @@ impl Vaes {
     }
 }
 
-/// Whether the CPU has the instructions for registers of two blocks, if the system keeps these.
+/// Whether the CPU has the instructions for two blocks in a register; the caller checks that the
+/// operating system supports such registers.
 fn two_blocks() -> bool {
-    // in an enclave CPUID is no instruction
+    // in an SGX enclave CPUID is not allowed
     if cfg!(target_env = "sgx") {
         return false;
     }
@@ -56,7 +58,7 @@ fn two_blocks() -> bool {
         unused_unsafe,
         reason = "safe in later versions of Rust than the oldest that is supported"
     )]
-    // SAFETY: every CPU with AVX2 has the instruction, and this leaf of it.
+    // SAFETY: every CPU with AVX2 has the instruction, and this leaf.
     let leaf = unsafe { __cpuid_count(7, 0) };
     leaf.ecx >> 9 & 1 == 1
 }

@@ -4,16 +4,16 @@ use zeroize::Zeroize;
 
 use crate::sealed::Sealed;
 
-/// A vector register, or one element where there are none.
+/// A vector register, or a single element on CPUs without vectors.
 ///
-/// Whoever makes a vector shows the token, so that a vector is itself the proof that
-/// the CPU has the instructions of its methods.
+/// A vector can only be made with the token, so it is itself the proof that the CPU has the
+/// instructions of its methods.
 ///
-/// Sealed, and with it all traits of vectors: implemented in this crate or not at all.
+/// Sealed, like all traits of vectors: only this crate implements it.
 pub trait Vector: Copy + Sealed {
     /// The backend that the vector belongs to.
     type Token: Copy;
-    /// What a lane holds.
+    /// The type of a lane's value.
     type Element: Copy;
     /// `[Self::Element; Self::LANES]`, the form in memory.
     type Array: Copy + Default + Zeroize + AsRef<[Self::Element]> + AsMut<[Self::Element]>;
@@ -37,9 +37,9 @@ pub trait Vector: Copy + Sealed {
 pub trait Words: Vector {
     /// The sum modulo 2^bits.
     fn add(self, other: Self) -> Self;
-    /// The sum modulo 2^bits of what is known early and `late`.
+    /// The sum modulo 2^bits, where `self` is known earlier than `late`.
     ///
-    /// Compilers reorder sums. This one they must not, if it is on the critical path.
+    /// Compilers reorder sums. They must not reorder this one if it is on the critical path.
     #[inline(always)]
     fn add_late(self, late: Self) -> Self {
         self.add(late)
@@ -53,12 +53,12 @@ pub trait Words: Vector {
     /// `(self ∧ b) ⊕ (¬self ∧ c)`: the bits of `b` where those of `self` are set, and
     /// those of `c` elsewhere.
     fn choose(self, b: Self, c: Self) -> Self;
-    /// `(self ∧ b) ⊕ (self ∧ c) ⊕ (b ∧ c)`: the bits that two or three of them have.
+    /// `(self ∧ b) ⊕ (self ∧ c) ⊕ (b ∧ c)`: the bits that are set in two or three of them.
     fn majority(self, b: Self, c: Self) -> Self;
     /// Shift to the right by `N` bits, 0 < `N` < bits.
     fn shift_right<const N: i32>(self) -> Self;
-    /// Shift to the left by `N` bits, 0 < `N` < bits, that brings in the `N` most
-    /// significant bits of `next`.
+    /// Shift to the left by `N` bits, 0 < `N` < bits, that shifts in the `N` most significant bits
+    /// of `next`.
     fn shift_in<const N: i32>(self, next: Self) -> Self;
     /// Rotation to the left by `N` bits, 0 < `N` < bits.
     #[inline(always)]
@@ -72,14 +72,14 @@ pub trait U32s: Words<Element = u32> {}
 
 /// Words of 64 bits: Keccak, SHA-512.
 pub trait U64s: Words<Element = u64> {
-    /// Whether a round of Keccak leaves χ to the last: there must be registers for all words
-    /// and their sums.
+    /// Whether a round of Keccak computes χ last: this needs registers for all words and their
+    /// sums.
     const CHI_LAST: bool = false;
-    /// Whether the words of Keccak are in memory between rounds and not in registers: where the
-    /// compiler would move more words between the two than there are.
+    /// Whether the words of Keccak are kept in memory between rounds, not in registers. For CPUs
+    /// where the compiler would otherwise move more words between the two than there are.
     const IN_MEMORY: bool = false;
 
-    /// `self ⊕ b ⊕ c ⊕ d ⊕ e`, of pairs if that makes a difference.
+    /// `self ⊕ b ⊕ c ⊕ d ⊕ e`; with `PAIRS`, as sums of pairs if that makes a difference.
     #[inline(always)]
     fn xor5<const PAIRS: bool>(self, b: Self, c: Self, d: Self, e: Self) -> Self {
         self.xor3(b, c).xor3(d, e)
@@ -95,9 +95,10 @@ pub trait U64s: Words<Element = u64> {
         self.xor(b).rotate_left::<N>()
     }
     /// The step θ of Keccak on a word: `self ⊕ left ⊕ right` with each lane of `right` rotated to
-    /// the left by 1, where those are the sums of the columns beside it.
+    /// the left by 1; `left` and `right` are the sums of the columns beside the word.
     ///
-    /// Five words have the same columns beside them: what is added is computed once.
+    /// Five words have the same columns beside them, so the value that is added to them is computed
+    /// once.
     #[inline(always)]
     fn theta<const PAIRS: bool>(self, left: Self, right: Self) -> Self {
         self.xor(left.xor_rotated(right))
@@ -120,10 +121,10 @@ pub trait U64s: Words<Element = u64> {
     fn xor_or(self, b: Self, c: Self) -> Self {
         self.xor(b).chi(b, c)
     }
-    /// All bits set in the lanes i that `lanes` has bit i of, and none in the others. What more
-    /// bits `lanes` has counts for nothing.
+    /// All bits are set in each lane i for which bit i of `lanes` is set, and none in the others.
+    /// Further bits of `lanes` are ignored.
     fn mask(token: Self::Token, lanes: u32) -> Self;
-    /// Reads words from as many bytes, the least significant first.
+    /// Reads words from bytes, the least significant byte first.
     #[inline(always)]
     fn from_le_bytes(token: Self::Token, bytes: &[u8]) -> Self {
         let mut words = Self::Array::default();
@@ -141,8 +142,8 @@ pub trait U64s: Words<Element = u64> {
             *bytes = word.to_le_bytes();
         }
     }
-    /// Sorts 24 vectors by lanes: `blocks[j]` is lane j of each, the least significant
-    /// bytes first. There are as many blocks as lanes.
+    /// Sorts 24 vectors by lanes: `blocks[j]` is lane j of each, the least significant bytes first.
+    /// There are as many blocks as lanes.
     #[inline(always)]
     fn transpose(vectors: &[Self; 24], blocks: &mut [[u8; 192]]) {
         for (i, vector) in vectors.iter().enumerate() {
@@ -157,8 +158,9 @@ pub trait U64s: Words<Element = u64> {
 
 /// Signed coefficients, for arithmetic modulo a prime with Montgomery's and Barrett's products.
 pub trait Coefficients: Vector {
-    /// Whether [`rounded_product`](Self::rounded_product) takes less time than the other two. Whoever
-    /// sets it overrides that with a quotient that is rounded to the nearest.
+    /// Whether [`rounded_product`](Self::rounded_product) takes less time than the other two. A
+    /// type that sets it overrides that method, with a quotient that is rounded to the nearest
+    /// integer.
     const ROUNDS: bool = false;
 
     /// Sum; the caller's bounds exclude overflow.
@@ -167,8 +169,8 @@ pub trait Coefficients: Vector {
     fn sub(self, other: Self) -> Self;
     /// The low half of the product: `self · other mod± 2^bits`.
     fn mul_low(self, other: Self) -> Self;
-    /// The high half of the product: `⌊self · other / 2^bits⌋`; not both are the least
-    /// number of the type.
+    /// The high half of the product: `⌊self · other / 2^bits⌋`; at most one of them may be the
+    /// smallest number of the type.
     fn mul_high(self, other: Self) -> Self;
     /// Arithmetic shift to the right by `N` bits.
     fn shift_right<const N: i32>(self) -> Self;
@@ -178,39 +180,39 @@ pub trait Coefficients: Vector {
     /// The result lies in ±q for any `self`, since |`factor`| ≤ q/2.
     #[inline(always)]
     fn montgomery_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
-        // self · factor ≡ m · q mod R for m = self · factor_over_q mod± R, so that the
-        // low halves cancel and the high halves differ by the exact quotient.
+        // self · factor ≡ m · q mod R for m = self · factor_over_q mod± R, so the low halves
+        // cancel, and the high halves differ by the exact quotient.
         let m = self.mul_low(factor_over_q);
         self.mul_high(factor).sub(m.mul_high(q))
     }
     /// The Barrett product `self · c mod q` of a constant c = `factor`, |c| ≤ q/2, with
     /// `factor_over_q` = c · R / q, rounded, R = 2^bits.
     ///
-    /// Only one of three products needs its high half. The result lies between −q/4 and
-    /// 5/4 q for any `self`: since c · R / q is wrong by 1/2 at most, the quotient is at most
-    /// |`self`| / 2R ≤ 1/4 off before it is rounded down. For a `self` of a few q it lies
-    /// between 0 and q, but for as few hundredths of q.
+    /// Only one of the three products needs its high half. The result lies between −q/4 and 5/4 q
+    /// for any `self`: since the error of `factor_over_q` is at most 1/2, the error of the quotient
+    /// before it is rounded down is at most |`self`| / 2R ≤ 1/4. For a `self` of a few q the result
+    /// lies between 0 and q, except for as few hundredths of q.
     #[inline(always)]
     fn barrett_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
-        // modulo 2^bits, which vectors do not need to be told
+        // modulo 2^bits, as arithmetic of vectors always is
         let quotient = self.mul_high(factor_over_q);
         self.mul_low(factor).sub(quotient.mul_low(q))
     }
     /// As [`barrett_product`](Self::barrett_product), with `factor_over_q` = c · R / 2q, rounded.
     ///
-    /// With [`ROUNDS`](Self::ROUNDS) the quotient is rounded to the nearest: it is at most
-    /// |`self`| / R ≤ 1/2 off before that, so that the result lies in ±q for any `self`: for q = 3329 it
-    /// is 3323 at most, by magnitude, whatever the constant. Without, it is twice as far off as that
-    /// of [`barrett_product`](Self::barrett_product).
+    /// With [`ROUNDS`](Self::ROUNDS), the quotient is rounded to the nearest integer. Its error
+    /// before that is at most |`self`| / R ≤ 1/2, so the result lies in ±q for any `self`; for q =
+    /// 3329 its magnitude is at most 3323, for any constant. Without, its error is twice that of
+    /// [`barrett_product`](Self::barrett_product).
     #[inline(always)]
     fn rounded_product(self, factor: Self, factor_over_q: Self, q: Self) -> Self {
         self.barrett_product(factor, factor_over_q.add(factor_over_q), q)
     }
-    /// Each odd block of `LEN` lanes of `a` and the even block of `b` before it in each other's
-    /// place, for blocks of 32 bits or more, `LEN < LANES`. It is its own inverse.
+    /// Exchanges each odd block of `LEN` lanes of `a` and the even block of `b` before it, for
+    /// blocks of 32 bits or more, `LEN < LANES`. It is its own inverse.
     ///
-    /// It makes of the even and the odd blocks of 2 · `LEN` lanes those of `LEN` lanes, and
-    /// the other way around.
+    /// It turns the even and the odd blocks of 2 · `LEN` lanes into those of `LEN` lanes, and the
+    /// other way around.
     fn transpose<const LEN: usize>(a: Self, b: Self) -> (Self, Self);
     /// Reads `(a, b)` as consecutive blocks of 32 bits, and returns the even blocks and the
     /// odd blocks.
@@ -267,8 +269,8 @@ mod tests {
         V::load(token, &array)
     }
 
-    /// Lane i is `f(i)`. There are some hundred of these functions, for each of which the compiler would
-    /// make this anew.
+    /// Checks that lane i is `f(i)`. Takes a `dyn` function: there are some hundred of them, and
+    /// the compiler would compile this again for each.
     fn check_lanes<V: Vector>(v: V, f: &dyn Fn(usize) -> V::Element)
     where
         V::Element: Debug + PartialEq,
@@ -369,7 +371,7 @@ mod tests {
         }
     }
 
-    /// Arithmetic of every lane, and the orders of lanes, by their definitions.
+    /// Arithmetic of every lane, and the orders of lanes, checked by their definitions.
     #[test]
     fn coefficient_lanes() {
         macro_rules! check_with {
@@ -395,7 +397,7 @@ mod tests {
                         check_lanes(a.sub(b), &|i| x(i) - y(i));
                         check_lanes(a.mul_low(b), &|i| product(i) as $element);
                         check_lanes(a.mul_high(b), &|i| (product(i) >> BITS) as $element);
-                        // of all numbers, but for the least times itself
+                        // of all numbers, except the smallest times itself
                         for end in [$element::MIN, $element::MAX] {
                             let (a, b) = (V::splat(token, end), next($element::MAX));
                             let y = of(b);

@@ -1,14 +1,14 @@
-//! Who made the CPU.
+//! The maker of the CPU.
 
 use core::arch::x86_64::__cpuid;
 
 pub(super) const AMD: [u8; 12] = *b"AuthenticAMD";
 pub(super) const INTEL: [u8; 12] = *b"GenuineIntel";
 
-/// The maker's name as CPUID has it. In a virtual machine this can take long: whoever asks keeps
-/// the answer.
+/// The maker's name from CPUID. In a virtual machine this can take long, so callers should keep the
+/// answer.
 pub(super) fn vendor() -> [u8; 12] {
-    // in an enclave, which is Intel's, CPUID is no instruction
+    // in an SGX enclave, where the CPU is Intel's, CPUID is not allowed
     if cfg!(target_env = "sgx") {
         return INTEL;
     }
@@ -16,7 +16,7 @@ pub(super) fn vendor() -> [u8; 12] {
         unused_unsafe,
         reason = "safe in later versions of Rust than the oldest that is supported"
     )]
-    // SAFETY: every CPU of 64 bits has the instruction, and this leaf of it.
+    // SAFETY: every 64-bit x86 CPU has the instruction, and this leaf.
     let leaf = unsafe { __cpuid(0) };
     let mut name = [0; 12];
     let parts = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
@@ -30,7 +30,7 @@ mod tests {
 
     use super::vendor;
 
-    /// The same as the kernel says, where it does.
+    /// The same name as the operating system's kernel reports, if it does.
     #[test]
     fn is_the_kernels() {
         let Ok(cpus) = std::fs::read_to_string("/proc/cpuinfo") else {

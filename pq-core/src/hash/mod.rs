@@ -1,7 +1,7 @@
 //! The hash functions of the standards.
 //!
-//! [`sha3`] computes one SHA-3 or SHAKE at a time; [`lanes`] keeps all Keccak lanes
-//! of the CPU busy with independent ones; [`sha2`] is SHA-2.
+//! [`sha3`] computes one SHA-3 or SHAKE at a time; [`lanes`] computes independent ones at a time,
+//! to keep all Keccak lanes of the CPU busy; [`sha2`] is SHA-2.
 
 pub(crate) mod lanes;
 pub(crate) mod sha2;
@@ -10,7 +10,7 @@ pub(crate) mod sha3;
 #[cfg(feature = "limit")]
 pub use timed::{permute_few_lanes, permute_lanes};
 
-/// Permutations alone: what the benchmarks count the floor of other operations in.
+/// Permutations alone: the unit in which benchmarks give the lower limit of other operations' time.
 #[cfg(feature = "limit")]
 mod timed {
     use core::hint::black_box;
@@ -18,7 +18,7 @@ mod timed {
     use crate::arch::{Backend, Vector};
     use crate::kernel::keccak::{self, KeccakF1600, PermuteAndAbsorb};
 
-    /// Permutes all lanes of a backend so many times, one after the other.
+    /// Permutes all lanes of a backend `times` times, one permutation after the other.
     pub fn permute_lanes<B: Backend>(b: B, times: usize) {
         let mut states = black_box([<B::U64s as Vector>::Array::default(); 25]);
         for _ in 0..times {
@@ -33,8 +33,8 @@ mod timed {
         black_box(states);
     }
 
-    /// Permutes so many times where there is no work for all lanes, which takes as long for one
-    /// state as for several.
+    /// Permutes a [few](Backend::Few) lanes `times` times; this takes as long for one state as for
+    /// several.
     pub fn permute_few_lanes<B: Backend>(b: B, times: usize) {
         let mut state = black_box([0; 25]);
         for _ in 0..times {

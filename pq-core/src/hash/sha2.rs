@@ -1,7 +1,7 @@
 //! SHA-2 (FIPS 180-4), one message at a time.
 //!
-//! It hashes the messages of HashML-DSA and HashSLH-DSA, which are public, and in SLH-DSA
-//! secrets too.
+//! It hashes the messages of HashML-DSA and HashSLH-DSA, which are public; in SLH-DSA it also
+//! hashes secrets.
 
 use zeroize::ZeroizeOnDrop;
 
@@ -17,8 +17,8 @@ pub(crate) fn sha512_t<B: Backend>(b: B, name: &[u8]) -> [u64; 8] {
     hasher.state
 }
 
-/// The initial values, by the square roots of the first 8 primes, or of the second 8
-/// (section 5.3): SHA-224 and SHA-384 share the latter.
+/// The initial values, from the square roots of the first 8 primes, or of the next 8 for SHA-224
+/// and SHA-384 (section 5.3).
 pub(crate) const SHA224: [u32; 8] = words32(8, 0);
 pub(crate) const SHA256: [u32; 8] = words32(0, 32);
 pub(crate) const SHA384: [u64; 8] = words64(8);
@@ -47,11 +47,11 @@ const fn words32(start: usize, shift: u32) -> [u32; 8] {
 
 /// A hash function that takes its message, and then gives the digest. Wiped when dropped.
 ///
-/// It does both in place: a move would leave a copy of the state behind, and of what it took
-/// last. Every backend goes on where another one stopped.
+/// It does both in place: a move would leave a copy of the state behind, and of the last bytes of
+/// the message. Every backend goes on where another one stopped.
 pub(crate) struct Hasher<W: Word> {
     state: [W; 8],
-    /// The bytes of the current block, of which there are fewer than 16 words.
+    /// The bytes of the current block, fewer than 16 words.
     block: [u8; 128],
     position: usize,
     /// Bytes taken in all.
@@ -67,7 +67,7 @@ impl<W: Word> Hasher<W> {
         Self::resume(initial, 0)
     }
 
-    /// `state` is that after a number of whole blocks.
+    /// `state` is the state after `blocks` whole blocks.
     pub(crate) fn resume(state: [W; 8], blocks: usize) -> Self {
         Self {
             state,
@@ -104,7 +104,7 @@ impl<W: Word> Hasher<W> {
         self.position = rest.len();
     }
 
-    /// Takes padding and length (section 5.1), which end the message.
+    /// Appends padding and length (section 5.1), which end the message.
     fn pad<B: Backend>(&mut self, b: B) {
         let length = (self.length * 8).to_be_bytes();
         let length = &length[16 - 2 * W::LEN..];
@@ -151,7 +151,7 @@ mod tests {
     use crate::arch::Portable;
     use crate::kernel::sha2::Word;
 
-    /// Every length about the edges of blocks and padding, against another crate.
+    /// Every length near block and padding boundaries, against another crate.
     #[test]
     fn digests_match_another_implementation() {
         fn check<D: Digest, W: Word>(initial: [W; 8]) {
@@ -175,7 +175,7 @@ mod tests {
         check::<sha2::Sha512_256, _>(sha512_t(Portable, b"SHA-512/256"));
     }
 
-    /// The pieces that a message comes in make no difference.
+    /// The split of a message into pieces makes no difference.
     #[test]
     fn pieces_make_no_difference() {
         let message: [u8; 400] = core::array::from_fn(|i| i as u8);

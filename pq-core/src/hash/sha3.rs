@@ -41,7 +41,7 @@ pub(crate) fn hash<B: Backend>(b: B, rate: usize, suffix: u8, parts: &[&[u8]], o
     wipe_stack();
 }
 
-/// A function of its own, so that what it leaves on the stack can be overwritten.
+/// A separate function, so that its remains on the stack can be overwritten.
 #[inline(never)]
 fn hash_all<'a, B: Backend>(
     b: B,
@@ -60,13 +60,13 @@ fn hash_all<'a, B: Backend>(
 
 /// A sponge, which takes its message and then gives its output. Wiped when dropped.
 ///
-/// It changes from one to the other in place: a move would leave a copy of the state
-/// behind, and with it of a short message. Every backend goes on where another one stopped.
+/// It changes from one to the other in place: a move would leave a copy of the state behind, and so
+/// of a short message. Every backend goes on where another one stopped.
 pub(crate) struct Sponge {
     state: State,
     rate: usize,
-    /// Bytes taken into the current block, or given of it; less than `rate` while the
-    /// sponge takes, `rate` when the next block of output is due.
+    /// Bytes of the current block that were taken or given: less than `rate` while the sponge
+    /// takes, and `rate` when the next block of output is due.
     position: usize,
 }
 
@@ -98,7 +98,7 @@ impl Sponge {
         }
     }
 
-    /// Pads the message, whose end `suffix` marks.
+    /// Pads the message; `suffix` marks its end.
     pub(crate) fn finish(&mut self, suffix: u8) {
         self.state.xor(self.position, &[suffix]);
         self.state.xor(self.rate - 1, &[0x80]);
@@ -120,7 +120,7 @@ impl Sponge {
         }
     }
 
-    /// Permutes the state, and adds and permutes each of `blocks`.
+    /// Permutes the state, then adds each of `blocks` and permutes again.
     fn permute_and_absorb<B: Backend>(&mut self, b: B, blocks: &[u8]) {
         keccak::run_few(
             b,
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Output does not depend on the lengths it is read in.
+    /// Output does not depend on the lengths of the reads.
     #[test]
     fn output_streams() {
         let mut expected = [0; 1000];

@@ -1,14 +1,14 @@
 //! Many operations in one call, over different keys.
 //!
-//! Items of a batch share the lanes that one of them leaves free, so that each takes less time
-//! than an operation by itself where there are lanes: most of all with AVX-512 and
-//! [expanded keys](verify_expanded), whose verification is a chain of hashes that leaves all
-//! lanes but one to others. Making a key and verifying with an encoded one sample a matrix, which
-//! nearly fills the lanes of a single call, so that batches of these gain little.
+//! The items of a batch share the lanes that a single operation would leave idle. So on backends
+//! with lanes each item takes less time than a single operation: most of all with AVX-512 and
+//! [expanded keys](verify_expanded), whose verification is a chain of hashes that uses only one
+//! lane. Making a key and verifying with an encoded key sample a matrix, which nearly fills the
+//! lanes in a single call, so batches of these gain little.
 //!
-//! A function takes any number of items, from anything that gives them one by one, and puts the
-//! result of each in the place that came with it. An item that is refused has its own error there
-//! and changes nothing for the others.
+//! A function takes an iterator with any number of items, and puts the result of each item in the
+//! place that came with it. An item that is refused gets its own error and does not affect the
+//! others.
 //!
 //! ```
 //! use pq_core::Error;
@@ -38,8 +38,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! How many items there are, the order they come in, and which are refused is public. What is
-//! secret of keys that are made is treated as in single operations.
+//! The number and order of the items, and which are refused, are public. The secrets of keys that
+//! are made are treated as in single operations.
 
 use core::array;
 
@@ -58,29 +58,29 @@ use crate::hash::lanes;
 pub struct Generate<'a, P: ParameterSet> {
     /// ξ, as in [`SigningKey::from_seed`].
     pub seed: &'a [u8; SEED_LEN],
-    /// Where the key is made; what was there before is dropped.
+    /// Where the key is made; its previous content is dropped.
     pub result: &'a mut Option<SigningKey<P>>,
 }
 
 /// A signature to be verified, with a key of type `K`.
 pub struct Verify<'a, K> {
-    /// Whose signature it is; items may share a key.
+    /// The key to verify with; items may share a key.
     pub key: K,
-    /// What was signed.
+    /// The signed message.
     pub message: &'a [u8],
-    /// The context that it was signed with.
+    /// The context that was signed with the message.
     pub context: &'a [u8],
     /// The signature in the standard's encoding.
     pub signature: &'a [u8],
     /// Where the result goes.
     ///
-    /// [`Error::WrongLength`] if the key or the signature has not the length of the parameter set's;
-    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes;
+    /// The error is [`Error::WrongLength`] if the key or the signature does not have the length of
+    /// the parameter set; [`Error::ContextTooLong`] if `context` has more than 255 bytes; or
     /// [`Error::InvalidSignature`].
     pub result: &'a mut Option<Result<(), Error>>,
 }
 
-/// Makes key pairs (ML-DSA.KeyGen, FIPS 204, algorithm 1), each in the place that it stays in.
+/// Makes key pairs (ML-DSA.KeyGen, FIPS 204, algorithm 1), each directly in its final place.
 pub fn generate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Generate<'a, P>>) {
     dispatch!(choose(), b => generate_all(b, &mut items.into_iter()));
 }
@@ -98,19 +98,19 @@ pub fn verify_expanded<'a, P: ParameterSet>(
     dispatch!(choose(), b => verify_expanded_all(b, &mut items.into_iter()));
 }
 
-/// How many items share the lanes where each has much to sample: enough to fill eight of them for
-/// all but a few permutations, and few enough for the stack.
+/// How many items share the lanes if each has much to sample: enough to fill eight lanes except for
+/// a few permutations, and few enough for the stack.
 const GROUP: usize = 4;
 
-/// How many rows of **Â** each of these keeps: those that two lanes work on.
+/// How many rows of **Â** each of these items keeps: the rows that two lanes work on.
 const ROWS: usize = 2;
 
-/// How many items share the lanes where each has little but a chain of hashes.
+/// How many items share the lanes if each is little more than a chain of hashes.
 const GROUP_EXPANDED: usize = 8;
 
 /// As [`generate`].
 ///
-/// A function of its own, as [`verify_together`] is, so that only one backend's places are on the
+/// A separate function, like [`verify_together`], so that only one backend's places are on the
 /// stack.
 #[inline(never)]
 fn generate_all<P: ParameterSet, B: Backend>(
@@ -121,7 +121,7 @@ fn generate_all<P: ParameterSet, B: Backend>(
     in_groups(items, &mut places, |group| {
         let mut clients = group.map(|entry| {
             let (Generate { seed, result }, space) = entry?;
-            // a key that is there is dropped first, so that zeros are written to its place
+            // drops the previous key first, so that zeros are written to its place
             *result = None;
             let key = result.insert(SigningKey::zero());
             Some(key.generation(b, seed, space))
@@ -149,7 +149,7 @@ fn verify_expanded_all<'a, P: ParameterSet, B: Backend>(
     verify_together::<P, B, _, 0, GROUP_EXPANDED>(b, items, |key| Ok(key.into()));
 }
 
-/// Verifies signatures with keys that `check` gives, `N` at a time.
+/// Verifies signatures with the keys that `check` returns, `N` at a time.
 #[inline(never)]
 fn verify_together<'a, P: ParameterSet, B: Backend, K: Copy, const ROWS: usize, const N: usize>(
     b: B,
@@ -174,7 +174,7 @@ fn verify_together<'a, P: ParameterSet, B: Backend, K: Copy, const ROWS: usize, 
     });
 }
 
-/// Begins to verify the signature of `item` with its key, once this is checked.
+/// Begins to verify the signature of `item` with `key`, which was checked.
 #[inline(always)]
 fn begin<'a, P: ParameterSet, B: Backend, K, const ROWS: usize>(
     b: B,
@@ -213,7 +213,7 @@ mod tests {
     fn keys_are_those_of_single_calls() {
         fn check<P: ParameterSet, B: Backend>(b: B, size: usize) {
             let seeds = seeds(size);
-            // what is in a place before does not matter
+            // the previous content of a place does not matter
             let mut results: Vec<Option<SigningKey<P>>> = (0..size)
                 .map(|n| (n % 3 == 0).then(|| keygen(Portable, &[7; 32])))
                 .collect();
@@ -227,7 +227,7 @@ mod tests {
                 assert_eq!(*result.to_expanded().as_ref(), *key.to_expanded().as_ref());
                 assert_eq!(result.verifying_key(), key.verifying_key());
                 assert_eq!(result.seed(), Some(seed));
-                // what an expanded key does not tell
+                // an expanded key does not show whether these work
                 assert_eq!(
                     result.sign(b"message", b"", &[1; 32]),
                     key.sign(b"message", b"", &[1; 32])
@@ -242,7 +242,7 @@ mod tests {
         });
     }
 
-    /// What is to be verified.
+    /// A signature to be verified, with its inputs.
     #[derive(Clone)]
     struct Case {
         key: Vec<u8>,
@@ -252,7 +252,7 @@ mod tests {
     }
 
     impl Case {
-        /// A valid one; lengths of messages are on both sides of a block's.
+        /// A valid case; the messages are shorter and longer than a block.
         fn new<P: ParameterSet>(n: usize, seed: &[u8; 32]) -> Self {
             let key = keygen::<P, _>(Portable, seed);
             let message: Vec<u8> = (0..60 * n).map(|i| i as u8).collect();
@@ -266,14 +266,14 @@ mod tests {
             }
         }
 
-        /// Spoils it in the way of number `n`, most of them none.
+        /// Makes the case invalid in way number `n`; most numbers change nothing.
         fn spoil<P: ParameterSet>(&mut self, n: usize) {
             match n {
                 1 => self.context = [0; 256].to_vec(),
                 2 => drop(self.signature.pop()),
                 3 => self.signature.push(0),
                 4 => self.signature[0] ^= 1,
-                // a hint that is malformed, and a z that is too large
+                // a malformed hint, and a z that is too large
                 5 => *self.signature.last_mut().unwrap() = 255,
                 6 => self.signature[P::LAMBDA / 4..][..3].fill(0),
                 7 => self.message.push(0),
@@ -307,12 +307,11 @@ mod tests {
         }
     }
 
-    /// Every way of being wrong has its own error, next to items that are right, with both kinds
-    /// of keys.
+    /// Every kind of invalid item gets its own error, next to valid items, with both kinds of keys.
     #[test]
     fn results_are_those_of_single_calls() {
         fn check<P: ParameterSet, B: Backend>(b: B, valid: &[Case]) {
-            // how often the ways to spoil an item come
+            // 1 way spoils no item, 13 ways spoil items in all ways
             for (size, ways) in SIZES.into_iter().flat_map(|size| [(size, 1), (size, 13)]) {
                 let mut cases = valid[..size].to_vec();
                 for (n, case) in cases.iter_mut().enumerate() {
@@ -330,7 +329,7 @@ mod tests {
                 );
                 assert_eq!(results, expected);
 
-                // no key but of the right length can be expanded
+                // only keys of the right length can be expanded
                 let keys = cases
                     .iter()
                     .map(|case| VerifyingKey::<P>::from_bytes(&case.key));

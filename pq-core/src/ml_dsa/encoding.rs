@@ -12,9 +12,9 @@ use crate::kernel::ml_dsa::rounding::{D, GAMMA2_44, GAMMA2_65_87};
 pub(super) const T1_LEN: usize = 320;
 /// Length of an encoded polynomial of **t**₀ in bytes.
 pub(super) const T0_LEN: usize = 32 * D as usize;
-/// The greatest k · [`w1_len`] of a parameter set, that of ML-DSA-87.
+/// The greatest k · [`w1_len`] of the parameter sets, that of ML-DSA-87.
 pub(super) const MAX_W1_ENCODED_LEN: usize = 8 * 128;
-/// The greatest [`z_len`] of a parameter set.
+/// The greatest [`z_len`] of the parameter sets.
 pub(super) const MAX_Z_LEN: usize = 640;
 
 /// Length of an encoded polynomial of **s**₁ or **s**₂ in bytes: 32 · bitlen 2η.
@@ -36,8 +36,8 @@ pub(super) const fn w1_len<P: ParameterSet>() -> usize {
 }
 
 impl Small {
-    /// BitUnpack(input, η, η), for **s**₁ and **s**₂, as [`rotate`](Self::rotate) takes it, and
-    /// whether all coefficients are in −η ..= η. Runs in constant time.
+    /// BitUnpack(input, η, η), for **s**₁ and **s**₂, in the form that [`rotate`](Self::rotate)
+    /// takes. Returns whether all coefficients are in −η ..= η. Runs in constant time.
     #[must_use]
     pub(super) fn decode<P: ParameterSet, B: Backend>(&mut self, b: B, input: &[u8]) -> bool {
         let (top, top_less_x) = (P::ETA as u8, self.eta_less_s_mut());

@@ -1,4 +1,4 @@
-//! What follows from ρ and ρ′, or from ρ, **s**₁ and **s**₂: steps 3 to 9 of
+//! Computes all other parts of a key from ρ and ρ′, or from ρ, **s**₁ and **s**₂: steps 3 to 9 of
 //! ML-DSA.KeyGen_internal (FIPS 204, algorithm 6).
 
 use zeroize::Zeroizing;
@@ -24,7 +24,7 @@ pub(super) struct Parts<'a, P: ParameterSet> {
     pub(super) tr: &'a mut [u8; 64],
 }
 
-/// What the parts of a key are computed with. Wiped when dropped.
+/// Memory for computing the parts of a key. Wiped when dropped.
 #[repr(align(64))]
 pub(super) struct Vectors<P: ParameterSet> {
     /// ŝ₁
@@ -42,21 +42,22 @@ impl<P: ParameterSet> Vectors<P> {
     }
 }
 
-/// Sees element i of **t**₀. Not a type of its own: all that computes a key would be compiled for each.
+/// Sees element i of **t**₀. Not a type parameter: all code that computes a key would be compiled
+/// for each.
 pub(super) type Inspect<'a> = &'a mut dyn FnMut(usize, &Rq);
 
-/// What computes the parts of a key.
+/// Computes the parts of a key.
 ///
-/// All sponges run side by side: **s**₁ and **s**₂ first, then the entries of **Â** by rows, and
-/// tr as soon as there is a block of the verifying key that it has not absorbed; only the last
-/// row goes before it.
+/// All sponges run side by side: **s**₁ and **s**₂ begin first, then the entries of **Â** by rows,
+/// and tr as soon as the verifying key has a block that tr has not absorbed; only the last row
+/// takes precedence over tr.
 pub(super) struct Expansion<'a, P: ParameterSet, B> {
     b: B,
     rho_prime: Option<&'a [u8; 64]>,
     vectors: &'a mut Vectors<P>,
     parts: Parts<'a, P>,
     inspect: Option<Inspect<'a>>,
-    /// How many elements of **s**₁ ‖ **s**₂ are begun, and how many are done.
+    /// How many elements of **s**₁ ‖ **s**₂ have begun, and how many are done.
     secrets_begun: usize,
     secrets_done: usize,
     /// Row and column of the next entry of **Â**.
@@ -69,7 +70,7 @@ pub(super) struct Expansion<'a, P: ParameterSet, B> {
     tr_waiting: Option<Waiting>,
 }
 
-/// What is on a lane.
+/// A sponge on a lane.
 pub(super) enum Sponge {
     /// Element r of **s**₁ ‖ **s**₂.
     Secret { r: usize, filled: usize },
@@ -80,7 +81,7 @@ pub(super) enum Sponge {
 }
 
 impl<'a, P: ParameterSet, B: Backend> Expansion<'a, P, B> {
-    /// Samples **s**₁ and **s**₂ with ρ′ if there is one, otherwise takes η − s of each as
+    /// Samples **s**₁ and **s**₂ from ρ′ if there is one, otherwise takes η − s of each as
     /// [`decode`](Small::decode) left it, and computes `parts`.
     #[inline(always)]
     pub(super) fn new(
@@ -112,7 +113,7 @@ impl<'a, P: ParameterSet, B: Backend> Expansion<'a, P, B> {
         expansion
     }
 
-    /// What is to be done with element `r` of **s**₁ ‖ **s**₂, which is complete.
+    /// Processes element `r` of **s**₁ ‖ **s**₂, which is complete.
     fn finish_secret(&mut self, r: usize) {
         let (b, vectors, parts) = (self.b, &mut *self.vectors, &mut self.parts);
         match r.checked_sub(P::L::N) {
@@ -148,8 +149,8 @@ impl<'a, P: ParameterSet, B: Backend> Expansion<'a, P, B> {
         }
     }
 
-    /// How much of the verifying key tr may absorb before it has to wait for more: whole
-    /// blocks of what is known, or all of it.
+    /// How many bytes of the verifying key tr may absorb before it has to wait for more: all whole
+    /// blocks that are known, or the whole key.
     fn known(&self) -> usize {
         if self.rows_done == P::K::N {
             return usize::MAX;
@@ -177,7 +178,7 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
             return start(SHAKE256_RATE, Sponge::Secret { r, filled });
         }
         let (r, s) = self.next_entry;
-        // tr has to wait for the last row, which therefore goes first.
+        // tr has to wait for the last row, so that row goes first.
         if r + 1 != P::K::N {
             let known = self.known();
             if let Some(waiting) = self.tr_waiting.take_if(|waiting| waiting.absorbed < known) {
@@ -269,10 +270,10 @@ impl<P: ParameterSet, B: Backend> Client for Expansion<'_, P, B> {
     }
 }
 
-/// ρ′ ‖ r, of 16 bits.
+/// ρ′ ‖ r, with r in 16 bits.
 ///
-/// A function of its own: inlined, it would have ρ′ in registers for as long as sponges begin,
-/// and so on the stack.
+/// A separate function: inlined, it would keep ρ′ in registers while sponges begin, and so spill it
+/// to the stack.
 #[inline(never)]
 fn absorb_secret(rho_prime: &[u8; 64], r: u16, block: &mut [u8]) {
     block[..64].copy_from_slice(rho_prime);

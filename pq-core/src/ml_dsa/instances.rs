@@ -10,7 +10,7 @@ use crate::Error;
 use crate::instances::instances;
 
 instances! {
-    /// What each parameter set has compiled for every backend.
+    /// The operations that each parameter set has compiled for every backend.
     pub trait Instances {
         fn keygen(key: &mut SigningKey<Self>, xi: &[u8; 32]) = SigningKey::generate;
         fn decode_signing_key(key: &mut SigningKey<Self>, bytes: &[u8]) -> Result<(), Error>

@@ -1,9 +1,9 @@
 //! The standard's internal algorithms (FIPS 204, section 6), for tests and for
 //! validation.
 //!
-//! They are deterministic, take the formatted message M′ (in parts, of which the
-//! concatenation counts) and the backend to run on. Applications use [`SigningKey`]
-//! and [`VerifyingKey`], which format the message and choose the best backend.
+//! They are deterministic, and take the formatted message M′ (in parts, which they concatenate) and
+//! the backend to run on. Applications use [`SigningKey`] and [`VerifyingKey`], which format the
+//! message and choose the best backend.
 
 use super::params::ParameterSet;
 use super::signature::Signature;
@@ -82,7 +82,7 @@ mod tests {
         });
     }
 
-    /// How a message is divided makes no difference.
+    /// The split of a message into parts makes no difference.
     #[test]
     fn parts_are_joined() {
         let key = keygen::<MlDsa44, _>(Portable, &[1; 32]);

@@ -1,4 +1,4 @@
-//! The representative µ of what is signed (FIPS 204, section 6.2).
+//! The message representative µ (FIPS 204, section 6.2).
 
 use core::fmt;
 
@@ -16,15 +16,15 @@ pub(super) fn representative<B: Backend>(b: B, tr: &[u8; 64], message: &[&[u8]])
     mu
 }
 
-/// Computes the representative µ of a message that comes in pieces (external µ, FIPS 204, section
-/// 6.2); [`VerifyingKey::mu_hasher`](super::VerifyingKey::mu_hasher) makes one. Wiped when dropped.
+/// Computes the representative µ of a message that comes in pieces (external µ, FIPS 204, section 6.2).
 ///
-/// It is some 200 bytes, however long the message is. A move leaves a copy of it behind, and so of
-/// what came last of the message.
+/// [`VerifyingKey::mu_hasher`](super::VerifyingKey::mu_hasher) makes one. It has some 200 bytes,
+/// however long the message is, and is wiped when dropped. A move leaves a copy of it behind, with
+/// the last bytes of the message.
 pub struct MuHasher(Sponge);
 
 impl MuHasher {
-    /// Begins with all that comes before the message.
+    /// Begins with everything that precedes the message.
     pub(super) fn new(verifying_key: &[u8], context: Context<'_>) -> Self {
         dispatch!(choose(), b => Self::begin(b, verifying_key, context))
     }
@@ -43,7 +43,7 @@ impl MuHasher {
         Self(sponge)
     }
 
-    /// Takes the next bytes of the message. Many at a time take less time.
+    /// Takes the next bytes of the message. Long pieces take less time per byte.
     pub fn update(&mut self, message: &[u8]) {
         dispatch!(choose(), b => self.absorb(b, message));
     }
@@ -53,8 +53,8 @@ impl MuHasher {
         wipe_stack();
     }
 
-    /// Ends the message, and gives its µ for [`SigningKey::sign_mu`](super::SigningKey::sign_mu) and
-    /// [`VerifyingKey::verify_mu`](super::VerifyingKey::verify_mu).
+    /// Ends the message, and returns its µ for [`SigningKey::sign_mu`](super::SigningKey::sign_mu)
+    /// and [`VerifyingKey::verify_mu`](super::VerifyingKey::verify_mu).
     pub fn finish(self) -> [u8; 64] {
         dispatch!(choose(), b => self.mu(b))
     }
@@ -88,7 +88,7 @@ mod tests {
 
     const KEY: [u8; 1312] = [7; 1312];
 
-    /// By other people's code, as algorithms 2 and 7 have it.
+    /// By another implementation, as in algorithms 2 and 7.
     fn independent(context: &[u8], message: &[u8]) -> [u8; 64] {
         fn h(parts: &[&[u8]]) -> [u8; 64] {
             let mut hash = shake::Shake256::default();
@@ -100,7 +100,8 @@ mod tests {
         h(&[&h(&[&KEY]), &[0, context.len() as u8], context, message])
     }
 
-    /// Every split about the edges of blocks, whatever the context leaves of the first block.
+    /// Every split near block boundaries, with contexts that fill the first block to different
+    /// lengths.
     #[test]
     fn pieces_make_no_difference() {
         fn check<B: Backend>(b: B) {
@@ -124,7 +125,7 @@ mod tests {
         on_each_backend!(b => check(b));
     }
 
-    /// The public ways, and one backend goes on where another stopped.
+    /// The public functions, and one backend goes on where another stopped.
     #[test]
     fn as_at_once() {
         let key = VerifyingKey::<MlDsa44>::from_bytes(&KEY).unwrap();

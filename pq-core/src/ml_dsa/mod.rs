@@ -1,7 +1,7 @@
 //! ML-DSA, the module-lattice-based digital signature standard of FIPS 204.
 //!
-//! The holder of a [`SigningKey`] publishes its [`VerifyingKey`], and signs messages.
-//! Whoever has the verifying key can verify each [`Signature`].
+//! The owner of a [`SigningKey`] publishes its [`VerifyingKey`], and signs messages. Everyone who
+//! has the verifying key can verify each [`Signature`].
 //!
 //! ```
 //! use pq_core::ml_dsa::{MlDsa65, Signature, SigningKey, VerifyingKey};
@@ -27,15 +27,15 @@
 //! | [`MlDsa65`] | 1952 bytes | 4032 bytes | 3309 bytes |
 //! | [`MlDsa87`] | 2592 bytes | 4896 bytes | 4627 bytes |
 //!
-//! Many operations at a time take less time in a [`batch`].
+//! Many operations at once take less time in a [`batch`].
 //!
-//! A context keeps apart signatures made for different purposes with one key. Most
-//! protocols, X.509 and TLS among them, use the empty one.
+//! A context separates signatures that one key makes for different purposes. Most protocols, X.509
+//! and TLS among them, use the empty context.
 //!
-//! For messages that are hashed far from the key, or are too large for the memory, there are two
-//! ways. With external µ ([`VerifyingKey::mu`], [`SigningKey::sign_mu`]) signatures are the same as
-//! those of the message. HashML-DSA ([`SigningKey::hash_sign`]) signs a digest, and its
-//! signatures are its own. Both hash what comes in pieces ([`VerifyingKey::mu_hasher`],
+//! For messages that are hashed far from the key, or do not fit in memory, there are two ways. With
+//! external µ ([`VerifyingKey::mu`], [`SigningKey::sign_mu`]), the signatures are the same as those
+//! of the message. HashML-DSA ([`SigningKey::hash_sign`]) signs a digest, and its signatures verify
+//! only as HashML-DSA. Both can hash a message in pieces ([`VerifyingKey::mu_hasher`],
 //! [`PreHash::hasher`]).
 
 pub mod batch;

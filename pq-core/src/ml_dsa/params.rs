@@ -9,7 +9,7 @@ use crate::sealed::Sealed;
 
 /// A parameter set of FIPS 204, section 4.
 ///
-/// Sealed: the standard has three.
+/// Sealed: only the standard's three sets implement it.
 pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + 'static {
     /// The standard's name, such as `ML-DSA-65`.
     const NAME: &'static str;
@@ -27,7 +27,7 @@ pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + '
     const ETA: i32;
     /// γ₁, the largest magnitude of a coefficient of **y**.
     const GAMMA1: i32;
-    /// γ₂, half the width of the intervals that **w** is rounded to.
+    /// γ₂, half the width of the intervals to which **w** is rounded.
     const GAMMA2: i32;
     /// β = τη, the largest magnitude of a coefficient of c**s**₁ and c**s**₂.
     const BETA: i32 = Self::TAU as i32 * Self::ETA;
@@ -48,9 +48,9 @@ pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + '
     type SignatureLen: Dimension;
 }
 
-/// Chooses by a constant of the parameter set, which must be one of two: whatever else it
-/// is does not compile. Kernels take such constants as const generics, to which those of a
-/// generic parameter set can't be passed.
+/// Chooses by a constant of the parameter set, which must have one of two values: any other does
+/// not compile. Kernels take such constants as const generics, and Rust cannot pass them the
+/// constants of a generic parameter set.
 macro_rules! match_constant {
     ($constant:expr => { $a:pat => $with_a:expr, $b:pat => $with_b:expr, }) => {{
         const { assert!(matches!($constant, $a | $b), "no kernel for this parameter") };
@@ -101,7 +101,7 @@ parameter_set! {
 }
 
 parameter_set! {
-    /// ML-DSA-65, security category 3; the set to choose without a reason for another.
+    /// ML-DSA-65, security category 3; choose it unless you have a reason for another set.
     MlDsa65, "ML-DSA-65",
     k: 6, l: 5, lambda: 192, tau: 49, eta: 4, gamma1_bits: 19, gamma2: GAMMA2_65_87, omega: 55
 }

@@ -25,7 +25,7 @@ pub(super) struct Tq(pub(super) [i32; 256]);
 #[derive(Clone)]
 pub(super) struct Small(Rotations);
 
-/// A challenge c, for products with small elements: its coefficients that are not 0.
+/// A challenge c, for products with small elements: its nonzero coefficients.
 #[repr(align(64))]
 pub(super) struct Challenge {
     terms: [i16; 256],
@@ -83,12 +83,13 @@ impl Zeroize for Small {
 }
 
 impl Small {
-    /// η − s, to be written before [`rotate`](Self::rotate).
+    /// The place of η − s, to be written before [`rotate`](Self::rotate).
     pub(super) fn eta_less_s_mut(&mut self) -> &mut [u8; 256] {
         &mut self.0[1]
     }
 
-    /// Makes an element of what [`eta_less_s_mut`](Self::eta_less_s_mut) was given.
+    /// Makes an element from the η − s that was written to
+    /// [`eta_less_s_mut`](Self::eta_less_s_mut).
     pub(super) fn rotate<P: ParameterSet, B: Backend>(&mut self, b: B) {
         b.run(Rotate {
             rotations: &mut self.0,
@@ -128,7 +129,7 @@ impl Zeroize for Challenge {
 }
 
 impl Tq {
-    /// self ← NTT(self) (algorithm 41), of what is a polynomial until then; |x| ≤ q.
+    /// self ← NTT(self) (algorithm 41), where self holds a polynomial before; |x| ≤ q.
     pub(super) fn transform<B: Backend>(&mut self, b: B) {
         b.run(Ntt::<Q8380417>(&mut self.0));
     }
@@ -170,7 +171,7 @@ impl Rq {
         b.run(InverseNtt::<Q8380417>(&mut self.0));
     }
 
-    /// self ← NTT⁻¹(the inner product of `f`, a row of **Â**, and `g`, and the product of
+    /// self ← NTT⁻¹(the inner product of `f`, a row of **Â**, and `g`, plus the product of the pair
     /// `last`); gives |x| < q.
     pub(super) fn set_inner_product_and<B: Backend>(
         &mut self,
@@ -193,7 +194,7 @@ impl Rq {
         s.write::<P, B>(b, &mut self.0);
     }
 
-    /// self ← NTT⁻¹(f) mod± q, which must be below 2²¹ by magnitude.
+    /// self ← NTT⁻¹(f) mod± q, whose magnitude must be below 2²¹.
     pub(super) fn set_centred<B: Backend>(&mut self, b: B, f: &Tq) {
         self.0.copy_from_slice(&f.0);
         b.run(OverRadix(&mut self.0));
@@ -201,7 +202,7 @@ impl Rq {
         b.run(Centre(&mut self.0));
     }
 
-    /// (high, self) ← Power2Round(self + s), and high as SimpleBitPack(high, 2^10 − 1) gives it.
+    /// (high, self) ← Power2Round(self + s), with high encoded as SimpleBitPack(high, 2^10 − 1).
     pub(super) fn add_power2round<P: ParameterSet, B: Backend>(
         &mut self,
         b: B,
@@ -226,7 +227,7 @@ impl Rq {
     }
 
     /// output ← SimpleBitPack(UseHint(hint, self), (q − 1) / 2γ₂ − 1), where the hint is 1 at
-    /// `hints`; |x| < q. What is left in self is of no use.
+    /// `hints`; |x| < q. Leaves self in no useful state.
     pub(super) fn use_hint<P: ParameterSet, B: Backend>(
         &mut self,
         b: B,
@@ -240,9 +241,9 @@ impl Rq {
         })
     }
 
-    /// Puts MakeHint(−ct₀, w − cs₂ + ct₀) in the place of LowBits(w − cs₂), where
-    /// `high` is HighBits(w − cs₂); gives the number of its ones, and whether ‖ct₀‖∞ < γ₂.
-    /// If not, the hint means nothing.
+    /// Replaces LowBits(w − cs₂) in self with MakeHint(−ct₀, w − cs₂ + ct₀), where `high` is
+    /// HighBits(w − cs₂). Returns the number of ones in the hint, and whether ‖ct₀‖∞ < γ₂. If not,
+    /// the hint is meaningless.
     #[must_use]
     pub(super) fn make_hint<P: ParameterSet, B: Backend>(
         &mut self,
@@ -257,7 +258,7 @@ impl Rq {
         })
     }
 
-    /// self ← self + cs, or self − cs, and whether ‖self‖∞ < `bound` then.
+    /// self ← self + cs, or self − cs; returns whether then ‖self‖∞ < `bound`.
     #[must_use]
     pub(super) fn add_product<P: ParameterSet, B: Backend, const SUBTRACT: bool>(
         &mut self,

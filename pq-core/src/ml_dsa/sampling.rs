@@ -1,5 +1,4 @@
-//! What is sampled from sponges (FIPS 204, section 7.3), side by side where the
-//! sponges are independent.
+//! Sampling from sponges (FIPS 204, section 7.3), side by side if the sponges are independent.
 
 use core::mem;
 
@@ -47,13 +46,13 @@ pub(super) fn entry_of_a<'a, B: Backend>(
     }
 }
 
-/// The hash output that an element of **y** is unpacked from: ExpandMask (algorithm 34) but for
+/// The hash output from which an element of **y** is unpacked: ExpandMask (algorithm 34) without
 /// the last step.
 #[derive(Clone)]
 pub(super) struct Mask([u8; MAX_Z_LEN]);
 
 impl Mask {
-    /// Takes the next block of H(ρ″ ‖ κ + r), of which `filled` bytes are there.
+    /// Takes the next block of H(ρ″ ‖ κ + r); the first `filled` bytes were taken before.
     pub(super) fn take<P: ParameterSet>(&mut self, block: &[u8], filled: &mut usize) -> Demand {
         let rest = &mut self.0[*filled..z_len::<P>()];
         let take = block.len().min(rest.len());
@@ -62,7 +61,7 @@ impl Mask {
         Demand::more_if(*filled < z_len::<P>())
     }
 
-    /// The last step: the element.
+    /// The last step: unpacks the element.
     pub(super) fn decode<P: ParameterSet, B: Backend>(&self, b: B, y: &mut Rq) {
         y.decode_z::<P, B>(b, &self.0[..z_len::<P>()]);
     }
@@ -88,7 +87,7 @@ pub(super) fn tr<'a, B: Backend>(pk: &'a [u8], tr: &'a mut [u8; 64]) -> Sampling
     }
 }
 
-/// SampleInBall (algorithm 29): c with τ coefficients ±1 and no others but zeros.
+/// SampleInBall (algorithm 29): c with τ coefficients ±1 and all others 0.
 pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], c: &mut Rq) {
     let mut ball = Ball::new::<P>(c);
     let mut sponge = Sponge::new(SHAKE256_RATE);
@@ -102,12 +101,12 @@ pub(super) fn sample_in_ball<P: ParameterSet, B: Backend>(b: B, c_tilde: &[u8], 
     }
 }
 
-/// How far SampleInBall (algorithm 29) is.
+/// The progress of SampleInBall (algorithm 29).
 ///
-/// Branches and indexes by c̃, in rejected attempts too; [`signing`](super::signing) says
-/// why that may show.
+/// Branches and indexes by c̃, in rejected attempts too; [`signing`](super::signing) explains why
+/// this may be visible.
 pub(super) struct Ball {
-    /// The bits that are left of H(c̃)'s first 8 bytes, once they are there.
+    /// The unused bits of the first 8 bytes of H(c̃), once these bytes are known.
     signs: Option<u64>,
     /// The next coefficient to be moved.
     i: usize,
@@ -149,15 +148,15 @@ impl Ball {
     }
 }
 
-/// What becomes of the output.
+/// What is done with the output of a sponge.
 pub(super) enum Sampler<'a, B> {
-    /// RejNTTPoly (algorithm 30). Everything here is public.
+    /// RejNTTPoly (algorithm 30). All its data is public.
     Uniform {
         b: B,
         f: &'a mut [i32; 256],
         filled: usize,
     },
-    /// As it is, until this is full.
+    /// The output itself, until this slice is full.
     Bytes(&'a mut [u8]),
 }
 
@@ -205,7 +204,7 @@ mod tests {
         hash.finalize_xof()
     }
 
-    /// Algorithm 29 as it stands, on what `next` gives of the hash output.
+    /// Algorithm 29 as written, on the bytes of hash output that `next` returns.
     fn textbook_ball<P: ParameterSet>(mut next: impl FnMut() -> u8) -> [i32; 256] {
         let s: [u8; 8] = core::array::from_fn(|_| next());
         let bit = |i: usize| s[i / 8] >> (i % 8) & 1;
@@ -244,7 +243,8 @@ mod tests {
         }
     }
 
-    /// No c̃ is known whose hash needs a second block: here most indices are too large.
+    /// No c̃ is known whose hash needs a second block: so in these outputs most indices are too
+    /// large.
     #[test]
     fn balls_of_several_blocks() {
         fn check<P: ParameterSet>(random: &mut Random) {
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// Algorithm 34 as it stands, bit by bit.
+    /// Algorithm 34 as written, bit by bit.
     #[test]
     fn expand_mask_matches_textbook() {
         fn check<P: ParameterSet>(seed: u8) {

@@ -8,8 +8,7 @@ use crate::kernel::ml_dsa::encoding::Ones;
 
 /// A signature: any bytes of the right length.
 ///
-/// Whether they are well-formed is found out by verification, together with
-/// whether they are valid.
+/// Only verification finds out whether it is well-formed and valid.
 #[derive(Clone)]
 pub struct Signature<P: ParameterSet>(Array<P::SignatureLen, u8>);
 
@@ -52,19 +51,19 @@ pub(super) fn parts<P: ParameterSet>(
 
 public_bytes!(Signature);
 
-/// A decoded hint **h**: for each of its k polynomials where the ones are.
+/// A decoded hint **h**: the positions of the ones in each of its k polynomials.
 pub(super) struct Hints<'a> {
     indices: &'a [u8],
-    /// Where in `indices` each polynomial's ends.
+    /// The end of each polynomial's part of `indices`.
     ends: &'a [u8],
 }
 
 impl<'a> Hints<'a> {
-    /// HintBitUnpack (algorithm 21) of ω + k bytes; nothing if they are malformed. There
-    /// is one encoding of each hint.
+    /// HintBitUnpack (algorithm 21) of ω + k bytes; `None` if they are malformed. Each hint has
+    /// exactly one encoding.
     pub(super) fn decode<P: ParameterSet>(bytes: &'a [u8]) -> Option<Self> {
         let (indices, ends) = bytes.split_at_checked(P::OMEGA)?;
-        // 3-4: for each polynomial, where the last one's ends
+        // 3-4: for each polynomial; `index` is where the previous one's part ends
         let mut index = 0;
         for end in ends {
             let end = usize::from(*end);
@@ -75,7 +74,7 @@ impl<'a> Hints<'a> {
             }
             index = end;
         }
-        // 17-19: zeros are left
+        // 17-19: the rest must be zeros
         let rest = indices.get(index..)?;
         rest.iter()
             .all(|index| *index == 0)
@@ -119,7 +118,7 @@ mod tests {
     use crate::ml_dsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
     use crate::test_random::Random;
 
-    /// Algorithm 21 as it stands, with a set of bits for each polynomial.
+    /// Algorithm 21 as written, with a set of bits for each polynomial.
     fn textbook(omega: usize, k: usize, y: &[u8]) -> Option<[[i32; 256]; 8]> {
         let mut h = [[0; 256]; 8];
         let mut index = 0;

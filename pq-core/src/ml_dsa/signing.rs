@@ -2,25 +2,25 @@
 //!
 //! # What the rejection of attempts shows
 //!
-//! How many attempts there were, and which check refused each, shows in the time taken, and so
-//! does the first polynomial of its vector that the check found too large: those after it are
-//! not looked at. c̃ of every attempt shows as well (SampleInBall branches and indexes by it).
-//! Which coefficient of the polynomial was too large, how large, or of which sign, does not
-//! show. This is public because:
+//! The time taken shows how many attempts there were, which check refused each, and which
+//! polynomial of the vector was the first that the check found too large: it skips the polynomials
+//! after that one. c̃ of every attempt shows as well (SampleInBall branches and indexes by it). The
+//! position, size and sign of the coefficient that was too large do not show. What shows is public
+//! because:
 //!
 //! * Each coefficient of **z** is below its bound equally often for every key and whatever the
-//!   others are, by construction: **y** is uniform over an interval around 0, c comes from a
-//!   hash modelled as a random oracle, and |c**s**₁| ≤ β, so that every **z** within γ₁ − β has
-//!   the same probability. Which coefficients are too large therefore says nothing of **s**₁,
+//!   other coefficients are, by construction: **y** is uniform over an interval around 0, c comes
+//!   from a hash modelled as a random oracle, and |c**s**₁| ≤ β, so that every **z** within γ₁ − β
+//!   has the same probability. So the coefficients that are too large reveal nothing about **s**₁,
 //!   and an accepted **z** is uniform for the same reason.
 //! * Given an accepted **z**, everything checked after it follows from **z**, c, **Â** and
 //!   **t** (w − cs₂ = Az − ct), and the standard's security analysis takes all of **t** as
 //!   public, **t**₀ included.
-//! * That the same holds of the coefficients of **r**₀, even if **z** was not looked at (here
-//!   **r**₀ is checked first), and that c̃ of a refused attempt says nothing, are not
-//!   theorems but the accepted heuristics of Fiat–Shamir with aborts: **w**₀ is as good
-//!   as uniform over its interval, coefficient by coefficient, and c̃ is a hash of **w**₁,
-//!   which nobody can guess. The authors' reference implementation rests on the latter too
+//! * Two statements are not theorems but the accepted heuristics of Fiat–Shamir with aborts. The
+//!   first: the same holds for the coefficients of **r**₀, even if **z** was not checked (here
+//!   **r**₀ is checked first), since **w**₀ is as good as uniform over its interval, coefficient
+//!   by coefficient. The second: c̃ of a refused attempt reveals nothing, since c̃ is a hash of
+//!   **w**₁, which nobody can guess. The authors' reference implementation relies on the second too
 //!   (section 5.5 of the round-3 specification of CRYSTALS-Dilithium), and stops at the first
 //!   coefficient that is too large.
 
@@ -55,10 +55,10 @@ pub(super) fn sign<P: ParameterSet, B: Backend>(
 
 /// Steps 7 to 33 of ML-DSA.Sign_internal.
 ///
-/// An attempt succeeds with a probability of 1/5.1 to 1/3.85 (FIPS 204, table 1). The
-/// standard allows a limit to the number of attempts (appendix C) and asks for none; here
-/// the loop ends by itself. κ would repeat after 2¹⁶/ℓ attempts, which happens with a
-/// probability below 2⁻⁴⁰⁰⁰.
+/// An attempt succeeds with a probability of 1/5.1 to 1/3.85 (FIPS 204, table 1). The standard
+/// allows a limit to the number of attempts (appendix C) but does not require one; here the loop
+/// has no limit. κ would repeat after 2¹⁶/ℓ attempts, which happens with a probability below
+/// 2⁻⁴⁰⁰⁰.
 pub(super) fn sign_mu<P: ParameterSet, B: Backend>(
     b: B,
     key: &SigningKey<P>,
@@ -87,7 +87,7 @@ pub(super) fn sign_mu<P: ParameterSet, B: Backend>(
     signature
 }
 
-/// In how many lanes masks begin once there are attempts.
+/// In how many lanes masks begin after the first attempt has begun.
 fn lanes_beside_attempts<P: ParameterSet, B: Backend>(b: B) -> usize {
     // c̃, and then SampleInBall
     let chain = (64 + P::K::N * w1_len::<P>()) / SHAKE256_RATE + 2;
@@ -95,28 +95,30 @@ fn lanes_beside_attempts<P: ParameterSet, B: Backend>(b: B) -> usize {
     lanes_beside_chains(b, chain, masks)
 }
 
-/// A signature under way. Its sponges are those of attempt after attempt: a chain of two, c̃ and
-/// SampleInBall, and beside it the masks of the attempts that follow, which may not come.
+/// A signature in progress.
+///
+/// Its sponges are those of all attempts: a chain of two, c̃ and SampleInBall, and beside it the
+/// masks of the next attempts, which may turn out not to be needed.
 struct Signing<'a, P: ParameterSet, B> {
     b: B,
     key: &'a SigningKey<P>,
     mu: &'a [u8; 64],
     rho_2prime: &'a [u8; 64],
     space: &'a mut Space<P>,
-    /// If the last attempt failed, what is in it must not be used.
+    /// If the last attempt failed, its content must not be used.
     signature: &'a mut Signature<P>,
     lanes: usize,
     /// How many elements of masks have begun, over all attempts.
     masks_begun: usize,
-    /// How many elements are complete of the mask of the next attempt and of the one after it, at
+    /// How many mask elements are complete, for the next attempt and the one after it; the index is
     /// the number of the attempt modulo 2.
     complete: [usize; 2],
-    /// How many attempts there were, with the current one.
+    /// How many attempts have begun.
     attempts: usize,
     stage: Stage,
 }
 
-/// What there is to wait for.
+/// What the signature waits for.
 enum Stage {
     /// **y** of the next attempt.
     Mask,
@@ -124,13 +126,13 @@ enum Stage {
     CTilde,
     /// SampleInBall, which has not begun.
     Ball,
-    /// What of the chain is on a lane.
+    /// The part of the chain that is on a lane.
     Lane,
     /// Nothing.
     Signed,
 }
 
-/// What is on a lane.
+/// A sponge on a lane.
 enum Sponge {
     /// Element `n` of masks, over all attempts: H(ρ″ ‖ κ + r) where n = κ + r.
     Mask {
@@ -172,7 +174,7 @@ impl<P: ParameterSet, B: Backend> Client for Signing<'_, P, B> {
                 self.stage = Stage::Lane;
                 Sponge::Ball(Ball::new::<P>(&mut self.space.c))
             }
-            // There is room for two masks.
+            // There is memory for two masks.
             Stage::Mask | Stage::Lane if self.masks_begun < (self.attempts + 2) * P::L::N => {
                 let n = self.masks_begun;
                 self.masks_begun += 1;
@@ -229,7 +231,7 @@ impl<P: ParameterSet, B: Backend> Client for Signing<'_, P, B> {
             Sponge::CTilde { .. } => {
                 let (c_tilde, ..) = self.signature.parts_mut();
                 c_tilde.copy_from_slice(&block[..P::LAMBDA / 4]);
-                // public in refused attempts too, as the head of this file explains
+                // public in refused attempts too, as the beginning of this file explains
                 declassify(c_tilde);
                 self.stage = Stage::Ball;
             }
@@ -238,7 +240,7 @@ impl<P: ParameterSet, B: Backend> Client for Signing<'_, P, B> {
                 if ball.take(block, &mut self.space.c) == Demand::More {
                     return Demand::More;
                 }
-                // 10: public rejection, as the head of this file explains
+                // 10: public rejection, as the beginning of this file explains
                 if self.space.respond(self.b, self.key, self.signature) {
                     self.stage = Stage::Signed;
                 } else {
@@ -264,12 +266,12 @@ impl<P: ParameterSet, B: Backend> Client for Signing<'_, P, B> {
     }
 }
 
-/// What a signature is computed in. Each attempt writes over what the last one left, and all is
-/// wiped at last.
+/// Memory for computing a signature. Each attempt overwrites the last one's values, and everything
+/// is wiped at the end.
 #[repr(align(64))]
 struct Space<P: ParameterSet> {
-    /// What **y** is unpacked from, of the next attempt and of the one after it, at the number of
-    /// the attempt modulo 2.
+    /// The hash output from which **y** is unpacked, for the next attempt and the one after it; the
+    /// index is the number of the attempt modulo 2.
     masks: [Secret<P::L, Mask>; 2],
     /// **y**, then **z**.
     y: Secret<P::L, Rq>,
@@ -331,7 +333,7 @@ impl<P: ParameterSet> Space<P> {
         }
     }
 
-    /// Steps 17 to 30 and 33 for the c that is there, and whether they gave a signature.
+    /// Steps 17 to 30 and 33 for the current c; returns whether they gave a signature.
     fn respond<B: Backend>(
         &mut self,
         b: B,
@@ -350,8 +352,8 @@ impl<P: ParameterSet> Space<P> {
         } = self;
         challenge.set(b, c);
 
-        // 19: cs₂; 21: r₀ ← LowBits(w − cs₂), the more likely to be
-        // refused and therefore the first to be checked.
+        // 19: cs₂; 21: r₀ ← LowBits(w − cs₂), which is more likely to be refused, and so is checked
+        // first.
         //
         // w₀ − cs₂ serves in place of r₀: both are w − cs₂ less a multiple of 2γ₂
         // (mod q), and ‖cs₂‖∞ ≤ β. If either is below γ₂ − β by magnitude, the

@@ -22,22 +22,22 @@ use crate::place;
 use crate::prehash::{Digest, PreHash};
 use crate::secret::{Secret, Zero, copy_seed, wipe};
 
-/// A signing key, whose parts belong together. Wiped when dropped.
+/// A signing key with its verifying key. Wiped when dropped.
 ///
-/// It keeps what signing would otherwise compute anew each time: 1024 bytes for each
-/// entry of the k by ℓ matrix **Â**, and the secrets as signing multiplies by them.
+/// It keeps values that signing would otherwise compute again each time: 1024 bytes for each entry
+/// of the k by ℓ matrix **Â**, and the secrets in the form in which signing multiplies by them.
 ///
 /// # Memory
 ///
-/// A key is large, and while it wipes itself where it is dropped, a move copies it and leaves the
-/// old bytes behind. So make it where it stays, with [`from_seed_into`](Self::from_seed_into),
-/// [`from_expanded_into`](Self::from_expanded_into) or, with the feature `alloc`,
-/// `boxed_from_seed` and `boxed_from_expanded`: they write to that place alone. [`from_seed`](Self::from_seed) and
-/// [`from_expanded`](Self::from_expanded) return it by value, and so do clones: the compiler may
-/// move it on its way to the caller, and a copy can stay on the stack until it is written over.
+/// A key is large. It wipes itself where it is dropped, but a move copies it and leaves the old
+/// bytes behind. So make it in its final place, with [`from_seed_into`](Self::from_seed_into),
+/// [`from_expanded_into`](Self::from_expanded_into) or, with the feature `alloc`, `boxed_from_seed`
+/// and `boxed_from_expanded`: they write to that place alone. [`from_seed`](Self::from_seed),
+/// [`from_expanded`](Self::from_expanded) and `clone` return a key by value: the compiler may move
+/// it on its way to the caller, and a copy can stay on the stack until something overwrites it.
 ///
-/// In KiB, with stack use at its peak as measured on x86-64 with optimisation (without it is
-/// more), the place of the result included:
+/// Key size and peak stack use in KiB, including the place of the result, measured on x86-64 with
+/// optimisation (without it, more):
 ///
 /// | | size of a key | stack: `from_seed` | `from_expanded` | `sign` | `verify` |
 /// |---|---|---|---|---|---|
@@ -52,7 +52,7 @@ pub struct SigningKey<P: ParameterSet> {
     secrets: Secrets<P>,
 }
 
-/// What is secret in a key.
+/// The secret parts of a key.
 struct Secrets<P: ParameterSet> {
     seed: Option<[u8; SEED_LEN]>,
     /// K
@@ -62,7 +62,7 @@ struct Secrets<P: ParameterSet> {
     t0_hat: Secret<P::K, Tq>,
 }
 
-/// What a key is made in, besides its own place. Wiped when dropped.
+/// Memory for making a key, besides its own place. Wiped when dropped.
 pub(super) struct Space<P: ParameterSet> {
     /// ρ ‖ ρ′ ‖ K
     expanded: [u8; 128],
@@ -97,8 +97,8 @@ impl<P: ParameterSet> SigningKey<P> {
         Self::from_seed_with(choose(), seed)
     }
 
-    /// [`from_seed`](Self::from_seed) to where the key stays; what was in `place` before is
-    /// dropped.
+    /// [`from_seed`](Self::from_seed) that makes the key in its final place; drops the previous
+    /// content of `place`.
     ///
     /// ```
     /// use pq_core::ml_dsa::{MlDsa65, SigningKey};
@@ -112,7 +112,7 @@ impl<P: ParameterSet> SigningKey<P> {
         place::insert(place, Self::zero, |key| P::keygen(choose(), key, seed))
     }
 
-    /// [`from_seed`](Self::from_seed) into a box, which is there before the key.
+    /// [`from_seed`](Self::from_seed) into a box, which is allocated before the key is made.
     #[cfg(feature = "alloc")]
     pub fn boxed_from_seed(seed: &[u8; SEED_LEN]) -> Box<Self> {
         place::boxed(Self::zero, |key| P::keygen(choose(), key, seed))
@@ -123,13 +123,13 @@ impl<P: ParameterSet> SigningKey<P> {
         in_place(Self::zero, |key| P::keygen(backend, key, seed))
     }
 
-    /// ML-DSA.KeyGen_internal (algorithm 6), to a key of zeros.
+    /// ML-DSA.KeyGen_internal (algorithm 6), into a key of zeros.
     pub(super) fn generate<B: Backend>(b: B, key: &mut Self, xi: &[u8; SEED_LEN]) {
         let mut space = Space::zero();
         lanes::serve(b, &mut key.generation(b, xi, &mut space));
     }
 
-    /// Begins [`generate`](Self::generate), and gives what does the rest.
+    /// Begins [`generate`](Self::generate), and returns the client that does the rest.
     pub(super) fn generation<'a, B: Backend>(
         &'a mut self,
         b: B,
@@ -153,9 +153,8 @@ impl<P: ParameterSet> SigningKey<P> {
     /// Reads and checks an expanded key of
     /// [`P::SIGNING_KEY_LEN`](ParameterSet::SIGNING_KEY_LEN) bytes.
     ///
-    /// The standard asks only for the ranges to be right (algorithm 25). This also
-    /// computes the public key and compares everything that depends on it, which
-    /// costs about as much as a key generation.
+    /// The standard requires only range checks (algorithm 25). This also computes the public key
+    /// and compares everything that depends on it, which costs about as much as a key generation.
     ///
     /// # Errors
     ///
@@ -168,8 +167,8 @@ impl<P: ParameterSet> SigningKey<P> {
         })
     }
 
-    /// [`from_expanded`](Self::from_expanded) to where the key stays; what was in `place` before
-    /// is dropped.
+    /// [`from_expanded`](Self::from_expanded) that makes the key in its final place; drops the
+    /// previous content of `place`.
     ///
     /// # Errors
     ///
@@ -183,7 +182,8 @@ impl<P: ParameterSet> SigningKey<P> {
         })
     }
 
-    /// [`from_expanded`](Self::from_expanded) into a box, which is there before the key.
+    /// [`from_expanded`](Self::from_expanded) into a box, which is allocated before the key is
+    /// made.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ impl<P: ParameterSet> SigningKey<P> {
         })
     }
 
-    /// skDecode (algorithm 25) with its checks and ours, to a key of zeros.
+    /// skDecode (algorithm 25) with its checks and additional ones, into a key of zeros.
     pub(super) fn decode<B: Backend>(b: B, key: &mut Self, bytes: &[u8]) -> Result<(), Error> {
         Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
         // ρ ‖ K ‖ tr ‖ s₁ ‖ s₂ ‖ t₀
@@ -232,7 +232,7 @@ impl<P: ParameterSet> SigningKey<P> {
         Ok(())
     }
 
-    /// A key of zeros, whose parts are written where they stay.
+    /// A key of zeros, whose parts are then written in their final place.
     pub(super) fn zero() -> Self {
         Self {
             verifying_key: VerifyingKey::zero(),
@@ -248,7 +248,8 @@ impl<P: ParameterSet> SigningKey<P> {
         }
     }
 
-    /// What computes all that follows from ρ and ρ′, or without ρ′ from ρ, **s**₁ and **s**₂.
+    /// The client that computes everything that follows from ρ and ρ′, or without ρ′ from ρ, **s**₁
+    /// and **s**₂.
     fn expansion<'a, B: Backend>(
         &'a mut self,
         b: B,
@@ -270,7 +271,7 @@ impl<P: ParameterSet> SigningKey<P> {
         Expansion::new(b, rho_prime, vectors, parts, inspect)
     }
 
-    /// The seed ξ, if the key was made from one: an expanded key does not tell.
+    /// The seed ξ, if the key was made from one: an expanded key does not contain it.
     pub fn seed(&self) -> Option<&[u8; SEED_LEN]> {
         self.secrets.seed.as_ref()
     }
@@ -286,12 +287,12 @@ impl<P: ParameterSet> SigningKey<P> {
         )
     }
 
-    /// [`to_expanded`](Self::to_expanded) to where the encoded key stays. Whoever passes the place
-    /// wipes it.
+    /// [`to_expanded`](Self::to_expanded) that writes the encoded key directly to its final place.
+    /// The caller has to wipe it.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongLength`] if `output` has not
+    /// [`Error::WrongLength`] if `output` does not have
     /// [`P::SIGNING_KEY_LEN`](ParameterSet::SIGNING_KEY_LEN) bytes; then nothing is written.
     pub fn to_expanded_into(&self, output: &mut [u8]) -> Result<(), Error> {
         Error::check_length(P::SIGNING_KEY_LEN, output)?;
@@ -324,9 +325,9 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// Signs `message` with `context`, hedged (ML-DSA.Sign, FIPS 204, algorithm 2).
     ///
-    /// `randomness` is the rnd of the standard: 32 fresh bytes from a cryptographic
-    /// random number generator. They protect against side channels and faults; a
-    /// signature stays secure if they turn out to be predictable.
+    /// `randomness` is the standard's rnd: 32 fresh bytes from a cryptographic random number
+    /// generator. They protect against side channels and faults; a signature stays secure even if
+    /// they are predictable.
     ///
     /// # Errors
     ///
@@ -345,8 +346,8 @@ impl<P: ParameterSet> SigningKey<P> {
     /// Signs `message` with `context`, always with the same result (the deterministic
     /// variant of ML-DSA.Sign).
     ///
-    /// [`sign`](Self::sign) is the better choice wherever there is randomness: here
-    /// an attacker who can measure or disturb the computation can have it repeated.
+    /// Prefer [`sign`](Self::sign) if randomness is available: an attacker who can measure or
+    /// disturb the deterministic computation can have it repeated.
     ///
     /// # Errors
     ///
@@ -363,7 +364,7 @@ impl<P: ParameterSet> SigningKey<P> {
     /// algorithm 4).
     ///
     /// `randomness` is as for [`sign`](Self::sign); 32 zeros give the deterministic
-    /// variant. The signature does not verify as one of the message itself.
+    /// variant. The signature does not verify as a signature of the message itself.
     ///
     /// # Errors
     ///
@@ -381,14 +382,13 @@ impl<P: ParameterSet> SigningKey<P> {
         Ok(context.hashed(&digest, |parts| P::sign(b, self, parts, randomness)))
     }
 
-    /// Signs a digest that was computed elsewhere: [`hash_sign`](Self::hash_sign) from
-    /// there on.
+    /// Signs a digest that was computed elsewhere, as [`hash_sign`](Self::hash_sign) does after
+    /// hashing.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes;
-    /// [`Error::WrongLength`] if `digest` has not the
-    /// [length](PreHash::digest_len) of digests of `hash`.
+    /// [`Error::ContextTooLong`] if `context` has more than 255 bytes; [`Error::WrongLength`] if
+    /// `digest` does not have the [length](PreHash::digest_len) of digests of `hash`.
     pub fn sign_digest(
         &self,
         hash: PreHash,
@@ -405,9 +405,8 @@ impl<P: ParameterSet> SigningKey<P> {
     /// Signs the message with the representative `mu`, which
     /// [`VerifyingKey::mu`] computes (external µ, FIPS 204, section 6.2).
     ///
-    /// Whoever passes `mu` answers for it: it must come from this key's verifying key.
-    /// `randomness` is as for [`sign`](Self::sign); 32 zeros give the deterministic
-    /// variant.
+    /// The caller must ensure that `mu` was computed with this key's verifying key. `randomness` is
+    /// as for [`sign`](Self::sign); 32 zeros give the deterministic variant.
     pub fn sign_mu(&self, mu: &[u8; 64], randomness: &[u8; 32]) -> Signature<P> {
         P::sign_mu(choose(), self, mu, randomness)
     }
@@ -439,8 +438,8 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 }
 
-/// [`clone_from`](Clone::clone_from) writes over a key where it is; [`clone`](Clone::clone)
-/// returns one by value, which can leave a copy of it on the stack.
+/// [`clone_from`](Clone::clone_from) writes over a key in its place; [`clone`](Clone::clone)
+/// returns a key by value, which can leave a copy of it on the stack.
 impl<P: ParameterSet> Clone for SigningKey<P> {
     fn clone(&self) -> Self {
         in_place(Self::zero, |key| key.clone_from(self))

@@ -17,19 +17,19 @@ use crate::hash::sha3::{SHAKE_SUFFIX, SHAKE128_RATE, SHAKE256_RATE, shake256};
 use crate::kernel::ml_dsa::sampling::RejectUniform;
 use crate::secret::Zero;
 
-/// What was signed.
+/// The signed message, in one of three forms.
 #[derive(Clone, Copy)]
 pub enum Message<'a> {
     /// M′, in parts.
     Formatted(&'a [&'a [u8]]),
-    /// M, with which M′ is that of ML-DSA.
+    /// M with its context, which give M′ of ML-DSA.
     Pure(Context<'a>, &'a [u8]),
     /// µ
     Representative(&'a [u8; 64]),
 }
 
 impl Message<'_> {
-    /// Writes tr ‖ M′ from `offset` on to `block`, as [`lanes::read`] does.
+    /// Writes tr ‖ M′, from `offset` on, to `block`, as [`lanes::read`] does.
     fn read(self, tr: &[u8; 64], offset: usize, block: &mut [u8]) -> usize {
         let mut read = |parts: &[&[u8]]| {
             let parts = parts.iter().copied();
@@ -72,14 +72,14 @@ pub(super) fn verify<P: ParameterSet, B: Backend>(
 ) -> bool {
     match key {
         Key::Encoded(_) => verify_in_lanes(b, key, message, signature.as_bytes()),
-        // A chain of hashes takes the least time without lanes.
+        // Without lanes, a chain of hashes takes the least time.
         Key::Expanded(key) => verify_in_turn(b, key, message, signature.as_bytes()),
     }
 }
 
-/// [`verify`], with the hashes side by side as far as they can be.
+/// [`verify`], with as many hashes side by side as possible.
 ///
-/// A function of its own, so that an expanded key does without the stack that this takes.
+/// A separate function, so that an expanded key does not need the stack of this one.
 #[inline(never)]
 fn verify_in_lanes<P: ParameterSet, B: Backend>(
     b: B,
@@ -95,8 +95,10 @@ fn verify_in_lanes<P: ParameterSet, B: Backend>(
     verification.is_valid()
 }
 
-/// [`verify`], step by step. A function of its own, as [`verify_in_lanes`] is, lest the stack have
-/// room for what both compute in.
+/// [`verify`], step by step.
+///
+/// A separate function, like [`verify_in_lanes`], so that the stack holds only the memory of one of
+/// them.
 #[inline(never)]
 fn verify_in_turn<P: ParameterSet, B: Backend>(
     b: B,
@@ -119,7 +121,7 @@ fn verify_in_turn<P: ParameterSet, B: Backend>(
     let w1_encoded = &mut w1_encoded[..P::K::N * w1_len::<P>()];
     let outputs = w1_encoded.chunks_exact_mut(w1_len::<P>());
     let rows = key.matrix.rows().zip(key.t1_hat.as_ref());
-    // c has been used
+    // c is no longer needed
     let w = c;
     for (i, ((row, t1_hat), output)) in rows.zip(outputs).enumerate() {
         decoded.encode_row_of_w1::<P, B>(b, i, row, (minus_c_hat, t1_hat), w, output);
@@ -137,7 +139,7 @@ fn verify_in_turn<P: ParameterSet, B: Backend>(
     c_tilde_again == decoded.c_tilde
 }
 
-/// A decoded signature whose form is right.
+/// A well-formed signature, decoded.
 struct Decoded<'a> {
     c_tilde: &'a [u8],
     z_hat: &'a [Tq],
@@ -145,7 +147,7 @@ struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Steps 2 to 4, and as much of step 13 as **z** is enough for; `z_hat` is written over.
+    /// Steps 2 to 4, and the part of step 13 that needs only **z**; writes over `z_hat`.
     fn new<P: ParameterSet, B: Backend>(
         b: B,
         signature: &'a [u8],
@@ -169,8 +171,8 @@ impl<'a> Decoded<'a> {
         })
     }
 
-    /// Steps 9, 10 and w1Encode for row `i` of **Â**; `product` is what is to be added to
-    /// its product with ẑ. Computes in `w`, whatever is in it.
+    /// Steps 9, 10 and w1Encode for row `i` of **Â**; adds `product` to the row's product with ẑ.
+    /// Computes in `w`, whose previous content does not matter.
     fn encode_row_of_w1<P: ParameterSet, B: Backend>(
         &self,
         b: B,
@@ -194,12 +196,12 @@ fn negated_transform<B: Backend>(b: B, c: &mut Rq, output: &mut Tq) {
     c.ntt(b, output);
 }
 
-/// What a verification computes in, with room for `ROWS` rows of **Â**, of which an expanded
-/// key needs none; nor does it need `t1_hat`.
+/// Memory for a verification, with room for `ROWS` rows of **Â**. An expanded key needs neither
+/// rows nor `t1_hat`.
 #[repr(align(64))]
 pub(super) struct Space<P: ParameterSet, const ROWS: usize> {
     z_hat: Array<P::L, Tq>,
-    /// c, and when it has been used, rows of **w**′.
+    /// c, and when it is no longer needed, rows of **w**′.
     c: Rq,
     /// NTT(−c)
     minus_c_hat: Tq,
@@ -207,7 +209,7 @@ pub(super) struct Space<P: ParameterSet, const ROWS: usize> {
     t1_hat: Tq,
     /// Row r of **Â** is sampled into `rows[r % ROWS]`.
     rows: [Array<P::L, Tq>; ROWS],
-    /// The rows of **w**₁′, encoded, as far as they are known.
+    /// The rows of **w**₁′ that are known, encoded.
     w1_encoded: [u8; MAX_W1_ENCODED_LEN],
 }
 
@@ -224,9 +226,11 @@ impl<P: ParameterSet, const ROWS: usize> Space<P, ROWS> {
     }
 }
 
-/// A verification under way. Its sponges run side by side: SampleInBall, the entries of
-/// **Â**, and a chain of three hashes, tr, µ and c̃′, the last of which takes the rows of
-/// **w**₁′ one by one as they are known. With an expanded key there are no entries and no tr.
+/// A verification in progress.
+///
+/// Its sponges run side by side: SampleInBall, the entries of **Â**, and a chain of three hashes,
+/// tr, µ and c̃′, the last of which absorbs the rows of **w**₁′ one by one as they become known.
+/// With an expanded key there are no entries and no tr.
 pub(super) struct Verification<'a, P: ParameterSet, B, const ROWS: usize> {
     b: B,
     key: Key<'a, P>,
@@ -239,7 +243,7 @@ pub(super) struct Verification<'a, P: ParameterSet, B, const ROWS: usize> {
     minus_c_hat: &'a mut Tq,
     t1_hat: &'a mut Tq,
     rows: &'a mut [Array<P::L, Tq>; ROWS],
-    /// How many entries of these are complete.
+    /// How many entries of each of `rows` are complete.
     complete: [usize; ROWS],
     /// Row and column of the next entry to be sampled.
     next_entry: (usize, usize),
@@ -247,7 +251,7 @@ pub(super) struct Verification<'a, P: ParameterSet, B, const ROWS: usize> {
     /// How many rows of **w**₁′ are known.
     rows_done: usize,
     link: Link,
-    /// What there is of the chain if it is not on a lane.
+    /// The state of the chain while it is not on a lane.
     waiting: Option<Waiting>,
     tr: [u8; 64],
     mu: [u8; 64],
@@ -268,7 +272,7 @@ enum Link {
     CTilde,
 }
 
-/// What is on a lane.
+/// A sponge on a lane.
 pub(super) enum Sponge {
     Entry {
         r: usize,
@@ -283,7 +287,7 @@ pub(super) enum Sponge {
 }
 
 impl<'a, P: ParameterSet, B: Backend, const ROWS: usize> Verification<'a, P, B, ROWS> {
-    /// Begins to verify a signature of the right length; nothing if it is malformed or too large.
+    /// Begins to verify a signature of the right length; `None` if it is malformed or too large.
     #[inline(always)]
     pub(super) fn new(
         b: B,
@@ -331,8 +335,8 @@ impl<'a, P: ParameterSet, B: Backend, const ROWS: usize> Verification<'a, P, B, 
         self.c_tilde_again[..P::LAMBDA / 4] == *self.decoded.c_tilde
     }
 
-    /// How many bytes the current link may absorb before it has to wait for more: whole
-    /// blocks of what is known of its message, or all of it.
+    /// How many bytes the current link may absorb before it has to wait for more: all whole blocks
+    /// of its message that are known, or the whole message.
     fn known(&self) -> usize {
         match self.link {
             Link::CTilde if self.rows_done < P::K::N => {
@@ -361,7 +365,7 @@ impl<'a, P: ParameterSet, B: Backend, const ROWS: usize> Verification<'a, P, B, 
                 }
             };
             let product = (&*self.minus_c_hat, t1_hat);
-            // c has been used
+            // c is no longer needed
             let w = &mut *self.c;
             self.decoded
                 .encode_row_of_w1::<P, B>(b, r, row, product, w, output);
@@ -369,7 +373,7 @@ impl<'a, P: ParameterSet, B: Backend, const ROWS: usize> Verification<'a, P, B, 
         }
     }
 
-    /// Row and column of the next entry of **Â**, if there is one and room for it.
+    /// Row and column of the next entry of **Â**, if there is one and memory for it.
     fn next_entry(&mut self) -> Option<(usize, usize)> {
         let (r, s) = self.next_entry;
         if matches!(self.key, Key::Expanded(_)) || r == P::K::N || r >= self.rows_done + ROWS {

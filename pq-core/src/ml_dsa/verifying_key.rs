@@ -18,8 +18,7 @@ use crate::secret::Zero;
 
 /// A verifying key: any bytes of the right length.
 ///
-/// It is as small as its encoding. A key that verifies many signatures is better
-/// [expanded](Self::expand).
+/// It has the size of its encoding. [Expand](Self::expand) a key that verifies many signatures.
 #[derive(Clone)]
 pub struct VerifyingKey<P: ParameterSet> {
     /// ρ ‖ SimpleBitPack(t₁)
@@ -46,8 +45,8 @@ impl<P: ParameterSet> VerifyingKey<P> {
     /// [`SigningKey::sign_mu`](super::SigningKey::sign_mu) and
     /// [`verify_mu`](Self::verify_mu) (external µ, FIPS 204, section 6.2).
     ///
-    /// It is 64 bytes long however long the message is, and needs no secret: so
-    /// the message need not be sent to where the signing key is.
+    /// It is 64 bytes long, however long the message is, and needs no secret: so the message need
+    /// not be sent to the place of the signing key.
     ///
     /// # Errors
     ///
@@ -58,8 +57,8 @@ impl<P: ParameterSet> VerifyingKey<P> {
         Ok(hasher.finish())
     }
 
-    /// Begins to compute the representative [µ](Self::mu) of a message that comes in pieces, such
-    /// as that of a file that is larger than the memory.
+    /// Begins to compute the representative [µ](Self::mu) of a message that comes in pieces, for
+    /// example a file that does not fit in memory.
     ///
     /// ```
     /// use pq_core::ml_dsa::{MlDsa65, SigningKey};
@@ -84,7 +83,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         Ok(MuHasher::new(self.as_bytes(), context))
     }
 
-    /// Computes once what each verification would compute anew.
+    /// Computes once the values that each verification would otherwise compute again.
     pub fn expand(&self) -> ExpandedVerifyingKey<P> {
         in_place(ExpandedVerifyingKey::zero, |key| {
             key.verifying_key.clone_from(self);
@@ -123,11 +122,11 @@ pub(super) fn t1_hat<B: Backend>(b: B, key: &[u8], i: usize, output: &mut Tq) {
 
 public_bytes!(VerifyingKey);
 
-/// A verifying key with everything precomputed that does not depend on a signature.
+/// A verifying key with precomputed values that don't depend on a signature.
 ///
-/// It keeps the k by ℓ matrix **Â**, NTT(**t**₁ · 2^d) and H(pk), which makes 22, 38 and
-/// 67 KiB for [`MlDsa44`](super::MlDsa44), [`MlDsa65`](super::MlDsa65) and
-/// [`MlDsa87`](super::MlDsa87): keep it in a `Box` or an `Arc`.
+/// It keeps the k by ℓ matrix **Â**, NTT(**t**₁ · 2^d) and H(pk), and takes 22, 38 and 67 KiB for
+/// [`MlDsa44`](super::MlDsa44), [`MlDsa65`](super::MlDsa65) and [`MlDsa87`](super::MlDsa87): keep
+/// it in a `Box` or an `Arc`.
 #[derive(Clone)]
 pub struct ExpandedVerifyingKey<P: ParameterSet> {
     verifying_key: VerifyingKey<P>,
@@ -137,7 +136,7 @@ pub struct ExpandedVerifyingKey<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> ExpandedVerifyingKey<P> {
-    /// A key of zeros, whose parts are written where they stay.
+    /// A key of zeros, whose parts are then written in their final place.
     fn zero() -> Self {
         Self {
             verifying_key: VerifyingKey::zero(),
@@ -147,7 +146,7 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
         }
     }
 
-    /// Computes all that follows from the verifying key in it.
+    /// Computes everything that follows from the verifying key in it.
     pub(super) fn complete<B: Backend>(b: B, key: &mut Self) {
         let encoded = key.verifying_key.as_bytes();
         let tr = sampling::tr(encoded, &mut key.tr);
@@ -175,8 +174,7 @@ impl<P: ParameterSet> fmt::Debug for ExpandedVerifyingKey<P> {
 macro_rules! verification_methods {
     ($key:ident) => {
         impl<P: ParameterSet> $key<P> {
-            /// Verifies that `signature` is one of `message` with `context`
-            /// (ML-DSA.Verify, FIPS 204, algorithm 3).
+            /// Verifies `signature` of `message` with `context` (ML-DSA.Verify, FIPS 204, algorithm 3).
             ///
             /// # Errors
             ///
@@ -193,8 +191,8 @@ macro_rules! verification_methods {
                 valid(P::verify(choose(), self.into(), message, signature))
             }
 
-            /// Hashes `message` and verifies that `signature` is one of the digest with
-            /// `context` (HashML-DSA.Verify, FIPS 204, algorithm 5).
+            /// Hashes `message` and verifies `signature` of the digest with `context`
+            /// (HashML-DSA.Verify, FIPS 204, algorithm 5).
             ///
             /// # Errors
             ///
@@ -214,13 +212,13 @@ macro_rules! verification_methods {
                 }))
             }
 
-            /// Verifies a signature of a digest that was computed elsewhere:
-            /// [`hash_verify`](Self::hash_verify) from there on.
+            /// Verifies a signature of a digest that was computed elsewhere, as
+            /// [`hash_verify`](Self::hash_verify) does after hashing.
             ///
             /// # Errors
             ///
-            /// [`Error::InvalidSignature`]; [`Error::ContextTooLong`] if `context` has more
-            /// than 255 bytes; [`Error::WrongLength`] if `digest` has not the
+            /// [`Error::InvalidSignature`]; [`Error::ContextTooLong`] if `context` has more than
+            /// 255 bytes; [`Error::WrongLength`] if `digest` does not have the
             /// [length](PreHash::digest_len) of digests of `hash`.
             pub fn verify_digest(
                 &self,
@@ -237,8 +235,8 @@ macro_rules! verification_methods {
                 }))
             }
 
-            /// Verifies that `signature` is one of the message with the representative
-            /// `mu` (external µ, FIPS 204, section 6.3).
+            /// Verifies `signature` of the message with the representative `mu` (external µ, FIPS
+            /// 204, section 6.3).
             ///
             /// # Errors
             ///
@@ -270,8 +268,8 @@ mod tests {
 
     const INVALID: Result<(), Error> = Err(Error::InvalidSignature);
 
-    /// Every way of signing verifies in its own way and in no other, with a
-    /// verifying key and with an expanded one.
+    /// Every kind of signature verifies only with its own kind of verification, with a verifying
+    /// key and with an expanded one.
     #[test]
     fn signatures_verify_as_they_were_made() {
         fn check<P: ParameterSet>() {
@@ -297,7 +295,7 @@ mod tests {
                 assert_eq!(key.verify(b"massage", context, signature), INVALID);
                 assert_eq!(expanded.verify(b"massage", context, signature), INVALID);
                 assert_eq!(key.verify(message, b"", signature), INVALID);
-                // the same bytes, divided otherwise
+                // the same bytes, split differently
                 assert_eq!(key.verify(b"tmessage", b"contex", signature), INVALID);
                 assert_eq!(other.verify(message, context, signature), INVALID);
                 assert_eq!(other.verify_mu(&mu, signature), INVALID);

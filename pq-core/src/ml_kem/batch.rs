@@ -1,10 +1,10 @@
 //! Many operations in one call, over different keys.
 //!
-//! Items of a batch share the lanes that one of them leaves free, so that each takes less time
-//! than an operation by itself where there are lanes: most of all with AVX-512, and from four
-//! items on. A function takes any number of items, from anything that gives them one by one,
-//! and puts the result of each in the place that came with it. An item that is refused has its
-//! own error there and changes nothing for the others.
+//! The items of a batch share the lanes that a single operation would leave idle. So on backends
+//! with lanes each item takes less time than a single operation: most of all with AVX-512, and from
+//! four items on. A function takes an iterator with any number of items, and puts the result of
+//! each item in the place that came with it. An item that is refused gets its own error and does
+//! not affect the others.
 //!
 //! ```
 //! use pq_core::ml_kem::batch::{self, Encapsulate};
@@ -34,8 +34,8 @@
 //! }
 //! ```
 //!
-//! Stack use at its peak, whatever the number of items, as [`DecapsulationKey`] says it of single
-//! operations, in KiB:
+//! Peak stack use in KiB, for any number of items, measured as for the single operations of
+//! [`DecapsulationKey`]:
 //!
 //! | | `generate` | `encapsulate` | `decapsulate` |
 //! |---|---|---|---|
@@ -43,9 +43,8 @@
 //! | [`MlKem768`](super::MlKem768) | 32 | 56 | 24 |
 //! | [`MlKem1024`](super::MlKem1024) | 40 | 84 | 28 |
 //!
-//! Everything is computed in constant time as in single operations, and secrets are wiped
-//! before a function returns. How many items there are, the order they come in, and which are
-//! refused is public.
+//! Everything is computed in constant time, as in single operations, and secrets are wiped before a
+//! function returns. The number and order of the items, and which are refused, are public.
 
 use core::array;
 
@@ -67,40 +66,40 @@ use crate::hash::lanes;
 pub struct Generate<'a, P: ParameterSet> {
     /// d ‖ z, as in [`DecapsulationKey::from_seed`].
     pub seed: &'a [u8; SEED_LEN],
-    /// Where the key is made; what was there before is dropped.
+    /// Where the key is made; its previous content is dropped.
     pub result: &'a mut Option<DecapsulationKey<P>>,
 }
 
-/// A shared secret to be made for the holder of a decapsulation key.
+/// A shared secret to be made for the owner of an encapsulation key.
 pub struct Encapsulate<'a, P: ParameterSet> {
-    /// The encapsulation key in the standard's encoding, which is checked as in
+    /// The encapsulation key in the standard's encoding; it is checked as in
     /// [`EncapsulationKey::from_bytes`](super::EncapsulationKey::from_bytes).
     pub key: &'a [u8],
-    /// The m of the standard: 32 bytes from a cryptographic random number generator, never used
-    /// before or after, nor for another item.
+    /// The standard's m: 32 bytes from a cryptographic random number generator, used for this item
+    /// only and never again.
     pub randomness: &'a [u8; 32],
-    /// Where the result goes; what was there before is dropped.
+    /// Where the result goes; its previous content is dropped.
     ///
-    /// [`Error::WrongLength`], and [`Error::UnreducedCoefficient`] if the modulus check of FIPS
-    /// 203, section 7.2, fails.
+    /// The error is [`Error::WrongLength`], or [`Error::UnreducedCoefficient`] if the modulus check
+    /// of FIPS 203, section 7.2, fails.
     pub result: &'a mut Option<Result<(Ciphertext<P>, SharedSecret), Error>>,
 }
 
-/// A ciphertext to be opened.
+/// A ciphertext to be decapsulated.
 pub struct Decapsulate<'a, P: ParameterSet> {
-    /// Whose ciphertext it is; items may share a key.
+    /// The key that decapsulates the ciphertext; items may share a key.
     pub key: &'a DecapsulationKey<P>,
     /// The ciphertext in the standard's encoding.
     pub ciphertext: &'a [u8],
-    /// Where the result goes; what was there before is dropped.
+    /// Where the result goes; its previous content is dropped.
     ///
-    /// [`Error::WrongLength`] (the check of FIPS 203, section 7.3). A ciphertext that was not
-    /// made for the key gives a secret that nobody else can know, as
-    /// [`DecapsulationKey::decapsulate`] says.
+    /// The error is [`Error::WrongLength`] (the check of FIPS 203, section 7.3). A ciphertext that
+    /// was not made for the key gives a secret that nobody else can know, as
+    /// [`DecapsulationKey::decapsulate`] explains.
     pub result: &'a mut Option<Result<SharedSecret, Error>>,
 }
 
-/// Makes key pairs (ML-KEM.KeyGen, FIPS 203, algorithm 19), each in the place that it stays in.
+/// Makes key pairs (ML-KEM.KeyGen, FIPS 203, algorithm 19), each directly in its final place.
 pub fn generate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Generate<'a, P>>) {
     dispatch!(choose(), b => generate_all(b, &mut items.into_iter()));
 }
@@ -116,13 +115,13 @@ pub fn decapsulate<'a, P: ParameterSet>(items: impl IntoIterator<Item = Decapsul
     dispatch!(choose(), b => decapsulate_all(b, &mut items.into_iter()));
 }
 
-/// How many items share the lanes: enough to fill eight of them but for a few permutations, and
+/// How many items share the lanes: enough to fill eight lanes except for a few permutations, and
 /// few enough for the stack and the cache.
 const GROUP: usize = 4;
 
 /// As [`generate`].
 ///
-/// These are functions of their own so that only one backend's places are on the stack.
+/// These are separate functions so that only one backend's places are on the stack.
 #[inline(never)]
 fn generate_all<P: ParameterSet, B: Backend>(
     b: B,
@@ -147,7 +146,7 @@ fn encapsulate_all<P: ParameterSet, B: Backend>(
     b: B,
     items: &mut dyn Iterator<Item = Encapsulate<'_, P>>,
 ) {
-    // An array made at once would be there twice, on its way to its place.
+    // An array made at once would be on the stack twice while it is moved to its place.
     let mut places = [const { None }; GROUP];
     in_groups(items, &mut places, |mut group| {
         let mut clients = group.each_mut().map(|entry| {
@@ -248,7 +247,7 @@ mod tests {
     fn keys_are_those_of_single_calls() {
         fn check<P: ParameterSet, B: Backend>(b: B, size: usize) {
             let seeds = several(size, 1);
-            // what is in a place before does not matter
+            // the previous content of a place does not matter
             let mut results: Vec<Option<DecapsulationKey<P>>> = keys(size / 2)
                 .into_iter()
                 .rev()
@@ -264,7 +263,7 @@ mod tests {
                 let result = result.as_ref().unwrap();
                 assert_eq!(*result.to_expanded().as_ref(), *key.to_expanded().as_ref());
                 assert_eq!(result.seed(), Some(seed));
-                // what an expanded key does not tell
+                // an expanded key does not show whether these work
                 let (c, secret) = encaps(Portable, key.encapsulation_key(), &[1; 32]);
                 assert_eq!(decaps(b, result, &c), secret);
             }
@@ -273,8 +272,8 @@ mod tests {
         on_each_backend_and_set!(check);
     }
 
-    /// All of a batch runs with data-independent timing, what gives the items included, whether or
-    /// not that makes a key itself.
+    /// A whole batch runs with data-independent timing, also its iterator, whether or not the
+    /// iterator makes a key itself.
     #[test]
     fn timing_is_data_independent() {
         let seeds = several(9, 1);
@@ -306,7 +305,7 @@ mod tests {
                 3 => key.push(0),
                 _ => (),
             });
-            // no good one at all
+            // no valid key at all
             check_with::<P, B>(b, size, |_, key| key.clear());
         }
 

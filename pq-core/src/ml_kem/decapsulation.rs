@@ -12,7 +12,7 @@ use crate::dimension::Dimension;
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_beside};
 use crate::hash::sha3::SHAKE256_RATE;
 
-/// ML-KEM.Decaps_internal of c, of the right length; writes over `secret`.
+/// ML-KEM.Decaps_internal of c, which has the right length; writes over `secret`.
 pub(super) fn decaps<P: ParameterSet, B: Backend>(
     b: B,
     key: &DecapsulationKey<P>,
@@ -25,7 +25,7 @@ pub(super) fn decaps<P: ParameterSet, B: Backend>(
     space.finish(b, key, c, secret);
 }
 
-/// What a decapsulation computes in lanes, and before. Wiped when dropped.
+/// What a decapsulation computes in lanes and before them. Wiped when dropped.
 pub(super) struct Space<P: ParameterSet> {
     m: Zeroizing<[u8; 32]>,
     rejected: Zeroizing<[u8; 32]>,
@@ -44,7 +44,7 @@ impl<P: ParameterSet> Space<P> {
         }
     }
 
-    /// What follows when the lanes are done with a [`Decapsulation`]: writes over `secret`.
+    /// The steps after the lanes are done with a [`Decapsulation`]: writes over `secret`.
     pub(super) fn finish<B: Backend>(
         &mut self,
         b: B,
@@ -74,7 +74,7 @@ pub(super) struct Decapsulation<'a, P: ParameterSet, B> {
     c: &'a [u8],
     space: &'a mut Space<P>,
     j_begun: bool,
-    /// How many permutations are left of J(z ‖ c).
+    /// How many permutations of J(z ‖ c) are left.
     j_left: usize,
     g_begun: bool,
     g_done: bool,
@@ -82,7 +82,7 @@ pub(super) struct Decapsulation<'a, P: ParameterSet, B> {
 }
 
 impl<'a, P: ParameterSet, B: Backend> Decapsulation<'a, P, B> {
-    /// Decapsulates c, of the right length.
+    /// Decapsulates c, which has the right length.
     pub(super) fn new(
         b: B,
         key: &'a DecapsulationKey<P>,

@@ -1,5 +1,5 @@
-//! ML-KEM.Encaps_internal (FIPS 203, algorithm 17), and what it shares with reading an
-//! expanded key.
+//! ML-KEM.Encaps_internal (FIPS 203, algorithm 17), and the part that reading an expanded key
+//! shares with it.
 
 use super::keys::{EncapsulationKey, rho};
 use super::params::ParameterSet;
@@ -11,7 +11,7 @@ use crate::dimension::Dimension;
 use crate::hash::lanes::{self, Absorbed, Client, Demand, Midway, Start, lanes_beside};
 use crate::hash::sha3::SHAKE256_RATE;
 
-/// ML-KEM.Encaps_internal; writes over `c`, of the right length, and `secret`.
+/// ML-KEM.Encaps_internal; writes over `c`, which has the right length, and `secret`.
 pub(super) fn encaps<P: ParameterSet, B: Backend>(
     b: B,
     ek: &EncapsulationKey<P>,
@@ -25,7 +25,7 @@ pub(super) fn encaps<P: ParameterSet, B: Backend>(
     space.finish(b, ek.t_hat.as_ref(), m, c, secret);
 }
 
-/// What an encapsulation computes in lanes. Wiped when dropped, but for what is public.
+/// What an encapsulation computes in lanes. Its secret parts are wiped when dropped.
 pub(super) struct Space<P: ParameterSet> {
     h: [u8; 32],
     matrix: Matrix<P>,
@@ -44,8 +44,7 @@ impl<P: ParameterSet> Space<P> {
         }
     }
 
-    /// What follows when the lanes are done with an [`Encapsulation`]: writes over `c` and
-    /// `secret`.
+    /// The steps after the lanes are done with an [`Encapsulation`]: writes over `c` and `secret`.
     pub(super) fn finish<B: Backend>(
         &mut self,
         b: B,
@@ -77,7 +76,7 @@ pub(super) struct Encapsulation<'a, P: ParameterSet, B> {
 }
 
 impl<'a, P: ParameterSet, B: Backend> Encapsulation<'a, P, B> {
-    /// Encapsulates to the holder of ek, which is checked.
+    /// Encapsulates to the owner of ek, which was checked.
     pub(super) fn new(b: B, ek: &'a [u8], m: &'a [u8; 32], space: &'a mut Space<P>) -> Self {
         Self {
             b,
@@ -102,7 +101,7 @@ impl<P: ParameterSet, B: Backend> Client for Encapsulation<'_, P, B> {
             self.g_begun = true;
             return Some(Sponge::G.start());
         }
-        // The noise is last, since it is short: it fits beside the last entries of Â.
+        // The noise is last, since its sponges are short: they fit beside the last entries of Â.
         if let Some(start) = self.expansion.next(midway) {
             return Some(start);
         }
@@ -153,7 +152,7 @@ pub(super) struct Expansion<'a, P: ParameterSet, B> {
     h: &'a mut [u8; 32],
     matrix: &'a mut Matrix<P>,
     h_begun: bool,
-    /// How many permutations are left of H(ek).
+    /// How many permutations of H(ek) are left.
     h_left: usize,
     entries_begun: usize,
 }

@@ -9,7 +9,7 @@ use crate::dimension::Dimension;
 use crate::hash::lanes::{Absorbed, Client, Demand, Midway, Start, Waiting, lanes_beside};
 use crate::hash::sha3::SHAKE256_RATE;
 
-/// What a key generation computes in lanes beside the key. Wiped when dropped.
+/// What a key generation computes in lanes, apart from the key. Wiped when dropped.
 pub(super) struct Space<P: ParameterSet> {
     /// ρ ‖ σ
     g: G,
@@ -30,8 +30,8 @@ impl<P: ParameterSet> Space<P> {
 
 /// The sponges of a key generation.
 ///
-/// Rows of **t̂** are made one by one, as soon as what they are made of is sampled, and H(ek)
-/// takes them while the next are.
+/// Makes rows of **t̂** one by one, as soon as their parts are sampled; H(ek) absorbs them while
+/// the next parts are sampled.
 pub(super) struct Generation<'a, P: ParameterSet, B> {
     b: B,
     key: &'a mut DecapsulationKey<P>,
@@ -43,17 +43,17 @@ pub(super) struct Generation<'a, P: ParameterSet, B> {
     /// [`sample`](Self::sample).
     begun: usize,
     s_done: usize,
-    /// How many elements of each row are done: of **Â** and of **e**.
+    /// How many elements of **Â** and **e** are done in each row.
     row_done: [usize; 4],
     rows_made: usize,
-    /// H(ek) if it is not on a lane.
+    /// H(ek), if it is not on a lane.
     h: Option<Waiting>,
-    /// How many permutations are left of H(ek).
+    /// How many permutations of H(ek) are left.
     h_left: usize,
 }
 
 impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
-    /// Makes `key`, whose z and seed are set, from d.
+    /// Makes `key` from d; its z and seed are set already.
     pub(super) fn new(
         b: B,
         d: &'a [u8; 32],
@@ -76,7 +76,8 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
         }
     }
 
-    /// The n'th sponge of **s** and then row by row of **Â** and **e**, if there are so many.
+    /// The n'th sponge: those of **s** come first, then row by row those of **Â** and **e**. `None`
+    /// after the last.
     fn sample(n: usize) -> Option<Sponge> {
         let k = P::K::N;
         let Some(n) = n.checked_sub(k) else {
@@ -94,7 +95,7 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
         }
     }
 
-    /// How many blocks the sponges take that have not begun.
+    /// How many blocks the sponges that have not begun will take.
     fn blocks_left(&self) -> usize {
         let k = P::K::N;
         let s_left = k.saturating_sub(self.begun);
@@ -103,7 +104,7 @@ impl<'a, P: ParameterSet, B: Backend> Generation<'a, P, B> {
         ENTRY_BLOCKS * (of_rows_left - e_left) + (P::ETA1 - 1) * (s_left + e_left)
     }
 
-    /// Makes the rows of **t̂** of which all parts are there (algorithm 13, steps 16 to 19).
+    /// Makes the rows of **t̂** whose parts are all sampled (algorithm 13, steps 16 to 19).
     fn make_rows(&mut self) {
         let Self { b, key, space, .. } = self;
         let (b, k) = (*b, P::K::N);
@@ -227,7 +228,7 @@ impl<P: ParameterSet, B: Backend> Client for Generation<'_, P, B> {
 
     #[inline(always)]
     fn lanes(&self) -> usize {
-        // not all take as many: as if each block were a sponge
+        // Sponges don't all take the same number of blocks, so each block counts as a sponge.
         lanes_beside(self.b, self.h_left, self.blocks_left(), 1)
     }
 }

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::instances::instances;
 
 instances! {
-    /// What each parameter set has compiled for every backend.
+    /// The operations that each parameter set has compiled for every backend.
     pub trait Instances {
         fn keygen(key: &mut DecapsulationKey<Self>, d: &[u8; 32], z: &[u8; 32])
             = DecapsulationKey::generate;

@@ -1,5 +1,5 @@
-//! K-PKE, the public-key encryption scheme inside (FIPS 203, section 5): what it does with
-//! what is sampled. Its key generation is part of [`generation`](super::generation).
+//! K-PKE, the public-key encryption scheme inside ML-KEM (FIPS 203, section 5): the steps after
+//! sampling. Its key generation is part of [`generation`](super::generation).
 
 use core::ops::Range;
 
@@ -12,13 +12,13 @@ use crate::arch::Backend;
 use crate::dimension::Dimension;
 use crate::secret::Zero;
 
-/// K-PKE.Encrypt (algorithm 14) from step 18 on, with **Â** and the noise at hand, which is
-/// spent.
+/// K-PKE.Encrypt (algorithm 14) from step 18 on; **Â** and the noise are ready. Overwrites the
+/// noise.
 ///
-/// `output(f, d, range)` gets each polynomial f, |x| ≤ 4q, whose ByteEncode_d(Compress_d(f)) is
-/// that range of the ciphertext.
+/// Calls `output(f, d, range)` for each polynomial f, |x| ≤ 4q; ByteEncode_d(Compress_d(f)) belongs
+/// in that range of the ciphertext.
 ///
-/// A function of its own: in one with the lanes, general registers would not do for those.
+/// A separate function: inlined beside the lanes, it would leave them too few general registers.
 #[inline(never)]
 pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     b: B,
@@ -33,7 +33,7 @@ pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     for (i, y) in y.iter_mut().enumerate() {
         y_hat.set_ntt(b, i, y);
     }
-    // where y was
+    // reuses the place of y
     let f = &mut y[0];
     // 19, 22: u ← NTT⁻¹(Âᵀ ∘ ŷ) + e₁
     let len = 32 * P::DU;
@@ -51,8 +51,8 @@ pub(super) fn encrypt<P: ParameterSet, B: Backend>(
     output(f, P::DV, len * P::K::N..P::CIPHERTEXT_LEN);
 }
 
-/// K-PKE.Decrypt (algorithm 15) of the ciphertext `c`, into `m`. Works in the places of some
-/// noise, which is sampled later.
+/// K-PKE.Decrypt (algorithm 15) of the ciphertext `c`, into `m`. Uses the memory of some noise,
+/// which is sampled later.
 pub(super) fn decrypt<P: ParameterSet, B: Backend>(
     b: B,
     s_hat: &Multiplier<P>,
@@ -77,10 +77,10 @@ pub(super) fn decrypt<P: ParameterSet, B: Backend>(
     w.compress_encode(b, 1, m);
 }
 
-/// Whether **ŝ** belongs to **t̂**: whether **s** and **e** = **t** − **As** are as
-/// small as key generation makes them.
+/// Whether **ŝ** belongs to **t̂**: whether **s** and **e** = **t** − **As** are as small as key
+/// generation makes them.
 ///
-/// In constant time but for the answer.
+/// Constant time; only the answer becomes public.
 pub(super) fn is_consistent<P: ParameterSet, B: Backend>(
     b: B,
     matrix: &Matrix<P>,
@@ -114,7 +114,7 @@ mod tests {
     use crate::ml_kem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet};
     use crate::secret::Zero;
 
-    /// One coefficient of **s** or **e** at the edges of what key generation makes.
+    /// One coefficient of **s** or **e** at the edges of the range that key generation makes.
     #[test]
     fn consistency_ends_at_eta() {
         fn check<P: ParameterSet, B: Backend>(b: B) {
@@ -128,14 +128,14 @@ mod tests {
                 ] {
                     let key = keygen::<P, B>(b, &[1; 32], &[2; 32]);
                     let ek = &key.encapsulation_key;
-                    // e: t̂ changes by the transform of a change to one coefficient
+                    // for e, t̂ changes by the transform of a change to one coefficient
                     let change = x - error::<P, B>(b, &key, i)[c];
                     let mut t_hat = ek.t_hat.clone();
                     add(b, &mut t_hat.as_mut()[i], change, c);
                     let t_hat = t_hat.as_ref();
                     assert_eq!(is_consistent(b, &key.matrix, &key.s_hat, t_hat), small);
 
-                    // s: and t̂ by Â times that, so that e stays
+                    // for s, t̂ also changes by Â times that, so that e stays the same
                     let (mut s, mut s_hat_i) = (Rq::ZERO, Tq::ZERO);
                     key.s_hat.element(i, &mut s_hat_i);
                     s.set_inverse_ntt(b, &s_hat_i);

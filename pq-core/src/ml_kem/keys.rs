@@ -19,7 +19,7 @@ use crate::hex::public_bytes;
 use crate::place;
 use crate::secret::{Zero, copy_seed, wipe};
 
-/// An encapsulation key, which passed the input checks of FIPS 203, section 7.2.
+/// An encapsulation key that passed the input checks of FIPS 203, section 7.2.
 #[derive(Clone)]
 pub struct EncapsulationKey<P: ParameterSet> {
     /// ByteEncode₁₂(t̂) ‖ ρ
@@ -71,13 +71,13 @@ impl<P: ParameterSet> EncapsulationKey<P> {
         self.bytes.as_ref()
     }
 
-    /// Makes a shared secret and the ciphertext that carries it to the holder of the
-    /// decapsulation key (ML-KEM.Encaps, FIPS 203, algorithm 20).
+    /// Makes a shared secret and the ciphertext that carries it to the owner of the decapsulation
+    /// key (ML-KEM.Encaps, FIPS 203, algorithm 20).
     ///
-    /// `randomness` is the m of the standard: 32 bytes from a cryptographic
-    /// random number generator, never used before or after.
+    /// `randomness` is the standard's m: 32 bytes from a cryptographic random number generator,
+    /// never used before or after.
     ///
-    /// A pair is moved to be taken apart, which leaves a copy of the secret on the stack:
+    /// Taking the returned pair apart moves it, which leaves a copy of the secret on the stack:
     /// [`encapsulate_into`](Self::encapsulate_into) leaves none.
     pub fn encapsulate(&self, randomness: &[u8; 32]) -> (Ciphertext<P>, SharedSecret) {
         self.encapsulate_with(choose(), randomness)
@@ -95,10 +95,10 @@ impl<P: ParameterSet> EncapsulationKey<P> {
         )
     }
 
-    /// [`encapsulate`](Self::encapsulate) to where ciphertext and secret stay.
+    /// [`encapsulate`](Self::encapsulate) that writes ciphertext and secret directly to their final
+    /// place.
     ///
-    /// Whoever passes the place of the secret wipes it, for example with `Zeroizing` of the
-    /// crate zeroize.
+    /// The caller has to wipe the secret, for example with `Zeroizing` of the crate zeroize.
     ///
     /// ```
     /// use pq_core::ml_kem::{DecapsulationKey, MlKem768, ParameterSet};
@@ -119,7 +119,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongLength`] if `ciphertext` has not
+    /// [`Error::WrongLength`] if `ciphertext` does not have
     /// [`P::CIPHERTEXT_LEN`](ParameterSet::CIPHERTEXT_LEN) bytes; then nothing is written.
     pub fn encapsulate_into(
         &self,
@@ -133,7 +133,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     }
 }
 
-/// The input checks of FIPS 203, section 7.2, of an encapsulation key; writes **t̂**, which must
+/// The input checks of FIPS 203, section 7.2, for an encapsulation key; writes **t̂**, which must
 /// not be used after an error.
 pub(super) fn check<P: ParameterSet, B: Backend>(
     b: B,
@@ -156,26 +156,24 @@ pub(super) fn rho(ek: &[u8]) -> &[u8; 32] {
 
 public_bytes!(EncapsulationKey);
 
-/// A decapsulation key, whose parts belong together. Wiped when dropped.
+/// A decapsulation key with its encapsulation key. Wiped when dropped.
 ///
-/// It keeps what decapsulation would otherwise compute anew: 512 bytes for each
-/// entry of the k by k matrix **Â**, and 1024 for each element of the secret **ŝ**, ready to be
-/// multiplied.
+/// It keeps values that decapsulation would otherwise compute again: 512 bytes for each entry of
+/// the k by k matrix **Â**, and 1024 for each element of the secret **ŝ**, ready to be multiplied.
 ///
 /// # Memory
 ///
-/// A key wipes itself where it is dropped, but a move copies it and leaves the old bytes behind.
-/// So make it where it stays, with [`from_seed_into`](Self::from_seed_into),
-/// [`from_expanded_into`](Self::from_expanded_into) or, with the feature `alloc`,
-/// `boxed_from_seed` and `boxed_from_expanded`: they write to that place alone. [`from_seed`](Self::from_seed) and
-/// [`from_expanded`](Self::from_expanded) return it by value, and so do clones: the compiler may
-/// move it on its way to the caller, and a copy can stay on the stack until it is written over. The
-/// same goes for a [`SharedSecret`], of which
-/// [`encapsulate_into`](EncapsulationKey::encapsulate_into) and
-/// [`decapsulate_into`](Self::decapsulate_into) leave no copy.
+/// A key wipes itself where it is dropped, but a move copies it and leaves the old bytes behind. So
+/// make it in its final place, with [`from_seed_into`](Self::from_seed_into),
+/// [`from_expanded_into`](Self::from_expanded_into) or, with the feature `alloc`, `boxed_from_seed`
+/// and `boxed_from_expanded`: they write to that place alone. [`from_seed`](Self::from_seed),
+/// [`from_expanded`](Self::from_expanded) and `clone` return a key by value: the compiler may move
+/// it on its way to the caller, and a copy can stay on the stack until something overwrites it. The
+/// same applies to a [`SharedSecret`]; [`encapsulate_into`](EncapsulationKey::encapsulate_into) and
+/// [`decapsulate_into`](Self::decapsulate_into) leave no copy of it.
 ///
-/// In KiB, with stack use at its peak as measured on x86-64 with optimisation (without it is
-/// more), the place of the result included:
+/// Key size and peak stack use in KiB, including the place of the result, measured on x86-64 with
+/// optimisation (without it, more):
 ///
 /// | | size of a key | stack: `from_seed` | `from_expanded` | `encapsulate` | `decapsulate` |
 /// |---|---|---|---|---|---|
@@ -209,8 +207,8 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         in_place(Self::zero, |key| P::keygen(backend, key, d, z))
     }
 
-    /// [`from_seed`](Self::from_seed) to where the key stays; what was in `place` before is
-    /// dropped.
+    /// [`from_seed`](Self::from_seed) that makes the key in its final place; drops the previous
+    /// content of `place`.
     ///
     /// ```
     /// use pq_core::ml_kem::{DecapsulationKey, MlKem768};
@@ -225,14 +223,14 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         place::insert(place, Self::zero, |key| P::keygen(choose(), key, d, z))
     }
 
-    /// [`from_seed`](Self::from_seed) into a box, which is there before the key.
+    /// [`from_seed`](Self::from_seed) into a box, which is allocated before the key is made.
     #[cfg(feature = "alloc")]
     pub fn boxed_from_seed(seed: &[u8; SEED_LEN]) -> Box<Self> {
         let [d, z] = sampling::halves(seed);
         place::boxed(Self::zero, |key| P::keygen(choose(), key, d, z))
     }
 
-    /// ML-KEM.KeyGen_internal (FIPS 203, algorithm 16), to a key of zeros.
+    /// ML-KEM.KeyGen_internal (FIPS 203, algorithm 16), into a key of zeros.
     pub(super) fn generate<B: Backend>(b: B, key: &mut Self, d: &[u8; 32], z: &[u8; 32]) {
         key.set_seed(d, z);
         let mut space = generation::Space::zero();
@@ -247,7 +245,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         seed[32..].copy_from_slice(z);
     }
 
-    /// A key of zeros, to be written over: so that nothing secret is moved about.
+    /// A key of zeros, to be written over, so that no secret is moved.
     pub(super) fn zero() -> Self {
         Self {
             encapsulation_key: EncapsulationKey::zero(),
@@ -262,24 +260,23 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// Reads and checks an expanded key of
     /// [`P::DECAPSULATION_KEY_LEN`](ParameterSet::DECAPSULATION_KEY_LEN) bytes.
     ///
-    /// Beyond the standard's checks (FIPS 203, section 7.3) this one finds out whether
-    /// the secret belongs to the public part, which costs about as much as a
-    /// key generation.
+    /// In addition to the standard's checks (FIPS 203, section 7.3), it checks that the secret
+    /// belongs to the public part, which costs about as much as a key generation.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongLength`]; [`Error::UnreducedCoefficient`] if the encapsulation key
-    /// inside fails its check; [`Error::HashMismatch`] if the hash check fails;
-    /// [`Error::SecretOutOfRange`] if ŝ is not reduced; [`Error::InconsistentKey`] if
-    /// the secret is not that of the encapsulation key.
+    /// [`Error::WrongLength`]; [`Error::UnreducedCoefficient`] if the encapsulation key inside
+    /// fails its check; [`Error::HashMismatch`] if the hash check fails;
+    /// [`Error::SecretOutOfRange`] if ŝ is not reduced; [`Error::InconsistentKey`] if the secret
+    /// does not belong to the encapsulation key.
     pub fn from_expanded(bytes: &[u8]) -> Result<Self, Error> {
         try_in_place(Self::zero, |key| {
             P::decode_decapsulation_key(choose(), key, bytes)
         })
     }
 
-    /// [`from_expanded`](Self::from_expanded) to where the key stays; what was in `place` before
-    /// is dropped.
+    /// [`from_expanded`](Self::from_expanded) that makes the key in its final place; drops the
+    /// previous content of `place`.
     ///
     /// # Errors
     ///
@@ -293,7 +290,8 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         })
     }
 
-    /// [`from_expanded`](Self::from_expanded) into a box, which is there before the key.
+    /// [`from_expanded`](Self::from_expanded) into a box, which is allocated before the key is
+    /// made.
     ///
     /// # Errors
     ///
@@ -305,7 +303,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         })
     }
 
-    /// Reads an expanded key with its checks, to a key of zeros.
+    /// Reads and checks an expanded key, into a key of zeros.
     pub(super) fn decode<B: Backend>(b: B, key: &mut Self, bytes: &[u8]) -> Result<(), Error> {
         Error::check_length(P::DECAPSULATION_KEY_LEN, bytes)?;
         // dk = ByteEncode₁₂(ŝ) ‖ ek ‖ H(ek) ‖ z
@@ -341,7 +339,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         }
     }
 
-    /// Sets **ŝ**, and says whether all coefficients were reduced. If not, the key must not be
+    /// Sets **ŝ**, and returns whether all coefficients were reduced. If not, the key must not be
     /// used. Runs in constant time.
     fn set_secret<B: Backend>(&mut self, b: B, bytes: &[u8]) -> bool {
         let mut element = Zeroizing::new(Tq::ZERO);
@@ -354,7 +352,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         reduced
     }
 
-    /// The seed d ‖ z, if the key was made from one: an expanded key does not tell.
+    /// The seed d ‖ z, if the key was made from one: an expanded key does not contain it.
     pub fn seed(&self) -> Option<&[u8; SEED_LEN]> {
         self.seed.as_ref()
     }
@@ -370,12 +368,12 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         )
     }
 
-    /// [`to_expanded`](Self::to_expanded) to where the encoded key stays. Whoever passes the place
-    /// wipes it.
+    /// [`to_expanded`](Self::to_expanded) that writes the encoded key directly to its final place.
+    /// The caller has to wipe it.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongLength`] if `output` has not
+    /// [`Error::WrongLength`] if `output` does not have
     /// [`P::DECAPSULATION_KEY_LEN`](ParameterSet::DECAPSULATION_KEY_LEN) bytes; then nothing is
     /// written.
     pub fn to_expanded_into(&self, output: &mut [u8]) -> Result<(), Error> {
@@ -412,9 +410,9 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// The shared secret that `ciphertext` carries (ML-KEM.Decaps, FIPS 203,
     /// algorithm 21).
     ///
-    /// A ciphertext that was not made for this key gives a secret that nobody else
-    /// can know, and that is always the same for the same ciphertext (implicit
-    /// rejection): whoever sent it learns from nothing here that it was rejected.
+    /// A ciphertext that was not made for this key gives a secret that nobody else can know, and
+    /// that is always the same for the same ciphertext (implicit rejection): its sender cannot
+    /// learn here that it was rejected.
     ///
     /// Returns the secret by value, which can leave a copy of it on the stack:
     /// [`decapsulate_into`](Self::decapsulate_into) leaves none.
@@ -433,14 +431,16 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         })
     }
 
-    /// [`decapsulate`](Self::decapsulate) of a ciphertext where it lies, to where the secret stays.
-    /// Whoever passes the place of the secret wipes it.
+    /// [`decapsulate`](Self::decapsulate) without copies: reads the ciphertext where it is, and
+    /// writes the secret directly to its final place.
+    ///
+    /// The caller has to wipe the secret.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongLength`] if `ciphertext` has not
-    /// [`P::CIPHERTEXT_LEN`](ParameterSet::CIPHERTEXT_LEN) bytes (the check of FIPS 203, section
-    /// 7.3); then nothing is written.
+    /// [`Error::WrongLength`] if `ciphertext` does not have
+    /// [`P::CIPHERTEXT_LEN`](ParameterSet::CIPHERTEXT_LEN) bytes (the check of FIPS 203, section 7.3);
+    /// then nothing is written.
     pub fn decapsulate_into(
         &self,
         ciphertext: &[u8],
@@ -452,8 +452,8 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     }
 }
 
-/// [`clone_from`](Clone::clone_from) writes over a key where it is; [`clone`](Clone::clone)
-/// returns one by value, which can leave a copy of it on the stack.
+/// [`clone_from`](Clone::clone_from) writes over a key in its place; [`clone`](Clone::clone)
+/// returns a key by value, which can leave a copy of it on the stack.
 impl<P: ParameterSet> Clone for DecapsulationKey<P> {
     fn clone(&self) -> Self {
         in_place(Self::zero, |key| key.clone_from(self))

@@ -1,8 +1,8 @@
 //! ML-KEM, the module-lattice-based key-encapsulation mechanism of FIPS 203.
 //!
-//! The holder of a [`DecapsulationKey`] publishes its [`EncapsulationKey`]. A peer
-//! encapsulates to it, which gives a [`Ciphertext`] to send back and a
-//! [`SharedSecret`]; decapsulating the ciphertext gives the holder the same secret.
+//! The owner of a [`DecapsulationKey`] publishes its [`EncapsulationKey`]. A peer encapsulates to
+//! it, which gives a [`Ciphertext`] to send back and a [`SharedSecret`]; decapsulating the
+//! ciphertext gives the owner the same secret.
 //!
 //! ```
 //! use pq_core::ml_kem::{DecapsulationKey, EncapsulationKey, MlKem768, ParameterSet};
@@ -23,7 +23,7 @@
 //! # Ok::<(), pq_core::Error>(())
 //! ```
 //!
-//! Many operations at a time take less time in a [`batch`].
+//! Many operations at once take less time in a [`batch`].
 //!
 //! | | encapsulation key | decapsulation key, expanded | ciphertext |
 //! |---|---|---|---|

@@ -8,7 +8,7 @@ use crate::sealed::Sealed;
 
 /// A parameter set of FIPS 203, section 8.
 ///
-/// Sealed: the standard has three.
+/// Sealed: only the standard's three sets implement it.
 pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + 'static {
     /// The standard's name, such as `ML-KEM-768`.
     const NAME: &'static str;
@@ -18,7 +18,7 @@ pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + '
     const DECAPSULATION_KEY_LEN: usize = Self::DecapsulationKeyLen::N;
     /// Length of a ciphertext in bytes, 32(dᵤk + dᵥ).
     const CIPHERTEXT_LEN: usize = Self::CiphertextLen::N;
-    /// η₁, the width of the noise in keys and of **y**.
+    /// η₁, the width of the noise in keys and in **y**.
     const ETA1: usize;
     /// dᵤ, bits of a coefficient of **u** in a ciphertext.
     const DU: usize;
@@ -70,7 +70,7 @@ parameter_set! {
 }
 
 parameter_set! {
-    /// ML-KEM-768, security category 3; the set to choose without a reason for another.
+    /// ML-KEM-768, security category 3; choose it unless you have a reason for another set.
     MlKem768, "ML-KEM-768", k: 3, eta1: 2, du: 10, dv: 4
 }
 

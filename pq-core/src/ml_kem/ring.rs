@@ -64,7 +64,7 @@ impl<P: ParameterSet> Matrix<P> {
         Column { matrix: self, j }
     }
 
-    /// The same as an entry, to be written over.
+    /// The entry in row i and column j, to be written over.
     pub(super) fn entry_mut(&mut self, i: usize, j: usize) -> &mut Tq {
         &mut self.0.as_mut()[i].as_mut()[j]
     }
@@ -116,7 +116,7 @@ impl Rq {
     /// self ← NTT⁻¹(f) (algorithm 10) for any f; gives |x| < q.
     pub(super) fn set_inverse_ntt<B: Backend>(&mut self, b: B, f: &Tq) {
         self.0.copy_from_slice(&f.0);
-        // takes out the factor R that the inverse transform brings
+        // removes the factor R that the inverse transform adds
         b.run(OverRadix(&mut self.0));
         b.run(InverseNtt::<Q3329>(&mut self.0));
     }
@@ -157,8 +157,7 @@ impl Rq {
         }
     }
 
-    /// What is zero exactly if ByteEncode_D(Compress_D(self)), |x| ≤ 4q, is `input`. Runs in
-    /// constant time.
+    /// Zero exactly if ByteEncode_D(Compress_D(self)), |x| ≤ 4q, is `input`. Runs in constant time.
     pub(super) fn compressed_difference<B: Backend>(&self, b: B, d: usize, input: &[u8]) -> u16 {
         let f = &self.0;
         match d {
@@ -207,7 +206,8 @@ impl Zeroize for Tq {
 }
 
 impl Tq {
-    /// self ← the sum over i of a\[i\] ∘ `multiplier`\[i\] + NTT(f), with f, |x| ≤ q, spent.
+    /// self ← the sum over i of a\[i\] ∘ `multiplier`\[i\] + NTT(f), with |x| ≤ q in f. Overwrites
+    /// f.
     pub(super) fn set_product_plus_ntt<'t, P: ParameterSet, B: Backend>(
         &mut self,
         b: B,
@@ -217,7 +217,7 @@ impl Tq {
     ) {
         multiplier.write_inner_product(b, a, &mut self.0);
         b.run(Ntt::<Q3329>(&mut f.0));
-        // makes up for the factor R⁻¹ of the product
+        // compensates for the factor R⁻¹ of the product
         let (f, g) = (&mut self.0, &f.0);
         b.run(TimesRadixPlus { f, g });
     }
@@ -228,7 +228,7 @@ impl Tq {
         b.run(Ntt::<Q3329>(&mut self.0));
     }
 
-    /// Makes 0 ≤ x < q of |x| ≤ 8q.
+    /// Reduces to 0 ≤ x < q, from |x| ≤ 8q.
     pub(super) fn reduce<B: Backend>(&mut self, b: B) {
         b.run(Canonicalise(&mut self.0));
     }
@@ -238,16 +238,16 @@ impl Tq {
         b.run(Encode12 { f: &self.0, output });
     }
 
-    /// self ← ByteDecode₁₂(input), and whether all coefficients were reduced. If not,
-    /// the element breaks its bound and must not be used. Runs in constant time.
+    /// self ← ByteDecode₁₂(input); returns whether all coefficients were reduced. If not, the
+    /// element breaks its bound and must not be used. Runs in constant time.
     pub(super) fn decode<B: Backend>(&mut self, b: B, input: &[u8]) -> bool {
         let f = &mut self.0;
         b.run(Decode12 { input, f })
     }
 }
 
-/// ByteDecode₁₂ of each element, and whether all coefficients were reduced. If not,
-/// the vector must not be used. Runs in constant time.
+/// ByteDecode₁₂ of each element; returns whether all coefficients were reduced. If not, the vector
+/// must not be used. Runs in constant time.
 pub(super) fn decode<B: Backend>(b: B, input: &[u8], vector: &mut [Tq]) -> bool {
     let elements = vector.iter_mut().zip(input.chunks_exact(ENCODED_LEN));
     elements.fold(true, |reduced, (element, input)| {
@@ -279,7 +279,7 @@ impl<P: ParameterSet> Multiplier<P> {
         self.0[i].write(&mut f.0);
     }
 
-    /// Sets element i to NTT(f), with f, |x| ≤ q, spent.
+    /// Sets element i to NTT(f), with |x| ≤ q in f. Overwrites f.
     pub(super) fn set_ntt<B: Backend>(&mut self, b: B, i: usize, f: &mut Rq) {
         b.run(Ntt::<Q3329>(&mut f.0));
         self.set_factor(b, i, &f.0);
@@ -305,7 +305,7 @@ impl<P: ParameterSet> Multiplier<P> {
         }
     }
 
-    /// The same where k is `LEN`.
+    /// [`write_inner_product`](Self::write_inner_product) with k = `LEN`.
     #[inline(always)]
     fn write_inner_product_of<'t, B: Backend, const LEN: usize>(
         &'t self,

@@ -1,7 +1,7 @@
-//! The sponges that operations sample from, and what becomes of their output.
+//! The sponges that operations sample from, and how their output is used.
 //!
-//! An operation is a [`Client`](crate::hash::lanes::Client) of the lanes: it knows which of
-//! its [`Sponge`]s can begin.
+//! An operation is a [`Client`](crate::hash::lanes::Client) of the lanes: it knows which of its
+//! [`Sponge`]s can begin.
 
 use zeroize::Zeroizing;
 
@@ -14,7 +14,7 @@ use crate::hash::sha3::{SHA3_512_RATE, SHA3_SUFFIX, SHAKE_SUFFIX, SHAKE128_RATE,
 use crate::kernel::ml_kem::sampling::{CentredBinomial, RejectUniform};
 use crate::secret::Zero;
 
-/// A sponge by what it gives, and how far it is.
+/// A sponge, named by its output, and its progress.
 pub(super) enum Sponge {
     /// G(·), two values of 32 bytes.
     G,
@@ -22,18 +22,18 @@ pub(super) enum Sponge {
     H { absorbed: usize },
     /// J(z ‖ c).
     J { absorbed: usize },
-    /// SampleNTT of entry (i, j) of **Â**. Everything here is public.
+    /// SampleNTT of entry (i, j) of **Â**. All its data is public.
     Entry { i: u8, j: u8, filled: usize },
     /// SamplePolyCBD of PRF(·, n).
     Noise {
         n: u8,
-        /// With η = 3 whether the first block was taken.
+        /// With η = 3, whether the first block was taken.
         begun: bool,
     },
 }
 
 impl Sponge {
-    /// Begins, or goes on.
+    /// Begins the sponge, or continues it.
     pub(super) fn start(self) -> Start<Self> {
         let (rate, suffix) = match self {
             Self::G => (SHA3_512_RATE, SHA3_SUFFIX),
@@ -49,10 +49,10 @@ impl Sponge {
     }
 }
 
-/// How many blocks an entry of **Â** takes, but for one entry in a hundred, which takes more.
+/// How many blocks an entry of **Â** takes, except for one entry in a hundred, which takes more.
 pub(super) const ENTRY_BLOCKS: usize = 3;
 
-/// The sponge of the n'th entry of **Â**, by rows, if there are so many.
+/// The sponge of the n'th entry of **Â**, by rows, or `None` after the last.
 pub(super) fn entry<P: ParameterSet>(n: usize) -> Option<Sponge> {
     let k = P::K::N;
     (n < k * k).then(|| Sponge::Entry {
@@ -62,12 +62,12 @@ pub(super) fn entry<P: ParameterSet>(n: usize) -> Option<Sponge> {
     })
 }
 
-/// Writes `parts`, joined, to `block`, in which they end.
+/// Writes `parts`, joined, to `block`, where the message ends.
 pub(super) fn absorb_all<const N: usize>(parts: [&[u8]; N], block: &mut [u8]) -> Absorbed {
     Absorbed::some(read(parts, 0, block), block)
 }
 
-/// Writes what comes after the first `absorbed` bytes of `parts`, joined, to `block`.
+/// Writes the bytes that follow the first `absorbed` bytes of `parts`, joined, to `block`.
 pub(super) fn absorb_next<const N: usize>(
     parts: [&[u8]; N],
     absorbed: &mut usize,
@@ -85,7 +85,7 @@ pub(super) fn absorb_entry(rho: &[u8; 32], i: u8, j: u8, block: &mut [u8]) -> Ab
     Absorbed::End(34)
 }
 
-/// s ‖ n, the message of noise n of the seed s.
+/// s ‖ n, the message of noise n with the seed s.
 pub(super) fn absorb_noise(seed: &[u8; 32], n: u8, block: &mut [u8]) -> Absorbed {
     block[..32].copy_from_slice(seed);
     block[32] = n;
@@ -110,11 +110,11 @@ pub(super) fn take_entry<B: Backend>(
     Demand::more_if(*filled < 256)
 }
 
-/// The next block of SamplePolyCBD_η (algorithm 8), of 128 bytes, which are in the first
-/// block, or of 192, which are in the first two.
+/// The next block of SamplePolyCBD_η (algorithm 8): its 128 bytes are in the first block, or its
+/// 192 bytes in the first two.
 ///
-/// With η = 3 the last byte of the first block belongs to a coefficient that ends in the second.
-/// Until then it is in that coefficient's place, since what becomes of a sponge is not wiped.
+/// With η = 3, the last byte of the first block belongs to a coefficient that ends in the second.
+/// Until then the byte is kept in that coefficient's place, since a `Sponge` is not wiped.
 pub(super) fn take_noise<B: Backend>(
     b: B,
     block: &[u8],
@@ -127,8 +127,8 @@ pub(super) fn take_noise<B: Backend>(
         b.run(CentredBinomial::<2> { bytes, f });
         return Demand::Done;
     }
-    // Three bytes make four coefficients: 136 = 45 · 3 + 1, and with that one and 56 more
-    // there are 19 · 3.
+    // Three bytes make four coefficients: the 136 bytes are 45 · 3 + 1, and the last one with 56
+    // more makes 19 · 3.
     let (start, end) = f.split_at_mut(4 * 45);
     if !*begun {
         *begun = true;
@@ -164,7 +164,7 @@ impl<P: ParameterSet> Noise<P> {
         }
     }
 
-    /// The n'th sponge, if there are so many.
+    /// The n'th sponge, or `None` after the last.
     pub(super) fn sponge(n: usize) -> Option<Sponge> {
         let n = n as u8;
         (usize::from(n) <= 2 * P::K::N).then_some(Sponge::Noise { n, begun: false })

@@ -14,8 +14,8 @@ use crate::secret::wipe;
 
 /// A shared secret of 32 bytes. Compared in constant time, wiped when dropped.
 ///
-/// [`from_bytes`](Self::from_bytes) and clones return it by value, which can leave a copy of it on the
-/// stack.
+/// [`from_bytes`](Self::from_bytes) and `clone` return a secret by value, which can leave a copy of
+/// it on the stack.
 #[derive(Clone)]
 pub struct SharedSecret(pub(super) [u8; SHARED_SECRET_LEN]);
 
@@ -25,14 +25,14 @@ impl SharedSecret {
         Self([0; SHARED_SECRET_LEN])
     }
 
-    /// A copy of a secret, as
-    /// [`EncapsulationKey::encapsulate_into`](super::EncapsulationKey::encapsulate_into) and
-    /// [`DecapsulationKey::decapsulate_into`](super::DecapsulationKey::decapsulate_into) write it.
+    /// A copy of a secret, as written by
+    /// [`EncapsulationKey::encapsulate_into`](super::EncapsulationKey::encapsulate_into) or
+    /// [`DecapsulationKey::decapsulate_into`](super::DecapsulationKey::decapsulate_into).
     pub fn from_bytes(bytes: &[u8; SHARED_SECRET_LEN]) -> Self {
         in_place(Self::zero, |secret| secret.0.copy_from_slice(bytes))
     }
 
-    /// [`from_bytes`](Self::from_bytes) into a box, which is there before the secret.
+    /// [`from_bytes`](Self::from_bytes) into a box, which is allocated before the secret is copied.
     #[cfg(feature = "alloc")]
     pub fn boxed_from_bytes(bytes: &[u8; SHARED_SECRET_LEN]) -> Box<Self> {
         place::boxed(Self::zero, |secret| secret.0.copy_from_slice(bytes))
@@ -55,7 +55,7 @@ impl ZeroizeOnDrop for SharedSecret {}
 impl ConstantTimeEq for SharedSecret {
     fn ct_eq(&self, other: &Self) -> subtle::Choice {
         let _timing = DataIndependentTiming::begin();
-        // hidden from the compiler, which could compare before that
+        // hidden from the compiler, which could otherwise compare before that
         black_box(&self.0).ct_eq(&other.0)
     }
 }

@@ -1,13 +1,14 @@
-//! Where a hash stands: ADRS (FIPS 205, section 4.2).
+//! The address of a hash: ADRS (FIPS 205, section 4.2).
 
-/// An address, as the big-endian numbers of its 32 bytes: the layer, of which 4 bytes of
-/// the tree's index follow that are always zero; the rest of that index; the type and the key
-/// pair; two fields whose meaning depends on the type.
+/// An address: its 32 bytes as four big-endian numbers.
+///
+/// These are the layer with the first 4 bytes of the tree's index, which are always zero; the rest
+/// of that index; the type and the key pair; two fields whose meaning depends on the type.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Address([u64; 4]);
 
 impl Address {
-    /// As words of its 32 bytes, the least significant first.
+    /// The 32 bytes as four numbers, each with the least significant byte first.
     pub(super) fn little_endian(&self) -> [u64; 4] {
         self.0.map(u64::swap_bytes)
     }
@@ -21,8 +22,8 @@ impl Address {
         bytes
     }
 
-    /// The 22 bytes of ADRSᶜ, in which layer, tree and type are shorter (section 11.2), and
-    /// two of zeros, as big-endian numbers.
+    /// The 22 bytes of ADRSᶜ, in which layer, tree and type are shorter (section 11.2), and two
+    /// zero bytes, as big-endian numbers.
     pub(super) fn compressed(&self) -> [u64; 3] {
         let [layer, tree, kind_and_key_pair, fields] = self.0;
         let key_pair = kind_and_key_pair & u64::from(u32::MAX);
@@ -73,7 +74,7 @@ impl Tree {
     }
 }
 
-/// A FORS key, by the key pair of the bottom layer that signs it.
+/// A FORS key, identified by the key pair of the bottom layer that signs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fors {
     pub(super) tree: u64,
@@ -86,7 +87,7 @@ impl Fors {
         self.address(FORS_PRF, 0, leaf)
     }
 
-    /// A node, the leaves among them at height 0, counted through all trees of the key.
+    /// A node, counted through all trees of the key; the leaves are at height 0.
     pub(super) fn node(self, height: usize, index: u32) -> Address {
         self.address(FORS_TREE, height as u32, index)
     }

@@ -41,15 +41,15 @@ pub(super) fn public_root<P: ParameterSet, B: Backend>(
     with_hash!(P, b, pk_seed, hash => {
         hypertree::root(&hash, sk_seed, &P::SHAPE, &meter, root);
     });
-    // of the public key
+    // part of the public key
     declassify(root);
 }
 
-/// slh_sign_internal (algorithm 19) of M′ in parts, into a signature of the right length.
-/// Without randomness it is the deterministic variant.
+/// slh_sign_internal (algorithm 19) of M′ in parts, into a signature of the right length. Without
+/// randomness it is the deterministic variant.
 ///
-/// Fails, with zeros in the signature, if its root is not PK.root: then nobody would accept
-/// it, since the key is inconsistent or the computation was disturbed.
+/// Fails, with zeros in the signature, if the signature leads to another root than PK.root: it
+/// would be invalid, since the key is inconsistent or the computation was disturbed.
 pub(super) fn sign<P: ParameterSet, B: Backend>(
     b: B,
     key: &SigningKey<P>,
@@ -77,7 +77,7 @@ pub(super) fn sign<P: ParameterSet, B: Backend>(
     Ok(())
 }
 
-/// What a signature is made with, but for the hash functions.
+/// The inputs of a signature, except the hash functions.
 struct Signer<'a> {
     shape: &'a Shape,
     sk_seed: &'a [u8],
@@ -87,7 +87,7 @@ struct Signer<'a> {
 }
 
 impl Signer<'_> {
-    /// Returns the root that the signature belongs to, and zeros after it.
+    /// Returns the root that the signature leads to, followed by zeros.
     fn sign<H: Hash>(
         &self,
         hash: &H,
@@ -121,7 +121,7 @@ impl Signer<'_> {
             fors_signature,
             &mut root[..n],
         );
-        // The FORS public key follows from the signature, and WOTS⁺ branches by it.
+        // The FORS public key follows from the signature, and WOTS⁺ branches on it.
         declassify(&mut root);
         // 17
         hypertree::sign(
@@ -150,7 +150,7 @@ pub(super) fn verify<P: ParameterSet, B: Backend>(
     })
 }
 
-/// The root that a signature belongs to, and zeros after it.
+/// The root that a signature leads to, followed by zeros.
 fn root_by_signature<H: Hash>(
     hash: &H,
     shape: &Shape,
@@ -181,7 +181,7 @@ fn root_by_signature<H: Hash>(
     root
 }
 
-/// What a message digest selects.
+/// The parts of the key that a message digest selects.
 struct Digest {
     indices: Indices,
     fors: Fors,
@@ -189,7 +189,7 @@ struct Digest {
 }
 
 impl Digest {
-    /// Of H_msg(R, PK.seed, PK.root, M) (algorithm 19, steps 5 to 10).
+    /// From the digest H_msg(R, PK.seed, PK.root, M) (algorithm 19, steps 5 to 10).
     fn of<H: Hash>(hash: &H, shape: &Shape, r: &[u8], pk_root: &[u8], message: &[&[u8]]) -> Self {
         let mut digest = [0; MAX_DIGEST_LEN];
         let digest = &mut digest[..shape.digest_len()];
@@ -217,11 +217,11 @@ fn number(bytes: &[u8], bits: u32) -> u64 {
     let number = bytes
         .iter()
         .fold(0, |number, byte| number << 8 | u64::from(*byte));
-    // no bits for the tree's index where there is one tree
+    // the tree's index has no bits if there is only one tree
     number & u64::MAX.checked_shr(64 - bits).unwrap_or(0)
 }
 
-/// Length of the signature of FORS.
+/// Length of the FORS signature.
 fn fors_len(shape: &Shape, n: usize) -> usize {
     shape.k * (1 + shape.a) * n
 }
@@ -273,7 +273,7 @@ mod tests {
         };
     }
 
-    /// A key and what it signs.
+    /// A key and the message that it signs.
     struct Key {
         parts: [u8; 4 * 32],
         message: Vec<u8>,
@@ -295,8 +295,8 @@ mod tests {
         }
     }
 
-    /// Keys and signatures of sets that are small enough for the textbook, with the chains of
-    /// each standard, and trees below and above what is computed in one piece.
+    /// Keys and signatures of sets that are small enough for the textbook, with the chains of each
+    /// standard, and with trees lower and higher than the subtrees that are computed in one piece.
     #[test]
     fn small_trees_match_textbook() {
         struct Check<'a> {
@@ -369,7 +369,7 @@ mod tests {
         }
     }
 
-    /// With all numbers of SP 800-230: no key is made, and the root is that of arbitrary bytes.
+    /// With all numbers of SP 800-230: no key is made, and the signature is arbitrary bytes.
     #[test]
     fn limited_sets_verify_as_textbook() {
         struct Check<'a> {
@@ -418,8 +418,8 @@ mod tests {
         }
     }
 
-    /// Keys and signatures of the sets of SP 800-230, a test each, since they take a minute and more
-    /// without optimisation: `cargo test --release -p pq-core --features
+    /// Keys and signatures of the sets of SP 800-230. One test each, since they take a minute and
+    /// more without optimisation: `cargo test --release -p pq-core --features
     /// rayon,slh-dsa-sp800-230-draft --lib -- --ignored --nocapture whole`.
     #[cfg(feature = "slh-dsa-sp800-230-draft")]
     mod whole {

@@ -6,17 +6,17 @@ use super::merkle::{self, Leaves, MAX_BLOCK_HEIGHT, Opening};
 use super::parallel::{Meter, join};
 use super::params::{CALLS_PER_LEAF, MAX_A, MAX_K, MAX_N, Shape};
 
-/// For each tree the leaf that a message opens (base_2ᵇ, algorithm 4).
+/// For each tree, the leaf that a message opens (base_2ᵇ, algorithm 4).
 ///
-/// They are bits of the message digest, and public as that is.
+/// The indices are bits of the message digest, and public like it.
 pub(super) struct Indices([u32; MAX_K]);
 
 impl Indices {
-    /// Of the first part of a message digest.
+    /// From the first part of a message digest.
     pub(super) fn of(shape: &Shape, md: &[u8]) -> Self {
         let mut indices = [0; MAX_K];
         let mut bytes = md.iter();
-        // what is left of a byte, and as many more as an index takes
+        // the rest of a byte, and the bits of an index
         const {
             assert!(7 + MAX_A <= u32::BITS as usize);
         }
@@ -89,8 +89,8 @@ impl<H: Hash> Leaves for Secrets<'_, H> {
     }
 }
 
-/// Signs (fors_sign, algorithm 16), and computes the key (as algorithm 17 does, but from
-/// the roots that signing has).
+/// Signs (fors_sign, algorithm 16), and computes the public key (as algorithm 17 does, but from the
+/// roots that signing computed).
 pub(super) fn sign<H: Hash>(
     secrets: &Secrets<'_, H>,
     shape: &Shape,
@@ -106,7 +106,7 @@ pub(super) fn sign<H: Hash>(
         .compress(roots, public_key, |_| secrets.key.roots());
 }
 
-/// The trees from `first` on, as many as there are roots.
+/// Signs with the trees from `first` on, as many as there are roots.
 fn trees<H: Hash>(
     secrets: &Secrets<'_, H>,
     shape: &Shape,
@@ -136,7 +136,7 @@ fn trees<H: Hash>(
     merkle::root(secrets, shape.a, first as u32, Some(opening), roots);
 }
 
-/// The key that a signature belongs to (fors_pkFromSig, algorithm 17).
+/// The public key that a signature leads to (fors_pkFromSig, algorithm 17).
 pub(super) fn public_key<H: Hash>(
     hash: &H,
     key: Fors,
@@ -147,7 +147,7 @@ pub(super) fn public_key<H: Hash>(
 ) {
     let n = hash.n();
     let tree = |i: usize| &signature[i * (1 + shape.a) * n..][..(1 + shape.a) * n];
-    // All trees level by level: nodes, and after that pairs of children.
+    // All trees, level by level: first the nodes of a level, then each with its sibling.
     let mut nodes = [0; 2 * MAX_K * MAX_N];
     let nodes = &mut nodes[..2 * shape.k * n];
 
@@ -165,7 +165,7 @@ pub(super) fn public_key<H: Hash>(
         }
     }
     for z in 0..shape.a {
-        // From the last on, since pairs take more room than nodes.
+        // From the last to the first, since pairs take more memory than nodes.
         for i in (0..shape.k).rev() {
             nodes.copy_within(i * n..(i + 1) * n, 2 * i * n);
             let sibling = &tree(i)[(1 + z) * n..][..n];

@@ -1,11 +1,11 @@
-//! The functions that SLH-DSA is made of (FIPS 205, section 11), in lanes.
+//! The hash functions of SLH-DSA (FIPS 205, section 11), in lanes.
 
 use super::address::Address;
 
-/// The functions of a parameter set, with PK.seed in place.
+/// The functions of a parameter set, with PK.seed.
 ///
-/// Everything hashed together with PK.seed and an address has a length that the
-/// parameter set knows, so there is no padding to work out.
+/// The length of everything hashed together with PK.seed and an address is fixed by the parameter
+/// set, so the padding is known in advance.
 pub(super) trait Hash: Sync {
     /// How many values [`lanes`](Self::lanes) has.
     const LANES: usize;
@@ -21,12 +21,11 @@ pub(super) trait Hash: Sync {
     /// All values zero.
     fn lanes(&self) -> Self::Lanes<'_>;
 
-    /// H: replaces pairs of nodes by the nodes above them. Parent `i` has the address
-    /// `address(i)`; there are `count` of them, and the second half of `nodes` is left as it
-    /// comes.
+    /// H: replaces pairs of nodes by their parents. Parent `i` has the address `address(i)`; there
+    /// are `count` of them, and the second half of `nodes` then has no defined content.
     fn join_pairs(&self, nodes: &mut [u8], count: usize, address: impl Fn(usize) -> Address);
 
-    /// Tₗ: compresses `messages`, which are of one length, each to one of `nodes`.
+    /// Tₗ: compresses `messages`, which have equal lengths, each to one of `nodes`.
     fn compress(&self, messages: &[u8], nodes: &mut [u8], address: impl Fn(usize) -> Address);
 
     /// PRF_msg, of `message` in parts.
@@ -50,8 +49,8 @@ pub(super) trait Lanes {
     /// Copies the value of a lane.
     fn value(&self, lane: usize, output: &mut [u8]);
 
-    /// Replaces every value by F(PK.seed, ADRS, value), `steps` times, at most as many as a chain
-    /// has, and counts up the last field of every address each time.
+    /// Replaces every value by F(PK.seed, ADRS, value), `steps` times, at most as often as a chain
+    /// has steps, and each time increments the last field of every address.
     fn advance(&mut self, steps: usize);
 }
 
@@ -69,8 +68,8 @@ mod tests {
     use crate::slh_dsa::shake::Shake;
     use crate::test_random::Random;
 
-    /// The function for messages of n bytes and that for longer ones, of PK.seed, address and
-    /// message, by other people's hashes.
+    /// The functions for messages of n bytes (`f`) and for longer ones (`t`), of PK.seed, address
+    /// and message, with hashes of other implementations.
     struct Textbook {
         f: fn(&[u8], &Address, &[u8]) -> Vec<u8>,
         t: fn(&[u8], &Address, &[u8]) -> Vec<u8>,
@@ -107,7 +106,7 @@ mod tests {
         tree.wots_hash(0x0102_0300 + i as u32, 77, 0)
     }
 
-    /// Every function on every count of lanes, against the definitions.
+    /// Every function with every number of lanes, against the definitions.
     fn check<H: Hash>(hash: &H, seed: &[u8], textbook: &Textbook) {
         let n = hash.n();
         let mut random = Random::new(5);

@@ -1,5 +1,5 @@
-//! The hypertree (FIPS 205, sections 6 and 7): trees of key pairs that sign the roots of those
-//! below them, and at the bottom a FORS key.
+//! The hypertree (FIPS 205, sections 6 and 7): trees of key pairs that sign the roots of the trees
+//! below them, or FORS keys at the bottom.
 
 use super::address::Tree;
 use super::hash::Hash;
@@ -9,7 +9,7 @@ use super::params::{MAX_N, Shape};
 use super::wots::{self, Digits, KeyPairs};
 use crate::arch::declassify;
 
-/// Which key pair of the bottom layer signs.
+/// The key pair of the bottom layer that signs.
 #[derive(Clone, Copy)]
 pub(super) struct Position {
     pub(super) tree: u64,
@@ -17,7 +17,7 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// That of the tree's root in the layer above.
+    /// The position of the key pair that signs this tree's root, in the layer above.
     fn above(self, shape: &Shape) -> Self {
         Self {
             tree: self.tree >> shape.tree_height,
@@ -48,7 +48,7 @@ pub(super) fn root<H: Hash>(
     merkle::root(&key_pairs, shape.tree_height, 0, None, root);
 }
 
-/// Signs `message`, which becomes the root of the hypertree (ht_sign, algorithm 12, and
+/// Signs `message`, and writes the root of the hypertree over it (ht_sign, algorithm 12, and
 /// xmss_sign, algorithm 10).
 pub(super) fn sign<H: Hash>(
     hash: &H,
@@ -81,14 +81,14 @@ pub(super) fn sign<H: Hash>(
             path,
         };
         merkle::root(&key_pairs, shape.tree_height, 0, Some(opening), message);
-        // a root, which the signature lets everybody compute
+        // a root, which everybody can compute from the signature
         declassify(message);
         position = position.above(shape);
     }
 }
 
-/// The root that a signature of `message` belongs to, in the place of `message` (ht_verify,
-/// algorithm 13, and xmss_pkFromSig, algorithm 11).
+/// Writes the root that a signature of `message` leads to over `message` (ht_verify, algorithm 13,
+/// and xmss_pkFromSig, algorithm 11).
 pub(super) fn root_by_signature<H: Hash>(
     hash: &H,
     shape: &Shape,
@@ -127,7 +127,7 @@ pub(super) fn root_by_signature<H: Hash>(
     }
 }
 
-/// Length of a layer's part of a signature: of WOTS⁺, and the authentication path.
+/// Length of one layer's part of a signature: the WOTS⁺ signature and the authentication path.
 fn xmss_len(shape: &Shape, n: usize) -> usize {
     (shape.chains(n) + shape.tree_height) * n
 }

@@ -19,7 +19,7 @@ use crate::Error;
 use crate::instances::instances;
 
 instances! {
-    /// What each parameter set has for every backend.
+    /// The operations that each parameter set has for every backend.
     pub trait Instances {
         fn public_root(
             sk_seed: &[u8],

@@ -1,9 +1,9 @@
 //! The standard's internal algorithms (FIPS 205, section 9), for tests and for
 //! validation.
 //!
-//! They take the formatted message M′ (in parts, of which the concatenation counts) and
-//! the backend to run on. Applications use [`SigningKey`] and [`VerifyingKey`], which
-//! format the message and choose the best backend.
+//! They take the formatted message M′ (in parts, which they concatenate) and the backend to run on.
+//! Applications use [`SigningKey`] and [`VerifyingKey`], which format the message and choose the
+//! best backend.
 
 use super::parallel::start_threads;
 use super::params::ParameterSet;
@@ -19,7 +19,7 @@ pub fn keygen<P: ParameterSet, B: Backend>(b: B, seed: &Array<P::SeedLen, u8>) -
     SigningKey::from_seed_with(b.choice(InCrate), seed.as_ref(), &|_| ())
 }
 
-/// slh_sign_internal (algorithm 19); without `randomness` the deterministic variant.
+/// slh_sign_internal (algorithm 19); without `randomness`, the deterministic variant.
 ///
 /// # Errors
 ///

@@ -10,15 +10,15 @@ use crate::Error;
 use crate::arch::try_in_place;
 use crate::dimension::Array;
 
-/// A signing key that counts its signatures, and makes no more than
+/// A signing key that counts its signatures and makes at most
 /// [`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES).
 ///
-/// The count is the caller's to keep: [`signatures`](Self::signatures) says it, and
-/// [`new`](Self::new) takes it again. Store one more than it says before each signature, or a hundred more
-/// before the next hundred, where it outlives the program and its machine: a crash then wastes what
-/// was not made, and does not make two signatures where one was counted. The limit is that of the key
-/// and not of a copy, so whoever copies a key, or restores it from a backup, divides what is left
-/// among them.
+/// The caller has to store the count: [`signatures`](Self::signatures) returns it, and
+/// [`new`](Self::new) takes it again. Before each signature, store the count plus one, or before
+/// each hundred signatures the count plus a hundred, in a place that survives a crash of the
+/// program and its machine. A crash then wastes the signatures that were not made, but never lets
+/// the key make more than were counted. The limit applies to the key, not to each copy: if you copy
+/// a key, or restore it from a backup, all copies share the remaining signatures.
 ///
 /// ```
 /// use pq_core::Error;
@@ -40,17 +40,17 @@ pub struct LimitedSigningKey<'k, P: ParameterSet> {
 }
 
 impl<'k, P: ParameterSet> LimitedSigningKey<'k, P> {
-    /// The key, which has made `signatures` signatures before.
+    /// The key, which has already made `signatures` signatures.
     pub fn new(key: &'k SigningKey<P>, signatures: u64) -> Self {
         Self { key, signatures }
     }
 
-    /// How many signatures the key has made, those among them that failed.
+    /// How many signatures the key has made, including failed attempts.
     pub fn signatures(&self) -> u64 {
         self.signatures
     }
 
-    /// How many more it may make.
+    /// How many more signatures the key may make.
     pub fn remaining(&self) -> u64 {
         P::MAX_SIGNATURES.saturating_sub(self.signatures)
     }
@@ -78,11 +78,11 @@ impl<'k, P: ParameterSet> LimitedSigningKey<'k, P> {
         })
     }
 
-    /// [`SigningKey::sign_into`], counted, whether it fails or not.
+    /// [`SigningKey::sign_into`], counted even if it fails.
     ///
     /// # Errors
     ///
-    /// [`Error::SignatureLimit`] if none [remains](Self::remaining), and `signature` is left as it is;
+    /// [`Error::SignatureLimit`] if none [remains](Self::remaining), then `signature` is unchanged;
     /// those of [`SigningKey::sign_into`].
     pub fn sign_into(
         &mut self,
@@ -101,7 +101,7 @@ impl<'k, P: ParameterSet> LimitedSigningKey<'k, P> {
     }
 }
 
-/// Shows the public part, and the count.
+/// Shows the public part and the count.
 impl<P: ParameterSet> fmt::Debug for LimitedSigningKey<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimitedSigningKey")

@@ -1,22 +1,21 @@
-//! Merkle trees, of XMSS and of FORS: roots, and the paths to them.
+//! Merkle trees of XMSS and FORS: roots, and the paths to them.
 
 use super::address::Address;
 use super::hash::Hash;
 use super::parallel::join;
 use super::params::MAX_N;
 
-/// The leaves of a tree, and what stands above them.
+/// The leaves of a tree, and the addresses of the nodes above them.
 pub(super) trait Leaves: Sync {
     type Hash: Hash;
 
-    /// The height of the subtrees that are computed in one piece: at most
-    /// [`MAX_BLOCK_HEIGHT`], and as much as all trees have.
+    /// The height of the subtrees that are computed in one piece: at most [`MAX_BLOCK_HEIGHT`].
     const BLOCK_HEIGHT: usize;
 
     fn hash(&self) -> &Self::Hash;
 
-    /// Computes the leaves from `first` on, of n bytes each. If the first of `revealed` is
-    /// among them, what a signature reveals of that leaf goes to the second.
+    /// Computes the leaves from `first` on, of n bytes each. If the leaf with the index in
+    /// `revealed` is among them, writes what a signature reveals of it to the slice there.
     fn compute(&self, first: u32, leaves: &mut [u8], revealed: Option<(u32, &mut [u8])>);
 
     /// The address of a node above the leaves.
@@ -26,10 +25,10 @@ pub(super) trait Leaves: Sync {
 /// The largest [`Leaves::BLOCK_HEIGHT`].
 pub(super) const MAX_BLOCK_HEIGHT: usize = 6;
 
-/// A leaf that a signature opens, and where it is written to.
+/// A leaf that a signature opens, and the places of its parts of the signature.
 pub(super) struct Opening<'a> {
     pub(super) leaf: u32,
-    /// What is revealed of the leaf.
+    /// What the signature reveals of the leaf.
     pub(super) revealed: &'a mut [u8],
     /// The authentication path: the sibling of every node on the way to the root, from the
     /// leaf on.
@@ -39,8 +38,8 @@ pub(super) struct Opening<'a> {
 /// The node at `height` with `index` (xmss_node, FIPS 205, algorithm 9; fors_node, algorithm
 /// 15).
 ///
-/// A tree is halved until a subtree can be computed in one piece, so that memory grows with
-/// the height and not with the number of leaves.
+/// A tree is halved until a subtree can be computed in one piece, so that memory use grows with the
+/// height and not with the number of leaves.
 pub(super) fn root<L: Leaves>(
     leaves: &L,
     height: usize,
@@ -55,7 +54,7 @@ pub(super) fn root<L: Leaves>(
     let mut children = [0; 2 * MAX_N];
     let children = &mut children[..2 * n];
     let (left, right) = children.split_at_mut(n);
-    // The half with the leaf that is opened has the path up to its root, which ends with the
+    // The half with the opened leaf gets the path up to its own root; the path then ends with the
     // root of the other half.
     let mut sibling = None;
     let (mut in_left, mut in_right) = (None, None);
@@ -83,10 +82,10 @@ pub(super) fn root<L: Leaves>(
     root.copy_from_slice(&children[..n]);
 }
 
-/// [`root`] of a subtree by its levels.
+/// [`root`] of a subtree, level by level.
 ///
-/// Not inlined, or each level of the recursion above would have room for what the
-/// leaves are computed with.
+/// Not inlined, since each level of the recursion above would then reserve stack for the
+/// computation of leaves.
 #[inline(never)]
 fn block_root<L: Leaves>(
     leaves: &L,
@@ -113,7 +112,7 @@ fn block_root<L: Leaves>(
         if let Some((leaf, path)) = &mut path
             && let Some(sibling) = path.next()
         {
-            // of that node below height z that is on the way from the leaf
+            // the sibling of the node at height z − 1 on the path from the leaf
             let i = ((*leaf - first) >> (z - 1) ^ 1) as usize;
             sibling.copy_from_slice(&nodes[i * n..][..n]);
         }
@@ -126,8 +125,7 @@ fn block_root<L: Leaves>(
     root.copy_from_slice(&nodes[..n]);
 }
 
-/// The root above a leaf, by its authentication path (the end of algorithm 11). The leaf is the
-/// one with `index`.
+/// The root above the leaf with `index`, by its authentication path (the end of algorithm 11).
 pub(super) fn root_by_path<H: Hash>(
     hash: &H,
     index: u32,
@@ -147,8 +145,8 @@ pub(super) fn root_by_path<H: Hash>(
     root.copy_from_slice(&nodes[..n]);
 }
 
-/// Makes a pair of children of its first half, the node with `index`, and its sibling: even
-/// indices are on the left.
+/// Makes a pair of children from the node with `index`, which is the first half of `pair`, and its
+/// sibling: even indices are on the left.
 pub(super) fn place_beside(pair: &mut [u8], sibling: &[u8], index: u32) {
     let n = sibling.len();
     if index & 1 == 1 {

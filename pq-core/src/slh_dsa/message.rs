@@ -3,16 +3,16 @@ use crate::arch::Choice;
 use crate::context::Context;
 use crate::prehash::{Digest, PreHash};
 
-/// What is signed, and in which of the standard's two ways (FIPS 205, section 10).
+/// A signed message or digest, for one of the standard's two algorithms (FIPS 205, section 10).
 ///
-/// A signature made in one way does not verify in the other, nor with another hash function.
+/// A signature made by one does not verify by the other, nor with another hash function.
 #[derive(Clone, Copy, Debug)]
 pub enum Message<'a> {
-    /// A message, by SLH-DSA itself: the one to choose without a reason for the other.
+    /// A message, signed by SLH-DSA itself; choose it unless you have a reason for HashSLH-DSA.
     Pure(&'a [u8]),
-    /// A message that is hashed first, by HashSLH-DSA.
+    /// A message that HashSLH-DSA hashes first.
     Hashed(PreHash, &'a [u8]),
-    /// The digest of a message that was hashed elsewhere, by HashSLH-DSA.
+    /// The digest of a message that was hashed elsewhere, for HashSLH-DSA.
     Digest(PreHash, &'a [u8]),
 }
 

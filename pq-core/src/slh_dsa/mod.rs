@@ -1,8 +1,8 @@
 //! SLH-DSA, the stateless hash-based digital signature standard of FIPS 205.
 //!
-//! Nothing but hash functions is behind it: it is the conservative choice, for keys that must
-//! hold for decades and sign little, such as those of roots. Signatures are large and slow to
-//! make, quick to verify.
+//! It relies on hash functions alone: it is the conservative choice for keys that must be secure
+//! for decades and sign little, such as those of root certificates. Signatures are large and slow
+//! to make, but quick to verify.
 //!
 //! ```
 //! use pq_core::slh_dsa::{Signature, SigningKey, SlhDsaShake128f, VerifyingKey};
@@ -31,9 +31,8 @@
 //! | [`SlhDsaShake256s`] | [`SlhDsaSha2_256s`] | 32 | 64 bytes | 128 bytes | 29792 bytes |
 //! | [`SlhDsaShake256f`] | [`SlhDsaSha2_256f`] | 32 | 64 bytes | 128 bytes | 49856 bytes |
 //!
-//! The sets with an s have small signatures, those with an f are fast to sign with: ten to
-//! twenty times faster. In milliseconds, on one core of an AMD Zen 5 with AVX-512, and after the
-//! stroke with AVX2:
+//! The sets with an s have small signatures; those with an f sign ten to twenty times faster. Times
+//! in milliseconds on one core of an AMD Zen 5, with AVX-512 / with AVX2:
 //!
 //! | | SHAKE256: key | sign | verify | SHA-2: key | sign | verify |
 //! |---|---|---|---|---|---|---|
@@ -44,12 +43,12 @@
 //! | 256s | 6.6 / 25 | 96 / 307 | 0.17 / 0.45 | 2.6 / 7.5 | 46 / 158 | 0.10 / 0.21 |
 //! | 256f | 0.41 / 1.5 | 9.0 / 32 | 0.32 / 0.87 | 0.16 / 0.45 | 3.9 / 12 | 0.17 / 0.34 |
 //!
-//! With the feature `slh-dsa-sp800-230-draft` there are six sets more, for what is signed seldom and
-//! verified often, such as software: those of the draft of SP 800-230. **They are of a draft**, the
-//! initial public one of 2026-04-13: the final sets may be others under the same names, and nothing has an
-//! object identifier yet. **Whoever has a key must count its signatures**, for example by
-//! `LimitedSigningKey`: beyond 2²⁴ ([`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES)) each one makes
-//! forgeries easier.
+//! With the feature `slh-dsa-sp800-230-draft` there are six more sets, those of the draft of SP
+//! 800-230, for content that is signed seldom and verified often, such as software. **They are from
+//! a draft**, the initial public draft of 2026-04-13: the final sets may differ under the same
+//! names, and no object identifiers are assigned yet. **The owner of a key must count its
+//! signatures**, for example with `LimitedSigningKey`: beyond 2²⁴
+//! ([`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES)), each one makes forgeries easier.
 //!
 //! | SHAKE256 | SHA-2 | n | verifying key | signing key | signature |
 //! |---|---|---|---|---|---|
@@ -57,18 +56,19 @@
 //! | `SlhDsaShake192_24` | `SlhDsaSha2_192_24` | 24 | 48 bytes | 96 bytes | 7752 bytes |
 //! | `SlhDsaShake256_24` | `SlhDsaSha2_256_24` | 32 | 64 bytes | 128 bytes | 14944 bytes |
 //!
-//! A key of these is one tree of two or four million key pairs, and each signature computes all of it
-//! again, for little memory: it takes 500 to 700 times as long as with the set with an s of the same n, and making a
-//! key 2,700 to 4,100 times. On the core of the table above with AVX-512 that is about half a minute for a key
-//! with SHAKE256 and ten seconds with SHA-2, and for a signature one minute and half of one at most. Verification is
-//! as quick as with the others. The feature `rayon` divides the work among all cores.
+//! A key of these sets is one tree of two or four million key pairs, and each signature computes
+//! the whole tree again, to save memory: it takes 500 to 700 times as long as with the s set of the
+//! same n, and making a key 2,700 to 4,100 times as long. On the core of the table above with
+//! AVX-512, a key takes about half a minute with SHAKE256 and ten seconds with SHA-2; a signature
+//! takes at most one minute with SHAKE256 and half a minute with SHA-2. Verification is as quick as
+//! with the other sets. The feature `rayon` divides the work among all cores.
 //!
-//! A context keeps apart signatures made for different purposes with one key. Most
-//! protocols, X.509 and TLS among them, use the empty one.
+//! A context separates signatures that one key makes for different purposes. Most protocols, X.509
+//! and TLS among them, use the empty context.
 //!
-//! Signing reads a message twice, so it has to be in memory as a whole. HashSLH-DSA signs a digest
-//! instead ([`SigningKey::hash_sign`], [`Message::Digest`]), of a message that comes in pieces if
-//! need be ([`PreHash::hasher`]).
+//! Signing reads a message twice, so the whole message has to be in memory. HashSLH-DSA signs a
+//! digest instead ([`SigningKey::hash_sign`], [`Message::Digest`]), and can hash a message that
+//! comes in pieces ([`PreHash::hasher`]).
 
 mod address;
 mod algorithms;

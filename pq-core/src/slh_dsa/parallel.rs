@@ -5,22 +5,23 @@ use core::sync::atomic::{AtomicU32, Ordering};
 #[cfg(feature = "rayon")]
 use crate::arch::DataIndependentTiming;
 
-/// Starts the threads that [`join`] uses, if nobody did. A thread begins with the timing of the one
-/// that starts it, so this comes before an operation asks for data-independent timing: what else
-/// these threads do is not ours.
+/// Starts the threads that [`join`] uses, if they are not running yet.
+///
+/// A thread begins with the timing mode of the thread that starts it. So call this before an
+/// operation requests data-independent timing: these threads also do work that is not ours.
 #[inline]
 pub(super) fn start_threads() {
     #[cfg(feature = "rayon")]
     rayon::current_num_threads();
 }
 
-/// Runs both, side by side if there is another core that is idle.
+/// Runs both, side by side if another core is idle.
 #[cfg(feature = "rayon")]
 pub(super) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    // each thread has its own
+    // each thread has its own timing mode
     rayon::join(
         || {
             let _timing = DataIndependentTiming::begin();
@@ -42,26 +43,24 @@ pub(super) fn join<A: Send, B: Send>(
     (a(), b())
 }
 
-/// How far a key generation or a signature is.
+/// The progress of a key generation or a signature.
 ///
-/// It is counted in calls of hash functions, the short ones left out.
+/// It counts calls of hash functions, without the short ones.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What is done.
+    /// How many calls are done.
     pub done: u32,
-    /// All that is to be done.
+    /// How many calls there are in total.
     pub total: u32,
 }
 
-/// Who wants to know the [`Progress`]: called again and again, the last time with all
-/// done.
+/// A function that is called with the [`Progress`] again and again, the last time with all done.
 ///
-/// With the feature `rayon` it is called from several threads at once, and what they say
-/// may come out of order.
+/// With the feature `rayon` several threads call it at once, and the values may come out of order.
 pub type ProgressHook<'a> = &'a (dyn Fn(Progress) + Sync);
 
-/// Counts what is done.
+/// Counts the calls that are done.
 pub(super) struct Meter<'a> {
     hook: ProgressHook<'a>,
     done: AtomicU32,
@@ -91,7 +90,7 @@ impl<'a> Meter<'a> {
         self.done.fetch_add(count, Ordering::Relaxed) + count
     }
 
-    /// There is no other thread, and not all CPUs can add in one go.
+    /// Without `fetch_add`: there is no other thread, and not all CPUs have an atomic addition.
     #[cfg(not(feature = "rayon"))]
     fn add(&self, count: u32) -> u32 {
         let done = self.done.load(Ordering::Relaxed) + count;
@@ -118,7 +117,8 @@ mod tests {
     use crate::arch::{is_data_independent, with_and_without};
     use crate::slh_dsa::{Message, ParameterSet, SigningKey, SlhDsaShake128f};
 
-    /// On each thread that takes part, which is where progress is told, and no longer.
+    /// On each thread that takes part (each calls the progress hook), and only during the
+    /// operation.
     #[test]
     fn timing_is_data_independent() {
         with_and_without(|inside| {
@@ -132,7 +132,7 @@ mod tests {
         no_thread_keeps_the_timing();
     }
 
-    /// Also if who wants to know the progress panics.
+    /// The timing mode is restored even if the progress hook panics.
     #[test]
     #[cfg(panic = "unwind")]
     fn timing_is_restored_while_unwinding() {
@@ -147,8 +147,8 @@ mod tests {
         no_thread_keeps_the_timing();
     }
 
-    /// A thread of rayon's that waits within another test's operation has the timing, and looks
-    /// from there. So each has a while to be seen without it.
+    /// A thread of rayon that waits within another test's operation has the timing mode on, and may
+    /// run this check meanwhile. So each thread has some time to be seen without it.
     #[cfg(feature = "rayon")]
     fn no_thread_keeps_the_timing() {
         let start = Instant::now();
@@ -160,18 +160,19 @@ mod tests {
         }
     }
 
-    /// Whatever starts rayon's threads, they do not keep the timing. Only the first operation of a
-    /// process starts them, so each test means something in a process of its own: `.ci/run` starts one
-    /// for each. (The tests can't do it themselves, as an emulator may run them.)
+    /// Threads of rayon do not keep the timing mode, whichever operation starts them. Only the
+    /// first operation of a process starts them, so each test is meaningful only in a process of
+    /// its own: `.ci/run` starts one for each. (The tests can't do this themselves, as an emulator
+    /// may run them.)
     #[cfg(feature = "rayon")]
     mod first_in_a_process {
         use super::{SlhDsaShake128f, no_thread_keeps_the_timing};
         use crate::arch::Portable;
         use crate::slh_dsa::{SigningKey, SlhDsaShake128s, internal};
 
-        /// With a tree so large that its halves are computed side by side.
+        /// Its tree is so large that its halves are computed side by side.
         type Key = SigningKey<SlhDsaShake128s>;
-        /// Signs in less time, and side by side, too.
+        /// Signs in less time, and also side by side.
         type Signing = SigningKey<SlhDsaShake128f>;
 
         fn check<T>(operation: impl FnOnce() -> T) {

@@ -8,13 +8,14 @@ use crate::sealed::Sealed;
 
 /// A parameter set of FIPS 205, section 11, or of SP 800-230.
 ///
-/// Sealed: the standard has twelve, and the draft of SP 800-230 six.
+/// Sealed: only the twelve sets of the standard and the six of the draft of SP 800-230 implement
+/// it.
 pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + 'static {
     /// The standard's name, such as `SLH-DSA-SHAKE-128f`.
     const NAME: &'static str;
-    /// The functions that everything is made of.
+    /// The hash functions of the set.
     const HASH: HashFamily;
-    /// What the trees look like.
+    /// The sizes of the trees and chains.
     const SHAPE: Shape;
     /// Length of a verifying key in bytes, 2n.
     const VERIFYING_KEY_LEN: usize = Self::VerifyingKeyLen::N;
@@ -23,14 +24,14 @@ pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + '
     /// Length of a signature in bytes, (1 + k(1 + a) + h + d · len) · n.
     const SIGNATURE_LEN: usize = Self::SignatureLen::N;
     /// How many signatures a key may make at most: more make forgeries easier than the security
-    /// category says.
+    /// category promises.
     ///
-    /// That is 2²⁴ for the sets of SP 800-230, of which whoever has a key must keep count. It is 2⁶⁴ for
-    /// those of FIPS 205, which nobody reaches: [`u64::MAX`] stands for it.
+    /// It is 2²⁴ for the sets of SP 800-230, where the owner of a key must count its signatures. It
+    /// is 2⁶⁴ for the sets of FIPS 205, which no key reaches: this constant then is [`u64::MAX`].
     const MAX_SIGNATURES: u64;
 
-    /// n, the length in bytes of a hash, of each part of a key and of the randomness of
-    /// hedged signing.
+    /// n, the length in bytes of a hash, of each part of a key and of the randomness of hedged
+    /// signing.
     type N: Dimension<Of<u8>: Zeroize>;
     /// 3n, the length of the seed that a key pair is made from.
     type SeedLen: Dimension<Of<u8>: Zeroize>;
@@ -42,7 +43,7 @@ pub trait ParameterSet: Instances + Sealed + Copy + Debug + Eq + Send + Sync + '
     type SignatureLen: Dimension;
 }
 
-/// The functions that a parameter set hashes with.
+/// The hash functions of a parameter set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum HashFamily {
@@ -52,19 +53,20 @@ pub enum HashFamily {
     Sha2,
 }
 
-/// The numbers of a parameter set that say what its trees and chains look like (FIPS 205, table 2).
+/// The numbers of a parameter set that define its trees and chains (FIPS 205, table 2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Shape {
     /// d, the number of layers of the hypertree.
     pub d: usize,
-    /// h′, the height of each of its trees; h = d · h′.
+    /// h′, the height of each tree of the hypertree; h = d · h′.
     pub tree_height: usize,
     /// a, the height of each tree of FORS.
     pub a: usize,
     /// k, the number of trees of FORS.
     pub k: usize,
-    /// lg w, the bits of a message that a chain of WOTS⁺ signs; 4 in FIPS 205. It divides n.
+    /// lg w, the number of bits of a message that a chain of WOTS⁺ signs; 4 in FIPS 205. It divides
+    /// n.
     pub lg_w: usize,
 }
 
@@ -75,8 +77,8 @@ impl Shape {
         md + tree + leaf
     }
 
-    /// The lengths in bytes of the parts of a message digest: the indices of FORS, that
-    /// of the tree and that of its leaf.
+    /// The lengths in bytes of the parts of a message digest: the FORS indices, the index of the
+    /// tree, and the index of its leaf.
     pub(super) const fn digest_parts(&self) -> [usize; 3] {
         [
             (self.k * self.a).div_ceil(8),
@@ -95,7 +97,7 @@ impl Shape {
         8 * n / self.lg_w
     }
 
-    /// len₂, the number of chains for the checksum: its largest value has as many digits.
+    /// len₂, the number of chains for the checksum: the number of digits of its largest value.
     pub(super) const fn checksum_chains(&self, n: usize) -> usize {
         let largest = self.message_chains(n) * self.chain_len();
         largest.ilog2() as usize / self.lg_w + 1
@@ -111,29 +113,29 @@ impl Shape {
         n * (1 + self.k * (1 + self.a) + self.d * (self.tree_height + self.chains(n)))
     }
 
-    /// Calls of PRF and F that make a key pair of WOTS⁺.
+    /// How many calls of PRF and F make a key pair of WOTS⁺.
     pub(super) const fn calls_per_key_pair(&self, n: usize) -> u32 {
         (self.chains(n) * (1 + self.chain_len())) as u32
     }
 
-    /// Calls of PRF and F that make a tree of such key pairs.
+    /// How many calls of PRF and F make a tree of such key pairs.
     pub(super) const fn calls_per_tree(&self, n: usize) -> u32 {
         self.calls_per_key_pair(n) * (1 << self.tree_height)
     }
 
-    /// Calls of hash functions that make a signature, but for those of whole messages.
+    /// How many calls of hash functions make a signature, without those that hash whole messages.
     pub(super) const fn calls_per_signature(&self, n: usize) -> u32 {
         let leaves = (self.k * (1 << self.a)) as u32;
         leaves * CALLS_PER_LEAF + self.d as u32 * self.calls_per_tree(n)
     }
 }
 
-/// Calls of PRF, F and H that make a leaf of FORS and its share of the tree.
+/// How many calls of PRF, F and H make a leaf of FORS and its share of the tree.
 pub(super) const CALLS_PER_LEAF: u32 = 3;
 
 /// The largest n.
 pub(super) const MAX_N: usize = 32;
-/// The largest len. Room for it is on the stack.
+/// The largest len, for which the stack has room.
 pub(super) const MAX_CHAINS: usize = if cfg!(any(test, feature = "slh-dsa-sp800-230-draft")) {
     133
 } else {
@@ -200,7 +202,7 @@ macro_rules! parameter_sets {
             assert!($k <= MAX_K && $a <= MAX_A && $n <= MAX_N);
             assert!($set::SHAPE.digest_len() <= MAX_DIGEST_LEN);
             assert!($n % $lg_w == 0 && $set::SHAPE.chains($n) <= MAX_CHAINS);
-            // refused by the compiler if it overflows
+            // does not compile if it overflows
             assert!($set::SHAPE.calls_per_signature($n) > 0);
         };
     };
@@ -227,13 +229,13 @@ parameter_sets! {
 parameter_sets! {
     max_signatures: 1 << 24,
     about: "
-Of the initial public draft of SP 800-230, of 2026-04-13. The final set may be another under the same
-name, which would refuse this one's signatures: keep it to tests until then.
+From the initial public draft of SP 800-230, of 2026-04-13. The final set may differ under the same name
+and refuse this one's signatures: use it only for tests until then.
 
-A key may make 2²⁴ signatures at most
-([`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES)). Whoever has the key must keep count of them:
-[`LimitedSigningKey`](super::LimitedSigningKey) does for one program. Making a key and each signature
-take seconds to minutes.",
+A key may make at most 2²⁴ signatures
+([`MAX_SIGNATURES`](ParameterSet::MAX_SIGNATURES)). The owner of the key must count them:
+[`LimitedSigningKey`](super::LimitedSigningKey) does this within one program. Making a key and each
+signature take seconds to minutes.",
     SlhDsaShake128_24, SlhDsaSha2_128_24, "128-24", "1",
         n: 16, d: 1, tree_height: 22, a: 24, k: 6, lg_w: 2;
     SlhDsaShake192_24, SlhDsaSha2_192_24, "192-24", "3",
@@ -246,7 +248,7 @@ take seconds to minutes.",
 mod tests {
     use super::*;
 
-    /// Table 2 of the standard: what the other numbers give.
+    /// Table 2 of the standard: the values that follow from the other numbers.
     #[test]
     fn lengths_as_printed() {
         fn check<A: ParameterSet, B: ParameterSet>(h: usize, m: usize, signature: usize) {

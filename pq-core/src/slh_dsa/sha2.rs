@@ -13,14 +13,14 @@ use crate::secret::wipe;
 
 /// SHA-256 and SHA-512 in their roles, with PK.seed.
 ///
-/// In all of F, H, T and PRF PK.seed fills the first block with zeros after it.
+/// In F, H, T and PRF alike, PK.seed and zeros fill the first block.
 pub(super) struct Sha2<B> {
     b: B,
     n: usize,
     seed: [u8; MAX_N],
     /// The state of SHA-256 after that block.
     small: [u32; 8],
-    /// The same of SHA-512, for n > 16.
+    /// The state of SHA-512 after that block, for n > 16.
     large: [u64; 8],
 }
 
@@ -40,8 +40,8 @@ impl<B: Backend> Sha2<B> {
         }
     }
 
-    /// H or T of each of `digests.len()` messages, which are of one length, a multiple of 8, and
-    /// follow one another.
+    /// H or T of each of `digests.len()` messages, which follow one another and have equal lengths,
+    /// a multiple of 8.
     fn tweak(
         &self,
         messages: &[u8],
@@ -137,8 +137,8 @@ impl<B: Backend> Hash for Sha2<B> {
 
 /// [`Sha2::tweak`] with the hash function that has the state `midstate` after PK.seed.
 ///
-/// Addresses come in a slice, or the compiler would make this anew for each function that says
-/// which they are.
+/// Takes addresses as a slice: with a function, the compiler would compile this again for each such
+/// function.
 fn tweak<B: Backend, W: Word>(
     b: B,
     midstate: &[W; 8],
@@ -179,16 +179,14 @@ fn tweak<B: Backend, W: Word>(
     }
 }
 
-/// The most messages hashed side by side.
+/// The largest number of messages hashed side by side.
 const MAX_LANES: usize = 16;
 
-/// How many messages of a block take as long one after another, by a CPU's instructions for
-/// SHA-256, as all lanes take together: 32 ns each against 135 ns with AVX-512, and 235 ns
-/// with AVX2.
+/// How many one-block messages the CPU's instructions for SHA-256 hash one after another in the
+/// time of all lanes together: 32 ns each against 135 ns with AVX-512, and 235 ns with AVX2.
 const FEW: usize = 4;
 
-/// The digests of messages that begin after the first block, of at most as many as there are
-/// lanes.
+/// The digests of messages that begin after the first block; at most as many messages as lanes.
 fn tweak_lanes<B: Backend, W: Word>(
     b: B,
     midstate: &[W; 8],
@@ -209,8 +207,8 @@ fn tweak_lanes<B: Backend, W: Word>(
         });
     };
 
-    // ADRSᶜ is 22 bytes long. The word in which it ends takes the first two bytes of the
-    // message, and the last word of the message has room for two of padding.
+    // ADRSᶜ is 22 bytes long. The word in which it ends also takes the first two bytes of the
+    // message, and the message's last word has room for two bytes of padding.
     let address_words = 24 / W::LEN;
     let messages = messages.chunks(message_len);
     for (lane, (address, message)) in addresses.iter().zip(messages.clone()).enumerate() {
@@ -261,7 +259,7 @@ fn tweak_lanes<B: Backend, W: Word>(
     states
 }
 
-/// The first bytes of HMAC(key, randomness ‖ message); the key is shorter than a block.
+/// The first bytes of HMAC(key, randomness ‖ message); the key must be shorter than a block.
 fn hmac<B: Backend, W: Word>(
     b: B,
     initial: [W; 8],

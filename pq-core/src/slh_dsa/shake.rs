@@ -40,7 +40,7 @@ impl<B: Backend> Shake<B> {
         self.n
     }
 
-    /// SHAKE256(PK.seed ‖ ADRS ‖ message, 8n), in general registers.
+    /// SHAKE256(PK.seed ‖ ADRS ‖ message, 8n), computed in general registers.
     fn single(&self, address: &Address, message: &[u8]) -> [u8; 32] {
         let (mut seed, mut output) = ([0; 32], [0; 32]);
         let n = self.pk_seed(&mut seed);
@@ -49,8 +49,8 @@ impl<B: Backend> Shake<B> {
         output
     }
 
-    /// SHAKE256(PK.seed ‖ ADRS ‖ message) of `count` messages, a lane each. They are of one length, a
-    /// multiple of 8, and follow one another.
+    /// SHAKE256(PK.seed ‖ ADRS ‖ message) of `count` messages, one per lane. They follow one
+    /// another and have equal lengths, a multiple of 8.
     fn absorb(
         &self,
         count: usize,
@@ -69,8 +69,8 @@ impl<B: Backend> Shake<B> {
         self.absorb_messages(messages, messages.len() / count, states);
     }
 
-    /// Takes the messages after their addresses. It is apart from them, or the compiler would make this
-    /// anew for each function that says which they are.
+    /// Absorbs the messages after their addresses. A separate function without the `address`
+    /// parameter: otherwise the compiler would compile this again for each such function.
     fn absorb_messages(&self, messages: &[u8], message_len: usize, states: &mut States<B>) {
         let (mut position, mut taken) = (self.n / 8 + 4, 0);
         loop {
@@ -83,7 +83,7 @@ impl<B: Backend> Shake<B> {
             }
             taken += now;
             position += now;
-            // A message that ends with the block is padded in the next.
+            // If a message ends with the block, its padding is in the next block.
             if position < RATE_WORDS {
                 break;
             }
@@ -115,7 +115,7 @@ const RATE_WORDS: usize = SHAKE256_RATE / 8;
 
 type States<B> = [<<B as Backend>::U64s as Vector>::Array; 25];
 
-/// The first words of a lane.
+/// Copies the first words of a lane.
 fn read<A: AsRef<[u64]>>(states: &[A], lane: usize, output: &mut [u8]) {
     for (bytes, state) in output.as_chunks_mut().0.iter_mut().zip(states) {
         *bytes = state.as_ref()[lane].to_le_bytes();

@@ -5,8 +5,8 @@ use crate::hex::public_bytes;
 
 /// A signature: any bytes of the right length.
 ///
-/// It has 7,856 to 49,856 bytes, of the sets of FIPS 205. Where that is too much for the stack, work on slices:
-/// [`SigningKey::sign_into`](super::SigningKey::sign_into) and
+/// With the sets of FIPS 205 it has 7,856 to 49,856 bytes. If this is too much for the stack, work
+/// on slices: [`SigningKey::sign_into`](super::SigningKey::sign_into) and
 /// [`VerifyingKey::verify_bytes`](super::VerifyingKey::verify_bytes).
 #[derive(Clone)]
 pub struct Signature<P: ParameterSet>(Array<P::SignatureLen, u8>);

@@ -19,26 +19,26 @@ use crate::prehash::PreHash;
 ///
 /// # Time
 ///
-/// Making a key and signing take long, from a millisecond to seconds, or with the sets of SP 800-230 to
-/// minutes, and that depends on the parameter set more than on anything else. [`from_seed_with_progress`] and
-/// [`sign_into`](Self::sign_into) say how far they are, and with the feature `rayon` they
-/// use all cores.
+/// Making a key and signing take from a millisecond to seconds, or to minutes with the sets of SP
+/// 800-230; this depends on the parameter set more than on anything else.
+/// [`from_seed_with_progress`] and [`sign_into`](Self::sign_into) report their progress, and with
+/// the feature `rayon` they use all cores.
 ///
 /// # Memory
 ///
 /// A key has 6n bytes. It wipes itself where it is dropped, but a move copies it and leaves the old
 /// bytes behind: [`from_seed_into`](Self::from_seed_into),
 /// [`from_bytes_into`](Self::from_bytes_into) and, with the feature `alloc`, `boxed_from_seed` and
-/// `boxed_from_bytes` make it where it stays. Functions that return a key by value, clones among
-/// them, can leave a copy on the stack.
+/// `boxed_from_bytes` make it in its final place. Functions that return a key by value, such as
+/// `clone`, can leave a copy on the stack.
 ///
-/// Making one and signing take up to 35 KiB of stack whatever the size of the
-/// trees, as measured on x86-64 with optimisation, and verification 12 KiB. (With the feature
-/// `slh-dsa-sp800-230-draft` they take up to 55 KiB, and with its sets, whose trees are higher, 72 KiB.) With
-/// the feature `rayon` each thread takes that, and more if, while it waits, it takes on other work of the same
-/// pool, such as another signature: sign many at a time in a pool of their own. A [`Signature`]
-/// comes on top of it, and again wherever it is moved: [`sign_into`](Self::sign_into) writes to
-/// where it stays.
+/// Making a key and signing take up to 35 KiB of stack for any size of the trees, as measured on
+/// x86-64 with optimisation, and verification 12 KiB. (With the feature `slh-dsa-sp800-230-draft`
+/// making a key and signing take up to 55 KiB, and 72 KiB with its sets, whose trees are higher.)
+/// With the feature `rayon` each thread takes this much; it takes more if, while it waits, it
+/// starts other work of the same thread pool, such as another signature: so make many signatures at
+/// once in a pool of their own. A [`Signature`] comes in addition, once for each place it is moved
+/// to: [`sign_into`](Self::sign_into) writes directly to its final place.
 ///
 /// [`from_seed_with_progress`]: Self::from_seed_with_progress
 pub struct SigningKey<P: ParameterSet> {
@@ -58,7 +58,7 @@ impl<P: ParameterSet> SigningKey<P> {
         Self::from_seed_with_progress(seed, &|_| ())
     }
 
-    /// [`from_seed`](Self::from_seed) that says how far it is.
+    /// [`from_seed`](Self::from_seed) that reports its progress.
     pub fn from_seed_with_progress(
         seed: &Array<P::SeedLen, u8>,
         progress: ProgressHook<'_>,
@@ -66,7 +66,8 @@ impl<P: ParameterSet> SigningKey<P> {
         Self::from_seed_with(choose(), seed.as_ref(), progress)
     }
 
-    /// [`from_seed`](Self::from_seed) to where the key stays; what was in `place` before is dropped.
+    /// [`from_seed`](Self::from_seed) that makes the key in its final place; drops the previous
+    /// content of `place`.
     ///
     /// ```
     /// use pq_core::slh_dsa::{SigningKey, SlhDsaShake128f};
@@ -83,7 +84,7 @@ impl<P: ParameterSet> SigningKey<P> {
         Self::from_seed_with_progress_into(seed, &|_| (), place)
     }
 
-    /// [`from_seed_into`](Self::from_seed_into) that says how far it is.
+    /// [`from_seed_into`](Self::from_seed_into) that reports its progress.
     pub fn from_seed_with_progress_into<'p>(
         seed: &Array<P::SeedLen, u8>,
         progress: ProgressHook<'_>,
@@ -94,7 +95,7 @@ impl<P: ParameterSet> SigningKey<P> {
         })
     }
 
-    /// [`from_seed`](Self::from_seed) into a box, which is there before the key.
+    /// [`from_seed`](Self::from_seed) into a box, which is allocated before the key is made.
     #[cfg(feature = "alloc")]
     pub fn boxed_from_seed(seed: &Array<P::SeedLen, u8>) -> Box<Self> {
         place::boxed(Self::zero, |key| {
@@ -102,12 +103,12 @@ impl<P: ParameterSet> SigningKey<P> {
         })
     }
 
-    /// [`from_seed`](Self::from_seed), on a backend and of 3n bytes.
+    /// [`from_seed`](Self::from_seed), on a backend and from a slice of 3n bytes.
     pub(super) fn from_seed_with(backend: Choice, seed: &[u8], progress: ProgressHook<'_>) -> Self {
         in_place(Self::zero, |key| key.generate(backend, seed, progress))
     }
 
-    /// slh_keygen_internal (algorithm 18) of 3n bytes, to a key of zeros.
+    /// slh_keygen_internal (algorithm 18) of 3n bytes, into a key of zeros.
     fn generate(&mut self, backend: Choice, seed: &[u8], progress: ProgressHook<'_>) {
         start_threads();
         let n = P::N::N;
@@ -119,9 +120,9 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// Reads a key of [`P::SIGNING_KEY_LEN`](ParameterSet::SIGNING_KEY_LEN) bytes.
     ///
-    /// Whether its parts belong together is not checked, since that takes as long as making a
-    /// key: [`check`](Self::check) does it. No operation gives away more for a key of which
-    /// they don't, and signing with one fails.
+    /// It does not check that the parts belong together, since this takes as long as making a key;
+    /// [`check`](Self::check) does it. With parts that don't belong together, no operation reveals
+    /// more than usual, and signing fails.
     ///
     /// Returns the key by value, which can leave a copy of it on the stack.
     ///
@@ -132,8 +133,8 @@ impl<P: ParameterSet> SigningKey<P> {
         try_in_place(Self::zero, |key| key.decode(bytes))
     }
 
-    /// [`from_bytes`](Self::from_bytes) to where the key stays; what was in `place` before is
-    /// dropped.
+    /// [`from_bytes`](Self::from_bytes) that makes the key in its final place; drops the previous
+    /// content of `place`.
     ///
     /// # Errors
     ///
@@ -145,7 +146,7 @@ impl<P: ParameterSet> SigningKey<P> {
         place::try_insert(place, Self::zero, |key| key.decode(bytes))
     }
 
-    /// [`from_bytes`](Self::from_bytes) into a box, which is there before the key.
+    /// [`from_bytes`](Self::from_bytes) into a box, which is allocated before the key is copied.
     ///
     /// # Errors
     ///
@@ -155,7 +156,7 @@ impl<P: ParameterSet> SigningKey<P> {
         place::try_boxed(Self::zero, |key| key.decode(bytes))
     }
 
-    /// [`from_bytes`](Self::from_bytes), to a key of zeros.
+    /// [`from_bytes`](Self::from_bytes), into a key of zeros.
     fn decode(&mut self, bytes: &[u8]) -> Result<(), Error> {
         Error::check_length(P::SIGNING_KEY_LEN, bytes)?;
         let (seed, root) = bytes.split_at(3 * P::N::N);
@@ -171,7 +172,7 @@ impl<P: ParameterSet> SigningKey<P> {
         self.verifying_key = VerifyingKey::from_parts(&seed[2 * P::N::N..], root);
     }
 
-    /// A key of zeros, whose parts are written where they stay.
+    /// A key of zeros, whose parts are then written in their final place.
     fn zero() -> Self {
         Self {
             bytes: P::SigningKeyLen::from_fn(|_| 0),
@@ -179,8 +180,7 @@ impl<P: ParameterSet> SigningKey<P> {
         }
     }
 
-    /// Checks that the public key in it is the one that belongs to its secret part, by
-    /// computing that anew.
+    /// Checks that the public key belongs to the secret part, by computing it again.
     ///
     /// # Errors
     ///
@@ -212,9 +212,9 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// Signs `message` with `context`, hedged (slh_sign, FIPS 205, algorithm 22).
     ///
-    /// `randomness` is the addrnd of the standard: n fresh bytes from a cryptographic random
-    /// number generator. They protect against side channels and faults; a signature stays
-    /// secure if they turn out to be predictable.
+    /// `randomness` is the standard's addrnd: n fresh bytes from a cryptographic random number
+    /// generator. They protect against side channels and faults; a signature stays secure even if
+    /// they are predictable.
     ///
     /// # Errors
     ///
@@ -232,8 +232,8 @@ impl<P: ParameterSet> SigningKey<P> {
     /// Signs `message` with `context`, always with the same result (the deterministic
     /// variant of slh_sign).
     ///
-    /// [`sign`](Self::sign) is the better choice wherever there is randomness: here
-    /// an attacker who can measure or disturb the computation can have it repeated.
+    /// Prefer [`sign`](Self::sign) if randomness is available: an attacker who can measure or
+    /// disturb the deterministic computation can have it repeated.
     ///
     /// # Errors
     ///
@@ -250,7 +250,7 @@ impl<P: ParameterSet> SigningKey<P> {
     /// algorithm 23).
     ///
     /// `randomness` is as for [`sign`](Self::sign); for the deterministic variant see
-    /// [`sign_into`](Self::sign_into). The signature does not verify as one of the message
+    /// [`sign_into`](Self::sign_into). The signature does not verify as a signature of the message
     /// itself.
     ///
     /// # Errors
@@ -266,12 +266,12 @@ impl<P: ParameterSet> SigningKey<P> {
         self.signature(Message::Hashed(hash, message), context, Some(randomness))
     }
 
-    /// Signs a digest that was computed elsewhere: [`hash_sign`](Self::hash_sign) from
-    /// there on.
+    /// Signs a digest that was computed elsewhere, as [`hash_sign`](Self::hash_sign) does after
+    /// hashing.
     ///
     /// # Errors
     ///
-    /// Those of [`sign`](Self::sign); [`Error::WrongLength`] if `digest` has not the
+    /// Those of [`sign`](Self::sign); [`Error::WrongLength`] if `digest` does not have the
     /// [length](PreHash::digest_len) of digests of `hash`.
     pub fn sign_digest(
         &self,
@@ -283,7 +283,7 @@ impl<P: ParameterSet> SigningKey<P> {
         self.signature(Message::Digest(hash, digest), context, Some(randomness))
     }
 
-    /// Signs into `signature`, and says how far it is: what all others come down to.
+    /// Signs into `signature`, and reports its progress; all other signing functions call this one.
     ///
     /// `randomness` is as for [`sign`](Self::sign); without it the signature is
     /// deterministic.
@@ -309,12 +309,11 @@ impl<P: ParameterSet> SigningKey<P> {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongLength`] if `signature` has not
-    /// [`P::SIGNATURE_LEN`](ParameterSet::SIGNATURE_LEN) bytes, or a
-    /// [digest](Message::Digest) has not the [length](PreHash::digest_len) of its hash
-    /// function's; [`Error::ContextTooLong`] if `context` has more than 255 bytes;
-    /// [`Error::InconsistentKey`], with zeros in `signature`, if the key's public part is not
-    /// the one that belongs to its secret part, so that nobody would accept the signature.
+    /// [`Error::WrongLength`] if `signature` does not have
+    /// [`P::SIGNATURE_LEN`](ParameterSet::SIGNATURE_LEN) bytes, or a [digest](Message::Digest) does
+    /// not have the [length](PreHash::digest_len) of its hash function; [`Error::ContextTooLong`]
+    /// if `context` has more than 255 bytes; [`Error::InconsistentKey`], with zeros in `signature`,
+    /// if the key's public part does not belong to its secret part: the signature would be invalid.
     pub fn sign_into(
         &self,
         message: Message<'_>,
@@ -353,8 +352,8 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 }
 
-/// [`clone_from`](Clone::clone_from) writes over a key where it is; [`clone`](Clone::clone)
-/// returns one by value, which can leave a copy of it on the stack.
+/// [`clone_from`](Clone::clone_from) writes over a key in its place; [`clone`](Clone::clone)
+/// returns a key by value, which can leave a copy of it on the stack.
 impl<P: ParameterSet> Clone for SigningKey<P> {
     fn clone(&self) -> Self {
         in_place(Self::zero, |key| key.clone_from(self))

@@ -1,5 +1,7 @@
-//! FIPS 205 as it is printed, on bytes and one hash at a time, by other people's hash functions: what
-//! tests hold the rest to. Nothing here knows the numbers of a parameter set.
+//! FIPS 205 as printed, on bytes and one hash at a time, with hash functions of other
+//! implementations.
+//!
+//! Tests compare the other modules with it. It does not use the numbers of any parameter set.
 
 extern crate alloc;
 
@@ -136,7 +138,7 @@ fn digest<D: sha2::Digest>(parts: &[&[u8]]) -> Vec<u8> {
     hash.finalize().to_vec()
 }
 
-/// Tells SHA-256, of category 1 and of F and PRF, from SHA-512.
+/// Chooses SHA-256, used in category 1 and for F and PRF, or SHA-512.
 fn sha2(small: bool, parts: &[&[u8]]) -> Vec<u8> {
     if small {
         digest::<sha2::Sha256>(parts)
@@ -462,7 +464,7 @@ impl Textbook<'_> {
     }
 }
 
-/// What a message digest says (algorithm 19, steps 6 to 10).
+/// The parts of a message digest (algorithm 19, steps 6 to 10).
 struct Selection {
     md: Vec<u8>,
     tree: u64,
@@ -524,7 +526,7 @@ impl Textbook<'_> {
         [r, fors, hypertree].concat()
     }
 
-    /// Algorithm 20, up to the comparison: the root that a signature belongs to.
+    /// Algorithm 20, up to the comparison: the root that a signature leads to.
     pub(super) fn root_by_signature(&self, m: &[u8], sig: &[u8], pk_root: &[u8]) -> Vec<u8> {
         let (r, rest) = sig.split_at(self.n);
         let (fors, hypertree) = rest.split_at(self.shape.k * (1 + self.shape.a) * self.n);

@@ -30,8 +30,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         self.bytes.as_ref()
     }
 
-    /// Verifies that `signature` is one of `message` with `context` (slh_verify, FIPS 205,
-    /// algorithm 24).
+    /// Verifies `signature` of `message` with `context` (slh_verify, FIPS 205, algorithm 24).
     ///
     /// # Errors
     ///
@@ -65,14 +64,14 @@ impl<P: ParameterSet> VerifyingKey<P> {
         self.verify_bytes(message, context, signature.as_bytes())
     }
 
-    /// Verifies a signature of a digest that was computed elsewhere:
-    /// [`hash_verify`](Self::hash_verify) from there on.
+    /// Verifies a signature of a digest that was computed elsewhere, as
+    /// [`hash_verify`](Self::hash_verify) does after hashing.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSignature`]; [`Error::ContextTooLong`] if `context` has more than
-    /// 255 bytes; [`Error::WrongLength`] if `digest` has not the
-    /// [length](PreHash::digest_len) of digests of `hash`.
+    /// [`Error::InvalidSignature`]; [`Error::ContextTooLong`] if `context` has more than 255 bytes;
+    /// [`Error::WrongLength`] if `digest` does not have the [length](PreHash::digest_len) of
+    /// digests of `hash`.
     pub fn verify_digest(
         &self,
         hash: PreHash,
@@ -84,15 +83,14 @@ impl<P: ParameterSet> VerifyingKey<P> {
         self.verify_bytes(message, context, signature.as_bytes())
     }
 
-    /// Verifies a signature where it lies: what all others come down to.
+    /// Verifies a signature in a slice; all other verifying functions call this one.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongLength`] if `signature` has not
-    /// [`P::SIGNATURE_LEN`](ParameterSet::SIGNATURE_LEN) bytes, or a
-    /// [digest](Message::Digest) has not the [length](PreHash::digest_len) of its hash
-    /// function's; [`Error::InvalidSignature`]; [`Error::ContextTooLong`] if `context` has
-    /// more than 255 bytes.
+    /// [`Error::WrongLength`] if `signature` does not have
+    /// [`P::SIGNATURE_LEN`](ParameterSet::SIGNATURE_LEN) bytes, or a [digest](Message::Digest) does
+    /// not have the [length](PreHash::digest_len) of its hash function;
+    /// [`Error::InvalidSignature`]; [`Error::ContextTooLong`] if `context` has more than 255 bytes.
     pub fn verify_bytes(
         &self,
         message: Message<'_>,

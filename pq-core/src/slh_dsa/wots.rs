@@ -1,4 +1,4 @@
-//! WOTS⁺ (FIPS 205, section 5): chains, a lane each.
+//! WOTS⁺ (FIPS 205, section 5): chains, one per lane.
 
 use super::address::{Address, Tree};
 use super::hash::{Hash, Lanes};
@@ -6,15 +6,15 @@ use super::merkle::Leaves;
 use super::parallel::Meter;
 use super::params::{MAX_CHAINS, MAX_N, Shape};
 
-/// For each chain, how many steps into it a signature of some message is: the message in
-/// base w, and its checksum.
+/// For each chain, the number of steps to its value in a signature: the message in base w, and its
+/// checksum.
 ///
-/// What WOTS⁺ signs here, a root or a FORS key, is public.
+/// The message that WOTS⁺ signs here, a root or a FORS key, is public.
 #[derive(Clone, Copy)]
 pub(super) struct Digits([u8; MAX_CHAINS]);
 
 impl Digits {
-    /// Of a message of n bytes (algorithm 7, steps 2 to 7).
+    /// From a message of n bytes (algorithm 7, steps 2 to 7).
     pub(super) fn of(shape: &Shape, message: &[u8]) -> Self {
         let (n, lg_w, longest) = (message.len(), shape.lg_w, shape.chain_len() as u8);
         let mut digits = [0; MAX_CHAINS];
@@ -50,25 +50,25 @@ pub(super) struct KeyPairs<'a, H> {
     pub(super) sk_seed: &'a [u8],
     pub(super) shape: &'a Shape,
     pub(super) tree: Tree,
-    /// What the key pair signs that is opened.
+    /// The digits of the message that the opened key pair signs.
     pub(super) digits: Digits,
     pub(super) meter: &'a Meter<'a>,
 }
 
-/// How many key pairs are made at a time, which no tree has fewer of.
+/// How many key pairs are made at a time; every tree has at least this many.
 const GROUP: usize = 8;
 
 impl<H: Hash> Leaves for KeyPairs<'_, H> {
     type Hash = H;
 
-    // f sets have trees of 8 and 16 leaves.
+    // The f sets have trees of 8 and 16 leaves.
     const BLOCK_HEIGHT: usize = 4;
 
     fn hash(&self) -> &H {
         self.hash
     }
 
-    /// wots_pkGen (algorithm 6), and wots_sign (algorithm 7) on the way.
+    /// wots_pkGen (algorithm 6), with wots_sign (algorithm 7) on the way.
     fn compute(&self, first: u32, leaves: &mut [u8], mut revealed: Option<(u32, &mut [u8])>) {
         let n = self.hash.n();
         let mut ends = [0; GROUP * MAX_CHAINS * MAX_N];
@@ -93,13 +93,14 @@ impl<H: Hash> Leaves for KeyPairs<'_, H> {
 }
 
 impl<H: Hash> KeyPairs<'_, H> {
-    /// The ends of all chains of [`GROUP`] key pairs; `revealed` is that which signs.
+    /// The ends of all chains of [`GROUP`] key pairs; `revealed` is the index of the key pair that
+    /// signs and its signature.
     fn ends(&self, first: u32, ends: &mut [u8], mut revealed: Option<(usize, &mut [u8])>) {
         let n = self.hash.n();
         let (chains, chain_len) = (self.shape.chains(n), self.shape.chain_len());
         let mut lanes = self.hash.lanes();
         for start in (0..GROUP * chains).step_by(H::LANES) {
-            // Lane by lane the key pair and the chain.
+            // The key pair and the chain on each lane.
             let at = |lane: usize| ((start + lane) % GROUP, (start + lane) / GROUP);
             let count = H::LANES.min(GROUP * chains - start);
             for lane in 0..count {
@@ -140,8 +141,7 @@ impl<H: Hash> KeyPairs<'_, H> {
     }
 }
 
-/// The compressed public key that a signature of `message` belongs to (wots_pkFromSig,
-/// algorithm 8).
+/// The compressed public key that a signature of `message` leads to (wots_pkFromSig, algorithm 8).
 pub(super) fn public_key<H: Hash>(
     hash: &H,
     shape: &Shape,
@@ -156,13 +156,13 @@ pub(super) fn public_key<H: Hash>(
     let digits = Digits::of(shape, message);
     let mut ends = [0; MAX_CHAINS * MAX_N];
     let ends = &mut ends[..chains * n];
-    // The longest first, so that the lanes are done at about the same time.
+    // The longest chains first, so that all lanes end at about the same time.
     let mut order: [u8; MAX_CHAINS] = core::array::from_fn(|chain| chain as u8);
     let order = &mut order[..chains];
     order.sort_unstable_by_key(|chain| digits.0[usize::from(*chain)]);
     let mut waiting = order.iter().map(|chain| usize::from(*chain));
 
-    /// A chain on a lane, and what is left of it.
+    /// A chain on a lane, and how many steps are left.
     #[derive(Clone, Copy)]
     struct Running {
         chain: usize,
@@ -174,7 +174,7 @@ pub(super) fn public_key<H: Hash>(
     let slots = &mut slots[..H::LANES];
     loop {
         for (lane, slot) in slots.iter_mut().enumerate() {
-            // The chain that has ended goes, and those that have no step to take.
+            // Removes the chain that has ended, and skips chains that have no step to take.
             while slot.is_none_or(|running: Running| running.steps == 0) {
                 if let Some(Running { chain, .. }) = *slot {
                     lanes.value(lane, &mut ends[chain * n..][..n]);
@@ -204,7 +204,7 @@ pub(super) fn public_key<H: Hash>(
     hash.compress(ends, public_key, |_| tree.wots_pk(key_pair));
 }
 
-/// The most lanes of any hash function on any backend.
+/// The largest number of lanes of any hash function on any backend.
 const MAX_LANES: usize = 16;
 
 #[cfg(test)]
@@ -233,7 +233,7 @@ mod tests {
         Digits::of(&shape, message).0[..shape.chains(message.len())].to_vec()
     }
 
-    /// The checksum of all zeros and all ones, and digits in between.
+    /// The checksums of all zeros and all ones, and digits in between.
     #[test]
     fn digits_are_those_of_the_standard() {
         // 32 chains of 15 steps: 480 = 0x1e0
@@ -251,9 +251,9 @@ mod tests {
         assert_eq!(all[48..], [0, 0, 15]);
     }
 
-    /// Chains of three and of seven steps have checksums of their own lengths, which fill no byte or
-    /// exactly one. Code that knows w = 16 alone signs a checksum of zeros with them, or digits
-    /// across the wrong bits: then whoever has a signature can make others of it.
+    /// Chains of three and of seven steps have checksums with lengths of their own, which fill no
+    /// byte or exactly one. Code that only knows w = 16 would sign a checksum of zeros with them,
+    /// or digits across the wrong bits: then anyone who has a signature could make others from it.
     #[test]
     fn checksums_of_shorter_chains() {
         // 64 chains of 3 steps: 192 = 0b11_00_00_00

@@ -51,5 +51,5 @@ fn a_run_fails_without_what_it_requires() {
     };
     assert!(passed, "{said}");
     let (passed, said) = run("portable,abacus").expect("it started before");
-    assert!(!passed && said.contains("is called \"abacus\""), "{said}");
+    assert!(!passed && said.contains("called \"abacus\""), "{said}");
 }

@@ -57,12 +57,12 @@ impl Coefficients for I32x8 {
 }
 
 sums! {
-    /// Those of the even and of the odd lanes.
+    /// The sums of the even and of the odd lanes.
     I32x8: [__m256i; 2] of Avx2, _mm256_setzero_si256()
 }
 
-/// There is no instruction for high halves of 32 bits: products of the even lanes and
-/// of the odd lanes, in 64 bits.
+/// High halves of products of 32 bits, which no instruction computes: from the products of the even
+/// lanes and of the odd lanes, in 64 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn mul_high(a: __m256i, b: __m256i) -> __m256i {
@@ -71,8 +71,8 @@ fn mul_high(a: __m256i, b: __m256i) -> __m256i {
     high_halves(even, odd)
 }
 
-/// As the default method, with the high halves taken after the subtraction, and without
-/// the low products of 32 bits, which take longer than those of 64.
+/// As the default method, but takes the high halves after the subtraction, and avoids the low
+/// products of 32 bits, which take longer than those of 64.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn montgomery_product(x: __m256i, factor: __m256i, factor_over_q: __m256i, q: __m256i) -> __m256i {
@@ -109,22 +109,21 @@ fn montgomery_reduce([even, odd]: [__m256i; 2], q_inverse: __m256i, q: __m256i) 
     )
 }
 
-/// The odd lanes of `even` and `odd` as even and odd lanes.
+/// The odd lanes of `even` as even lanes, and those of `odd` as odd lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn high_halves(even: __m256i, odd: __m256i) -> __m256i {
     _mm256_blend_epi32::<0b1010_1010>(odd_lanes(even), odd)
 }
 
-/// Each odd lane in place of the even lane before it.
+/// Moves each odd lane to the even lane before it.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn odd_lanes(x: __m256i) -> __m256i {
     _mm256_shuffle_epi32::<0b11_11_01_01>(x)
 }
 
-/// Each odd block of `BITS` bits of `a` and the even block of `b` before it in each other's
-/// place.
+/// Exchanges each odd block of `BITS` bits of `a` and the even block of `b` before it.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn transpose_blocks<const BITS: usize>(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
@@ -141,8 +140,8 @@ pub(super) fn transpose_blocks<const BITS: usize>(a: __m256i, b: __m256i) -> (__
     }
 }
 
-/// The second and the third quadword in each other's place: most instructions work on
-/// halves, and this makes them work on the whole.
+/// Exchanges the second and the third quadword: most instructions work on halves, and this makes
+/// them work on the whole.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn swap_middle(x: __m256i) -> __m256i {

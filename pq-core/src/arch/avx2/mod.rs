@@ -39,7 +39,7 @@ impl Backend for Avx2 {
     run_with!(
         run: "avx2", "bmi1", "bmi2", "popcnt";
         // The compiler decides whether to align the frame before it knows that vectors will be
-        // spilled, and then it is too late. This has it aligned.
+        // spilled, which is too late. This line makes it align the frame.
         first black_box(&MaybeUninit::<__m256i>::uninit())
     );
 
@@ -68,32 +68,34 @@ impl Backend for Avx2 {
 impl Avx2 {
     /// Clears the upper halves of the sixteen vector registers that SSE has (`vzeroupper`).
     ///
-    /// All that this crate runs leaves them clear, as the compiler sees to. This is for callers of
-    /// code that does not: while an upper half is in use, some of Intel's CPUs (Emerald Rapids
-    /// for one) take many times as long for the instructions of SSE in their first encoding, which
-    /// most of a program's are. It wipes nothing, since the lower halves stay.
+    /// The compiler makes all code of this crate leave them clear. This is for callers of code that
+    /// does not: while an upper half is in use, some Intel CPUs (Emerald Rapids for one) take many
+    /// times as long for SSE instructions in legacy encoding, which are most of a program's.
+    /// It wipes no secrets, since the lower halves stay.
     #[inline]
     pub fn clear_upper_halves(self) {
         // SAFETY: the token proves that the CPU has the instruction.
         unsafe { _mm256_zeroupper() }
     }
 
-    /// Whether upper halves that are in use may slow this CPU even if all their bits are 0. AMD says
-    /// that its CPUs are slowed only by others (Software Optimization Guide for AMD Family 17h
-    /// Processors, section 2.11.6). Those of them that say of zeros that they are in use, as Zen 4 does
-    /// and Zen 3 and Zen 5 don't, are taken at their word.
+    /// Whether upper halves that are in use may slow this CPU even if all their bits are 0.
+    ///
+    /// AMD says that only other values slow its CPUs (Software Optimization Guide for AMD Family
+    /// 17h Processors, section 2.11.6). But some of them report upper halves of zeros as in use
+    /// (Zen 4 does, Zen 3 and Zen 5 don't); for these the answer is yes.
     #[inline]
     pub fn slowed_by_zero_halves(self) -> bool {
         static SLOWED: AskedOnce = AskedOnce::new();
         SLOWED.get(|| (vendor() != AMD || self.says_that_zeros_are_in_use()).into()) != 0
     }
 
-    /// Whether an upper half counts as in use that has only zeros, on a CPU that says when none is.
+    /// Whether the CPU reports cleared upper halves as not in use, but zeros in one as in use.
     fn says_that_zeros_are_in_use(self) -> bool {
         self.clear_upper_halves();
         let when_clear = self.halves_in_use();
-        // SAFETY: the token proves that the CPU has the instruction, which changes this register
-        // only. By its name for SSE, or the compiler would clear its upper half.
+        // SAFETY: the token proves that the CPU has the instruction, which changes only this
+        // register. The operand is named by its SSE name, since the compiler would otherwise clear
+        // its upper half.
         unsafe {
             core::arch::asm!(
                 "vpxor ymm15, ymm15, ymm15",
@@ -106,11 +108,12 @@ impl Avx2 {
         (when_clear, with_zeros) == (Some(false), Some(true))
     }
 
-    /// Puts an upper half in use, with bits that are not 0.
+    /// Makes an upper half in use, with bits that are not 0.
     #[cfg(feature = "limit")]
     pub fn set_upper_half(self) {
-        // SAFETY: the token proves that the CPU has the instruction, which changes this register
-        // only. By its name for SSE, or the compiler would clear its upper half.
+        // SAFETY: the token proves that the CPU has the instruction, which changes only this
+        // register. The operand is named by its SSE name, since the compiler would otherwise clear
+        // its upper half.
         unsafe {
             core::arch::asm!(
                 "vpcmpeqd ymm15, ymm15, ymm15",
@@ -120,23 +123,23 @@ impl Avx2 {
         }
     }
 
-    /// Whether an upper half of these registers is in use, if the CPU says so: after
-    /// [`clear_upper_halves`](Self::clear_upper_halves) some say that they always are.
+    /// Whether an upper half of these registers is in use, if the CPU reports it. Some report them
+    /// as in use even after [`clear_upper_halves`](Self::clear_upper_halves).
     #[cfg(feature = "limit")]
     pub fn upper_halves_in_use(self) -> Option<bool> {
         self.halves_in_use()
     }
 
     fn halves_in_use(self) -> Option<bool> {
-        // Intel's manual, volume 1, section 13.2: whether XGETBV says which components of the
-        // state are in use. These are component 2.
+        // Intel's manual, volume 1, section 13.2: this bit says whether XGETBV reports the
+        // components of the state that are in use. The upper halves are component 2.
         const TELLS: u32 = 1 << 2;
         const UPPER_HALVES: u64 = 1 << 2;
 
-        /// For CPUs that tell.
+        /// Only for CPUs that report this.
         #[target_feature(enable = "xsave")]
         unsafe fn components_in_use() -> u64 {
-            // SAFETY: the CPU has this register of those that XGETBV reads.
+            // SAFETY: the CPU has this register, which XGETBV reads.
             unsafe { _xgetbv(1) }
         }
 
@@ -144,10 +147,10 @@ impl Avx2 {
             unused_unsafe,
             reason = "safe in later versions of Rust than the oldest that is supported"
         )]
-        // SAFETY: a CPU with AVX2 has CPUID, and this leaf of it, which is about XSAVE.
+        // SAFETY: a CPU with AVX2 has CPUID, and this leaf, which describes XSAVE.
         let tells = unsafe { __cpuid_count(0xd, 1) }.eax & TELLS != 0;
-        // SAFETY: the CPU tells, and there would be no AVX2 if the operating system hadn't enabled
-        // XSAVE.
+        // SAFETY: the CPU reports the components, and there would be no AVX2 if the operating
+        // system hadn't enabled XSAVE.
         tells.then(|| unsafe { components_in_use() } & UPPER_HALVES != 0)
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers of D bits as bytes and back, and those among them that are small enough.
+//! Numbers of D bits as bytes and back, and the choice of those that are small enough.
 
 use core::arch::x86_64::*;
 
@@ -8,16 +8,16 @@ use super::super::pairs::bit_difference;
 use super::coefficients::swap_middle;
 use super::{lanes, read};
 
-/// Where the bits of packed numbers are: `N` numbers of `D` bits to a quadword, half of them
-/// to each of its lanes.
+/// The layout of packed numbers: `N` numbers of `D` bits in a quadword, half of them in each of its
+/// lanes.
 struct Packed<const D: usize, const N: usize>;
 
 impl<const D: usize, const N: usize> Packed<D, N> {
-    /// Bits of a quadword.
+    /// How many bits of a quadword are used.
     const BITS: usize = N * D;
 
-    /// For each byte of two packed quadwords the byte of a quadword, of which the second
-    /// is moved by its phase, that has its low bits, and that which has the rest.
+    /// For each byte of two packed quadwords, the byte of a quadword that has its low bits, and the
+    /// byte that has the rest. The second quadword is shifted by its phase.
     const PARTS: [[u8; 16]; 2] = {
         assert!(Self::BITS <= 48, "a quadword has room for a phase");
         let mut parts = [[NONE; 16]; 2];
@@ -34,12 +34,12 @@ impl<const D: usize, const N: usize> Packed<D, N> {
     };
 }
 
-/// Where the bits of 16 packed numbers of `D` bits are, four to each half of a vector.
+/// The layout of 16 packed numbers of `D` bits, four in each half of a vector.
 struct Unpacked<const D: usize>;
 
 impl<const D: usize> Unpacked<D> {
-    /// Where 16 bytes are read that have four packed numbers: from the first bit on, or
-    /// the last that there are.
+    /// From where to read 16 bytes that contain four packed numbers: from their first bit on, or
+    /// the last 16 bytes.
     const STARTS: [usize; 4] = {
         let mut starts = [0; 4];
         let mut i = 0;
@@ -53,7 +53,7 @@ impl<const D: usize> Unpacked<D> {
         starts
     };
 
-    /// For each byte of the numbers the byte of those read where it begins.
+    /// For each byte of the numbers, the byte among those read in which it begins.
     const GATHERED: [[u8; 32]; 2] = {
         let mut bytes = [[NONE; 32]; 2];
         let mut i = 0;
@@ -67,7 +67,7 @@ impl<const D: usize> Unpacked<D> {
         bytes
     };
 
-    /// The bit of its first byte where each number begins.
+    /// The bit of its first byte in which each number begins.
     const PHASES: [[u32; 8]; 2] = {
         let mut phases = [[0; 8]; 2];
         let mut i = 0;
@@ -79,7 +79,7 @@ impl<const D: usize> Unpacked<D> {
     };
 }
 
-/// The index of a byte of zeros.
+/// The index that gives a byte of zeros.
 const NONE: u8 = 0x80;
 
 /// Half a vector from memory.
@@ -94,7 +94,7 @@ fn read_half(bytes: &[u8; 16]) -> __m128i {
 #[target_feature(enable = "avx2")]
 pub(super) fn pack<const D: usize>(numbers: &[u32; 16], bytes: &mut [u8]) {
     if D == 1 || D > 16 && !D.is_multiple_of(2) {
-        // four numbers end within a byte, or one is a bit
+        // four numbers end within a byte, or a number is a single bit
         return packing::pack::<D>(numbers, bytes);
     }
     for (numbers, bytes) in numbers.as_chunks().0.iter().zip(bytes.chunks_exact_mut(D)) {
@@ -113,7 +113,7 @@ pub(super) fn pack_i16s<const D: usize>(numbers: &[i16; 32], bytes: &mut [u8]) {
         .expect("two of 16 are 32");
     let (x, y) = (read(x), read(y));
     if D == 1 {
-        // the signs of bytes
+        // the sign bits of bytes
         let (x, y) = (_mm256_slli_epi16::<15>(x), _mm256_slli_epi16::<15>(y));
         let bits = _mm256_movemask_epi8(swap_middle(_mm256_packs_epi16(x, y)));
         bytes.copy_from_slice(&bits.to_le_bytes());
@@ -126,15 +126,15 @@ pub(super) fn pack_i16s<const D: usize>(numbers: &[i16; 32], bytes: &mut [u8]) {
     }
 }
 
-/// Lanes of 32 bits that have `N` / 2 numbers each.
+/// Unpacks lanes of 32 bits with `N` / 2 numbers each.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pack_lanes<const D: usize, const N: usize>(x: __m256i, bytes: &mut [u8]) {
     let bits = Packed::<D, N>::BITS;
     let low_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D, N>::PARTS[0]));
     let high_parts = _mm256_broadcastsi128_si256(read_half(&Packed::<D, N>::PARTS[1]));
-    // The even lanes go to their upper ends, and then both down. The second of two
-    // quadwords goes up by the phase of its bits.
+    // Shifts the even lanes to their upper ends, and then both kinds down. Of two quadwords, the
+    // second is shifted up by the phase of its bits.
     let free = 32 - bits / 2;
     let phase = (bits % 8) as i64;
     let aligned = _mm256_sllv_epi32(x, _mm256_set1_epi64x(free as i64));
@@ -190,7 +190,7 @@ pub(super) fn unpack<const D: usize>(bytes: &[u8]) -> [u32; 16] {
     unpacked
 }
 
-/// By a table, in a register.
+/// Uses a table in a register.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn bit_pair_differences(bytes: &[u8; 16], differences: &mut [i16; 32]) {
@@ -204,7 +204,7 @@ pub(super) fn bit_pair_differences(bytes: &[u8; 16], differences: &mut [i16; 32]
     }
 }
 
-/// For each four bits, as signed bytes.
+/// The results for each four bits, as signed bytes.
 static BIT_PAIR_DIFFERENCES: [u8; 16] = {
     let mut differences = [0; 16];
     let mut bits = 0;
@@ -215,7 +215,7 @@ static BIT_PAIR_DIFFERENCES: [u8; 16] = {
     differences
 };
 
-/// Those that are below `limit`, in their order, and how many there are.
+/// The numbers below `limit`, in order, and how many there are.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn keep_below(candidates: &[u32; 8], limit: u32) -> ([u32; 8], usize) {

@@ -8,7 +8,7 @@ use super::Avx2;
 use super::coefficients::transpose_blocks;
 use crate::sealed::Sealed;
 
-/// Vectors of words: the same instructions, each for its width.
+/// Vectors of words: the same instructions for both widths.
 macro_rules! words {
     ($name:ident, $bits:literal, $add:ident, $sub:ident, $shift_left:ident, $shift_right:ident) => {
         impl Words for $name {
@@ -59,7 +59,7 @@ words!(
 impl U32s for U32x8 {}
 
 vector! {
-    /// Four lanes of Keccak, SHA-512.
+    /// Four lanes of Keccak or SHA-512.
     U64x4: __m256i = [u64; 4] of Avx2,
     |x| _mm256_set1_epi64x(x.cast_signed()), _mm256_loadu_si256, _mm256_storeu_si256
 }
@@ -103,13 +103,13 @@ fn mask(lanes: u32) -> __m256i {
     _mm256_cmpeq_epi64(_mm256_and_si256(lanes, bits), bits)
 }
 
-/// Six times four vectors.
+/// Transposes six times four vectors.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn transpose(vectors: &[__m256i; 24], blocks: &mut [[u8; 192]]) {
     for (sixth, four) in vectors.as_chunks::<4>().0.iter().enumerate() {
         let [a, b, c, d] = *four;
-        // The even lanes of two vectors, and the odd.
+        // The even lanes of two vectors, and the odd lanes.
         let (ab0, ab1) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
         let (cd0, cd1) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
         let (row0, row2) = transpose_blocks::<128>(ab0, cd0);
@@ -143,7 +143,7 @@ fn choose(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
     _mm256_xor_si256(_mm256_and_si256(a, _mm256_xor_si256(b, c)), c)
 }
 
-/// (a ∧ b) ⊕ (a ∧ c) ⊕ (b ∧ c), of which b ⊕ c is the a ⊕ b of SHA-2's round before.
+/// (a ∧ b) ⊕ (a ∧ c) ⊕ (b ∧ c); b ⊕ c is the a ⊕ b of the previous round of SHA-2.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn majority(a: __m256i, b: __m256i, c: __m256i) -> __m256i {

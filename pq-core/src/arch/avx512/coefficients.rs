@@ -57,12 +57,12 @@ impl Coefficients for I32x16 {
 }
 
 sums! {
-    /// Those of the even and of the odd lanes.
+    /// The sums of the even and of the odd lanes.
     I32x16: [__m512i; 2] of Avx512, _mm512_setzero_si512()
 }
 
-/// There is no instruction for high halves of 32 bits: products of the even lanes and
-/// of the odd lanes, in 64 bits.
+/// High halves of products of 32 bits, which no instruction computes: from the products of the even
+/// lanes and of the odd lanes, in 64 bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn mul_high(a: __m512i, b: __m512i) -> __m512i {
@@ -71,7 +71,7 @@ fn mul_high(a: __m512i, b: __m512i) -> __m512i {
     high_halves(even, odd)
 }
 
-/// As the default method, with the high halves taken after the subtraction.
+/// As the default method, but takes the high halves after the subtraction.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn montgomery_product(x: __m512i, factor: __m512i, factor_over_q: __m512i, q: __m512i) -> __m512i {
@@ -93,8 +93,8 @@ fn add_product(a: __m512i, b: __m512i, [even, odd]: [__m512i; 2]) -> [__m512i; 2
     ]
 }
 
-/// With the low halves of all lanes in one vector: of two products that need low halves only,
-/// LLVM makes some of 64 bits, which take three times as long on Intel's CPUs.
+/// Keeps the low halves of all lanes in one vector: for two products of which only low halves are
+/// used, LLVM makes products of 64 bits, which take three times as long on Intel's CPUs.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn montgomery_reduce([even, odd]: [__m512i; 2], q_inverse: __m512i, q: __m512i) -> __m512i {
@@ -106,7 +106,7 @@ fn montgomery_reduce([even, odd]: [__m512i; 2], q_inverse: __m512i, q: __m512i) 
     )
 }
 
-/// The odd lanes of `even` and `odd` as even and odd lanes.
+/// The odd lanes of `even` as even lanes, and those of `odd` as odd lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn high_halves(even: __m512i, odd: __m512i) -> __m512i {
@@ -115,15 +115,14 @@ fn high_halves(even: __m512i, odd: __m512i) -> __m512i {
 
 const EVEN_LANES: __mmask16 = 0x5555;
 
-/// Each odd lane in place of the even lane before it.
+/// Moves each odd lane to the even lane before it.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn odd_lanes(x: __m512i) -> __m512i {
     _mm512_shuffle_epi32::<_MM_PERM_DDBB>(x)
 }
 
-/// Each odd block of `BITS` bits of `a` and the even block of `b` before it in each other's
-/// place.
+/// Exchanges each odd block of `BITS` bits of `a` and the even block of `b` before it.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose_blocks<const BITS: usize>(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
@@ -166,7 +165,7 @@ fn permute(a: __m512i, b: __m512i, lanes: &[[u32; 16]; 2]) -> (__m512i, __m512i)
     )
 }
 
-/// The even lanes of two vectors, and the odd.
+/// The even lanes of two vectors, and the odd lanes.
 static DEINTERLEAVED: [[u32; 16]; 2] = {
     let mut lanes = [[0; 16]; 2];
     let mut i = 0;

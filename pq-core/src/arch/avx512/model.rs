@@ -1,20 +1,20 @@
-//! Whose CPU it is, as far as time hangs on the widths and ports of its execution units.
+//! The CPU's model, as far as the widths and ports of its execution units affect the time.
 
 use core::arch::x86_64::__cpuid;
 
 use crate::arch::asked_once::AskedOnce;
 use crate::arch::vendor::{AMD, INTEL, vendor};
 
-/// CPUs with AVX-512. Only time hangs on which it is.
+/// CPUs with AVX-512. The model only affects the time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub(super) enum Model {
-    /// Two units of 512 bits, or three of 256.
+    /// Has two units of 512 bits, or three of 256.
     Intel = 1,
-    /// Instructions on 512 bits are executed as two on 256, and those that read three registers
-    /// are held up by the others' reading.
+    /// Executes an instruction on 512 bits as two on 256. Instructions that read three registers
+    /// are delayed by other reads.
     Zen4,
-    /// What is not known to be either.
+    /// Any other model.
     Other,
 }
 
@@ -33,7 +33,7 @@ impl Model {
 }
 
 fn ask() -> Model {
-    // in an enclave, which is Intel's, CPUID is no instruction
+    // in an SGX enclave, where the CPU is Intel's, CPUID is not allowed
     if cfg!(target_env = "sgx") {
         Model::Intel
     } else {
@@ -41,7 +41,7 @@ fn ask() -> Model {
     }
 }
 
-/// That of this CPU, which has AVX-512.
+/// The model of this CPU, which has AVX-512.
 fn from_cpuid() -> Model {
     #[allow(
         unused_unsafe,
@@ -67,7 +67,7 @@ mod tests {
 
     use super::Model;
 
-    /// The same as the kernel says, where it does.
+    /// The same model as the operating system's kernel reports, if it does.
     #[test]
     fn zen_4_and_intel_are_known() {
         let Ok(cpus) = fs::read_to_string("/proc/cpuinfo") else {

@@ -1,22 +1,22 @@
-//! Numbers of D bits as bytes and back, and those among them that are small enough.
+//! Numbers of D bits as bytes and back, and the choice of those that are small enough.
 
 use core::arch::x86_64::*;
 
 use super::super::pairs::bit_difference;
 use super::{lanes, read};
 
-/// Where the bits of packed numbers are: `N` numbers of `D` bits to a quadword, half of them
-/// to each of its lanes.
+/// The layout of packed numbers: `N` numbers of `D` bits in a quadword, half of them in each of its
+/// lanes.
 struct Packed<const D: usize, const N: usize>;
 
 impl<const D: usize, const N: usize> Packed<D, N> {
-    /// Bits of a quadword.
+    /// How many bits of a quadword are used.
     const BITS: usize = N * D;
 
-    /// A bit for each of the packed bytes.
+    /// One bit for each of the packed bytes.
     const BYTES: __mmask64 = (1 << Self::BITS) - 1;
 
-    /// The bit of its first byte where each quadword begins.
+    /// The bit of its first byte in which each quadword begins.
     const PHASES: [u64; 8] = {
         let mut phases = [0; 8];
         let mut i = 0;
@@ -27,9 +27,9 @@ impl<const D: usize, const N: usize> Packed<D, N> {
         phases
     };
 
-    /// For each packed byte the byte of a quadword, moved by its phase, that has its low
-    /// bits, and that which has the rest if there is one; there are no more, but for quadwords
-    /// of two bits.
+    /// For each packed byte, the byte of a quadword (shifted by its phase) that has its low bits,
+    /// and the byte that has the rest, if any. No byte has more parts, except with quadwords of two
+    /// bits.
     const PARTS: [[u8; 64]; 2] = {
         assert!(Self::BITS <= 48, "a quadword has room for a phase");
         let mut parts = [[0; 64]; 2];
@@ -43,7 +43,7 @@ impl<const D: usize, const N: usize> Packed<D, N> {
         parts
     };
 
-    /// A bit for each of the packed bytes that has bits of two quadwords.
+    /// One bit for each packed byte that has bits of two quadwords.
     const SHARED: __mmask64 = {
         let mut shared = 0;
         let mut i = 0;
@@ -56,7 +56,7 @@ impl<const D: usize, const N: usize> Packed<D, N> {
         shared
     };
 
-    /// For each quadword the packed bytes from its first bit on.
+    /// For each quadword, the packed bytes from its first bit on.
     const GATHERED: [u8; 64] = {
         let mut bytes = [0; 64];
         let mut i = 0;
@@ -67,12 +67,12 @@ impl<const D: usize, const N: usize> Packed<D, N> {
         bytes
     };
 
-    /// For each byte of the numbers the bit of the gathered quadword where it begins.
+    /// For each byte of the numbers, the bit of the gathered quadword in which it begins.
     const SHIFTS: [u8; 64] = {
         let mut shifts = [0; 64];
         let mut i = 0;
         while i < 64 {
-            // how many bytes a number has
+            // the bytes of a number
             let len = 8 / N;
             shifts[i] = (Self::BITS * (i / 8) % 8 + i / len % N * D + i % len * 8) as u8;
             i += 1;
@@ -107,12 +107,12 @@ pub(super) fn pack_i16s<const D: usize>(numbers: &[i16; 32], bytes: &mut [u8]) {
     }
 }
 
-/// Lanes of 32 bits that have `N` / 2 numbers each.
+/// Unpacks lanes of 32 bits with `N` / 2 numbers each.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn pack_lanes<const D: usize, const N: usize>(x: __m512i, bytes: &mut [u8]) {
     assert_eq!(bytes.len(), Packed::<D, N>::BITS);
-    // The even lanes go to their upper ends, and then both down.
+    // Shifts the even lanes to their upper ends, and then both kinds down.
     let free = 32 - Packed::<D, N>::BITS / 2;
     let aligned = _mm512_sllv_epi32(x, _mm512_set1_epi64(free as i64));
     let quadwords = _mm512_srl_epi64(aligned, _mm_cvtsi32_si128(free as i32));
@@ -121,7 +121,7 @@ fn pack_lanes<const D: usize, const N: usize>(x: __m512i, bytes: &mut [u8]) {
     let high = read(&Packed::<D, N>::PARTS[1]);
     let high = _mm512_maskz_permutexvar_epi8(Packed::<D, N>::SHARED, high, quadwords);
     let packed = _mm512_or_si512(low, high);
-    // SAFETY: the mask has a bit for each of the bytes that `bytes` has.
+    // SAFETY: the mask has one bit for each of the bytes that `bytes` has.
     unsafe { _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), Packed::<D, N>::BYTES, packed) }
 }
 
@@ -139,18 +139,18 @@ pub(super) fn unpack_i16s<const D: usize>(bytes: &[u8]) -> [i16; 32] {
     lanes(_mm512_and_si512(unpack_with_excess::<D, 4>(bytes), mask))
 }
 
-/// By a table, in a register.
+/// Uses a table in a register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) fn bit_pair_differences(bytes: &[u8; 16], differences: &mut [i16; 32]) {
-    // Not by a mask: what has just been written in parts would have to be waited for.
+    // Not with a mask: the load would have to wait for bytes that were just written in parts.
     let packed = u128::from_le_bytes(*bytes).cast_signed();
     let packed = _mm_set_epi64x((packed >> 64) as i64, packed as i64);
     let bits = unpack_from_register::<4, 4>(_mm512_zextsi128_si512(packed));
     *differences = lanes(_mm512_permutexvar_epi16(bits, read(&BIT_PAIR_DIFFERENCES)));
 }
 
-/// For each four bits, with any bit that follows them.
+/// The results for each four bits, with any bit after them.
 static BIT_PAIR_DIFFERENCES: [i16; 32] = {
     let mut differences = [0; 32];
     let mut bits = 0;
@@ -161,12 +161,12 @@ static BIT_PAIR_DIFFERENCES: [i16; 32] = {
     differences
 };
 
-/// The numbers with some of the bits that follow them.
+/// The numbers, each with some of the bits that follow it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn unpack_with_excess<const D: usize, const N: usize>(bytes: &[u8]) -> __m512i {
     assert_eq!(bytes.len(), Packed::<D, N>::BITS);
-    // SAFETY: the mask has a bit for each of the bytes that `bytes` has.
+    // SAFETY: the mask has one bit for each of the bytes that `bytes` has.
     let packed = unsafe { _mm512_maskz_loadu_epi8(Packed::<D, N>::BYTES, bytes.as_ptr().cast()) };
     unpack_from_register::<D, N>(packed)
 }
@@ -178,7 +178,7 @@ fn unpack_from_register<const D: usize, const N: usize>(packed: __m512i) -> __m5
     _mm512_multishift_epi64_epi8(read(&Packed::<D, N>::SHIFTS), gathered)
 }
 
-/// Those that are below `limit`, in their order and then zeros, and how many there are.
+/// The numbers below `limit`, in order and followed by zeros, and how many there are.
 #[inline]
 #[target_feature(enable = "avx512f,popcnt")]
 pub(super) fn keep_below(candidates: &[u32; 16], limit: u32) -> ([u32; 16], usize) {
@@ -211,20 +211,20 @@ pub(super) fn append_12_bits_below(
         let numbers = _mm512_and_si512(_mm512_srlv_epi16(pairs, phases), _mm512_set1_epi16(0xfff));
         let below = _mm512_mask_cmplt_epu16_mask(there, numbers, limit);
         let kept = _mm512_maskz_compress_epi16(below, numbers);
-        // No branch on where the last one is: it would be mispredicted for each polynomial.
+        // No branch on the position of the last one: it would be mispredicted for each polynomial.
         let rest = &mut output[filled..];
         let count = rest.len().min(below.count_ones() as usize);
         let mask = _bzhi_u32(u32::MAX, count as u32);
-        // SAFETY: the mask has a bit for each of `count` elements, which there are.
+        // SAFETY: the mask has one bit for each of `count` elements, which exist.
         unsafe { _mm512_mask_storeu_epi16(rest.as_mut_ptr(), mask, kept) }
         filled += count;
     }
     filled
 }
 
-/// A block of SHAKE128 in vectors, of which the last is not full.
+/// A block of SHAKE128 in vectors, the last of which is not full.
 ///
-/// Read as they were written, in whole vectors: no load waits for two stores.
+/// It is read in whole vectors, as it was written, so no load waits for two stores.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn thirds(bytes: &[u8; 168]) -> [__m512i; 3] {
@@ -233,7 +233,7 @@ fn thirds(bytes: &[u8; 168]) -> [__m512i; 3] {
         .0
         .first_chunk()
         .expect("two of 64 fit 168 bytes");
-    // SAFETY: the mask has a bit for each byte that follows the first 128.
+    // SAFETY: the mask has one bit for each byte after the first 128.
     let third = unsafe { _mm512_maskz_loadu_epi8((1 << 40) - 1, bytes[128..].as_ptr().cast()) };
     [read(first), read(second), third]
 }
@@ -260,7 +260,7 @@ pub(super) fn append_23_bits_below(
         *numbers = _mm512_and_si512(*numbers, _mm512_set1_epi32(0x7f_ffff));
         *below = _mm512_mask_cmplt_epu32_mask(there, *numbers, limit);
     }
-    // Most often there is nothing to sort out.
+    // Most often all numbers are accepted.
     let rest = &mut output[filled..];
     if below == THERE
         && let Some(room) = rest.first_chunk_mut::<64>()
@@ -277,27 +277,27 @@ pub(super) fn append_23_bits_below(
     filled
 }
 
-/// The first `count` of 16 numbers, or all if it is more, as the first elements of `rest`, as far
-/// as there is room, and how many these are.
+/// Stores the first `count` of 16 numbers, or all if `count` is greater, at the beginning of
+/// `rest`, while there is room, and returns how many were stored.
 #[inline]
 #[target_feature(enable = "avx512f,bmi2")]
 fn store_some(numbers: __m512i, count: u32, rest: &mut [i32]) -> usize {
     let count = rest.len().min(count as usize);
     let mask = _bzhi_u32(0xffff, count as u32) as __mmask16;
-    // SAFETY: the mask has a bit for each of at most 16 elements, which there are.
+    // SAFETY: the mask has one bit for each of at most 16 elements, which exist.
     unsafe { _mm512_mask_storeu_epi32(rest.as_mut_ptr(), mask, numbers) }
     count.min(16)
 }
 
-/// A bit for each number of 23 bits in a group.
+/// One bit for each number of 23 bits in a group.
 const THERE: [__mmask16; 4] = [0xffff, 0xffff, 0xffff, 0xff];
 
-/// For each group of 16 numbers of three bytes these and another, in the two vectors that have
-/// bytes 48i and following; the first and the last group are in one.
+/// For each group of 16 numbers, the three bytes of each number and one more, in the two vectors
+/// that contain bytes 48i and following; the first and the last group are in one vector.
 static TRIPLES_OF_BYTES: [[u8; 64]; 4] = bytes_of_numbers(4);
 
-/// For each group of 48 bytes, which has 64 / `width` numbers, the `width` bytes from where each
-/// begins, by their places in the two vectors that have them.
+/// For each group of 48 bytes, which has 64 / `width` numbers, the `width` bytes from the beginning
+/// of each number on, by their positions in the two vectors that contain them.
 const fn bytes_of_numbers(width: usize) -> [[u8; 64]; 4] {
     let mut bytes = [[0; 64]; 4];
     let mut i = 0;
@@ -349,11 +349,11 @@ pub(super) fn append_4_bits_below(
         let rest = &mut output[filled..];
         let count = rest.len().min(below.count_ones() as usize);
         if let Some(room) = rest.first_chunk_mut::<64>() {
-            // What is not to be appended is overwritten by what comes next, if anything does.
+            // The next group, if there is one, overwrites the elements after the kept ones.
             *room = lanes(kept);
         } else {
             let mask = _bzhi_u64(u64::MAX, count as u32);
-            // SAFETY: the mask has a bit for each of at most 63 elements, which there are.
+            // SAFETY: the mask has one bit for each of at most 63 elements, which exist.
             unsafe { _mm512_mask_storeu_epi8(rest.as_mut_ptr().cast(), mask, kept) }
         }
         filled += count;
@@ -361,7 +361,6 @@ pub(super) fn append_4_bits_below(
     filled
 }
 
-/// For each group of 32 numbers of 12 bits the two bytes of each, in the two vectors that
-/// have bytes 48i and following; the last group ends in its one vector, whose rest counts
-/// for nothing.
+/// For each group of 32 numbers of 12 bits, the two bytes of each, in the two vectors that contain
+/// bytes 48i and following; the last group ends in its only vector, whose rest is ignored.
 static PAIRS_OF_BYTES: [[u8; 64]; 4] = bytes_of_numbers(2);

@@ -9,7 +9,7 @@ use super::super::{U32s, U64s, Vector, Words};
 use super::Avx512;
 use crate::sealed::Sealed;
 
-/// Vectors of words: the same instructions, each for its width.
+/// Vectors of words: the same instructions for both widths.
 macro_rules! words {
     (
         $name:ident, $add:ident, $sub:ident, $shift_right:ident, $shift_in:ident,
@@ -68,7 +68,7 @@ words!(
 impl U32s for U32x16 {}
 
 vector! {
-    /// Eight lanes of Keccak, SHA-512.
+    /// Eight lanes of Keccak or SHA-512.
     U64x8: __m512i = [u64; 8] of Avx512,
     |x| _mm512_set1_epi64(x.cast_signed()), _mm512_loadu_si512, _mm512_storeu_si512
 }
@@ -86,8 +86,8 @@ words!(
 );
 
 vector! {
-    /// Four lanes of Keccak: half a register. They take less time than eight where 512 bits are
-    /// executed in halves or on fewer ports, and as much elsewhere.
+    /// Four lanes of Keccak: half a register. They take less time than eight on CPUs that execute
+    /// 512 bits in halves or on fewer ports, and the same time on others.
     U64x4: __m256i = [u64; 4] of Avx512,
     |x| _mm256_set1_epi64x(x.cast_signed()), _mm256_loadu_si256, _mm256_storeu_si256
 }
@@ -104,7 +104,7 @@ words!(
     half
 );
 
-/// What the lanes of Keccak have beside.
+/// The operations that Keccak has in addition.
 macro_rules! keccak_words {
     ($name:ident, $ternary:ident, $masked_splat:ident, $transpose:expr) => {
         impl U64s for $name {
@@ -112,10 +112,11 @@ macro_rules! keccak_words {
                 chi => $ternary::chi(b, c);
             }
 
-            /// Words then wait less for each other: on Zen 4 a permutation takes 3 to 4 % less time.
+            /// Words then wait less for each other: on Zen 4, a permutation takes 3 to 4 % less
+            /// time.
             const CHI_LAST: bool = true;
 
-            /// A pair is added without a copy of what stays needed.
+            /// Adds pairs without copies of words that are needed later.
             #[inline(always)]
             fn xor5<const PAIRS: bool>(self, b: Self, c: Self, d: Self, e: Self) -> Self {
                 if PAIRS {
@@ -125,7 +126,7 @@ macro_rules! keccak_words {
                 }
             }
 
-            /// Sums of three words are one instruction, and sums of two columns are five more.
+            /// A sum of three words is one instruction; sums of two columns would be five more.
             #[inline(always)]
             fn theta<const PAIRS: bool>(self, left: Self, right: Self) -> Self {
                 if PAIRS {
@@ -166,7 +167,7 @@ macro_rules! keccak_words {
 keccak_words!(U64x8, whole, _mm512_maskz_set1_epi64, transpose);
 keccak_words!(U64x4, half, _mm256_maskz_set1_epi64, avx2::transpose);
 
-/// Three times eight vectors.
+/// Transposes three times eight vectors.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose(vectors: &[__m512i; 24], blocks: &mut [[u8; 192]]) {
@@ -183,7 +184,7 @@ fn transpose(vectors: &[__m512i; 24], blocks: &mut [[u8; 192]]) {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose_eight(rows: [__m512i; 8]) -> [__m512i; 8] {
-    // The even lanes of two rows, and the odd.
+    // The even lanes of two rows, and the odd lanes.
     let pairs = |i| {
         (
             _mm512_unpacklo_epi64(rows[i], rows[i + 1]),
@@ -258,14 +259,14 @@ macro_rules! ternary {
 ternary!(whole, __m512i, "avx512f", _mm512_ternarylogic_epi64);
 ternary!(half, __m256i, "avx512f,avx512vl", _mm256_ternarylogic_epi64);
 
-/// Sums that the compiler does not see through.
+/// Sums that are opaque to the compiler.
 macro_rules! add_late {
     ($name:ident, $instruction:literal) => {
         #[inline]
         #[target_feature(enable = "avx512f")]
         fn $name(early: __m512i, late: __m512i) -> __m512i {
             let sum;
-            // SAFETY: the instruction computes a register from two.
+            // SAFETY: the instruction only computes a register from two others.
             unsafe {
                 asm!(
                     concat!($instruction, " {}, {}, {}"),

@@ -59,40 +59,42 @@ impl Coefficients for I32x4 {
 }
 
 sums! {
-    /// Those of the lower and of the upper lanes.
+    /// The sums of the lower and of the upper lanes.
     I32x4: [v128; 2] of Simd128, i64x2_splat(0)
 }
 
 /// The same vector, as the mean of each byte and itself, which the compiler doesn't see through.
 ///
-/// Where it knows that a vector is a number in all lanes, a part of another vector, or in memory, it
-/// extends lanes right there, and then does not find that a product is one of halves of vectors
+/// If the compiler knows that a vector is a number in all lanes, a part of another vector, or in
+/// memory, it extends the lanes early. Then it does not recognise a product of halves of vectors
 /// ([`i64x2_extmul_low_i32x4`]): it multiplies numbers of twice as many bits instead, which takes
+/// several times as long.
 /// several times as long.
 #[inline(always)]
 pub(super) fn opaque(x: v128) -> v128 {
     u8x16_avgr(x, x)
 }
 
-/// The same number, which the compiler does not take out of a loop: with it would go what [`opaque`] is to
-/// keep beside the product.
+/// The same number, which the compiler does not move out of a loop: it would move with it the
+/// vectors that [`opaque`] has to keep beside the product.
 #[inline(always)]
 fn within_loops(x: i32) -> i32 {
     // SAFETY: the pointer is to a variable of this function, which has a value.
     unsafe { (&raw const x).read_volatile() }
 }
 
-/// The bits of x, some of them because `other` has such a bit and some because it has not, so that
-/// this is computed where `other` is: as [`within_loops`], for vectors that are there before a loop.
+/// The same vector, computed from x and `other` by taking each bit from x either way. So the
+/// compiler can't compute it before `other`: like [`within_loops`], for vectors that exist before a
+/// loop.
 #[inline(always)]
 fn beside(x: v128, other: v128) -> v128 {
     v128_bitselect(x, x, other)
 }
 
-/// As the default method, on high halves that are doubled and rounded, of which half the difference is
-/// taken. That is exact: the low halves are equal, so that the products differ by a multiple of R, and
-/// both are rounded by as much. No product is that of the least number and itself, which would
-/// saturate: no factor is the least.
+/// As the default method, but halves the difference of high halves that are doubled and rounded.
+/// This is exact: the low halves are equal, so the products differ by a multiple of R, and both are
+/// rounded by the same amount. No factor is the smallest number of the type; only its product with
+/// itself would saturate.
 #[inline(always)]
 fn montgomery_product_16(x: v128, factor: v128, factor_over_q: v128, q: v128) -> v128 {
     let m = i16x8_mul(x, factor_over_q);
@@ -107,14 +109,14 @@ fn montgomery_product_32(x: v128, factor: v128, factor_over_q: v128, q: v128) ->
     i32x4_sub(mul_high_32(x, factor), mul_high_32(m, beside(q, m)))
 }
 
-/// Only one of three products needs its high half, as it comes.
+/// Only one of the three products needs its high half, and rounds it as needed.
 #[inline(always)]
 fn rounded_product_16(x: v128, factor: v128, factor_over_q: v128, q: v128) -> v128 {
     let quotient = i16x8_q15mulr_sat(x, factor_over_q);
     i16x8_sub(i16x8_mul(x, factor), i16x8_mul(quotient, q))
 }
 
-/// The upper halves of products, which there is no instruction for: of the products of the lower and
+/// The high halves of products, which no instruction computes: from the products of the lower and
 /// of the upper lanes.
 #[inline(always)]
 fn mul_high_16(a: v128, b: v128) -> v128 {
@@ -159,8 +161,7 @@ fn odd_lanes(a: v128, b: v128) -> v128 {
     i32x4_shuffle::<1, 3, 5, 7>(a, b)
 }
 
-/// Each odd block of `BITS` bits of `a` and the even block of `b` before it in each other's
-/// place.
+/// Exchanges each odd block of `BITS` bits of `a` and the even block of `b` before it.
 #[inline(always)]
 fn transpose_blocks<const BITS: usize>(a: v128, b: v128) -> (v128, v128) {
     if BITS == 32 {

@@ -1,7 +1,7 @@
 //! SIMD128, the vectors of WebAssembly.
 //!
-//! A program has them or not: one that does is not valid where they are not known. So they are
-//! chosen where the target has them.
+//! A program that uses them is not valid on engines that don't know them. So the target decides
+//! whether they are used.
 
 mod coefficients;
 mod packing;
@@ -35,7 +35,7 @@ impl Sealed for Simd128 {}
 
 impl Backend for Simd128 {
     type U64s = U64x2;
-    // One lane takes as long in general registers.
+    // In general registers one lane takes as long.
     type Few = U64x2;
     type U32s = U32x4;
     type Sha256 = NoSha256;
@@ -106,7 +106,7 @@ fn halves(even: &[i32; 16], odd: &[i32; 16]) -> [[i16; 32]; 2] {
     [low, high]
 }
 
-/// The even lanes of 16 bits of `even`, and the odd of `odd`.
+/// The even lanes of 16 bits of `even`, and the odd lanes of `odd`.
 #[inline(always)]
 fn in_turn(even: v128, odd: v128) -> v128 {
     i16x8_shuffle::<0, 9, 2, 11, 4, 13, 6, 15>(even, odd)

@@ -1,4 +1,4 @@
-//! Numbers of D bits as bytes and back, and those among them that are small enough.
+//! Numbers of D bits as bytes and back, and the choice of those that are small enough.
 
 use core::arch::wasm32::*;
 
@@ -7,15 +7,14 @@ use super::super::packing::{self, KEPT_LANES};
 use super::coefficients::opaque;
 use super::{lanes, read};
 
-/// Where the bits of 8 or 16 packed numbers of `D` bits are, of which a vector takes `N` from
-/// 16 bytes.
+/// The layout of 8 or 16 packed numbers of `D` bits; a vector takes `N` of them from 16 bytes.
 struct Packed<const D: usize, const N: usize>;
 
 impl<const D: usize, const N: usize> Packed<D, N> {
-    /// Bits of a lane.
+    /// The bits of a lane.
     const BITS: usize = 128 / N;
 
-    /// Whether each number is in as many bytes as a lane has.
+    /// Whether each number touches no more bytes than a lane has.
     const FITS: bool = {
         let mut fits = true;
         let mut i = 0;
@@ -26,8 +25,8 @@ impl<const D: usize, const N: usize> Packed<D, N> {
         fits
     };
 
-    /// For each byte of the lanes where the byte of number `first` + i is that lane i begins with,
-    /// or one after it, in bytes that are read from `start` on.
+    /// For each byte of the lanes, the position of its source in bytes that are read from `start`
+    /// on: lane i has the bytes of number `first` + i.
     const fn gathered(first: usize, start: usize) -> [u8; 16] {
         let mut bytes = [NONE; 16];
         let mut i = 0;
@@ -41,8 +40,8 @@ impl<const D: usize, const N: usize> Packed<D, N> {
         bytes
     }
 
-    /// Where to read 16 bytes that have number `first` and those that follow it, of `len` bytes: from
-    /// its first bit on, or the last that there are.
+    /// From where to read 16 bytes of `len` that contain number `first` and the following ones:
+    /// from its first bit on, or the last 16 bytes.
     const fn start(first: usize, len: usize) -> usize {
         let start = D * first / 8;
         if len < 16 {
@@ -54,7 +53,7 @@ impl<const D: usize, const N: usize> Packed<D, N> {
         }
     }
 
-    /// Factors that move number `first` + i to the upper end of lane i.
+    /// Factors that shift number `first` + i to the upper end of lane i.
     const fn to_upper_end(first: usize) -> [u32; N] {
         assert!(Self::FITS);
         let mut factors = [0; N];
@@ -67,17 +66,17 @@ impl<const D: usize, const N: usize> Packed<D, N> {
     }
 }
 
-/// The index of a byte of zeros.
+/// The index that gives a byte of zeros.
 const NONE: u8 = 0x80;
 
-/// The bytes at `indices`, and zeros where they are [`NONE`]. What the compiler knows of them it would
-/// make a shuffle of, whose indices are set up each time.
+/// The bytes at `indices`, and zeros for [`NONE`]. The indices are opaque: the compiler would turn
+/// known ones into a shuffle, whose indices are set up each time.
 #[inline(always)]
 fn pick(x: v128, indices: [u8; 16]) -> v128 {
     i8x16_swizzle(x, opaque(read(&indices)))
 }
 
-/// 16 bytes, or as many as there are.
+/// 16 bytes from `start` on; fewer are padded with zeros.
 #[inline(always)]
 fn read_from(bytes: &[u8], start: usize) -> v128 {
     let mut padded = [0; 16];
@@ -135,8 +134,8 @@ pub(super) fn unpack_i16s<const D: usize>(bytes: &[u8]) -> [i16; 32] {
     unpacked
 }
 
-/// The numbers that begin somewhere in the first byte of each lane, the first of them with its first
-/// bit.
+/// The numbers that begin anywhere in the first byte of each lane; the first number begins with the
+/// first bit.
 #[inline(always)]
 fn numbers_of_16_bits<const D: usize>(x: v128) -> v128 {
     if D == 8 {
@@ -188,12 +187,12 @@ pub(super) fn pack_i16s<const D: usize>(numbers: &[i16; 32], bytes: &mut [u8]) {
     }
 }
 
-/// Four numbers of `d` bits, `d` ≤ 24, one after the other.
+/// Joins four numbers of `d` bits, `d` ≤ 24.
 #[inline(always)]
 fn join_four(d: u32, x: v128) -> u128 {
     let even = v128_and(x, u64x2_splat(u32::MAX.into()));
     let odd = if d <= 16 {
-        // nothing is left of the even
+        // shifts out the even number
         u64x2_shr(x, 32 - d)
     } else {
         u64x2_shl(u64x2_shr(x, 32), d)
@@ -206,14 +205,14 @@ fn join_four(d: u32, x: v128) -> u128 {
     u128::from(first) | u128::from(second) << (2 * d)
 }
 
-/// Without a table in a register: an interpreter, or an engine for a CPU that can't shuffle bytes, may look
-/// it up in memory, and the bits are secret.
+/// Without a table in a register: an interpreter, or an engine for a CPU that can't shuffle bytes,
+/// may look the table up in memory, and the bits are secret.
 #[inline(always)]
 pub(super) fn bit_pair_differences(bytes: &[u8; 16], differences: &mut [i16; 32]) {
     let bits = read(bytes);
     let (ones, pair) = (u8x16_splat(0x55), u8x16_splat(3));
-    // Each pair of bits becomes their sum. There are no shifts of bytes on many CPUs, so what a shift
-    // brings in from the next byte is masked.
+    // Each pair of bits becomes their sum. Many CPUs have no shifts of bytes, so the bits that a
+    // shift brings in from the next byte are masked.
     let sums = i8x16_add(v128_and(bits, ones), v128_and(u16x8_shr(bits, 1), ones));
     let sum = |i: u32| v128_and(u16x8_shr(sums, 2 * i), pair);
     let (low, high) = (i8x16_sub(sum(0), sum(1)), i8x16_sub(sum(2), sum(3)));
@@ -233,7 +232,7 @@ fn interleave_bytes(a: v128, b: v128) -> [v128; 2] {
     ]
 }
 
-/// Those that are below `limit`, in their order, and how many there are.
+/// The numbers below `limit`, in order, and how many there are.
 #[inline(always)]
 pub(super) fn keep_below(candidates: &[u32; 4], limit: u32) -> ([u32; 4], usize) {
     let x = read(candidates);
@@ -248,7 +247,7 @@ pub(super) fn keep_below(candidates: &[u32; 4], limit: u32) -> ([u32; 4], usize)
     (lanes(i8x16_swizzle(x, order)), below.count_ones() as usize)
 }
 
-/// The indices of the lanes that a mask has, a byte each.
+/// The indices of the lanes in a mask, one byte each.
 #[inline(always)]
 fn kept_lanes(mask: u8) -> v128 {
     u64x2(KEPT_LANES[usize::from(mask)], 0)

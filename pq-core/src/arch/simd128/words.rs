@@ -7,7 +7,7 @@ use super::super::{U32s, U64s, Vector, Words};
 use super::{Simd128, lanes};
 use crate::sealed::Sealed;
 
-/// Vectors of words: the same instructions, each for its width.
+/// Vectors of words: the same instructions for both widths.
 macro_rules! words {
     ($name:ident, $bits:literal, $add:ident, $sub:ident, $shift_left:ident, $shift_right:ident) => {
         impl Words for $name {
@@ -48,7 +48,7 @@ words!(U32x4, 32, u32x4_add, u32x4_sub, u32x4_shl, u32x4_shr);
 impl U32s for U32x4 {}
 
 vector! {
-    /// Two lanes of Keccak, SHA-512.
+    /// Two lanes of Keccak or SHA-512.
     U64x2: v128 = [u64; 2] of Simd128,
     |x| u64x2_splat(x), v128_load, v128_store
 }
@@ -102,7 +102,7 @@ fn choose(a: v128, b: v128, c: v128) -> v128 {
     v128_xor(v128_and(a, v128_xor(b, c)), c)
 }
 
-/// (a ∧ b) ⊕ (a ∧ c) ⊕ (b ∧ c), of which b ⊕ c is the a ⊕ b of SHA-2's round before.
+/// (a ∧ b) ⊕ (a ∧ c) ⊕ (b ∧ c); b ⊕ c is the a ⊕ b of the previous round of SHA-2.
 #[inline(always)]
 fn majority(a: v128, b: v128, c: v128) -> v128 {
     v128_xor(v128_and(v128_xor(a, b), v128_xor(b, c)), b)

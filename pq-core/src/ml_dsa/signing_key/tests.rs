@@ -14,7 +14,7 @@ fn expanded<P: ParameterSet>(key: &SigningKey<P>) -> ([u8; 4896], usize) {
     (bytes, P::SIGNING_KEY_LEN)
 }
 
-/// Keys come back from both forms, and sign the same.
+/// A key is restored from both forms, and signs the same.
 #[test]
 fn keys_come_back() {
     fn check<P: ParameterSet>() {
@@ -38,7 +38,7 @@ fn keys_come_back() {
     check::<MlDsa87>();
 }
 
-/// Every part of an expanded key but K is held against the others.
+/// Every part of an expanded key except K is checked against the others.
 #[test]
 fn inconsistent_keys_are_refused() {
     fn check<P: ParameterSet>() {
@@ -51,7 +51,7 @@ fn inconsistent_keys_are_refused() {
             changed[position] ^= 0x10;
             assert_eq!(parse(&changed[..len]), Err(Error::InconsistentKey));
         }
-        // K goes into nothing else
+        // no other part depends on K
         let mut changed = bytes;
         changed[40] ^= 1;
         assert_eq!(parse(&changed[..len]), Ok(()));
@@ -81,7 +81,7 @@ fn inconsistent_keys_are_refused() {
     check::<MlDsa87>();
 }
 
-/// The least coefficient that is out of range, at every position of a byte.
+/// The smallest coefficient that is out of range, at every position of a byte.
 #[test]
 fn every_coefficient_out_of_range_is_refused() {
     fn check<P: ParameterSet>() {
