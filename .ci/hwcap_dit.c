@@ -1,5 +1,5 @@
-/* qemu's user mode plays PSTATE.DIT, but does not set HWCAP_DIT (7.2 does not). Preloaded, this sets
- * it where the register that a process may read says that the CPU has the bit. */
+/* qemu's user mode emulates PSTATE.DIT, but does not set HWCAP_DIT (7.2 does not). When preloaded, this
+ * sets it if the register that a process may read says that the CPU has the bit. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

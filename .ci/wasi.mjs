@@ -1,4 +1,4 @@
-// Runs a wasm32-wasip1 program, a test binary of cargo's, under Node.
+// Runs a wasm32-wasip1 program, such as a test binary of cargo, under Node.
 //
 //   node wasi.mjs PROGRAM [ARGUMENT...]
 import { readFile } from 'node:fs/promises';
