@@ -1,9 +1,9 @@
-//! What the errors of all rooms share: how they have their causes, and what of a text that anybody may
-//! have written stands in their messages.
+//! What all errors share: how they include their causes, and how their messages show text that anybody may
+//! have written.
 
 use core::fmt;
 
-/// Makes errors of causes, for variants whose text has that of the cause in it.
+/// Converts causes to errors, for variants whose text includes the text of the cause.
 ///
 /// `#[from]` makes the cause the `source()` as well, and a program that prints an error and its
 /// sources, one after another, would print the cause twice.
@@ -18,7 +18,7 @@ macro_rules! from_causes {
 }
 pub(crate) use from_causes;
 
-/// A name for messages, whoever chose it: cut off, and with nothing that starts a line or moves a
+/// Makes a name safe for messages, whoever chose it: cuts it off, and escapes what starts a line or moves a
 /// cursor.
 pub(crate) fn describe(name: impl fmt::Display) -> String {
     let mut description = String::new();

@@ -1,35 +1,35 @@
 //! Post-quantum X.509: ML-DSA, SLH-DSA and ML-KEM keys, certificates, requests, revocation lists,
 //! issuance and validation.
 //!
-//! * **Keys.** [`SigningKey`] (ML-DSA, SLH-DSA) and [`DecapsulationKey`] (ML-KEM) are
-//!   generated, read from and written to PKCS#8, DER and PEM, in every form of RFC 9881 and
-//!   RFC 9935, seed, expanded or both, and in the one form of RFC 9909. The seed alone is what
-//!   is written unless asked otherwise, because all implementations read it. [`VerifyingKey`]
+//! * **Keys.** [`SigningKey`] (ML-DSA, SLH-DSA) and [`DecapsulationKey`] (ML-KEM) can be generated,
+//!   read from and written to PKCS#8, as DER or PEM, in every form of RFC 9881 and RFC 9935 (seed,
+//!   expanded or both) and in the one form of RFC 9909. By default, ML-DSA and ML-KEM keys are
+//!   written as the seed alone, because all implementations read it. [`VerifyingKey`]
 //!   and [`EncapsulationKey`] are their public halves, read and written as
 //!   SubjectPublicKeyInfo. With the feature `rayon`, SLH-DSA makes keys and signs on all cores.
 //!   [`SignatureOptions`] are for signatures with a context or of a hash, and [`MessageHasher`] for
-//!   messages that are larger than the memory, or are hashed far from the key.
+//!   messages that do not fit in memory, or are hashed far from the key.
 //! * **Protected keys.** With the feature `encryption`, private keys are read and written under a
 //!   passphrase: `EncryptedPrivateKey`, and methods of the keys such as
-//!   `SigningKey::to_encrypted_pkcs8_pem`. With `pkcs12` as well, there are files of keys with
-//!   their certificates: `Pkcs12`.
-//! * **Issuing.** An [`Issuer`] makes certificates from a [`CertificateBuilder`]: roots,
-//!   intermediates and leaves, and from a [`CertificateRequest`]. Keys of other algorithms
+//!   `SigningKey::to_encrypted_pkcs8_pem`. With the feature `pkcs12`, `Pkcs12` reads and writes files
+//!   of keys with their certificates.
+//! * **Issuing.** An [`Issuer`] makes certificates (roots, intermediates and leaves) from a
+//!   [`CertificateBuilder`] or a [`CertificateRequest`]. Keys of other algorithms
 //!   take part through the traits [`Signer`] and [`SubjectKey`].
 //! * **Validation.** A [`ChainValidator`] checks a chain for a name, a purpose and a time
 //!   through webpki, with the algorithms of [`verification`], which serve any user of
 //!   `rustls-pki-types`.
-//! * **Names.** Certificates are for DNS names, addresses, e-mail addresses and URIs, such as a
-//!   [`SpiffeId`], and CAs are constrained to names of each kind. webpki alone, and so rustls's verifiers,
-//!   know the first two kinds: see [`CertificateBuilder::permit_email`].
+//! * **Names.** Certificates are for DNS names, IP addresses, e-mail addresses and URIs, such as a
+//!   [`SpiffeId`], and CAs can be constrained to names of each kind. webpki on its own, and so rustls's
+//!   verifiers, know only the first two kinds: see [`CertificateBuilder::permit_email`].
 //! * **Revocation.** An [`Issuer`] makes a [`CertificateRevocationList`] from a
-//!   [`CertificateRevocationListBuilder`], and a [`RevocationPolicy`] has a
+//!   [`CertificateRevocationListBuilder`], and a [`RevocationPolicy`] makes a
 //!   [`ChainValidator`] check chains against lists.
 //! * **OCSP.** An [`OcspRequest`] asks whether certificates are revoked, an [`OcspResponder`] answers
-//!   with an [`OcspResponse`], for a CA or as its delegate, and a [`ChainValidator`] takes responses
-//!   beside lists, or instead.
-//! * **Linting.** [`linting::lint`] says what in a certificate, a list or a request is not as the
-//!   standards ask.
+//!   with an [`OcspResponse`], for a CA or as its delegate, and a [`ChainValidator`] accepts responses
+//!   beside lists, or instead of them.
+//! * **Linting.** [`linting::lint`] reports where a certificate, a revocation list or a request departs
+//!   from the standards.
 //!
 #![cfg_attr(feature = "slh-dsa", doc = "```")]
 #![cfg_attr(not(feature = "slh-dsa"), doc = "```ignore")]
@@ -81,7 +81,7 @@
 //! # }
 //! ```
 //!
-//! A CA takes back what it issued, and says so every few days:
+//! A CA revokes a certificate, and publishes a new list every few days:
 //!
 //! ```
 //! # use pq_x509::{CertificateBuilder, ChainValidator, Issuer, SignatureAlgorithm, SigningKey};
@@ -114,21 +114,23 @@
 //! # Secrets
 //!
 //! Private keys are wiped when dropped, and so is every buffer that this crate allocates
-//! for them. That is not every copy: a key that is moved by value, as when a new one is
-//! moved into its place on the heap, may leave its bytes behind on the stack until they are
-//! overwritten, and what a caller passes in or takes out is the caller's to wipe.
-//! Everything random comes from the operating system, save what the caller gives to
-//! [`SigningKey::sign_with_randomness`], and [`SigningVariant::Deterministic`] takes none.
+//! for them. Callers must wipe what they pass in or take out. Values that the compiler puts on the
+//! stack can stay there until they are overwritten, and the crates of PBKDF2 and scrypt (feature
+//! `encryption`) do not wipe their working memory.
+//!
+//! All randomness comes from the operating system, except what the caller gives to
+//! [`SigningKey::sign_with_randomness`] or [`EncapsulationKey::encapsulate_with_randomness`].
+//! [`SigningVariant::Deterministic`] uses none.
 //!
 //! # Errors
 //!
-//! The text of an error has that of its cause in it. [`source`](core::error::Error::source) is `None`
-//! therefore, so that a program that prints causes one after another prints nothing twice.
+//! The text of an error includes the text of its cause. So [`source`](core::error::Error::source) is
+//! `None`: a program that prints causes one after another prints nothing twice.
 //!
 //! # Limits
 //!
-//! A [`ChainValidator`] checks revocation by lists and OCSP responses that it is given, and by nothing
-//! else: it fetches none, be there a URL in the certificate or not.
+//! A [`ChainValidator`] checks revocation only with the lists and OCSP responses that it is given. It
+//! fetches none, even if the certificate has a URL.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -10,13 +10,13 @@ use crate::errors::OrRaise;
 use crate::input::{Time, unix_time};
 use crate::names::{self, shown};
 
-/// Decides whether a chain of certificates leads to a root that is trusted. It never changes, and threads may share it.
+/// Decides whether a chain of certificates leads to a trusted root. It never changes, and threads may share it.
 ///
-/// Signatures are by ML-DSA or SLH-DSA: chains with classical ones are refused.
+/// All signatures must be by ML-DSA or SLH-DSA: chains with classical ones are refused.
 ///
-/// Revocation is checked only if there are `revocation_lists`. Then a certificate whose status no list tells is refused,
-/// unless `allow_unknown_status` is set; `end_entity_only` has CAs not looked up, and `allow_expired_lists` takes lists
-/// after their time. `relax_key_usage` accepts key usages that the RFCs forbid.
+/// Revocation is checked only if `revocation_lists` are given. Then a certificate that no list covers is refused,
+/// unless `allow_unknown_status` is set. `end_entity_only` leaves CAs unchecked, and `allow_expired_lists` accepts
+/// expired lists. `relax_key_usage` accepts key usages that the RFCs forbid.
 ///
 /// >>> key = pqtls.SigningKey.generate("ML-DSA-65")
 /// >>> root = pqtls.Issuer.self_signed(pqtls.CertificateBuilder.ca("Example Root"), key)
@@ -27,7 +27,7 @@ use crate::names::{self, shown};
 /// >>> validator.validate_server([leaf], "example.net")
 /// Traceback (most recent call last):
 ///     ...
-/// pqtls.ValidationError: the certificate is not for example.net but for DnsName("example.org"); dial one of these names, or have a certificate issued for the one dialled
+/// pqtls.ValidationError: the certificate is not for example.net but for DnsName("example.org"); connect to one of these names, or have a certificate issued for example.net
 #[pyclass(frozen, module = "pqtls")]
 pub(crate) struct ChainValidator(pq_x509::ChainValidator);
 
@@ -81,7 +81,7 @@ impl ChainValidator {
             && (end_entity_only || allow_unknown_status || allow_expired_lists)
         {
             return Err(PyValueError::new_err(
-                "how to use revocation lists was said, and there are none; give revocation_lists",
+                "there are options for revocation lists, but no lists; give revocation_lists",
             ));
         }
         let validator = py.detach(|| -> Result<_, ValidationError> {
@@ -109,9 +109,9 @@ impl ChainValidator {
         validator.or_raise().map(Self)
     }
 
-    /// Validates the chain of a TLS server for the DNS name or address that was dialled, at a time with a timezone, by
-    /// default now. The chain begins with the server's certificate; those of CAs follow in any order, and the root may
-    /// be left out. It returns the path, the root included, or raises `ValidationError`.
+    /// Validates the chain of a TLS server. `name` is the DNS name or address that the client connected to; `time` has
+    /// a timezone, and is now by default. The chain begins with the server's certificate. The CAs' certificates follow
+    /// in any order, and the root may be left out. It returns the path with the root, or raises `ValidationError`.
     #[pyo3(signature = (chain, name, time=None))]
     fn validate_server(
         &self,
@@ -126,7 +126,7 @@ impl ChainValidator {
         })
     }
 
-    /// Validates the chain of a TLS client. Who the client is, the caller reads from the first certificate.
+    /// Validates the chain of a TLS client. The first certificate says who the client is.
     #[pyo3(signature = (chain, time=None))]
     fn validate_client(
         &self,
@@ -173,7 +173,7 @@ impl ChainValidator {
         })
     }
 
-    /// Validates a chain for a purpose and a URI, all characters of which count.
+    /// Validates a chain for a purpose and a URI, which is compared character by character.
     #[pyo3(signature = (chain, uri, purpose="client_auth", time=None))]
     fn validate_uri(
         &self,

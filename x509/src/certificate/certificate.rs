@@ -32,12 +32,12 @@ use crate::keys::{Algorithm, KeyError, PublicKey, SubjectKey};
 
 /// An X.509 certificate (RFC 5280), of any algorithm.
 ///
-/// That a value exists says that the DER is well-formed, not that anyone should trust
+/// A value of this type is well-formed DER, which does not mean that anyone should trust
 /// it: see [`ChainValidator`](crate::ChainValidator).
 #[derive(Clone)]
 pub struct Certificate {
     der: CertificateDer<'static>,
-    /// What `parsed` was read from, if that is not the certificate itself.
+    /// The stand-in that `parsed` was read from, if that is not the certificate itself.
     readable: Option<Arc<Readable>>,
     parsed: x509_cert::Certificate,
     facts: Facts,
@@ -56,7 +56,7 @@ impl Certificate {
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
         match Self::read(der) {
             Err(CertificateError::Der(error)) => {
-                // Perhaps only for a value that is sound and beyond what `x509-cert` reads.
+                // Perhaps only because of a sound value that `x509-cert` does not read.
                 let readable = readable(der).ok_or(error)?;
                 let mut certificate = Self::read(&readable.der)?;
                 certificate.der = CertificateDer::from(der).into_owned();
@@ -95,7 +95,7 @@ impl Certificate {
     ///
     /// # Errors
     ///
-    /// [`CertificateError::Pem`] if there is none, and those of DER.
+    /// [`CertificateError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
     pub fn from_pem(text: &str) -> Result<Self, CertificateError> {
         Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
     }
@@ -105,7 +105,7 @@ impl Certificate {
     ///
     /// # Errors
     ///
-    /// [`CertificateError::Pem`] if there is none, and those of DER.
+    /// [`CertificateError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
     pub fn chain_from_pem(text: &str) -> Result<Vec<Self>, CertificateError> {
         pem::decode_all(text, PEM_LABEL)?
             .iter()
@@ -128,18 +128,18 @@ impl Certificate {
         &self.der
     }
 
-    /// The certificate's DER, taken out.
+    /// Returns the certificate's DER, without copying it.
     pub fn into_der(self) -> CertificateDer<'static> {
         self.der
     }
 
-    /// All fields, as `x509-cert` has them, which knows no dates before 1970 and no path lengths
-    /// above 255: in their place are 1970 and 255.
+    /// All fields, as `x509-cert` represents them. It knows no dates before 1970 and no path lengths
+    /// above 255: 1970 and 255 stand for these.
     pub fn parsed(&self) -> &x509_cert::Certificate {
         &self.parsed
     }
 
-    /// The name of the key's owner. It may be empty where the alternative names say it.
+    /// The name of the key's owner. It may be empty if there are alternative names.
     pub fn subject(&self) -> &Name {
         self.parsed.tbs_certificate().subject()
     }
@@ -149,19 +149,19 @@ impl Certificate {
         self.parsed.tbs_certificate().issuer()
     }
 
-    /// The serial number: the contents of a DER INTEGER, big-endian. It has a zero in front
-    /// where the first byte would otherwise be 0x80 or more.
+    /// The serial number: the contents of a DER INTEGER, big-endian. It begins with a zero byte
+    /// if the first byte would otherwise be 0x80 or more.
     pub fn serial_number(&self) -> &[u8] {
         self.parsed.tbs_certificate().serial_number().as_bytes()
     }
 
-    /// The first second in which the certificate is valid: 1970, if it is before that, which
-    /// `UnixTime` has no values for.
+    /// The first second in which the certificate is valid. A time before 1970, which `UnixTime`
+    /// cannot express, is given as 1970.
     pub fn not_before(&self) -> UnixTime {
         unix_time(self.parsed.tbs_certificate().validity().not_before)
     }
 
-    /// The last second in which the certificate is valid: 1970, if it is before that. No
+    /// The last second in which the certificate is valid. A time before 1970 is given as 1970. No
     /// [`ChainValidator`](crate::ChainValidator) accepts such a certificate at any time.
     pub fn not_after(&self) -> UnixTime {
         unix_time(self.parsed.tbs_certificate().validity().not_after)
@@ -183,7 +183,7 @@ impl Certificate {
     }
 
     /// How many further CAs may stand between this one and an end entity; `None` if
-    /// there is no limit, or if this is not a CA. A limit above 255, which no chain comes near, is
+    /// there is no limit, or if this is not a CA. A limit above 255, which no real chain reaches, is
     /// given as 255.
     pub fn path_len(&self) -> Option<u8> {
         self.facts
@@ -208,15 +208,15 @@ impl Certificate {
         &self.facts.names.ip
     }
 
-    /// The e-mail addresses among the subject alternative names, as they are there, which need not be as
-    /// an [`EmailAddress`](crate::EmailAddress) is. Those in the subject's name and those that are not in ASCII (RFC 9598)
-    /// are not here.
+    /// The e-mail addresses among the subject alternative names, unchanged: they need not be valid for
+    /// [`EmailAddress`](crate::EmailAddress). Those in the subject's name and those that are not in ASCII
+    /// (RFC 9598) are not included.
     pub fn email_addresses(&self) -> &[String] {
         &self.facts.names.email
     }
 
-    /// The URIs among the subject alternative names, as they are there, which need not be as a
-    /// [`Uri`](crate::Uri) is.
+    /// The URIs among the subject alternative names, unchanged: they need not be valid for
+    /// [`Uri`](crate::Uri).
     pub fn uris(&self) -> &[String] {
         &self.facts.names.uri
     }
@@ -227,12 +227,12 @@ impl Certificate {
         self.facts.names.iter()
     }
 
-    /// Whether the name constraints in this certificate, which is a CA's, permit a name in those below it
-    /// (RFC 5280 section 4.2.1.10). All names are permitted where there are no constraints.
+    /// Whether the name constraints of this CA certificate permit a name in the certificates below it
+    /// (RFC 5280 section 4.2.1.10). Without constraints, all names are permitted.
     ///
-    /// Names are held against constraints of their own kind. What can't be told is not permitted: a name
-    /// or a constraint of its kind that is malformed, or a URI without a DNS name as its host where hosts
-    /// of URIs are constrained. The constraints of CAs above this one count, too: for a whole
+    /// Names are compared with constraints of their own kind. A name is not permitted in case of doubt: if
+    /// it or a constraint of its kind is malformed, or if it is a URI whose host is no DNS name and
+    /// there are constraints of URIs. The constraints of CAs above this one count, too: for a whole
     /// path use a [`ChainValidator`](crate::ChainValidator).
     pub fn permits_name(&self, name: &AlternativeName) -> bool {
         let name = match name {
@@ -252,9 +252,8 @@ impl Certificate {
         self.facts.subject_key_id.as_deref()
     }
 
-    /// The URLs at which the issuer's OCSP responder is to be asked about this certificate: those of the
-    /// authorityInfoAccess extension (RFC 5280 section 4.2.2.1). There are none in an extension that
-    /// can't be read.
+    /// The URLs of the OCSP responders to ask about this certificate, from the authorityInfoAccess
+    /// extension (RFC 5280 section 4.2.2.1). Empty if the extension can't be read.
     pub fn ocsp_urls(&self) -> Vec<String> {
         let access = self.parsed.tbs_certificate().get_extension();
         let access: Option<(bool, AuthorityInfoAccessSyntax)> = access.ok().flatten();
@@ -268,24 +267,24 @@ impl Certificate {
             .collect()
     }
 
-    /// Whether an OCSP responder with this certificate is to be believed without asking whether it
-    /// was itself revoked: id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1).
+    /// Whether to believe an OCSP responder with this certificate without asking whether the certificate
+    /// was revoked: id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1).
     pub fn has_ocsp_nocheck(&self) -> bool {
         let extensions = self.parsed.tbs_certificate().extensions();
         let mut extensions = extensions.into_iter().flatten();
         extensions.any(|extension| extension.extn_id == ID_PKIX_OCSP_NOCHECK)
     }
 
-    /// The subject for messages: its name, or where that is empty the alternative names.
+    /// The subject for messages: its name, or the alternative names if that is empty.
     ///
-    /// Messages end up in logs, and whoever made the certificate chose the names: they are cut off
-    /// and nothing in them starts a line or moves a cursor.
+    /// Messages end up in logs, and whoever made the certificate chose the names: they are cut off,
+    /// and escaped so that nothing starts a line or moves a cursor.
     pub fn describe_subject(&self) -> String {
         describe_subject(self.subject(), || self.alternative_names())
     }
 
-    /// The issuer's name for messages, as [`describe_subject`](Self::describe_subject) has the
-    /// subject's.
+    /// The issuer's name for messages, cut off and escaped as in
+    /// [`describe_subject`](Self::describe_subject).
     pub fn describe_issuer(&self) -> String {
         describe(self.issuer())
     }
@@ -295,10 +294,10 @@ impl Certificate {
     /// [`ChainValidator`](crate::ChainValidator).
     ///
     /// The algorithms are those of this crate ([`verification::ALL`](crate::verification::ALL)),
-    /// and beside them those given, such as a classical provider's: `&[]` adds none.
+    /// and those given, such as a classical provider's: `&[]` adds none.
     ///
-    /// None of this crate's can be left out. To accept fewer, look first at
-    /// `parsed().signature_algorithm()`.
+    /// The algorithms of this crate cannot be left out. To accept fewer, check
+    /// `parsed().signature_algorithm()` first.
     ///
     /// # Errors
     ///
@@ -312,8 +311,8 @@ impl Certificate {
     }
 
     /// Checks a signature of a message, such as a document, under this certificate's key, by the
-    /// algorithms that [`verify_signature`](Self::verify_signature) has. Whether to trust the certificate
-    /// is for a [`ChainValidator`](crate::ChainValidator) to say.
+    /// algorithms of [`verify_signature`](Self::verify_signature). A
+    /// [`ChainValidator`](crate::ChainValidator) decides whether to trust the certificate.
     ///
     /// # Errors
     ///
@@ -329,7 +328,7 @@ impl Certificate {
         signed::verify_message(message, signature_algorithm, signature, &key, algorithms)
     }
 
-    /// What is shown to webpki in the certificate's place.
+    /// The stand-in that webpki gets for the certificate.
     pub(crate) fn readable(&self) -> Option<&Readable> {
         self.readable.as_deref()
     }
@@ -371,7 +370,7 @@ impl Certificate {
         extensions.any(|extension| extension.extn_id == KeyUsage::OID && extension.critical)
     }
 
-    /// The key's algorithm, where it is one of ours, and for HashSLH-DSA the parameter set.
+    /// The key's algorithm, if this crate has it, and for HashSLH-DSA the parameter set.
     pub(crate) fn key_algorithm(&self) -> Option<Algorithm> {
         let spki = self.parsed.tbs_certificate().subject_public_key_info();
         Algorithm::of_oid(spki.algorithm.oid)
@@ -415,7 +414,7 @@ impl fmt::Debug for Certificate {
     }
 }
 
-/// What a certificate is checked for beside what `x509-cert` reads: no extension twice, and the values in it and in
+/// Checks what `x509-cert` does not: that no extension is repeated, and the values in the certificate and in
 /// its extensions.
 pub(crate) fn check_values(der: &[u8], extensions: &[Extension]) -> Result<(), CertificateError> {
     if let Some(oid) = repeated(extensions) {
@@ -432,10 +431,10 @@ pub enum CertificateError {
     /// The bytes are not the DER of a certificate.
     #[error("the certificate is not valid DER: {0}")]
     Der(der::Error),
-    /// A value in the DER is not as its type asks.
+    /// A value in the DER is not valid for its type.
     #[error("the certificate {0}")]
     Syntax(SyntaxError),
-    /// The signature algorithm inside of the signed part is not the one outside of it.
+    /// The signature algorithm in the signed part differs from the one beside the signature.
     #[error(
         "the signed part names signature algorithm {inner} and the signature is of {outer}, \
          or their parameters differ (RFC 5280 section 4.1.1.2); the certificate was altered, \
@@ -447,7 +446,7 @@ pub enum CertificateError {
         /// The algorithm beside the signature.
         outer: ObjectIdentifier,
     },
-    /// There are two extensions of a kind, so that it would depend on the reader which counts.
+    /// There are two extensions of a kind, and readers could disagree on which one counts.
     #[error(
         "the certificate has the extension {0} more than once (RFC 5280 section 4.2); have it \
          issued again"
@@ -464,7 +463,7 @@ const NAME_CONSTRAINTS: ObjectIdentifier = x509_cert::ext::pkix::NameConstraints
 
 const PEM_LABEL: &str = "CERTIFICATE";
 
-/// What is read out of the extensions once, so that nothing fails later.
+/// What is read from the extensions once, so that nothing fails later.
 #[derive(Clone)]
 struct Facts {
     spki: Vec<u8>,
@@ -485,7 +484,7 @@ impl Facts {
             Ok(found.map(|(_critical, extension)| extension))
         }
 
-        // Nothing here uses it, but who reads the certificate by other means may.
+        // Nothing here uses it, but other readers of the certificate may.
         let _: Option<AuthorityKeyIdentifier> = extension(certificate)?;
         let names: Option<SubjectAltName> = extension(certificate)?;
         let names: &[GeneralName] = names.as_ref().map_or(&[], |names| &names.0);

@@ -4,14 +4,14 @@ use core::str::FromStr;
 use super::dns_name::is_dns_name;
 use crate::errors::describe;
 
-/// The address of a mailbox, as an rfc822Name has it (RFC 5280 section 4.2.1.6): a local part, an `@`
+/// The address of a mailbox, as in an rfc822Name (RFC 5280 section 4.2.1.6): a local part, an `@`
 /// and a DNS name, in ASCII and without anything around them.
 ///
-/// RFC 5321 has more: local parts between quotation marks and addresses in place of hosts. They are
-/// not written here, and where a chain is validated, no constraint permits them.
+/// RFC 5321 allows more: local parts between quotation marks, and addresses instead of hosts. This crate
+/// does not write these, and when it validates a chain, no constraint permits them.
 ///
-/// Two addresses are equal if their local parts are the same, letters' cases included, and their
-/// hosts are, in letters of any case (RFC 5280 section 7.5).
+/// Two addresses are equal if their local parts are equal, including the case of letters, and their
+/// hosts are equal in letters of any case (RFC 5280 section 7.5).
 ///
 /// ```
 /// use pq_x509::EmailAddress;
@@ -35,12 +35,12 @@ impl EmailAddress {
         &self.text
     }
 
-    /// What is before the `@`.
+    /// The part before the `@`.
     pub fn local_part(&self) -> &str {
         &self.text[..self.at]
     }
 
-    /// What is after it: a DNS name.
+    /// The part after the `@`: a DNS name.
     pub fn host(&self) -> &str {
         &self.text[self.at + 1..]
     }
@@ -78,7 +78,7 @@ impl fmt::Display for EmailAddress {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
     "\"{0}\" is not an e-mail address: write one such as \"someone@example.org\", in ASCII, with \
-     neither quotation marks nor an address in place of the host"
+     neither quotation marks nor an address instead of the host"
 )]
 pub struct InvalidEmailAddress(String);
 

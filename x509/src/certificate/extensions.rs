@@ -1,4 +1,4 @@
-//! Extensions of certificates, revocation lists and OCSP messages, whatever is in them.
+//! Extensions of certificates, revocation lists and OCSP messages, whatever they contain.
 
 use alloc::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use x509_cert::ext::pkix::{
     BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName,
 };
 
-/// The extensions that validation by webpki and this crate processes. A certificate with another one
-/// that is critical is refused (RFC 5280 section 4.2).
+/// The extensions that validation by webpki and this crate processes. A certificate with any other
+/// critical extension is refused (RFC 5280 section 4.2).
 pub(crate) const PROCESSED: [ObjectIdentifier; 5] = [
     BasicConstraints::OID,
     ExtendedKeyUsage::OID,
@@ -20,14 +20,14 @@ pub(crate) const PROCESSED: [ObjectIdentifier; 5] = [
     SubjectAltName::OID,
 ];
 
-/// An extension of which there is more than one, which RFC 5280 section 4.2 forbids.
+/// An extension that occurs more than once, which RFC 5280 section 4.2 forbids.
 pub(crate) fn repeated(extensions: &[Extension]) -> Option<ObjectIdentifier> {
     let mut seen = BTreeSet::new();
     let mut kinds = extensions.iter().map(|extension| extension.extn_id);
     kinds.find(|kind| !seen.insert(*kind))
 }
 
-/// An extension that is critical and not among those that are processed.
+/// A critical extension that is not among the processed ones.
 pub(crate) fn critical_beside(
     processed: &[ObjectIdentifier],
     extensions: &[Extension],

@@ -1,4 +1,4 @@
-//! What the KeyUsage extension may say beside which key.
+//! Which key usages a certificate may have for which key.
 
 use const_oid::ObjectIdentifier;
 use der::flagset::FlagSet;
@@ -87,7 +87,7 @@ pub(crate) enum Role {
     EndEntity,
 }
 
-/// The usages of a certificate when nobody says otherwise.
+/// The usages of a certificate by default.
 pub(crate) fn default_for(role: Role, algorithm: Option<Algorithm>) -> FlagSet<KeyUsages> {
     match (role, algorithm) {
         (Role::Ca, _) => KeyUsages::KeyCertSign | KeyUsages::CRLSign,
@@ -96,7 +96,7 @@ pub(crate) fn default_for(role: Role, algorithm: Option<Algorithm>) -> FlagSet<K
     }
 }
 
-/// The rules that depend on the algorithm of the key, which has this identifier, alone.
+/// The rules that depend only on the algorithm of the key, which has this identifier.
 pub(crate) fn check_key(
     algorithm: ObjectIdentifier,
     usages: FlagSet<KeyUsages>,
@@ -111,8 +111,8 @@ pub(crate) fn check_key(
     }
 }
 
-/// The rules of RFC 9881, RFC 9909 and RFC 9935, which depend on the key alone.
-/// There are none for algorithms that are not ours.
+/// The rules of RFC 9881, RFC 9909 and RFC 9935, which depend only on the key.
+/// There are none for other algorithms.
 pub(crate) fn check_algorithm(
     algorithm: Option<Algorithm>,
     usages: FlagSet<KeyUsages>,

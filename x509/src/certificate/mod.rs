@@ -1,12 +1,11 @@
-//! What a signed document is: certificates, revocation lists and OCSP responses, read, shown and
-//! measured; the envelope that they share with requests; and what they are made of, such as names and
-//! times.
+//! Signed documents: certificates, revocation lists and OCSP responses, read, shown and measured; the
+//! envelope that they share with requests; and their parts, such as names and times.
 //!
 //! It uses [`keys`](crate::keys), [`encoding`](crate::encoding) and [`errors`](crate::errors).
 
 #[expect(
     clippy::module_inception,
-    reason = "the room is called after what most of it is about"
+    reason = "the module is named after its main topic"
 )]
 mod certificate;
 pub(crate) mod dns_name;

@@ -1,8 +1,8 @@
-//! What names a CA's certificate permits in those below it (RFC 5280 section 4.2.1.10), for the kinds
-//! that webpki knows and for those that it doesn't: e-mail addresses, URIs and directory names.
+//! Which names a CA's certificate permits in the certificates below it (RFC 5280 section 4.2.1.10), for the
+//! kinds that webpki knows and for those that it doesn't: e-mail addresses, URIs and directory names.
 //!
-//! A doubt never helps a name: what can't be told to be within a subtree isn't permitted by it, and
-//! what can't be told to be outside is excluded.
+//! In doubt, a name is refused: a subtree permits only names that are certainly within it, and
+//! excludes names that are not certainly outside.
 
 use core::net::IpAddr;
 
@@ -18,23 +18,23 @@ use super::dns_name::is_dns_name;
 use super::email_address::EmailAddress;
 use super::uri::Uri;
 
-/// A name that constraints may be about.
+/// A name that constraints may apply to.
 #[derive(Debug)]
 pub(crate) enum Presented<'a> {
     Dns(&'a str),
     Ip(IpAddr),
-    /// `None` is what is not understood.
+    /// `None` for an address that is not understood.
     Email(Option<EmailAddress>),
-    /// `None` is what is not understood.
+    /// `None` for a URI that is not understood.
     Uri(Option<Uri>),
     Directory(&'a Name),
 }
 
 impl<'a> Presented<'a> {
-    /// The names of a certificate that webpki doesn't hold against constraints.
+    /// The names of a certificate that webpki doesn't check against constraints.
     ///
-    /// Among them are the e-mail addresses in the subject, be there alternative names or not, and
-    /// those that are not in ASCII (RFC 9598 section 6), which are not understood.
+    /// They include the e-mail addresses in the subject, with or without alternative names, and those
+    /// that are not in ASCII (RFC 9598 section 6), which are not understood.
     pub(crate) fn left_by_webpki(subject: &'a Name, names: &'a [GeneralName]) -> Vec<Self> {
         let directory = (!subject.is_empty()).then_some(Self::Directory(subject));
         let in_subject = subject
@@ -61,7 +61,7 @@ impl<'a> Presented<'a> {
             .collect()
     }
 
-    /// The number of the tag that names of this kind have as GeneralName.
+    /// The tag number that names of this kind have in a GeneralName.
     fn kind(&self) -> TagNumber {
         match self {
             Self::Email(_) => EMAIL,
@@ -72,7 +72,7 @@ impl<'a> Presented<'a> {
         }
     }
 
-    /// Where the name is, seen from a subtree of its kind.
+    /// Where the name is, relative to a subtree of its kind.
     fn place(&self, base: AnyRef<'_>) -> Place {
         let text = || core::str::from_utf8(base.value()).ok();
         match self {
@@ -103,7 +103,7 @@ pub(crate) struct NameConstraints<'a> {
 struct Subtree<'a> {
     whole: AnyRef<'a>,
     base: AnyRef<'a>,
-    /// Whether it has a minimum or a maximum, which RFC 5280 doesn't let it have.
+    /// Whether it has a minimum or a maximum, which RFC 5280 forbids.
     has_distance: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'a> NameConstraints<'a> {
         Self::from_contents(sequence.value())
     }
 
-    /// Reads what is in the extension's SEQUENCE.
+    /// Reads the contents of the extension's SEQUENCE.
     fn from_contents(contents: &'a [u8]) -> der::Result<Self> {
         let mut lists = elements(contents)?.into_iter().peekable();
         let permitted = lists.next_if(|list| list.tag() == list_tag(0));
@@ -135,7 +135,7 @@ impl<'a> NameConstraints<'a> {
         let permitted: Vec<_> = self.permitted.iter().filter(of_kind).collect();
         let excluded: Vec<_> = self.excluded.iter().filter(of_kind).collect();
         let place = |tree: &&Subtree<'_>| name.place(tree.base);
-        // Whoever doesn't process distances must refuse the name.
+        // A verifier that doesn't process distances must refuse the name.
         !permitted
             .iter()
             .chain(&excluded)
@@ -149,7 +149,7 @@ impl<'a> NameConstraints<'a> {
         self.permitted.len() + self.excluded.len()
     }
 
-    /// Whether webpki can do all that is to be done.
+    /// Whether webpki can process all subtrees.
     fn is_for_webpki(&self) -> bool {
         let mut all = self.permitted.iter().chain(&self.excluded);
         all.all(Subtree::is_for_webpki)
@@ -164,7 +164,7 @@ impl Subtree<'_> {
         }
     }
 
-    /// Those that this module does not process for webpki: of other kinds, and with distances.
+    /// Whether webpki gets the subtree: those of other kinds than ours, and those with distances.
     fn is_for_webpki(&self) -> bool {
         let ours = [
             EMAIL.context_specific(false),
@@ -175,9 +175,9 @@ impl Subtree<'_> {
     }
 }
 
-/// The contents of a nameConstraints SEQUENCE without the subtrees that webpki takes for violated by
-/// every name of their kinds, if there are such. [`NameConstraints::permits`] has to be asked in
-/// their place.
+/// The contents of a nameConstraints SEQUENCE without the subtrees that webpki considers violated by
+/// every name of their kinds; `None` if there are no such subtrees. The caller has to check
+/// [`NameConstraints::permits`] instead.
 pub(crate) fn for_webpki(contents: &[u8]) -> Option<Vec<u8>> {
     let constraints = NameConstraints::from_contents(contents).ok()?;
     if constraints.is_for_webpki() {
@@ -240,12 +240,12 @@ fn subtree(whole: AnyRef<'_>) -> der::Result<Subtree<'_>> {
     }
 }
 
-/// Where a name is, seen from a subtree.
+/// Where a name is, relative to a subtree.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Place {
     Inside,
     Outside,
-    /// The name, the subtree or what makes the difference is not understood.
+    /// The name or the subtree is not understood, or the comparison is not.
     Unknown,
 }
 
@@ -258,9 +258,9 @@ impl Place {
     }
 }
 
-/// A name is inside of its domain and of those above. All names are inside of the empty one.
+/// A name is inside of its own domain and of those above. All names are inside of the empty domain.
 fn of_dns(name: &str, base: &str) -> Place {
-    // The dot that some write in front means nothing in these constraints.
+    // Some CAs write a leading dot, which means nothing in these constraints.
     let domain = base.strip_prefix('.').unwrap_or(base);
     if is_among(domain, name) {
         return Place::Unknown;
@@ -270,7 +270,7 @@ fn of_dns(name: &str, base: &str) -> Place {
     )
 }
 
-/// Whether a domain is among the names that a wildcard stands for, which then are on both sides of it.
+/// Whether a domain is among the names that a wildcard stands for. Some of these are inside, others outside.
 fn is_among(domain: &str, name: &str) -> bool {
     let parent = domain.find('.').map(|dot| &domain[dot..]);
     name.strip_prefix('*')
@@ -278,14 +278,14 @@ fn is_among(domain: &str, name: &str) -> bool {
         .is_some_and(|(rest, parent)| rest.eq_ignore_ascii_case(parent))
 }
 
-/// Whether a name has more labels in front of those of a domain, in letters of any case.
+/// Whether a name is a domain with more labels in front, in letters of any case.
 fn is_below(name: &str, domain: &str) -> bool {
     let rest = name.len().checked_sub(domain.len());
     rest.and_then(|rest| name.split_at_checked(rest))
         .is_some_and(|(rest, end)| rest.ends_with('.') && end.eq_ignore_ascii_case(domain))
 }
 
-/// An address is inside of a network, which is an address and a mask of the same length.
+/// An address is inside of a network, which is an address and a mask of equal length.
 fn of_address(address: IpAddr, network: &[u8]) -> Place {
     let octets = match address {
         IpAddr::V4(address) => address.octets().to_vec(),
@@ -296,13 +296,13 @@ fn of_address(address: IpAddr, network: &[u8]) -> Place {
     }
     let (base, mask) = network.split_at(network.len() / 2);
     let mut bits = base.iter().zip(&octets).zip(mask);
-    // Else it is of the other version of IP.
+    // With another length it is of the other version of IP.
     let is_inside =
         base.len() == octets.len() && bits.all(|((base, octet), mask)| (base ^ octet) & mask == 0);
     Place::inside_if(is_inside)
 }
 
-/// What has an `@` is one address; all else is of hosts.
+/// A base with an `@` is one address; any other is about hosts.
 fn of_email(address: &EmailAddress, base: &str) -> Place {
     if !base.contains('@') {
         return of_host(address.host(), base);
@@ -313,7 +313,7 @@ fn of_email(address: &EmailAddress, base: &str) -> Place {
     }
 }
 
-/// It is the host that counts, and there must be one that is a DNS name.
+/// Only the host counts, which must be a DNS name.
 fn of_uri(uri: &Uri, base: &str) -> Place {
     match uri.host() {
         Some(host) if is_dns_name(host) => of_host(host, base),
@@ -321,7 +321,7 @@ fn of_uri(uri: &Uri, base: &str) -> Place {
     }
 }
 
-/// A host is inside of itself, and those below a domain are inside of the domain with a dot in front.
+/// A host is inside of itself, and of each domain above it that has a leading dot.
 fn of_host(host: &str, base: &str) -> Place {
     match base.strip_prefix('.') {
         Some(domain) if is_dns_name(domain) => Place::inside_if(is_below(host, domain)),
@@ -330,7 +330,7 @@ fn of_host(host: &str, base: &str) -> Place {
     }
 }
 
-/// A directory name is inside of those that it begins with.
+/// A directory name is inside of each name that it begins with.
 fn of_directory(name: &Name, base: &Name) -> Place {
     if name.iter_rdn().count() < base.iter_rdn().count() {
         return Place::Outside;
@@ -339,7 +339,7 @@ fn of_directory(name: &Name, base: &Name) -> Place {
     all_inside(pairs.map(|(name, base)| of_relative_name(name, base)))
 }
 
-/// Inside, if all are; outside, if one is.
+/// Inside if all are inside; outside if one is outside.
 fn all_inside(places: impl IntoIterator<Item = Place>) -> Place {
     places
         .into_iter()
@@ -350,7 +350,7 @@ fn all_inside(places: impl IntoIterator<Item = Place>) -> Place {
         })
 }
 
-/// Inside is what is equal.
+/// Equal names are inside.
 fn of_relative_name(name: &RelativeDistinguishedName, base: &RelativeDistinguishedName) -> Place {
     if name == base {
         return Place::Inside;
@@ -358,24 +358,24 @@ fn of_relative_name(name: &RelativeDistinguishedName, base: &RelativeDistinguish
     if name.len() != base.len() {
         return Place::Outside;
     }
-    // Each has to have its counterpart: of two in the name, both may have the same one in the base.
+    // Check both directions: two attributes of the name may have the same counterpart in the base.
     let of_base = name.iter().map(|attribute| of_counterpart(attribute, base));
     let of_name = base.iter().map(|attribute| of_counterpart(attribute, name));
     all_inside(of_base.chain(of_name))
 }
 
-/// Inside, if the name has an attribute that is equal.
+/// Inside if the name has an equal attribute.
 fn of_counterpart(attribute: &AttributeTypeAndValue, name: &RelativeDistinguishedName) -> Place {
     let mut same_type = name.iter().filter(|other| other.oid == attribute.oid);
     match (same_type.next(), same_type.next()) {
         (None, _) => Place::Outside,
         (Some(only), None) => of_attribute(attribute, only),
-        // Of which it is the counterpart is not worth finding out.
+        // With several candidates, finding the counterpart is not worth the effort.
         (Some(_), Some(_)) => Place::Unknown,
     }
 }
 
-/// Inside is what is equal by RFC 5280 section 7.1, as far as that is about ASCII.
+/// Inside if the values are equal by RFC 5280 section 7.1, applied to ASCII only.
 fn of_attribute(one: &AttributeTypeAndValue, other: &AttributeTypeAndValue) -> Place {
     if one.value == other.value {
         return Place::Inside;
@@ -395,12 +395,12 @@ fn of_attribute(one: &AttributeTypeAndValue, other: &AttributeTypeAndValue) -> P
     }
 }
 
-/// Characters that RFC 4518 leaves as they are but for letters' cases and runs of spaces.
+/// Characters that RFC 4518 leaves unchanged, except for letters' cases and runs of spaces.
 fn is_prepared_alike(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Whether values of this type are equal in letters of any case: those of X.520 in strings, domain
+/// Whether values of this type are compared in letters of any case: strings of X.520, domain
 /// components, user identifiers and e-mail addresses are.
 fn ignores_case(attribute: ObjectIdentifier) -> bool {
     const X520: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4");
@@ -408,7 +408,7 @@ fn ignores_case(attribute: ObjectIdentifier) -> bool {
         || [rfc4519::DC, rfc4519::UID, rfc3280::EMAIL_ADDRESS].contains(&attribute)
 }
 
-/// The text of a string whose characters are those of its bytes.
+/// The text of a string type that encodes it in ASCII or UTF-8.
 fn text(value: &Any) -> Option<String> {
     match value.tag() {
         Tag::PrintableString | Tag::Utf8String | Tag::Ia5String => {
@@ -447,7 +447,7 @@ mod tests {
         [&[0x30, length + 2, tag, length], base].concat()
     }
 
-    /// What is in the extension's SEQUENCE.
+    /// The contents of the extension's SEQUENCE.
     fn lists(permitted: &[Vec<u8>], excluded: &[Vec<u8>]) -> Vec<u8> {
         let list = |tag, trees: &[Vec<u8>]| {
             let trees = trees.concat();
@@ -508,7 +508,7 @@ mod tests {
             // any case, and any scheme
             ("HTTPS://HOST.example.com", "host.EXAMPLE.com", Inside),
             ("spiffe://example.com/a/b", "example.com", Inside),
-            // what is beside the host
+            // the other parts beside the host
             ("https://example.com@evil.org/", "example.com", Outside),
             ("https://a:b@example.com/", "example.com", Inside),
             ("https://example.com:8443/", "example.com", Inside),
@@ -562,7 +562,7 @@ mod tests {
         ] {
             assert_eq!(directory(name, base), expected, "{name} in {base:?}");
         }
-        // Strings are equal whatever type they have, and what is no such string is not known.
+        // Strings of different types can be equal; values of other types are not understood.
         let with = |tag, text: &str| {
             let oid = rfc4519::ORGANIZATION_NAME;
             let value = Any::new(tag, text.as_bytes()).unwrap();
@@ -615,7 +615,7 @@ mod tests {
         assert_eq!(of_address("10.1.2.3".parse().unwrap(), &v4[1..]), Unknown);
     }
 
-    /// What is excluded is so whatever is permitted, and a doubt never helps.
+    /// An excluded name is refused whatever is permitted, and so is a doubtful one.
     #[test]
     fn doubts_help_no_name() {
         let address = |text: &str| Presented::Email(text.parse().ok());
@@ -646,11 +646,11 @@ mod tests {
                 expected,
                 "{permitted:?} {excluded:?} {name}"
             );
-            // Other kinds are free.
+            // Other kinds are not constrained.
             assert!(constraints.permits(&Presented::Dns("example.net")));
             assert!(constraints.permits(&Presented::Uri(None)));
         }
-        // A distance is refused with all names of its kind.
+        // If a subtree has a distance, all names of its kind are refused,
         let distant = [&[0x30, 0x10, 0x81, 11], &b"example.org"[..], &[0x80, 1, 1]].concat();
         let contents = lists(&[distant, subtree_of(0x81, b"example.org")], &[]);
         let constraints = NameConstraints::from_contents(&contents).unwrap();
@@ -683,7 +683,7 @@ mod tests {
             for_webpki(&lists(&mixed, &mixed)),
             Some(lists(&theirs, &theirs))
         );
-        // What can't be read, and what has the tag of another form, it gets as it is.
+        // webpki gets unreadable constraints, and those with the tag of another form, unchanged.
         let constructed = lists(&[subtree_of(0xa1, b"example.org")], &[]);
         assert_eq!(for_webpki(&constructed), None);
         let whole = lists(&mixed, &mixed);

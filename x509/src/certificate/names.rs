@@ -1,5 +1,4 @@
-//! Names of subjects: common names, alternative names and their subtrees; and where revocation lists
-//! are.
+//! Names of subjects: common names, alternative names and their subtrees; and URLs of revocation lists.
 
 use core::convert::Infallible;
 use core::fmt;
@@ -22,7 +21,7 @@ use super::spiffe_id::{SpiffeId, SpiffeIdError};
 use super::uri::{InvalidUri, Uri};
 use crate::errors::{describe, from_causes};
 
-/// Why a name cannot stand in a certificate or request.
+/// Why a name cannot be in a certificate or request.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
@@ -39,7 +38,7 @@ pub enum NameError {
          by alternative names such as dns_name(), or pass a full name to subject()"
     )]
     CommonNameLength(usize),
-    /// A prefix is longer than the address, or leaves bits of the address outside.
+    /// A prefix is longer than the address, or the address has bits after the prefix.
     #[error(
         "{address}/{prefix_len} is not a subnet: the prefix must fit the address and every \
          bit after it must be zero"
@@ -50,30 +49,27 @@ pub enum NameError {
         /// The length of the prefix, in bits.
         prefix_len: u8,
     },
-    /// Not an e-mail address that certificates have.
+    /// Not an e-mail address as certificates have it.
     #[error("{0}; give other names to dns_name(), ip_address() or uri()")]
     EmailAddress(InvalidEmailAddress),
-    /// Not a URI that certificates have.
+    /// Not a URI as certificates have it.
     #[error(transparent)]
     Uri(#[from] InvalidUri),
-    /// A URI with the scheme of SPIFFE IDs that is none.
+    /// A URI that has the scheme of SPIFFE IDs but is none.
     #[error(transparent)]
     SpiffeId(#[from] SpiffeIdError),
-    /// A SPIFFE ID without a path, which names a trust domain and not somebody in it.
-    #[error(
-        "{0} names a trust domain, and only what has a path names somebody in it; add a path, such \
-         as {0}/workload"
-    )]
+    /// A SPIFFE ID without a path, which names a trust domain but no workload.
+    #[error("{0} names a trust domain, but no workload; add a path, such as {0}/workload")]
     SpiffeIdWithoutPath(SpiffeId),
-    /// A SPIFFE ID and another URI.
+    /// A SPIFFE ID beside another URI.
     #[error(
         "{0} must be the only URI in its certificate (X.509-SVID section 2); have one certificate \
          issued for each"
     )]
     UriBesideSpiffeId(SpiffeId),
-    /// A text that no host of e-mail addresses or of URIs is.
+    /// A text that is no host of e-mail addresses or of URIs.
     #[error(
-        "\"{0}\" constrains no names: write a host such as \"example.org\", the hosts below a domain \
+        "\"{0}\" is no name constraint: write a host such as \"example.org\", the hosts below a domain \
          as \".example.org\", or for e-mail a whole address"
     )]
     InvalidConstraint(String),
@@ -83,11 +79,11 @@ pub enum NameError {
          only those are supported"
     )]
     UnsupportedKind,
-    /// Not a URL that a revocation list can be had from, or an OCSP response.
+    /// Not a URL of a revocation list or of an OCSP responder.
     #[error(
-        "{0:?} is not the URL of a revocation list or an OCSP responder: \"http://\", a DNS name or an \
-         address, and what else a URL has but a user and a fragment; lists and responses need no https, \
-         being signed"
+        "{0:?} is not the URL of a revocation list or an OCSP responder: write \"http://\", a DNS name or an \
+         address, and perhaps a port, a path and a query, but no user and no fragment; lists and responses \
+         need no https, because they are signed"
     )]
     InvalidListUrl(String),
     /// A name could not be encoded or decoded.
@@ -100,7 +96,7 @@ from_causes!(NameError: Der(der::Error), EmailAddress(InvalidEmailAddress));
 /// How a certificate or request names its subject.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Subject {
-    /// An empty name: the alternative names say who it is.
+    /// An empty name: the alternative names identify the subject.
     #[default]
     Empty,
     CommonName(String),
@@ -117,7 +113,7 @@ impl Subject {
     }
 }
 
-/// How the builders of certificates and of requests are told whose they are.
+/// How the builders of certificates and of requests set the subject.
 macro_rules! subject_methods {
     () => {
         /// The subject's common name, of 1 to 64 characters, in place of any other name.
@@ -136,7 +132,7 @@ macro_rules! subject_methods {
 }
 pub(crate) use subject_methods;
 
-/// The same for the subject alternative names of end entities.
+/// How they set the subject alternative names of end entities.
 macro_rules! alternative_name_methods {
     () => {
         /// Adds a DNS name to the subject alternative names. The first label may be `*`.
@@ -157,7 +153,7 @@ macro_rules! alternative_name_methods {
             self
         }
 
-        /// Adds a URI to the subject alternative names, such as a [`SpiffeId`](crate::SpiffeId). One with
+        /// Adds a URI to the subject alternative names, such as a [`SpiffeId`](crate::SpiffeId). A URI with
         /// the scheme `spiffe` must be such an ID, have a path and be the only URI.
         pub fn uri(mut self, uri: impl Into<String>) -> Self {
             self.names.uri.push(uri.into());
@@ -175,8 +171,8 @@ pub(crate) use alternative_name_methods;
 
 /// A subject alternative name of a kind that this crate writes and reads.
 ///
-/// Reading one from text takes what is an address for that, else what has a `:` for a URI and what has an
-/// `@` for an e-mail address. It doesn't check further: whoever makes a certificate of it does.
+/// When read from text, an address is an IP address; else a text with a `:` is a URI, one with an `@` an
+/// e-mail address, and any other a DNS name. There are no further checks until a certificate is made of it.
 ///
 /// ```
 /// use pq_x509::AlternativeName;
@@ -187,7 +183,7 @@ pub(crate) use alternative_name_methods;
 /// ```
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum AlternativeName {
-    /// A DNS name, of which the first label may be `*`.
+    /// A DNS name, whose first label may be `*`.
     Dns(String),
     /// An address.
     Ip(IpAddr),
@@ -251,7 +247,7 @@ impl AlternativeNames {
         }
     }
 
-    /// The SPIFFE ID, if one of the URIs is meant as one. It has a path, and is the only URI.
+    /// The SPIFFE ID, if one of the URIs has that scheme. It must have a path, and be the only URI.
     pub(crate) fn spiffe_id(&self) -> Result<Option<SpiffeId>, NameError> {
         let Some(meant) = self.uri.iter().find(|uri| SpiffeId::is_meant(uri)) else {
             return Ok(None);
@@ -309,17 +305,17 @@ impl AlternativeNames {
 /// What a CA's certificate permits or excludes (RFC 5280 section 4.2.1.10).
 #[derive(Clone, Debug)]
 pub(crate) enum Subtree {
-    /// A DNS name with all below it.
+    /// A DNS name and all names below it.
     Dns(String),
     Ip {
         address: IpAddr,
         prefix_len: u8,
     },
-    /// A mailbox, a host, or with a dot in front the hosts below a domain.
+    /// A mailbox, a host, or with a leading dot the hosts below a domain.
     Email(String),
-    /// A host, or with a dot in front the hosts below a domain.
+    /// A host, or with a leading dot the hosts below a domain.
     Uri(String),
-    /// What begins with this name.
+    /// All names that begin with this name.
     Directory(Name),
 }
 
@@ -346,7 +342,7 @@ impl Subtree {
     }
 }
 
-/// A host, or with a dot in front those below a domain, as constraints have it.
+/// A host, or with a leading dot the hosts below a domain, as constraints write it.
 fn hosts(base: &str) -> Result<Ia5String, NameError> {
     match is_dns_name(base.strip_prefix('.').unwrap_or(base)) {
         true => Ok(Ia5String::new(base)?),
@@ -385,7 +381,7 @@ fn dns_name(name: &str, wildcard: Wildcard) -> Result<GeneralName, NameError> {
     }
 }
 
-/// A subject for messages: its name, or where that is empty the alternative names.
+/// A subject for messages: its name, or the alternative names if that is empty.
 pub(crate) fn describe_subject<N: IntoIterator<Item = AlternativeName>>(
     subject: &Name,
     alternative_names: impl FnOnce() -> N,
@@ -398,7 +394,7 @@ pub(crate) fn describe_subject<N: IntoIterator<Item = AlternativeName>>(
     describe(names.join(", "))
 }
 
-/// Where a revocation list or an OCSP response is to be had (RFC 5280 sections 4.2.1.13 and 4.2.2.1, RFC
+/// The URL of a revocation list or an OCSP responder (RFC 5280 sections 4.2.1.13 and 4.2.2.1, RFC
 /// 3986).
 pub(crate) fn list_url(url: &str) -> Result<GeneralName, NameError> {
     if !is_list_url(url) {

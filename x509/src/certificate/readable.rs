@@ -1,11 +1,12 @@
-//! Certificates with values that X.509 has and neither `x509-cert` nor webpki: dates before 1970, and
-//! path lengths above 255; and with name constraints that webpki takes for violated by every name.
+//! Stand-ins for certificates with values that X.509 allows but neither `x509-cert` nor webpki reads (dates
+//! before 1970, and path lengths above 255), or with name constraints that webpki considers violated by
+//! every name.
 //!
-//! Both libraries are shown a stand-in, the certificate with the nearest values that they know.
-//! No time that can be asked about is before 1970, and no path has so many CAs, so the stand-in
-//! is valid when and where the certificate is, save one that ended before 1970
-//! ([`Readable::ends_before_1970`]). webpki is shown no constraints of e-mail addresses, URIs and
-//! directory names: whoever shows it a stand-in has to check these. Signatures are verified over the
+//! Both libraries get the stand-in: the certificate with the nearest values that they know.
+//! Nobody can ask about a time before 1970, and no path has so many CAs, so the stand-in
+//! is valid when and where the certificate is, except if the certificate ended before 1970
+//! ([`Readable::ends_before_1970`]). For webpki, the stand-in has no constraints of e-mail addresses, URIs
+//! and directory names: the caller has to check these. Signatures are verified over the
 //! certificate itself.
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
@@ -17,11 +18,11 @@ use x509_cert::ext::pkix::{BasicConstraints, NameConstraints};
 use super::{name_constraints, signed};
 use crate::encoding::whole_octets;
 
-/// What is shown of a certificate that can't be read as it is.
+/// The stand-in for a certificate that can't be read as it is.
 #[derive(Debug)]
 pub(crate) struct Readable {
     pub(crate) der: Vec<u8>,
-    /// Whether the certificate ended before any time that there is a `UnixTime` for.
+    /// Whether the certificate ended before 1970, where `UnixTime` begins.
     pub(crate) ends_before_1970: bool,
     /// The signed parts of the stand-in and of the certificate.
     bodies: [Vec<u8>; 2],
@@ -30,10 +31,10 @@ pub(crate) struct Readable {
 }
 
 impl Readable {
-    /// What was signed, if this is the stand-in with this signed part and signature.
+    /// The signed part of the certificate, if this is the stand-in with this signed part and signature.
     ///
-    /// A stand-in is told by its signature, too: the same signed part beside another signature is of
-    /// a certificate that was sent like that, and which nobody signed.
+    /// The signature is compared, too: if somebody sends the stand-in's signed part with another signature,
+    /// it is a certificate of its own, which nobody signed.
     pub(crate) fn original_body(&self, body: &[u8], signature: &[u8]) -> Option<&[u8]> {
         let [stand_in, original] = &self.bodies;
         (stand_in == body && self.signature == signature).then_some(original)
@@ -46,18 +47,18 @@ pub(crate) fn readable(der: &[u8]) -> Option<Readable> {
     stand_in(der, &[stand_in_for_limit])
 }
 
-/// The same for webpki, which doesn't process all name constraints.
+/// The stand-in for webpki, which doesn't process all name constraints either.
 pub(crate) fn readable_by_webpki(der: &[u8]) -> Option<Readable> {
     stand_in(der, &[stand_in_for_limit, stand_in_for_constraints])
 }
 
-/// Puts something into the place of an extension's value, if that is needed; whether it was.
+/// Replaces the value of an extension if necessary. Returns whether it did.
 type Edit = fn(&mut Extension) -> bool;
 
 fn stand_in(der: &[u8], edits: &[Edit]) -> Option<Readable> {
     let parts = Parts::from_der(der).ok()?;
-    // Else one could be sent with a signature that has the same bytes and other bits, and what is made of
-    // it would pass for nothing that was sent.
+    // Otherwise somebody could send the certificate with a signature of the same bytes but another number of
+    // bits, and the stand-in would look as if it had not been sent.
     let signature = whole_octets(parts.signature).ok()?;
     let original = signed::body(der).ok()?;
     let mut body: Body<'_> = Body::from_der(original).ok()?;
@@ -95,7 +96,7 @@ struct Parts<'a> {
     signature: BitStringRef<'a>,
 }
 
-/// Its TBSCertificate, as far as it matters here.
+/// A TBSCertificate, as far as needed here.
 #[derive(Sequence)]
 struct Body<'a> {
     #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
@@ -128,7 +129,7 @@ struct Constraints<'a> {
     path_len: Option<UintRef<'a>>,
 }
 
-/// Puts 1970 in the place of a time before that (RFC 5280 section 4.1.2.5); whether it was one.
+/// Replaces a time before 1970 by 1970 (RFC 5280 section 4.1.2.5). Returns whether it did.
 pub(crate) fn stand_in_for_time(time: &mut AnyRef<'_>) -> bool {
     let (tag, stand_in) = match time.tag() {
         Tag::UtcTime => (Tag::UtcTime, &b"700101000000Z"[..]),
@@ -144,7 +145,7 @@ pub(crate) fn stand_in_for_time(time: &mut AnyRef<'_>) -> bool {
 
 fn is_before_1970(tag: Tag, value: &[u8]) -> bool {
     let (year, rest) = match (tag, value) {
-        // 50 and above is 19xx.
+        // Two digits from 50 on mean 19xx.
         (Tag::UtcTime, [b'5'..=b'6', b'0'..=b'9', rest @ ..]) => {
             (1900 + decimal(&value[..2]), rest)
         }
@@ -155,7 +156,7 @@ fn is_before_1970(tag: Tag, value: &[u8]) -> bool {
         }
         _ => return false,
     };
-    // The calendar repeats every 400 years, so `der` can say whether there is such a day.
+    // The calendar repeats every 400 years, so `der` can check whether the day exists.
     let later = [format!("{:04}", year + 2000).as_bytes(), rest].concat();
     let later = AnyRef::new(Tag::GeneralizedTime, &later).and_then(GeneralizedTime::try_from);
     year < 1970 && later.is_ok()
@@ -165,9 +166,9 @@ fn decimal(digits: &[u8]) -> u16 {
     (digits.iter()).fold(0, |value, digit| 10 * value + u16::from(digit - b'0'))
 }
 
-/// Extensions with something in the place of some, if that is needed.
+/// The extensions with the edits, if any edit is necessary.
 fn stand_in_for_extensions(extensions: AnyRef<'_>, edits: &[Edit]) -> der::Result<Option<Vec<u8>>> {
-    // Few certificates have one, and to decode all extensions takes longer than to see that.
+    // Few certificates need it, and to decode all extensions takes longer than to find that out.
     let mut reader = SliceReader::new(extensions.value())?;
     let mut is_needed = false;
     while !reader.is_finished() {
@@ -190,7 +191,7 @@ fn stand_in_for_extensions(extensions: AnyRef<'_>, edits: &[Edit]) -> der::Resul
     extensions.to_der().map(Some)
 }
 
-/// Leaves name constraints out that webpki doesn't process; whether there were such.
+/// Removes name constraints that webpki doesn't process. Returns whether there were any.
 fn stand_in_for_constraints(extension: &mut Extension) -> bool {
     if extension.extn_id != NameConstraints::OID {
         return false;
@@ -206,7 +207,7 @@ fn stand_in_for_constraints(extension: &mut Extension) -> bool {
     replace(extension, stand_in)
 }
 
-/// Whether there is something to put into the place of an extension's value.
+/// Replaces the value of an extension, if there is a new one. Returns whether there is.
 fn replace(extension: &mut Extension, value: Option<OctetString>) -> bool {
     match value {
         Some(value) => {
@@ -217,7 +218,7 @@ fn replace(extension: &mut Extension, value: Option<OctetString>) -> bool {
     }
 }
 
-/// Puts 255 in the place of a path length above that; whether there was one.
+/// Replaces a path length above 255 by 255. Returns whether it did.
 fn stand_in_for_limit(extension: &mut Extension) -> bool {
     if extension.extn_id != BasicConstraints::OID {
         return false;

@@ -43,7 +43,8 @@ pub enum SignatureError {
 
 from_causes!(SignatureError: Der(der::Error));
 
-/// Signs a body, and puts both in the envelope with the signer's algorithm, which some bodies name, too.
+/// Signs a body, and puts body, signature and the signer's algorithm (which some bodies name, too) in the
+/// envelope.
 pub(crate) fn seal(
     body: &[u8],
     algorithm: &AlgorithmIdentifierOwned,
@@ -79,7 +80,7 @@ pub(crate) fn verify(
     verify_message(body(der)?, &envelope.algorithm, signature, key, algorithms)
 }
 
-/// The same for a signature that is in no envelope.
+/// Verifies a signature that is in no envelope, in the same way.
 pub(crate) fn verify_message(
     message: &[u8],
     signature_algorithm: &AlgorithmIdentifierRef<'_>,
@@ -111,7 +112,7 @@ pub(crate) fn verify_message(
         .map_err(|_| SignatureError::Invalid)
 }
 
-/// What is signed, as it stands: a revocation list's is too long to copy.
+/// The bytes that are signed, without a copy: those of a revocation list are too long to copy.
 pub(crate) fn body(envelope: &[u8]) -> der::Result<&[u8]> {
     let mut reader = SliceReader::new(envelope)?;
     Header::decode(&mut reader)?;
@@ -125,7 +126,7 @@ struct Envelope<'a> {
     signature: BitStringRef<'a>,
 }
 
-/// An AlgorithmIdentifier as `rustls-pki-types` has it: without its outer tag and length.
+/// An AlgorithmIdentifier as in `rustls-pki-types`: without its outer tag and length.
 fn contents(identifier: &AlgorithmIdentifierRef<'_>) -> der::Result<Vec<u8>> {
     let mut contents = Vec::new();
     identifier.encode_value(&mut contents)?;

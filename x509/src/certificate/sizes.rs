@@ -4,7 +4,7 @@ use core::ops::Add;
 
 use super::certificate::Certificate;
 
-/// What a chain of certificates costs, in bytes: to plan a PKI, to see where a
+/// The sizes of a chain of certificates, in bytes: to plan a PKI, to see where a
 /// handshake's bytes come from, and to stay within the limits of peers.
 ///
 #[cfg_attr(feature = "slh-dsa", doc = "```")]
@@ -30,7 +30,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Measures these certificates. Give those that are sent: the root isn't.
+    /// Measures these certificates. Pass those that are sent, so not the root.
     pub fn of<'a>(chain: impl IntoIterator<Item = &'a Certificate>) -> Self {
         Self {
             certificates: chain.into_iter().map(CertificateSizes::of).collect(),
@@ -69,7 +69,7 @@ impl fmt::Display for Sizes {
     }
 }
 
-/// What one certificate costs, in bytes.
+/// The sizes of one certificate, in bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct CertificateSizes {
@@ -92,7 +92,7 @@ impl CertificateSizes {
         }
     }
 
-    /// Names, extensions, dates and identifiers: what is neither key nor signature.
+    /// Names, extensions, dates and identifiers: all except key and signature.
     pub fn rest(self) -> usize {
         self.der - self.public_key - self.signature
     }

@@ -7,9 +7,9 @@ use crate::errors::describe;
 /// [SPIFFE ID standard](https://github.com/spiffe/spiffe/blob/main/standards/SPIFFE-ID.md), such as
 /// `spiffe://example.org/billing/api`.
 ///
-/// It is at most 2048 bytes long. The trust domain has small letters, digits, `.`, `-` and `_`; the
-/// path is empty, or has segments of letters, digits, `.`, `-` and `_`, none of which is empty, `.` or
-/// `..`. There are no ports, users, queries, fragments or escapes, so two IDs are the same if their
+/// It is at most 2048 bytes long. The trust domain has lower-case letters, digits, `.`, `-` and `_`. The
+/// path is empty, or has segments of letters, digits, `.`, `-` and `_`; no segment is empty, `.` or
+/// `..`. There are no ports, users, queries, fragments or escapes, so two IDs are equal if their
 /// texts are.
 ///
 /// ```
@@ -33,7 +33,7 @@ impl SpiffeId {
         &self.text
     }
 
-    /// The trust domain: whoever is in it is vouched for by its own roots.
+    /// The trust domain. It has its own roots, which vouch for its members.
     pub fn trust_domain(&self) -> &str {
         &self.text[SCHEME.len()..self.domain_end]
     }
@@ -43,7 +43,7 @@ impl SpiffeId {
         &self.text[self.domain_end..]
     }
 
-    /// Whether a URI has the scheme of these IDs, be it one or not.
+    /// Whether a URI has the scheme of SPIFFE IDs, valid or not.
     pub(crate) fn is_meant(uri: &str) -> bool {
         let scheme = uri.split(':').next().unwrap_or(uri);
         scheme.eq_ignore_ascii_case("spiffe")
@@ -69,7 +69,7 @@ impl FromStr for SpiffeId {
             let is_of_paths = |byte: u8| is_of_both(byte) || byte.is_ascii_alphabetic();
             !matches!(segment, "" | "." | "..") && segment.bytes().all(is_of_paths)
         };
-        // The first is what is before the first slash.
+        // The first element is before the first slash, and empty.
         if !path.split('/').skip(1).all(is_segment) {
             return Err(SpiffeIdError::Path(describe(text)));
         }
@@ -99,19 +99,19 @@ pub enum SpiffeIdError {
     /// It is too long.
     #[error("a SPIFFE ID has at most 2048 bytes, not {0}; shorten its path")]
     Length(usize),
-    /// It doesn't begin as one.
-    #[error("\"{0}\" is not a SPIFFE ID: it begins with \"spiffe://\", in small letters")]
+    /// It doesn't begin with the scheme.
+    #[error("\"{0}\" is not a SPIFFE ID: it must begin with \"spiffe://\", in lower-case letters")]
     Scheme(String),
-    /// Its trust domain is not as it should be.
+    /// Its trust domain is invalid.
     #[error(
-        "\"{0}\" is not a SPIFFE ID: its trust domain has 1 to 255 small letters, digits, dots, \
+        "\"{0}\" is not a SPIFFE ID: its trust domain must have 1 to 255 lower-case letters, digits, dots, \
          hyphens and underscores, and neither a user nor a port"
     )]
     TrustDomain(String),
-    /// Its path is not as it should be.
+    /// Its path is invalid.
     #[error(
-        "\"{0}\" is not a SPIFFE ID: each segment of its path has letters, digits, dots, hyphens and \
-         underscores, none is empty, \".\" or \"..\", and no \"/\" ends it"
+        "\"{0}\" is not a SPIFFE ID: each segment of its path must have letters, digits, dots, hyphens \
+         and underscores, but not be \".\" or \"..\"; no segment may be empty, and no \"/\" may end the path"
     )]
     Path(String),
 }

@@ -6,11 +6,11 @@ use core::str::FromStr;
 use super::dns_name::is_dns_name;
 use crate::errors::describe;
 
-/// An absolute URI (RFC 3986), as a uniformResourceIdentifier has it (RFC 5280 section 4.2.1.6): if it
+/// An absolute URI (RFC 3986), as in a uniformResourceIdentifier (RFC 5280 section 4.2.1.6). If it
 /// has an authority, its host is a DNS name or an address.
 ///
-/// Two are equal if all their characters are: nothing is made of another case, of escapes such as
-/// `%61`, or of segments such as `..`.
+/// Two URIs are equal only if all their characters are equal: letters' cases, escapes such as
+/// `%61` and segments such as `..` are not normalized.
 ///
 /// ```
 /// use pq_x509::Uri;
@@ -34,17 +34,17 @@ impl Uri {
         &self.text
     }
 
-    /// What is before the first `:`, in letters of either case.
+    /// The part before the first `:`, in letters of either case.
     pub fn scheme(&self) -> &str {
         &self.text[..self.scheme_end]
     }
 
-    /// The host without user and port: a DNS name, an address of IPv4, or one of IPv6 in brackets.
+    /// The host without user and port: a DNS name, an IPv4 address, or an IPv6 address in brackets.
     pub fn host(&self) -> Option<&str> {
         self.host.clone().map(|host| &self.text[host])
     }
 
-    /// Where in the text the path begins, with what follows it.
+    /// The path and what follows it.
     pub fn after_authority(&self) -> &str {
         match self.text[self.scheme_end + 1..].strip_prefix("//") {
             Some(rest) => &rest[authority(rest).len()..],
@@ -67,7 +67,7 @@ impl fmt::Display for Uri {
     }
 }
 
-/// A text that is no absolute URI, or has a host that there can't be.
+/// A text that is no absolute URI, or has an impossible host.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
     "\"{0}\" is not a URI for a certificate: write an absolute one such as \
@@ -86,7 +86,7 @@ fn read(text: &str) -> Option<Uri> {
     }
     let (host, after) = match rest.strip_prefix("//") {
         None => (None, rest),
-        // RFC 4516 section 2: the server that the reader knows.
+        // RFC 4516 section 2: no host means the server that the reader knows.
         Some(after) if scheme.eq_ignore_ascii_case("ldap") && after.starts_with('/') => {
             (None, after)
         }
@@ -108,13 +108,13 @@ fn read(text: &str) -> Option<Uri> {
     })
 }
 
-/// What is up to the path, the query or the fragment.
+/// The part up to the path, the query or the fragment.
 fn authority(after_slashes: &str) -> &str {
     let end = after_slashes.find(['/', '?', '#']);
     &after_slashes[..end.unwrap_or(after_slashes.len())]
 }
 
-/// Where the host is in an authority (RFC 3986 section 3.2), if all of that is in order.
+/// The position of the host in an authority (RFC 3986 section 3.2), if the authority is valid.
 fn host(authority: &str) -> Option<Range<usize>> {
     let (user, rest) = match authority.split_once('@') {
         Some((user, rest)) => (Some(user), rest),
@@ -138,8 +138,8 @@ fn host(authority: &str) -> Option<Range<usize>> {
     is_host.then(|| start..start + host.len())
 }
 
-/// Whether there are only the characters that stand in every part of a URI (RFC 3986 appendix A),
-/// whole escapes, and these.
+/// Whether a text has only whole escapes, the characters that every part of a URI may have (RFC 3986
+/// appendix A), and these others.
 fn are_characters(text: &str, others: &[u8]) -> bool {
     let mut escapes = text.split('%').skip(1);
     text.bytes().all(|byte| {

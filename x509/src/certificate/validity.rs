@@ -4,20 +4,20 @@ use std::time::SystemTime;
 use pki_types::UnixTime;
 use x509_cert::time::Time;
 
-/// The time in which a certificate is valid, or a revocation list is to be used, both ends
-/// included, to the second.
+/// The time in which a certificate is valid, or a revocation list may be used: from the first second
+/// to the last, both included.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Validity {
     not_before: SystemTime,
-    /// `None` if it is past what the system's clock can say.
+    /// `None` if it is beyond the range of the system's clock.
     not_after: Option<SystemTime>,
 }
 
 impl Validity {
     /// From the first time to the second.
     ///
-    /// Whether they are in order, and within the years 1970 to 9999 that a certificate
-    /// can say, is checked when the certificate or list is issued.
+    /// Issuing the certificate or list checks that they are in order, and within the years 1970 to
+    /// 9999 that a certificate can express.
     pub fn new(not_before: SystemTime, not_after: SystemTime) -> Self {
         Self {
             not_before,
@@ -65,7 +65,7 @@ pub(crate) fn time(time: SystemTime) -> Result<Time, ValidityError> {
     Time::try_from(time).map_err(|_| ValidityError::OutOfRange)
 }
 
-/// Why times cannot stand in a certificate or revocation list.
+/// Why times cannot be in a certificate or revocation list.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValidityError {

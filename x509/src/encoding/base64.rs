@@ -1,8 +1,7 @@
-//! Base64 (RFC 4648) of documents that are for everybody, in lines of 64 characters.
+//! Base64 (RFC 4648) of public documents, in lines of 64 characters.
 //!
-//! The crate base64-simd takes as long for it as to copy it, on CPUs that have the instructions. base64ct computes
-//! each character so that nothing is learnt from how long that takes, and needs forty times as long: it is for
-//! private keys, and for documents that are written otherwise.
+//! On CPUs that have the instructions, the crate base64-simd is as fast as copying. base64ct is constant time,
+//! and takes forty times as long: it is for private keys, and for documents in lines of another form.
 
 use base64_simd::STANDARD;
 
@@ -11,7 +10,7 @@ const LINE: usize = 64;
 
 /// Appends the lines of some bytes.
 pub(super) fn append(text: &mut String, bytes: &[u8]) {
-    // In one go: for each line alone, it takes three times as long.
+    // All at once: encoding each line by itself takes three times as long.
     let characters = STANDARD.encode_to_string(bytes);
     text.reserve(characters.len() + characters.len().div_ceil(LINE));
     let mut rest = characters.as_str();
@@ -23,8 +22,8 @@ pub(super) fn append(text: &mut String, bytes: &[u8]) {
     }
 }
 
-/// The bytes of lines that are all full, but the last perhaps. `None` for all else, such as nothing or
-/// lines that end otherwise: others may read that, or say what is wrong with it.
+/// Decodes lines that are all full, except perhaps the last. Returns `None` for anything else, such as an
+/// empty text or other line ends: another decoder may read that, or say what is wrong with it.
 pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut characters = Vec::with_capacity(text.len());
     for line in text.chunks(LINE + 1) {
@@ -46,7 +45,7 @@ mod tests {
         text.into_bytes()
     }
 
-    /// What lines are is held against another implementation where they are in blocks.
+    /// Tests of PEM blocks compare the lines with another implementation.
     #[test]
     fn what_is_written_is_read() {
         for len in 1..200_u8 {
@@ -56,7 +55,7 @@ mod tests {
         assert_eq!((lines(b""), decode(b"")), (Vec::new(), None));
     }
 
-    /// So no two texts are the same bytes.
+    /// So no two texts decode to the same bytes.
     #[test]
     fn what_is_read_would_be_written_so() {
         let check = |text: &[u8]| {

@@ -1,4 +1,4 @@
-//! How documents of any kind are written down: PEM blocks, and the rules of DER that `der` leaves
+//! The encoding of documents of any kind: PEM blocks, and the rules of DER that `der` leaves
 //! unchecked.
 //!
 //! It uses [`errors`](crate::errors).

@@ -36,8 +36,8 @@ pub fn decode_all(text: &str, label: &'static str) -> Result<Vec<Zeroizing<Vec<u
     Ok(contents)
 }
 
-/// One block, in lines of 64 characters that end in a line feed. That of a private key is the caller's to
-/// wipe.
+/// Encodes one block, in lines of 64 characters that end in a line feed. The caller must wipe the block of
+/// a private key.
 ///
 /// # Panics
 ///
@@ -48,7 +48,7 @@ pub fn encode(label: &'static str, der: &[u8]) -> String {
     text
 }
 
-/// [`encode`], behind what a text already has: that of many blocks is not copied for each.
+/// Appends a block to a text, as [`encode`] writes it. So a text of many blocks is not copied for each.
 ///
 /// # Panics
 ///
@@ -67,8 +67,7 @@ pub fn append(text: &mut String, label: &'static str, der: &[u8]) {
     }
 }
 
-/// Whether everybody may know what is in blocks with this label, so that how long it takes to read them
-/// may depend on that.
+/// Whether blocks with this label are public, so that reading and writing them need not be constant time.
 fn is_public(label: &str) -> bool {
     let public = [
         "CERTIFICATE",
@@ -110,7 +109,7 @@ fn blocks<'t>(
 ///
 /// # Errors
 ///
-/// If the lines or what is between them are not as RFC 7468 has them.
+/// If the BEGIN and END lines, or the lines between them, are not as RFC 7468 demands.
 pub fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, pem::Error> {
     if let Some(contents) = decode_public(block) {
         return Ok(Zeroizing::new(contents));
@@ -123,7 +122,7 @@ pub fn decode(block: &str) -> Result<Zeroizing<Vec<u8>>, pem::Error> {
     Ok(contents)
 }
 
-/// The contents, if everybody may know them and the lines are as most programs write them.
+/// The contents, if they are public and the lines are as most programs write them.
 fn decode_public(block: &str) -> Option<Vec<u8>> {
     let (label, rest) = block.strip_prefix("-----BEGIN ")?.split_once("-----\n")?;
     let rest = rest.strip_suffix("-----")?.strip_suffix(label)?;
@@ -175,7 +174,7 @@ fn labels_and_hint(found: &[String]) -> String {
     } else {
         ""
     };
-    // A text to read may be anybody's, such as a request.
+    // Anybody may have written the text, such as a request.
     format!("{}{hint}", describe(found.join(", ")))
 }
 
@@ -213,7 +212,7 @@ mod tests {
         assert!(message.len() < 1000 && !message.contains('\u{1b}'));
     }
 
-    /// Secrets and others are read and written by different functions.
+    /// Different functions read and write secret and public blocks.
     #[test]
     fn public_blocks_are_as_private_ones() {
         for len in 1..200 {

@@ -1,4 +1,4 @@
-//! What `der` and `x509-cert` leave unchecked where nothing needs the value: contents of strings in
+//! Checks what `der` and `x509-cert` leave unchecked if nothing needs the value: contents of strings in
 //! names, and of object identifiers.
 
 use const_oid::ObjectIdentifier;
@@ -13,7 +13,7 @@ use x509_cert::ext::Extension;
 
 use crate::errors::from_causes;
 
-/// What in a document is not as its types ask, though the lengths around it are right.
+/// Why a value in a document is not valid for its type.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyntaxError {
@@ -27,7 +27,7 @@ pub enum SyntaxError {
          8.19.2): {0}; have it encoded again by a conforming tool"
     )]
     ObjectIdentifier(String),
-    /// A string has what its type doesn't allow, such as a UTF8String what is not UTF-8.
+    /// A string has contents that its type doesn't allow, such as a UTF8String that is not UTF-8.
     #[error(
         "has a {0} with contents that this type does not allow; have it made again by a conforming \
          tool"
@@ -43,8 +43,8 @@ pub enum SyntaxError {
 
 from_causes!(SyntaxError: Der(der::Error));
 
-/// Checks all of a document but what is inside of strings of octets or bits, which
-/// [`check_extensions`] does for extensions.
+/// Checks a document, except the contents of octet strings and bit strings. [`check_extensions`] checks
+/// those of extensions.
 pub(crate) fn check(der: &[u8]) -> Result<(), SyntaxError> {
     walk(der, check_primitive)
 }
@@ -89,14 +89,14 @@ pub(crate) fn whole_octets(bits: BitStringRef<'_>) -> der::Result<&[u8]> {
     Ok(bits.raw_bytes())
 }
 
-/// Shows each primitive value, however deep it is, to `check`.
+/// Calls `check` for each primitive value, however deep it is.
 fn walk(
     der: &[u8],
     check: impl Fn(Tag, &[u8]) -> Result<(), SyntaxError>,
 ) -> Result<(), SyntaxError> {
     let mut reader = SliceReader::new(der)?;
-    // Where the values end that the reader is in. No recursion: whoever made the document chose
-    // the depth.
+    // The ends of the values that the reader is in. There is no recursion, because the document's author
+    // chooses the depth.
     let mut ends = vec![Length::try_from(der.len())?];
     while let Some(&end) = ends.last() {
         if reader.position() == end {
@@ -116,9 +116,9 @@ fn walk(
     Ok(())
 }
 
-/// The rules of X.680 (section 41) and X.690 (section 8) for a value of a universal type, but for
-/// two liberties. A PrintableString may have all of ASCII's visible characters, since CAs write
-/// `@`, `_`, `*` and `&` in it; and a TeletexString anything, which in practice is Latin-1.
+/// The rules of X.680 (section 41) and X.690 (section 8) for a value of a universal type, with
+/// two exceptions. A PrintableString may have all visible characters of ASCII, because CAs write
+/// `@`, `_`, `*` and `&` in it; a TeletexString may have any bytes, which in practice are Latin-1.
 pub(crate) fn check_primitive(tag: Tag, value: &[u8]) -> Result<(), SyntaxError> {
     let is_sound = match tag {
         Tag::ObjectIdentifier => return check_object_identifier(value),
@@ -137,16 +137,16 @@ pub(crate) fn check_primitive(tag: Tag, value: &[u8]) -> Result<(), SyntaxError>
     }
 }
 
-/// A BMPString has no characters beyond the basic plane, but some writers take it for UTF-16.
+/// A BMPString has no characters beyond the basic plane, but some programs write UTF-16 in it.
 fn is_utf_16(value: &[u8]) -> bool {
     let (units, rest) = value.as_chunks();
     let units = units.iter().map(|unit| u16::from_be_bytes(*unit));
     rest.is_empty() && char::decode_utf16(units).all(|character| character.is_ok())
 }
 
-/// No number of an object identifier starts with the byte that adds nothing to it.
+/// Refuses an object identifier if one of its numbers has a leading zero, the byte 0x80.
 fn check_object_identifier(value: &[u8]) -> Result<(), SyntaxError> {
-    // The last byte of a number is the one below 0x80, and before the first number is none.
+    // A byte below 0x80 is the last of a number. The 0 stands for what is before the first number.
     let before = [0].iter().chain(value);
     match before
         .zip(value)
@@ -182,7 +182,7 @@ mod tests {
                 contents,
             ]
             .concat();
-            // As deep as in a name: RDNSequence, SET, AttributeTypeAndValue.
+            // At the depth of a name: RDNSequence, SET, AttributeTypeAndValue.
             let name = [0x30, 0x31, 0x30].iter().fold(der, |inner, tag| {
                 [&[*tag, inner.len() as u8][..], &inner].concat()
             });
@@ -248,7 +248,7 @@ mod tests {
         ] {
             assert!(matches!(check(bad), Err(SyntaxError::Der(_))), "{bad:x?}");
         }
-        // As deep as it gets.
+        // Extreme lengths and depths.
         let mut deep = vec![0x30; 200_000];
         for header in deep.chunks_exact_mut(2) {
             header[1] = 0;
@@ -264,7 +264,7 @@ mod tests {
                     0x100..0x1_0000 => vec![len as u8, (len >> 8) as u8, 0x82, 0x30],
                     _ => vec![len as u8, (len >> 8) as u8, (len >> 16) as u8, 0x83, 0x30],
                 };
-                // Backwards, so that a header is put at the end.
+                // The bytes are in reverse order, so that a header is added at the end.
                 der.extend(header);
                 der
             });

@@ -2,9 +2,9 @@ use der::{Encode, ErrorKind, Length};
 
 /// The encoding of a document, or of another value of thousands of bytes.
 ///
-/// [`Encode::to_der`] fills what it returns with zeros by a loop, which a crate that is compiled for size
-/// keeps: it took a fifth of what an issued certificate takes beside its signature. These zeros come from
-/// the allocator.
+/// [`Encode::to_der`] fills its buffer with zeros in a loop, which remains one in a crate that is compiled for
+/// size: it took a fifth of the time that issuing a certificate takes without the signature. Here the
+/// allocator gives the zeros.
 pub(crate) fn to_der(value: &impl Encode) -> der::Result<Vec<u8>> {
     let expected_len = value.encoded_len()?;
     let mut der = vec![0; usize::try_from(expected_len)?];

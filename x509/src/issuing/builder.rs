@@ -25,7 +25,7 @@ use crate::certificate::{
     alternative_name_methods, encode_extension, names, subject_methods,
 };
 
-/// What a certificate is to say; an [`Issuer`](crate::Issuer) makes one of it.
+/// The contents of a certificate that an [`Issuer`](crate::Issuer) is to issue.
 ///
 /// Start with [`ca`](CertificateBuilder::ca), [`server`](CertificateBuilder::server),
 /// [`client`](CertificateBuilder::client) or
@@ -60,8 +60,8 @@ impl<K> CertificateBuilder<K> {
         self
     }
 
-    /// The serial number, big-endian: positive, at most 20 bytes, and for the issuer to
-    /// keep unique. By default it is random.
+    /// The serial number, big-endian: positive and at most 20 bytes. The caller must keep it unique
+    /// for the issuer. By default it is random.
     pub fn serial_number(mut self, number: &[u8]) -> Self {
         self.serial_number = Some(number.to_vec());
         self
@@ -69,20 +69,20 @@ impl<K> CertificateBuilder<K> {
 
     /// The key usage, such as `KeyUsages::DigitalSignature | KeyUsages::NonRepudiation`.
     ///
-    /// By default it is what the key and the role ask for: keyCertSign and cRLSign for a
-    /// CA, keyEncipherment for an ML-KEM key, digitalSignature for any other. What
-    /// RFC 9881, RFC 9909, RFC 9935 and RFC 5280 forbid is refused when the certificate is issued.
+    /// By default it suits the key and the role: keyCertSign and cRLSign for a
+    /// CA, keyEncipherment for an ML-KEM key, digitalSignature for any other. When the certificate is
+    /// issued, usages that RFC 9881, RFC 9909, RFC 9935 or RFC 5280 forbid are refused.
     pub fn key_usage(mut self, usages: impl Into<FlagSet<KeyUsages>>) -> Self {
         self.key_usage = Some(usages.into());
         self
     }
 
-    /// Adds a URL at which the revocation list of the certificate's issuer is to be had: a CRL
-    /// distribution point (RFC 5280 section 4.2.1.13). If there are several, each has the same list.
+    /// Adds a URL of the revocation list of the certificate's issuer: a CRL
+    /// distribution point (RFC 5280 section 4.2.1.13). If there are several URLs, each has the same list.
     ///
-    /// What is to be had there is [`CertificateRevocationList::der`], of the media type
-    /// `application/pkix-crl`. The scheme is `http`: a list is signed, and whoever had to check
-    /// a server's certificate before fetching it might need the same list for that (RFC 5280
+    /// Publish [`CertificateRevocationList::der`] there, with the media type
+    /// `application/pkix-crl`. The scheme is `http`, because a list is signed, and a client that has to check
+    /// a server's certificate before fetching the list might need the same list for that (RFC 5280
     /// section 8).
     ///
     /// ```
@@ -98,7 +98,7 @@ impl<K> CertificateBuilder<K> {
         self
     }
 
-    /// Adds a URL at which the OCSP responder of the certificate's issuer is to be asked, in the
+    /// Adds a URL of the OCSP responder of the certificate's issuer, in the
     /// authorityInfoAccess extension (RFC 5280 section 4.2.2.1). The scheme is `http`, as for
     /// [revocation lists](Self::revocation_list_url).
     ///
@@ -115,13 +115,13 @@ impl<K> CertificateBuilder<K> {
 
     /// Adds the extended key usage of TLS servers.
     ///
-    /// In a CA's certificate, extended key usages limit what all certificates below it are good for, at
-    /// validators that look there: [`ChainValidator`](crate::ChainValidator), OpenSSL, Go and browsers do.
+    /// In a CA's certificate, extended key usages limit the purposes of all certificates below it, for
+    /// validators that check this: [`ChainValidator`](crate::ChainValidator), OpenSSL, Go and browsers do.
     pub fn server_auth(self) -> Self {
         self.purpose(ID_KP_SERVER_AUTH)
     }
 
-    /// Whom the certificate is for by SPIFFE, which has rules of its own for key usages.
+    /// The SPIFFE ID that the certificate is for. SPIFFE has rules of its own for key usages.
     pub(crate) fn spiffe_id(&self) -> Result<Option<SpiffeId>, NameError> {
         self.names.spiffe_id()
     }
@@ -209,7 +209,7 @@ impl<K> CertificateBuilder<K> {
             }
         }
         if !self.names.is_empty() {
-            // RFC 5280 section 4.2.1.6: critical where the subject's name is empty.
+            // RFC 5280 section 4.2.1.6: critical if the subject's name is empty.
             let names = SubjectAltName(self.names.to_general_names()?);
             extensions.push(encode_extension(subject.is_empty(), &names)?);
         } else if subject.is_empty() {
@@ -251,8 +251,8 @@ impl CertificateBuilder<Ca> {
         self
     }
 
-    /// Permits DNS names that are this one or below it, and no others but those
-    /// permitted likewise.
+    /// Permits this DNS name and those below it, and no others, except those that further calls
+    /// permit.
     ///
     /// Addresses and all other kinds of name stay unconstrained (RFC 5280 section
     /// 4.2.1.10). To permit no address beside these DNS names, exclude them all:
@@ -270,18 +270,18 @@ impl CertificateBuilder<Ca> {
         self
     }
 
-    /// Excludes DNS names that are this one or below it. Other kinds of name stay
+    /// Excludes this DNS name and those below it. Other kinds of name stay
     /// unconstrained.
     pub fn exclude_dns(mut self, name: impl Into<String>) -> Self {
         self.excluded.push(Subtree::Dns(name.into()));
         self
     }
 
-    /// Permits addresses with this prefix, and no others but those permitted likewise,
-    /// whether of IPv4 or IPv6.
+    /// Permits addresses with this prefix, and no others of IPv4 or IPv6, except those that further calls
+    /// permit.
     ///
     /// DNS names and all other kinds of name stay unconstrained (RFC 5280 section
-    /// 4.2.1.10). To permit no DNS name beside these addresses, permit one that is nobody's
+    /// 4.2.1.10). To permit no DNS name beside these addresses, permit one that nobody can have
     /// (RFC 6761 section 6.4), which forbids all others:
     ///
     /// ```
@@ -308,20 +308,20 @@ impl CertificateBuilder<Ca> {
         self
     }
 
-    /// Permits e-mail addresses, and no others but those permitted likewise: all at the host
+    /// Permits e-mail addresses, and no others, except those that further calls permit: all at the host
     /// `example.org`, all at hosts below the domain `.example.org`, or one, as `someone@example.org`. Those
     /// in subjects' names count, too.
     ///
-    /// Constraints of e-mail addresses, URIs and directory names are for
-    /// [`ChainValidator`](crate::ChainValidator), OpenSSL and Go. **webpki alone, and so rustls's
-    /// verifiers, refuse every certificate below that has an e-mail address or a URI where there is a
-    /// constraint of its kind, and all certificates below a constraint of directory names.**
+    /// [`ChainValidator`](crate::ChainValidator), OpenSSL and Go process constraints of e-mail addresses, URIs
+    /// and directory names. **webpki on its own, and so rustls's verifiers, refuse all certificates below this
+    /// CA that have an e-mail address or a URI if there is a constraint of its kind, and all
+    /// certificates below a constraint of directory names.**
     pub fn permit_email(mut self, constraint: impl Into<String>) -> Self {
         self.permitted.push(Subtree::Email(constraint.into()));
         self
     }
 
-    /// Excludes e-mail addresses, written as for [`permit_email`](Self::permit_email). Other kinds of name
+    /// Excludes e-mail addresses, written as in [`permit_email`](Self::permit_email). Other kinds of name
     /// stay unconstrained.
     pub fn exclude_email(mut self, constraint: impl Into<String>) -> Self {
         self.excluded.push(Subtree::Email(constraint.into()));
@@ -329,9 +329,9 @@ impl CertificateBuilder<Ca> {
     }
 
     /// Permits URIs with the host `example.org`, or with hosts below the domain `.example.org`, and no
-    /// others but those permitted likewise. A SPIFFE ID has its trust domain there. URIs without a DNS
-    /// name as their host are not permitted then. See [`permit_email`](Self::permit_email) for who
-    /// processes that.
+    /// others, except those that further calls permit. The host of a SPIFFE ID is its trust domain. URIs
+    /// without a DNS name as their host are not permitted then. See [`permit_email`](Self::permit_email) for
+    /// the validators that process this.
     ///
     /// ```
     /// # use pq_x509::CertificateBuilder;
@@ -344,22 +344,22 @@ impl CertificateBuilder<Ca> {
         self
     }
 
-    /// Excludes URIs by their hosts, written as for [`permit_uri`](Self::permit_uri), and those without
+    /// Excludes URIs by their hosts, written as in [`permit_uri`](Self::permit_uri), and URIs without
     /// a DNS name as their host. Other kinds of name stay unconstrained.
     pub fn exclude_uri(mut self, host: impl Into<String>) -> Self {
         self.excluded.push(Subtree::Uri(host.into()));
         self
     }
 
-    /// Permits subjects' names, and directory names among the alternative ones, that begin with this
-    /// name, and no others but those permitted likewise. See [`permit_email`](Self::permit_email) for
-    /// who processes that.
+    /// Permits subjects' names, and directory names among the alternative names, that begin with this
+    /// name, and no others, except those that further calls permit. See
+    /// [`permit_email`](Self::permit_email) for the validators that process this.
     pub fn permit_directory(mut self, name: Name) -> Self {
         self.permitted.push(Subtree::Directory(name));
         self
     }
 
-    /// Excludes subjects' names, and directory names among the alternative ones, that begin with this
+    /// Excludes subjects' names, and directory names among the alternative names, that begin with this
     /// name. Other kinds of name stay unconstrained.
     pub fn exclude_directory(mut self, name: Name) -> Self {
         self.excluded.push(Subtree::Directory(name));
@@ -369,8 +369,8 @@ impl CertificateBuilder<Ca> {
 
 impl CertificateBuilder<EndEntity> {
     /// A TLS server: extended key usage serverAuth. Give it names with
-    /// [`dns_name`](Self::dns_name) and [`ip_address`](Self::ip_address): clients take no notice
-    /// of [`common_name`](Self::common_name) (RFC 9525).
+    /// [`dns_name`](Self::dns_name) and [`ip_address`](Self::ip_address): clients ignore the
+    /// [`common_name`](Self::common_name) (RFC 9525).
     pub fn server() -> Self {
         Self::end_entity().server_auth()
     }
@@ -382,19 +382,19 @@ impl CertificateBuilder<EndEntity> {
 
     /// An OCSP responder of the CA that issues this certificate (RFC 6960 section 4.2.2.2): extended key
     /// usage OCSPSigning, and id-pkix-ocsp-nocheck, so that nobody asks whether the responder itself was
-    /// revoked. Have such a certificate be valid for weeks rather than years: see
+    /// revoked. So make such a certificate valid for weeks, not years: see
     /// [`validity`](Self::validity). Give it a [`common_name`](Self::common_name).
     pub fn ocsp_responder() -> Self {
         Self::end_entity().ocsp_signing()
     }
 
-    /// An end entity without extended key usage, which limits it to no purpose.
+    /// An end entity without extended key usage, so with no limit on its purposes.
     pub fn end_entity() -> Self {
         Self::new(Role::EndEntity)
     }
 
-    /// Makes it an OCSP responder's: see [`ocsp_responder`](Self::ocsp_responder). It has to be for a key
-    /// that signs.
+    /// Makes the certificate an OCSP responder's: see [`ocsp_responder`](Self::ocsp_responder). Its key
+    /// must be one that signs.
     pub fn ocsp_signing(mut self) -> Self {
         self.is_ocsp_responder = true;
         self.purpose(ID_KP_OCSP_SIGNING)
@@ -419,7 +419,7 @@ pub enum Ca {}
 pub enum EndEntity {}
 
 fn general_subtrees(subtrees: &[Subtree]) -> Result<Option<Vec<GeneralSubtree>>, NameError> {
-    // RFC 5280 section 4.2.1.10: a list that is there is not empty.
+    // RFC 5280 section 4.2.1.10: a list must not be empty.
     if subtrees.is_empty() {
         return Ok(None);
     }

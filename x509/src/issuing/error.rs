@@ -15,21 +15,21 @@ pub enum IssueError {
     /// The subject's public key is one of HashML-DSA.
     #[error(
         "keys of HashML-DSA must not be in certificates (RFC 9881 section 8.3); have the key's \
-         owner name it one of ML-DSA"
+         owner encode it as a key of ML-DSA"
     )]
     HashMlDsa,
     /// The key usage does not suit the key or the role.
     #[error(transparent)]
     KeyUsage(#[from] KeyUsageError),
-    /// A name cannot stand in a certificate.
+    /// A name cannot be in a certificate.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The validity cannot stand in a certificate.
+    /// The validity cannot be in a certificate.
     #[error(transparent)]
     Validity(#[from] ValidityError),
     /// The serial number is zero or too long.
     #[error(
-        "a serial number is positive and takes at most 20 bytes, so of 20 the first is below 0x80"
+        "a serial number must be positive and have at most 20 bytes, the first below 0x80 if there are 20"
     )]
     SerialNumber,
     /// An end entity has neither a subject nor an alternative name.
@@ -37,16 +37,16 @@ pub enum IssueError {
         "the certificate names nobody; add a name such as dns_name() or uri(), common_name() or subject()"
     )]
     Nameless,
-    /// A certificate for a SPIFFE ID is to be for servers or clients alone.
+    /// A certificate for a SPIFFE ID is only for servers, or only for clients.
     #[error(
-        "a certificate for {0} is for servers and clients, or says nothing of that (X.509-SVID section \
-         4.4); add both server_auth() and client_auth(), or neither"
+        "a certificate for {0} must be for both servers and clients, or have no extended key usage \
+         (X.509-SVID section 4.4); add both server_auth() and client_auth(), or neither"
     )]
     SpiffePurposes(SpiffeId),
-    /// A certificate for a SPIFFE ID is not to have the key usages that it must.
+    /// A certificate for a SPIFFE ID does not have the required key usages.
     #[error(
-        "a certificate for {0} has the key usage digitalSignature and no cRLSign (X.509-SVID section \
-         4.3); have it issued for a key that signs"
+        "a certificate for {0} must have the key usage digitalSignature and no cRLSign (X.509-SVID \
+         section 4.3); have it issued for a key that signs"
     )]
     SpiffeKeyUsage(SpiffeId),
     /// A CA has an empty subject.
@@ -69,22 +69,22 @@ pub enum IssueError {
          issue that CA again with a larger path_len()"
     )]
     PathLength(String),
-    /// The number of a revocation list is too long, or there is none.
+    /// The number of a revocation list is too long or empty.
     #[error(
-        "the number of a revocation list takes at most 20 bytes, so of 20 the first is below 0x80"
+        "the number of a revocation list must have 1 to 20 bytes, the first below 0x80 if there are 20"
     )]
     ListNumber,
     /// A revocation list names one certificate twice.
     #[error("the certificate with serial number {0} is revoked twice in one list; revoke it once")]
     RevokedTwice(String),
-    /// A revocation has the reason that is for taking back others in a delta list.
+    /// A revocation has the reason removeFromCRL, which takes others back in a delta list.
     #[error(
         "removeFromCRL is for delta lists (RFC 5280 section 5.3.1); to take a revocation back, \
          leave the certificate out of the next list, or answer that it is good"
     )]
     RemoveFromCompleteList,
-    /// A certificate doesn't entitle its owner to answer for the CA.
-    #[error("the certificate of \"{subject}\" is not good for answering for the CA: {error}")]
+    /// A certificate doesn't allow its owner to answer for the CA.
+    #[error("the certificate of \"{subject}\" cannot be used to answer for the CA: {error}")]
     OcspDelegate {
         /// The subject of the certificate.
         subject: String,

@@ -45,14 +45,13 @@ impl<S: Signer> Issuer<S> {
         })
     }
 
-    /// Takes up a CA whose certificate exists, such as one read from a file.
+    /// Continues a CA whose certificate exists, such as one read from a file.
     ///
     /// # Errors
     ///
     /// [`IssueError::NotACa`], [`IssueError::CaWithoutName`], [`IssueError::KeyUsage`] or
-    /// [`IssueError::WrongKey`] for what its certificate alone tells. Whether it has expired
-    /// or leads to a trusted root is not checked; see
-    /// [`ChainValidator`](crate::ChainValidator).
+    /// [`IssueError::WrongKey`], from what the certificate itself tells. It is not checked whether it
+    /// has expired or leads to a trusted root; see [`ChainValidator`](crate::ChainValidator).
     pub fn new(certificate: Certificate, signer: S) -> Result<Self, IssueError> {
         if !certificate.is_ca() {
             return Err(IssueError::NotACa(certificate.describe_subject()));
@@ -107,9 +106,9 @@ impl<S: Signer> Issuer<S> {
         })
     }
 
-    /// Does everything that [`issue`](Self::issue) does but sign, for changes that this
-    /// crate does not check. Sign with [`TbsCertificate::sign`], or without changes with
-    /// [`TbsCertificate::sign_to_der`], and [`signer`](Self::signer).
+    /// Does everything that [`issue`](Self::issue) does except signing, for changes that this
+    /// crate does not check. Sign with [`TbsCertificate::sign`] (or, without changes,
+    /// [`TbsCertificate::sign_to_der`]) and [`signer`](Self::signer).
     ///
     /// # Errors
     ///
@@ -127,14 +126,14 @@ impl<S: Signer> Issuer<S> {
         prepare(&builder, key, issuer, Some(&self.key_id()?))
     }
 
-    /// Issues a revocation list. Certificates say where to find it by
+    /// Issues a revocation list. Certificates give its URL if they are made with
     /// [`CertificateBuilder::revocation_list_url`].
     ///
     /// # Errors
     ///
     /// An [`IssueError`] that says what the builder or this CA lacks:
-    /// [`KeyUsageError::CaWithoutCrlSign`] in it if the CA's certificate has a key usage that
-    /// does not include cRLSign.
+    /// it contains [`KeyUsageError::CaWithoutCrlSign`] if the CA's certificate has a key usage
+    /// without cRLSign.
     pub fn issue_revocation_list(
         &self,
         builder: CertificateRevocationListBuilder,
@@ -149,7 +148,7 @@ impl<S: Signer> Issuer<S> {
         Ok(CertificateRevocationList::from_der(&der)?)
     }
 
-    /// What certificates and lists name this CA's key by.
+    /// The identifier of this CA's key in certificates and lists.
     fn key_id(&self) -> Result<Vec<u8>, IssueError> {
         match self.certificate.subject_key_id() {
             Some(id) => Ok(id.to_vec()),
@@ -163,10 +162,10 @@ impl<S: Signer> Issuer<S> {
     }
 }
 
-/// What issuing needs to know of a public key.
+/// What issuing needs to know about a public key.
 struct SubjectInfo {
     spki: SubjectPublicKeyInfoOwned,
-    /// For HashSLH-DSA the parameter set; `None` for the keys of others.
+    /// For HashSLH-DSA the parameter set; `None` for keys of other algorithms.
     algorithm: Option<Algorithm>,
     key_id: Vec<u8>,
 }
@@ -192,7 +191,7 @@ impl SubjectInfo {
     }
 }
 
-/// Fills in a certificate. Without `issuer_key_id` it is for its own issuer to sign.
+/// Fills in a certificate. Without `issuer_key_id` the certificate is self-signed.
 fn prepare<K>(
     builder: &CertificateBuilder<K>,
     key: SubjectInfo,
@@ -242,7 +241,7 @@ fn prepare<K>(
             Some(number) => serial_number(number)?,
             None => random_serial_number()?,
         },
-        // The signer's own, once there is one.
+        // Signing replaces it by the signer's own.
         signature: key.spki.algorithm.clone(),
         issuer,
         validity,

@@ -1,5 +1,5 @@
-//! Issuing: what a certificate, a request, a revocation list or an OCSP response is to say, the rules
-//! for that, and the CA that signs it.
+//! Issuing: the contents of a certificate, a request, a revocation list or an OCSP response, the rules
+//! for these, and the CA that signs them.
 //!
 //! It uses [`certificate`](crate::certificate), [`keys`](crate::keys), [`encoding`](crate::encoding)
 //! and [`errors`](crate::errors), and doesn't know [`validation`](crate::validation).

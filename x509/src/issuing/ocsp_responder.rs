@@ -17,11 +17,11 @@ use crate::certificate::{
 use crate::encoding::to_der;
 use crate::keys::{Signer, SubjectKey};
 
-/// Answers OCSP requests for a CA (RFC 6960): the CA itself, or whoever it had certified for that.
+/// Answers OCSP requests for a CA (RFC 6960): as the CA itself, or as a delegate that it certified.
 ///
-/// A delegate's key can be on a machine that is online while the CA's is not. Its certificate is made of
-/// [`CertificateBuilder::ocsp_responder`](crate::CertificateBuilder::ocsp_responder), and is sent with each
-/// response, which is larger by it.
+/// A delegate's key can be on a machine that is online while the CA's is not. Make its certificate with
+/// [`CertificateBuilder::ocsp_responder`](crate::CertificateBuilder::ocsp_responder). It is sent with each
+/// response, which makes the response larger.
 ///
 /// ```
 /// use pq_x509::pki_types::UnixTime;
@@ -55,17 +55,17 @@ use crate::keys::{Signer, SubjectKey};
 /// ```
 #[derive(Clone, Debug)]
 pub struct OcspResponder<S> {
-    /// Whose certificates the answers are about.
+    /// The CA whose certificates the answers are about.
     issuer: Certificate,
-    /// Who signs, if that is not the issuer.
+    /// The signer's certificate, if that is not the issuer's.
     delegate: Option<Certificate>,
     signer: S,
 }
 
 impl<'a, S: Signer> OcspResponder<&'a S> {
-    /// The CA answers for itself, with its own key.
+    /// A responder where the CA answers for itself, with its own key.
     ///
-    /// Its key usage need not have digitalSignature: verifiers ask that of delegates only.
+    /// The CA's key usage need not include digitalSignature: verifiers demand that of delegates only.
     pub fn ca(issuer: &'a Issuer<S>) -> Self {
         Self {
             issuer: issuer.certificate().clone(),
@@ -76,13 +76,13 @@ impl<'a, S: Signer> OcspResponder<&'a S> {
 }
 
 impl<S: Signer> OcspResponder<S> {
-    /// A delegate answers for the issuer, who certified its key.
+    /// A responder where a delegate answers for the issuer, which certified the delegate's key.
     ///
     /// # Errors
     ///
     /// [`IssueError::OcspDelegate`] if the certificate is not a responder's, or names another issuer;
-    /// [`IssueError::WrongKey`] if the key is another one. Whether the issuer signed the certificate, and
-    /// until when it is valid, is not checked.
+    /// [`IssueError::WrongKey`] if the key is another one. It is not checked whether the issuer signed the
+    /// certificate, and until when it is valid.
     pub fn delegate(
         issuer: Certificate,
         certificate: Certificate,
@@ -102,19 +102,21 @@ impl<S: Signer> OcspResponder<S> {
         })
     }
 
-    /// The certificate of the CA that is answered for.
+    /// The certificate of the CA that it answers for.
     pub fn issuer(&self) -> &Certificate {
         &self.issuer
     }
 
-    /// Answers a request, with its nonce. `status` says what the status of the issuer's certificate with
-    /// a serial number is; certificates of others are unknown. The validity is from when that is known to
-    /// be so (thisUpdate), until when more will be known (nextUpdate).
+    /// Answers a request, with its nonce.
+    ///
+    /// `status` returns the status of the issuer's certificate with a serial number; certificates of other
+    /// issuers are answered as unknown. The validity starts when the status is known to be correct
+    /// (thisUpdate), and ends when newer information will be available (nextUpdate).
     ///
     /// # Errors
     ///
-    /// Those of `status`, and an [`IssueError`] if a time can't be said, a reason is removeFromCRL, or the
-    /// key doesn't sign.
+    /// Those of `status`, and an [`IssueError`] if a time can't be expressed, a reason is removeFromCRL, or
+    /// the key doesn't sign.
     pub fn respond<E: From<IssueError>>(
         &self,
         request: &OcspRequest,
@@ -132,7 +134,7 @@ impl<S: Signer> OcspResponder<S> {
         Ok(self.sign(request, produced_at, validity, &statuses)?)
     }
 
-    /// A response that says these things of the certificates in a request.
+    /// A response with these statuses of the certificates in a request.
     fn sign(
         &self,
         request: &OcspRequest,

@@ -26,7 +26,7 @@ use crate::keys::{
 /// A certification request (PKCS#10, RFC 2986): names and a public key, signed by the
 /// private key that belongs to it.
 ///
-/// One that was read has proven nothing yet; [`verify`](Self::verify) it. A key that
+/// A request that was only read has proven nothing: [`verify`](Self::verify) it. A key that
 /// cannot sign, such as one for ML-KEM, cannot make a request.
 #[derive(Clone)]
 pub struct CertificateRequest {
@@ -35,7 +35,7 @@ pub struct CertificateRequest {
 }
 
 impl CertificateRequest {
-    /// Starts a request of one's own.
+    /// Starts to make a request.
     pub fn builder() -> RequestBuilder {
         RequestBuilder::default()
     }
@@ -58,7 +58,7 @@ impl CertificateRequest {
     ///
     /// # Errors
     ///
-    /// [`RequestError::Pem`] if there is none, and those of DER.
+    /// [`RequestError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
     pub fn from_pem(text: &str) -> Result<Self, RequestError> {
         Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
     }
@@ -73,7 +73,7 @@ impl CertificateRequest {
         pem::encode(PEM_LABEL, &self.der)
     }
 
-    /// All fields, as `x509-cert` has them.
+    /// All fields, as `x509-cert` represents them.
     pub fn parsed(&self) -> &CertReq {
         &self.parsed
     }
@@ -83,13 +83,13 @@ impl CertificateRequest {
     ///
     /// # Errors
     ///
-    /// [`RequestError::Signature`] if it is not, and others if the key or the names
-    /// asked for are not acceptable.
+    /// [`RequestError::Signature`] if it is not, and others if the key or the requested names
+    /// are not acceptable.
     pub fn verify(self) -> Result<VerifiedRequest, RequestError> {
         self.verify_with(&[])
     }
 
-    /// As [`verify`](Self::verify), for keys of these algorithms too: `&[]` adds none.
+    /// Does what [`verify`](Self::verify) does, for keys of these algorithms too: `&[]` adds none.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl CertificateRequest {
             Ok(Algorithm::Kem(algorithm)) => {
                 return Err(KeyError::NotASignatureKey(algorithm).into());
             }
-            // The latter of a classical algorithm, whose keys are for others to read.
+            // The error is for a classical algorithm, whose keys others read.
             Ok(Algorithm::Signature(_)) | Err(KeyError::UnsupportedAlgorithm(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -125,7 +125,7 @@ impl fmt::Debug for CertificateRequest {
     }
 }
 
-/// What a request is to ask for.
+/// The contents of a request that is to be made.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct RequestBuilder {
@@ -137,7 +137,7 @@ impl RequestBuilder {
     subject_methods!();
     alternative_name_methods!();
 
-    /// Signs the request with the key that the certificate is to be for.
+    /// Signs the request with the key that the certificate will be for.
     ///
     /// # Errors
     ///
@@ -162,8 +162,8 @@ impl RequestBuilder {
 
 /// A request whose sender has proven to hold the private key.
 ///
-/// It says nothing of who the sender is: whether the names asked for are theirs is for
-/// the CA to find out.
+/// It does not prove who the sender is: the CA has to find out whether the requested names belong to
+/// the sender.
 #[derive(Clone, Debug)]
 pub struct VerifiedRequest {
     request: CertificateRequest,
@@ -172,32 +172,32 @@ pub struct VerifiedRequest {
 }
 
 impl VerifiedRequest {
-    /// The name asked for; it may be empty.
+    /// The requested name of the subject; it may be empty.
     pub fn subject(&self) -> &Name {
         &self.request.parsed.info.subject
     }
 
-    /// The DNS names asked for.
+    /// The requested DNS names.
     pub fn dns_names(&self) -> &[String] {
         &self.names.dns
     }
 
-    /// The addresses asked for.
+    /// The requested addresses.
     pub fn ip_addresses(&self) -> &[IpAddr] {
         &self.names.ip
     }
 
-    /// The e-mail addresses asked for, as the request has them: issuing checks them.
+    /// The requested e-mail addresses, unchecked: issuing checks them.
     pub fn email_addresses(&self) -> &[String] {
         &self.names.email
     }
 
-    /// The URIs asked for, as the request has them: issuing checks them.
+    /// The requested URIs, unchecked: issuing checks them.
     pub fn uris(&self) -> &[String] {
         &self.names.uri
     }
 
-    /// The names asked for beside the subject, kind by kind.
+    /// The requested names beside the subject, kind by kind.
     pub fn alternative_names(&self) -> impl Iterator<Item = AlternativeName> {
         self.names.iter()
     }
@@ -212,7 +212,7 @@ impl VerifiedRequest {
     }
 
     /// A builder with the subject and the alternative names of the request, and nothing
-    /// else: purposes, key usage and validity are the CA's to decide.
+    /// else: the CA decides on purposes, key usage and validity.
     ///
     /// Issue it with `issuer.issue(request.certificate().server_auth(), &request)`.
     pub fn certificate(&self) -> CertificateBuilder<EndEntity> {
@@ -233,7 +233,7 @@ pub enum RequestError {
     /// The bytes are not the DER of a request.
     #[error("the request is not valid DER: {0}")]
     Der(der::Error),
-    /// A value in the DER is not as its type asks.
+    /// A value in the DER is not valid for its type.
     #[error("the request {0}")]
     Syntax(SyntaxError),
     /// The text holds no PEM block of the right kind, or a damaged one.
@@ -245,7 +245,7 @@ pub enum RequestError {
     /// The signature does not prove possession of the private key.
     #[error("no proof of possession: {0}")]
     Signature(SignatureError),
-    /// A name cannot stand in a certificate.
+    /// A name cannot be in a certificate.
     #[error(transparent)]
     Name(#[from] NameError),
     /// The request asks for extensions, or for alternative names, more than once.
@@ -274,8 +274,8 @@ impl From<SealError> for RequestError {
 
 const PEM_LABEL: &str = "CERTIFICATE REQUEST";
 
-/// The alternative names of the extension request attribute. Other extensions that a
-/// request asks for are the CA's to decide and not looked at.
+/// The alternative names of the extension request attribute. Other requested extensions are
+/// ignored, because the CA decides on them.
 fn requested_names(info: &CertReqInfo) -> Result<AlternativeNames, RequestError> {
     let values = info
         .attributes

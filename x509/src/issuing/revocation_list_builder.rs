@@ -13,11 +13,11 @@ use super::error::IssueError;
 use super::serial_number::serial_number;
 use crate::certificate::{Validity, encode_extension, validity};
 
-/// What a revocation list is to say; an
-/// [`Issuer`](crate::Issuer::issue_revocation_list) makes one of it.
+/// The contents of a revocation list that an
+/// [`Issuer`](crate::Issuer::issue_revocation_list) is to issue.
 ///
-/// Numbers and dates are checked when the list is issued. The list is a complete one: it
-/// covers everything that its CA issued and is no delta to another.
+/// Numbers and dates are checked when the list is issued. The list is complete: it
+/// covers everything that its CA issued, and is no delta to another list.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct CertificateRevocationListBuilder {
@@ -28,7 +28,7 @@ pub struct CertificateRevocationListBuilder {
 
 impl CertificateRevocationListBuilder {
     /// A list with this number, big-endian, such as `&7_u64.to_be_bytes()`: at most 20
-    /// bytes, and more than that of any list that the CA issued before (RFC 5280 section
+    /// bytes, and greater than the number of any list that the CA issued before (RFC 5280 section
     /// 5.2.3).
     pub fn new(number: &[u8]) -> Self {
         Self {
@@ -38,19 +38,18 @@ impl CertificateRevocationListBuilder {
         }
     }
 
-    /// From when the list is to be used (thisUpdate), and when there will be a newer one
-    /// (nextUpdate). By default it is used for 7 days and from one hour ago.
+    /// Sets when the list starts to be used (thisUpdate), and when there will be a newer one
+    /// (nextUpdate). By default it is used from one hour ago until 7 days from now.
     pub fn validity(mut self, validity: Validity) -> Self {
         self.validity = Some(validity);
         self
     }
 
-    /// Lists a certificate of this CA, which
-    /// [`Certificate::serial_number`](crate::Certificate::serial_number) numbers, as
-    /// revoked since `date`.
+    /// Lists a certificate of this CA as revoked since `date`. Its number is
+    /// [`Certificate::serial_number`](crate::Certificate::serial_number).
     ///
-    /// RFC 5280 section 3.3 has a certificate stay on the lists until one has been issued
-    /// that is dated after its expiry.
+    /// RFC 5280 section 3.3 demands that a certificate stays on the lists until a list has been issued
+    /// that is dated after the certificate's expiry.
     pub fn revoke(mut self, serial_number: &[u8], date: SystemTime, reason: CrlReason) -> Self {
         self.revoked.push(Revocation {
             serial_number: serial_number.to_vec(),
@@ -110,7 +109,7 @@ struct Revocation {
 impl Revocation {
     fn to_entry(&self) -> Result<RevokedCert, IssueError> {
         let extensions = match self.reason {
-            // RFC 5280 section 5.3.1: left out rather than said.
+            // RFC 5280 section 5.3.1: left out instead of written.
             CrlReason::Unspecified => None,
             // The same section: for delta lists only.
             CrlReason::RemoveFromCRL => return Err(IssueError::RemoveFromCompleteList),

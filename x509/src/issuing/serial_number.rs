@@ -5,7 +5,7 @@ use x509_cert::serial_number::SerialNumber;
 use super::error::IssueError;
 use crate::keys::random;
 
-/// One that the caller gives, big-endian.
+/// A serial number that the caller chose, big-endian.
 pub(crate) fn serial_number(bytes: &[u8]) -> Result<SerialNumber, IssueError> {
     if bytes.iter().all(|byte| *byte == 0) {
         return Err(IssueError::SerialNumber);

@@ -17,14 +17,14 @@ use crate::certificate::{
 use crate::encoding::to_der;
 use crate::keys::Signer;
 
-/// A certificate before it is signed (RFC 5280 section 4.1), with every field in reach.
+/// A certificate before it is signed (RFC 5280 section 4.1), with access to every field.
 ///
 /// [`Issuer::prepare`](crate::Issuer::prepare) makes one that obeys the rules. Changes
-/// made after that are not checked: this is the place for extensions that this crate
-/// does not know, and for certificates that tests want refused.
+/// made after that are not checked. Use it for extensions that this crate
+/// does not know, and for invalid certificates in tests.
 #[derive(Clone, Debug, Eq, PartialEq, Sequence)]
 pub struct TbsCertificate {
-    /// The version, v3 wherever there are extensions.
+    /// The version: v3 if there are extensions.
     #[asn1(context_specific = "0", default = "Default::default")]
     pub version: Version,
     /// The serial number, unique among the issuer's certificates.
@@ -40,7 +40,7 @@ pub struct TbsCertificate {
     pub subject: Name,
     /// The subject's public key.
     pub subject_public_key_info: SubjectPublicKeyInfoOwned,
-    /// The extensions. Where there are none, the whole field is left out.
+    /// The extensions. If there are none, the whole field is left out.
     #[asn1(
         context_specific = "3",
         tag_mode = "EXPLICIT",
@@ -50,7 +50,7 @@ pub struct TbsCertificate {
 }
 
 impl TbsCertificate {
-    /// Adds an extension, in place of one of the same kind if there is one.
+    /// Adds an extension. It replaces one of the same kind.
     ///
     /// # Errors
     ///
@@ -68,12 +68,12 @@ impl TbsCertificate {
         Ok(())
     }
 
-    /// Takes an extension out, if it is there.
+    /// Removes an extension, if it is there.
     pub fn remove_extension(&mut self, oid: ObjectIdentifier) {
         self.extensions.retain(|extension| extension.extn_id != oid);
     }
 
-    /// Signs the certificate as it stands.
+    /// Signs the certificate with its present fields.
     ///
     /// # Errors
     ///
@@ -84,16 +84,15 @@ impl TbsCertificate {
         Ok(Certificate::from_der(&der)?)
     }
 
-    /// As [`sign`](Self::sign), for CAs that issue many: to read the certificate back takes a twelfth of the time of
-    /// all.
+    /// Signs without reading the certificate back, which takes a twelfth of the time of issuing.
     ///
-    /// It is for what [`Issuer::prepare`](crate::Issuer::prepare) made, as it stands. That no extension is there
-    /// twice is checked, and strings, object identifiers and alternative names are; not that each
-    /// extension can be read. After changes of your own, use [`sign`](Self::sign).
+    /// Use it, for CAs that issue many certificates, on what [`Issuer::prepare`](crate::Issuer::prepare) made,
+    /// without changes. It checks that no extension is repeated, and checks strings, object identifiers and
+    /// alternative names, but not that each extension can be read. After changes, use [`sign`](Self::sign).
     ///
     /// # Errors
     ///
-    /// Those of [`sign`](Self::sign), for what is checked.
+    /// Those of [`sign`](Self::sign), for these checks.
     pub fn sign_to_der(
         mut self,
         signer: &(impl Signer + ?Sized),
@@ -108,8 +107,8 @@ impl TbsCertificate {
         Ok(signed::seal(&to_der(self)?, &self.signature, signer)?)
     }
 
-    /// The alternative names, as [`Certificate::alternative_names`] has them: none if their extension can't be
-    /// read.
+    /// The alternative names, in the form of [`Certificate::alternative_names`]: none if their extension can't
+    /// be read.
     pub fn alternative_names(&self) -> Vec<AlternativeName> {
         let of_names = |extension: &&Extension| extension.extn_id == SubjectAltName::OID;
         let names = self.extensions.iter().find(of_names);
@@ -123,17 +122,17 @@ impl TbsCertificate {
             .collect()
     }
 
-    /// The first second in which the certificate is to be valid.
+    /// The first second in which the certificate will be valid.
     pub fn not_before(&self) -> UnixTime {
         unix_time(self.validity.not_before)
     }
 
-    /// The last second in which the certificate is to be valid.
+    /// The last second in which the certificate will be valid.
     pub fn not_after(&self) -> UnixTime {
         unix_time(self.validity.not_after)
     }
 
-    /// The subject for messages, as [`Certificate::describe_subject`] has it.
+    /// The subject for messages, in the form of [`Certificate::describe_subject`].
     pub fn describe_subject(&self) -> String {
         describe_subject(&self.subject, || self.alternative_names())
     }

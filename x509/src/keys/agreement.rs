@@ -8,27 +8,28 @@ use zeroize::Zeroizing;
 
 use super::signer::SubjectKey;
 
-/// A private key of Diffie-Hellman on an elliptic curve, which has a secret in common with every public
-/// key of its curve.
+/// A private key for Diffie-Hellman on an elliptic curve.
 ///
-/// No key of this crate is one: implement this trait for a classical key, or for one that lives in a
-/// hardware module, to have documents decrypted with it. `rustls_pq::classical` has keys of ECDH and
-/// X25519.
+/// It shares a secret with every public key of its curve. This crate has no such key: implement this trait
+/// for a classical key, or for one that lives in a hardware module, to decrypt documents with it.
+/// `rustls_pq::classical` has keys of ECDH and X25519.
 pub trait AgreementKey: SubjectKey + Send + Sync {
-    /// The secret that this key has in common with a public key: the bits of a SubjectPublicKeyInfo, for
-    /// ECDH an uncompressed point and for X25519 its 32 bytes. It is the x coordinate of the common
-    /// point, the highest byte first (SEC 1, section 3.3.1), or what X25519 gives (RFC 7748, section 6.1).
+    /// Returns the secret that this key shares with a public key.
+    ///
+    /// `public_key` is the bits of a SubjectPublicKeyInfo: for ECDH an uncompressed point, for X25519 its 32
+    /// bytes. The secret is the x coordinate of the shared point, the highest byte first (SEC 1, section
+    /// 3.3.1), or the output of X25519 (RFC 7748, section 6.1).
     ///
     /// # Errors
     ///
-    /// If that is no public key of this curve, or one that makes every secret zero.
+    /// If `public_key` is no public key of this curve, or makes every secret zero.
     fn agree(&self, public_key: &[u8]) -> Result<Zeroizing<Vec<u8>>, AgreementError>;
 }
 
 /// The public half of an [`AgreementKey`], to which others encrypt.
 pub trait AgreementPublicKey: SubjectKey + Send + Sync {
-    /// Makes a private key for this one time, and gives what the owner of this public key takes to come
-    /// to the same secret.
+    /// Makes an ephemeral private key, and returns its public key and the secret that it shares with this
+    /// public key.
     ///
     /// # Errors
     ///
@@ -36,11 +37,11 @@ pub trait AgreementPublicKey: SubjectKey + Send + Sync {
     fn agree_once(&self) -> Result<Agreement, AgreementError>;
 }
 
-/// What a sender has of an agreement.
+/// The sender's result of a key agreement.
 pub struct Agreement {
     /// The bits of the ephemeral public key, which the recipient's [`AgreementKey::agree`] takes.
     pub public_key: Vec<u8>,
-    /// The secret that both have in common.
+    /// The secret that sender and recipient share.
     pub secret: Zeroizing<Vec<u8>>,
 }
 
@@ -50,7 +51,7 @@ impl fmt::Debug for Agreement {
     }
 }
 
-/// Why there is no common secret.
+/// Why no shared secret was agreed on.
 #[derive(Debug, thiserror::Error)]
 #[error("no secret was agreed on: {0}")]
 pub struct AgreementError(Box<dyn Error + Send + Sync>);
@@ -67,7 +68,7 @@ impl AgreementError {
     }
 }
 
-/// A pointer to a key is as good as the key.
+/// Implements the traits for pointers to keys.
 macro_rules! through_pointers {
     ($($pointer:ty),+) => {$(
         impl<K: AgreementKey + ?Sized> AgreementKey for $pointer {

@@ -22,8 +22,7 @@ use super::backend::{
     self, AnyDecapsulationKey, AnyEncapsulationKey, AnySigningKey, AnyVerifyingKey,
 };
 
-/// The algorithms, each with its row. A further one is a further line here, and `if` names the feature
-/// that it is behind.
+/// The algorithms, each with its row. To add one, add a line here; `if` names the feature that it needs.
 macro_rules! algorithms {
     ($(
         $(#[$kind_attribute:meta])*
@@ -138,8 +137,7 @@ impl SignatureAlgorithm {
     }
 
     /// The hash function that is usual for [signing a hash](crate::SignatureOptions::pre_hash): for
-    /// SLH-DSA that of RFC 9909, for ML-DSA SHA-512, with which NIST has given HashML-DSA its
-    /// identifiers.
+    /// SLH-DSA the one of RFC 9909, for ML-DSA SHA-512, which NIST's identifiers of HashML-DSA use.
     pub fn usual_pre_hash(self) -> PreHash {
         match &self.row().pre_hash {
             Some(row) => row.hash,
@@ -147,10 +145,10 @@ impl SignatureAlgorithm {
         }
     }
 
-    /// The length from which on the digest of a message is as hard to collide as the algorithm to
-    /// break, in bytes: 2λ or 16n bits (FIPS 204, section 5.4; FIPS 205, section 10.2).
+    /// The length of the shortest digest that a [`SigningKey`](crate::SigningKey) signs, in bytes.
     ///
-    /// A [`SigningKey`](crate::SigningKey) signs none that is shorter.
+    /// It is 2λ or 16n bits (FIPS 204, section 5.4; FIPS 205, section 10.2): collisions of such digests
+    /// are as hard to find as the algorithm is to break.
     pub fn least_digest_len(self) -> usize {
         self.row().least_digest_len
     }
@@ -196,21 +194,22 @@ impl Algorithm {
     }
 }
 
-/// The three ways to write a private key (RFC 9881 section 6, RFC 9935 section 6), of
-/// which SLH-DSA has one (RFC 9909 section 6).
+/// The three ways to write a private key (RFC 9881 section 6, RFC 9935 section 6).
+///
+/// SLH-DSA has one of them (RFC 9909 section 6).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PrivateKeyForm {
-    /// The seed alone: small, and what every importer reads. Preferred for ML-DSA and
+    /// The seed alone: small, and every importer reads it. Preferred for ML-DSA and
     /// ML-KEM; SLH-DSA doesn't have it.
     Seed,
-    /// The expanded key alone. For ML-DSA and ML-KEM, the seed cannot be had back from it.
-    /// For SLH-DSA this is the only form, and the key needs no more.
+    /// The expanded key alone. For ML-DSA and ML-KEM, the seed cannot be recovered from it.
+    /// For SLH-DSA this is the only form, and it is the whole key.
     Expanded,
     /// The seed and the expanded key. SLH-DSA doesn't have it.
     Both,
 }
 
-/// A name that is none of the algorithms asked for.
+/// A name of no algorithm of the requested kind.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{name:?} is not an algorithm known here; known: {known}")]
 pub struct UnknownAlgorithm {
@@ -250,8 +249,8 @@ macro_rules! accessors {
                 self.facts().seed_len
             }
 
-            /// Length of the expanded private key, in bytes. For SLH-DSA, whose keys have
-            /// one encoding, it is the length of that.
+            /// Length of the expanded private key, in bytes. For SLH-DSA it is the length of the
+            /// only encoding.
             pub fn expanded_len(self) -> usize {
                 self.facts().expanded_len
             }
@@ -288,7 +287,7 @@ macro_rules! accessors {
 
 accessors!(SignatureAlgorithm, KemAlgorithm, Algorithm);
 
-/// What an algorithm's row says whatever its kind.
+/// The part of a row that all kinds of algorithms have.
 struct Facts {
     name: &'static str,
     oid: ObjectIdentifier,
@@ -300,7 +299,7 @@ struct Facts {
 
 type Parse<K> = fn(&[u8]) -> Result<K, pq_core::Error>;
 
-/// All there is to say about a signature algorithm. A further one is a further row.
+/// Everything about a signature algorithm.
 pub(crate) struct SignatureRow {
     facts: Facts,
     signature_len: usize,
@@ -309,17 +308,17 @@ pub(crate) struct SignatureRow {
     pub(crate) from_seed: Parse<Box<dyn AnySigningKey>>,
     pub(crate) from_expanded: Parse<Box<dyn AnySigningKey>>,
     pub(crate) verifying_key: Parse<Arc<dyn AnyVerifyingKey>>,
-    /// What RFC 9909 lets keys of the same set sign under another identifier.
+    /// The HashSLH-DSA that RFC 9909 defines for keys of the same set, under another identifier.
     pub(crate) pre_hash: Option<PreHashRow>,
 }
 
-/// All there is to say about a set's HashSLH-DSA.
+/// Everything about the HashSLH-DSA of a parameter set.
 pub(crate) struct PreHashRow {
     pub(crate) oid: ObjectIdentifier,
     pub(crate) hash: PreHash,
 }
 
-/// All there is to say about a key-encapsulation mechanism.
+/// Everything about a key-encapsulation mechanism.
 pub(crate) struct KemRow {
     facts: Facts,
     ciphertext_len: usize,

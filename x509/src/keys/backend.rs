@@ -2,7 +2,7 @@
 //! parameter set in its types.
 //!
 //! Private keys are made in the boxes that they stay in, and secrets are written through references:
-//! what is moved leaves a copy behind.
+//! a moved value leaves a copy behind.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -13,7 +13,7 @@ use pq_core::slh_dsa;
 use pq_core::{Dimension, Error};
 use zeroize::Zeroizing;
 
-/// What every private key can tell, whatever it is for.
+/// What every private key can tell, whatever its purpose.
 pub(crate) trait AnyPrivateKey: Send + Sync {
     /// `None` if the key came in its expanded form only.
     fn seed(&self) -> Option<&[u8]>;
@@ -22,11 +22,11 @@ pub(crate) trait AnyPrivateKey: Send + Sync {
     fn public_key(&self) -> &[u8];
 }
 
-/// What a key of any algorithm signs. That of ML-DSA signs µ, too, by a method of its own.
+/// What a key of any algorithm signs. An ML-DSA key also signs µ, by a separate method.
 pub(crate) type Message<'a> = slh_dsa::Message<'a>;
 
-/// Hedges a signature, by as much of its start as the algorithm takes. Without it signing is
-/// deterministic.
+/// Hedges a signature. The algorithm takes as many of the first bytes as it needs. Without randomness,
+/// signing is deterministic.
 pub(crate) type Randomness<'a> = Option<&'a [u8; 32]>;
 
 pub(crate) trait AnySigningKey: AnyPrivateKey {
@@ -49,7 +49,7 @@ pub(crate) trait AnyVerifyingKey: Send + Sync {
     fn verify_mu(&self, mu: &[u8; 64], signature: &[u8]) -> Option<Result<(), Error>>;
     /// `None` if the algorithm has no µ.
     fn mu_hasher(&self, context: &[u8]) -> Option<Result<MuHasher, Error>>;
-    /// The key with all that follows from it; `None` if there is no more to compute.
+    /// The key with precomputed values; `None` if there is nothing more to compute.
     fn expand(&self) -> Option<Arc<dyn AnyVerifyingKey>>;
 }
 
@@ -135,7 +135,7 @@ impl<P: ml_dsa::ParameterSet> AnyPrivateKey for ml_dsa::SigningKey<P> {
     fn to_expanded(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(vec![0; P::SIGNING_KEY_LEN]);
         self.to_expanded_into(&mut bytes)
-            .expect("of the length of the set's");
+            .expect("the buffer has the length of the parameter set");
         bytes
     }
 
@@ -173,8 +173,8 @@ impl<P: ml_dsa::ParameterSet> AnySigningKey for ml_dsa::SigningKey<P> {
     }
 }
 
-/// Verification by a key as it was read and by an expanded one. Each says how it hashes messages to µ
-/// and what it expands to.
+/// Verification by a plain key and by an expanded one. `plain` returns the plain key, and `expand` the
+/// expanded one if there is more to compute.
 macro_rules! ml_dsa_verification {
     ($key:ident, $plain:expr, $expand:expr) => {
         impl<P: ml_dsa::ParameterSet> AnyVerifyingKey for ml_dsa::$key<P> {
@@ -222,7 +222,7 @@ ml_dsa_verification!(VerifyingKey, core::convert::identity, |key: &Self| Some(
 ml_dsa_verification!(ExpandedVerifyingKey, Self::verifying_key, |_| None);
 
 impl<P: slh_dsa::ParameterSet> AnyPrivateKey for slh_dsa::SigningKey<P> {
-    /// What comes before PK.root in the key.
+    /// The bytes of the key before PK.root.
     fn seed(&self) -> Option<&[u8]> {
         Some(&self.as_bytes()[..P::SeedLen::N])
     }
@@ -292,7 +292,7 @@ impl<P: ml_kem::ParameterSet> AnyPrivateKey for ml_kem::DecapsulationKey<P> {
     fn to_expanded(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(vec![0; P::DECAPSULATION_KEY_LEN]);
         self.to_expanded_into(&mut bytes)
-            .expect("of the length of the set's");
+            .expect("the buffer has the length of the parameter set");
         bytes
     }
 
@@ -319,7 +319,7 @@ impl<P: ml_kem::ParameterSet> AnyEncapsulationKey for ml_kem::EncapsulationKey<P
     fn encapsulate(&self, randomness: &[u8; 32], secret: &mut [u8; SHARED_SECRET_LEN]) -> Vec<u8> {
         let mut ciphertext = vec![0; P::CIPHERTEXT_LEN];
         self.encapsulate_into(randomness, &mut ciphertext, secret)
-            .expect("of the length of the set's");
+            .expect("the buffer has the length of the parameter set");
         ciphertext
     }
 }

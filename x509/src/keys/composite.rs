@@ -7,8 +7,8 @@ use pq_core::slh_dsa::PreHash;
 /// ([draft-ietf-lamps-pq-composite-sigs-19](https://datatracker.ietf.org/doc/draft-ietf-lamps-pq-composite-sigs/19/)),
 /// of keys and signatures alike.
 ///
-/// This crate knows their names and that their keys are for signatures alone. Keys themselves, which
-/// take a classical algorithm, are rustls-pq's.
+/// This crate knows their names, and that their keys are for signatures only. The keys themselves need a
+/// classical algorithm, so they are in rustls-pq.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct CompositeIdentifier {
     /// Below PKIX's `alg`, 1.3.6.1.5.5.7.6.
@@ -22,7 +22,7 @@ macro_rules! identifiers {
             /// Every identifier.
             pub const ALL: &'static [Self] = &[$(Self { arc: $arc, name: $name }),+];
 
-            /// That with this arc below PKIX's `alg`, 1.3.6.1.5.5.7.6.
+            /// The identifier with this arc below PKIX's `alg`, 1.3.6.1.5.5.7.6.
             pub const fn from_arc(arc: u8) -> Option<Self> {
                 match arc {
                     $($arc => Some(Self { arc, name: $name }),)+
@@ -55,7 +55,7 @@ identifiers! {
 }
 
 impl CompositeIdentifier {
-    /// That with this object identifier.
+    /// The identifier with this object identifier.
     pub fn from_oid(oid: ObjectIdentifier) -> Option<Self> {
         match oid.as_bytes() {
             [0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06, arc] => Self::from_arc(*arc),
@@ -68,8 +68,8 @@ impl CompositeIdentifier {
         self.name
     }
 
-    /// The hash function of the message, which both halves sign (PH of the draft) and the name ends with.
-    /// CMS has the content hashed by the same (draft-ietf-lamps-cms-composite-sigs).
+    /// The hash function of the message (PH of the draft), which ends the name. Both halves sign the hash.
+    /// CMS hashes the content with the same function (draft-ietf-lamps-cms-composite-sigs).
     pub const fn pre_hash(self) -> PreHash {
         match self.arc {
             37 | 38 | 40 => PreHash::Sha256,

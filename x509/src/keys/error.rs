@@ -14,7 +14,7 @@ pub enum KeyError {
     /// The bytes are not the DER of a PKCS#8 private key or of a SubjectPublicKeyInfo.
     #[error("the key is not valid DER: {0}")]
     Der(der::Error),
-    /// A value in the DER is not as its type asks.
+    /// A value in the DER is not valid for its type.
     #[error("the key {0}")]
     Syntax(SyntaxError),
     /// The text holds no PEM block of the right kind, or a damaged one.
@@ -27,7 +27,7 @@ pub enum KeyError {
          the traits Signer and SubjectKey"
     )]
     UnsupportedAlgorithm(ObjectIdentifier),
-    /// The key is for HashML-DSA, which RFC 9881 section 8.3 keeps out of certificates.
+    /// The key is for HashML-DSA, which RFC 9881 section 8.3 excludes from certificates.
     #[error(
         "{0} is HashML-DSA, which is not for certificates (RFC 9881 section 8.3); use a key of \
          pure ML-DSA, which can sign a hash computed elsewhere, too (external µ)"
@@ -39,18 +39,18 @@ pub enum KeyError {
          NULL is not absent: have the key encoded again by a conforming tool"
     )]
     ParametersPresent(Algorithm),
-    /// A signing or verifying key was asked for and the key is for a KEM.
+    /// The caller asked for a key that signs or verifies, but this key is for a KEM.
     #[error(
         "this is a key of {0}, which encapsulates; a key that signs is needed, such as ML-DSA-65"
     )]
     NotASignatureKey(KemAlgorithm),
-    /// A key for a KEM was asked for and the key is one that signs.
+    /// The caller asked for a key for a KEM, but this key signs or verifies.
     #[error(
         "this is a key of {0}, which signs; a key that encapsulates is needed, such as ML-KEM-768"
     )]
     NotAKemKey(SignatureAlgorithm),
-    /// The key material itself was refused: its length, a coefficient, its hash, or
-    /// the agreement of its private and public parts.
+    /// The key material is invalid: its length, a coefficient or its hash is wrong, or its private and
+    /// public parts do not belong together.
     #[error("malformed {algorithm} key: {error}")]
     Malformed {
         /// What the key claims to be.
@@ -65,11 +65,11 @@ pub enum KeyError {
          one of the two is damaged or forged, so neither can be used"
     )]
     SeedMismatch(Algorithm),
-    /// What is in the private key's OCTET STRING is in no form that is known for the algorithm.
+    /// The private key's OCTET STRING has none of the forms that are known for the algorithm.
     #[error(
-        "the private key of {algorithm} is in no known form: {len} bytes that are neither the \
+        "the private key of {algorithm} is in no known form: its {len} bytes are neither the \
          standards' CHOICE of seed, expanded key and both (RFC 9881 and RFC 9935, section 6), nor \
-         bare a seed of {} or an expanded key of {} bytes; have it exported again, best as its seed",
+         a bare seed of {} or expanded key of {} bytes; export it again, preferably as its seed",
         .algorithm.seed_len(),
         .algorithm.expanded_len()
     )]
@@ -79,17 +79,17 @@ pub enum KeyError {
         /// How many bytes there are.
         len: usize,
     },
-    /// A private key whose file has a public key beside it that is not its own.
+    /// The public key beside the private key in the file belongs to another key.
     #[error("malformed {0} key: the public key beside the private key belongs to another key")]
     PublicKeyMismatch(Algorithm),
-    /// The seed was asked for, and the key was read from its expanded form.
+    /// The caller asked for the seed, but the key was read from its expanded form.
     #[error(
         "this {0} key has no seed, because it was read from its expanded form and the \
          expansion cannot be undone: write it with PrivateKeyForm::Expanded, or use the \
          file that the seed came in"
     )]
     NoSeed(Algorithm),
-    /// A form of private key was asked for that the algorithm doesn't have.
+    /// The caller asked for a form of private key that the algorithm doesn't have.
     #[error(
         "{algorithm} private keys have one form (RFC 9909), which is not PrivateKeyForm::{form:?}: \
          ask for no form, or for PrivateKeyForm::Expanded"
@@ -103,19 +103,19 @@ pub enum KeyError {
     /// The signature is not valid for this key and message, or has a wrong length.
     #[error("invalid {0} signature")]
     InvalidSignature(SignatureAlgorithm),
-    /// The message was to come in pieces, which pure SLH-DSA can't sign.
+    /// Pure SLH-DSA can't sign a message that comes in pieces.
     #[error(
         "{0} reads a message twice to sign it, so the message must be there as a whole; sign it with \
          sign_with, or sign a hash of it, such as {usual} (SignatureOptions::pre_hash)",
         usual = .0.usual_pre_hash()
     )]
     CannotStream(SignatureAlgorithm),
-    /// µ was given for a key that signs no µ.
-    #[error("{0} has no µ: it is of pure ML-DSA alone (FIPS 204); give the message itself")]
+    /// The caller gave µ for a key of an algorithm that signs no µ.
+    #[error("{0} has no µ: only pure ML-DSA has one (FIPS 204); give the message itself")]
     NoMu(SignatureAlgorithm),
-    /// Two messages with one digest are found more easily than the algorithm is broken.
+    /// The hash is weaker than the algorithm: its collisions are easier to find.
     #[error(
-        "{hash} is weaker than {algorithm}, which needs digests of {least} bits at least (FIPS 204 \
+        "{hash} is weaker than {algorithm}, which needs digests of at least {least} bits (FIPS 204 \
          section 5.4, FIPS 205 section 10.2); use {usual}",
         least = 8 * .algorithm.least_digest_len(),
         usual = .algorithm.usual_pre_hash()
@@ -126,15 +126,15 @@ pub enum KeyError {
         /// The hash function asked for.
         hash: PreHash,
     },
-    /// The key is for HashSLH-DSA with one hash function, and another one was asked for.
+    /// The key is for HashSLH-DSA with one hash function, but the caller asked for another.
     #[error(
-        "the key is for Hash{algorithm} with {own} (RFC 9909), not with {asked}; leave the pre-hash to \
-         the key"
+        "the key is for Hash{algorithm} with {own} (RFC 9909), not with {asked}; ask for no pre-hash, and \
+         the key uses its own"
     )]
     OtherPreHash {
         /// The key's parameter set.
         algorithm: SignatureAlgorithm,
-        /// The hash function that the key's identifier says.
+        /// The hash function that the key's identifier names.
         own: PreHash,
         /// The hash function asked for.
         asked: PreHash,

@@ -1,4 +1,4 @@
-//! Which algorithm a key in DER is of.
+//! Finds the algorithm of a key in DER.
 
 use const_oid::ObjectIdentifier;
 use der::{Decode, Header, SliceReader, Tag};
@@ -25,7 +25,7 @@ impl Algorithm {
     }
 
     /// The algorithm that the AlgorithmIdentifier of a key names, and for a key of HashSLH-DSA
-    /// the row of that beside the parameter set.
+    /// also the row of HashSLH-DSA.
     pub(crate) fn of_key(
         identifier: &AlgorithmIdentifierRef<'_>,
     ) -> Result<(Self, Option<&'static PreHashRow>), KeyError> {
@@ -44,19 +44,19 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm with this object identifier, if it is one of ours, and for HashSLH-DSA's the
+    /// The algorithm with this object identifier, if this crate has it; for HashSLH-DSA, the
     /// parameter set.
     pub(crate) fn of_oid(oid: ObjectIdentifier) -> Option<Self> {
         Self::from_oid(oid).or_else(|| Some(pre_hash(oid)?.0.into()))
     }
 
-    /// The algorithm that a PKCS#8 private key claims, if it is one of ours: for HashSLH-DSA its
+    /// The algorithm that a PKCS#8 private key claims, if this crate has it; for HashSLH-DSA, its
     /// parameter set.
     ///
-    /// This looks at the start alone: the headers of the two outer SEQUENCEs, the version
-    /// and the object identifier. It has no opinion on parameters, on what follows, or on
-    /// lengths that reach beyond the end, so that a damaged key of ours is known for
-    /// ours and reading it tells what is wrong with it.
+    /// This looks only at the start: the headers of the two outer SEQUENCEs, the version
+    /// and the object identifier. It ignores parameters, what follows, and lengths that reach
+    /// beyond the end. So it recognizes a damaged key, and reading the key then tells what is
+    /// wrong with it.
     pub fn of_pkcs8_der(der: &[u8]) -> Option<Self> {
         let mut reader = SliceReader::new(der).ok()?;
         let enter_sequence = |reader: &mut SliceReader<'_>| {
@@ -71,7 +71,7 @@ impl Algorithm {
 }
 
 /// Whether this is one of HashML-DSA's three identifiers, with SHA-512, which RFC 9881 section 8.3
-/// keeps out of certificates. (RFC 9909 lets HashSLH-DSA's in.)
+/// excludes from certificates. (RFC 9909 allows those of HashSLH-DSA.)
 pub(crate) fn is_hash_ml_dsa(oid: ObjectIdentifier) -> bool {
     matches!(
         oid.as_bytes(),
@@ -98,7 +98,7 @@ mod tests {
         for algorithm in Algorithm::ALL {
             let identifier = algorithm.identifier().to_der().unwrap();
             let version = [2, 1, 0];
-            // Of the whole key that the lengths promise, only the start is there.
+            // The lengths are those of a whole key, but only its start is there.
             let start = [&[0x30, 0x82, 0x0f, 0xff][..], &version, &identifier].concat();
             for end in [&[][..], &[5, 0], &[0xff; 40]] {
                 let der = [&start, end].concat();

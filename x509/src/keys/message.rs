@@ -7,8 +7,9 @@ use super::backend::Randomness;
 use super::error::KeyError;
 use super::random;
 
-/// What signer and verifier have to agree on beside the key, of ML-DSA and SLH-DSA alike. By default
-/// it is what certificates and TLS use: an empty context and no pre-hash.
+/// What signer and verifier must agree on beside the key, for ML-DSA and SLH-DSA.
+///
+/// The default is what certificates and TLS use: an empty context and no pre-hash.
 ///
 /// ```
 /// use pq_x509::{PreHash, SignatureAlgorithm, SignatureOptions, SigningKey, SigningVariant};
@@ -37,13 +38,13 @@ impl<'a> SignatureOptions<'a> {
         }
     }
 
-    /// What keeps signatures for different purposes apart, at most 255 bytes.
+    /// Sets the context, which keeps signatures for different purposes apart: at most 255 bytes.
     pub const fn context(self, context: &'a [u8]) -> Self {
         Self { context, ..self }
     }
 
     /// Signs a hash of the message, by HashML-DSA or HashSLH-DSA (FIPS 204, section 5.4; FIPS 205,
-    /// section 10.2.2). The standards recommend to use a key for one of both only, with and without.
+    /// section 10.2.2). The standards recommend using a key only with a pre-hash, or only without.
     pub const fn pre_hash(self, hash: PreHash) -> Self {
         Self {
             pre_hash: Some(hash),
@@ -56,16 +57,16 @@ impl<'a> SignatureOptions<'a> {
 /// them apart.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum SigningVariant {
-    /// With randomness of the operating system's, against side channels and faults.
+    /// With the operating system's randomness, against side channels and faults.
     #[default]
     Hedged,
-    /// The same signature each time: for tests, and where there is no randomness. Whoever can measure
-    /// or disturb the computation can have it repeated.
+    /// The same signature each time: for tests, and where there is no randomness. An attacker who measures
+    /// or disturbs the computation can have it repeated.
     Deterministic,
 }
 
 impl SigningVariant {
-    /// Signs with what the variant has of randomness.
+    /// Signs with the randomness of the variant, if any.
     pub(super) fn sign(
         self,
         sign: impl FnOnce(Randomness<'_>) -> Result<Vec<u8>, KeyError>,
@@ -81,9 +82,10 @@ impl SigningVariant {
     }
 }
 
-/// Hashes a message that comes in pieces, such as a file that is larger than the memory, for its
-/// signature to be made or verified. [`SigningKey::hasher`](crate::SigningKey::hasher) and
-/// [`VerifyingKey::hasher`](crate::VerifyingKey::hasher) make one.
+/// Hashes a message that comes in pieces, to sign it or to verify its signature.
+///
+/// The message can be larger than the memory. [`SigningKey::hasher`](crate::SigningKey::hasher) and
+/// [`VerifyingKey::hasher`](crate::VerifyingKey::hasher) make a hasher.
 ///
 /// Signatures are the same as those of the message in one piece.
 ///
@@ -114,7 +116,7 @@ pub(super) enum Hashing {
 }
 
 impl MessageHasher {
-    /// Takes the next bytes of the message. Many at a time take less time.
+    /// Takes the next bytes of the message. Large pieces are faster.
     pub fn update(&mut self, message: &[u8]) {
         match &mut self.0 {
             Hashing::Mu(hasher) => hasher.update(message),
@@ -134,11 +136,11 @@ impl MessageHasher {
     }
 }
 
-/// All that a signature needs of a message and of its [`SignatureOptions`]: µ for ML-DSA, or for a
-/// pre-hash the digest with the context.
+/// A hashed message with its [`SignatureOptions`]: µ for ML-DSA, or for a pre-hash the digest with the
+/// context.
 ///
-/// It is no secret, and short. So a large message need not go to where the signing key is: µ of it
-/// does, as [`mu`](Self::mu) gives it, and becomes one of these again by [`from_mu`](Self::from_mu).
+/// It is short and not secret. So a large message need not go to where the signing key is: send its µ
+/// ([`mu`](Self::mu)), and make it a `HashedMessage` there with [`from_mu`](Self::from_mu).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HashedMessage(pub(super) Hashed);
 
@@ -149,10 +151,10 @@ pub(super) enum Hashed {
 }
 
 impl HashedMessage {
-    /// The message with this µ (external µ, FIPS 204, section 6.2), which depends on the key and has
-    /// the context in it.
+    /// The message with this µ (external µ, FIPS 204, section 6.2), which depends on the key and
+    /// includes the context.
     ///
-    /// Nothing tells whether µ is of the key that signs it. If it is not, nobody can verify the
+    /// Nothing checks that µ belongs to the key that signs it. If it does not, nobody can verify the
     /// signature.
     pub fn from_mu(mu: [u8; 64]) -> Self {
         Self(Hashed::Mu(mu))

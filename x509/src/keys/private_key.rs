@@ -24,12 +24,12 @@ use crate::encoding::pem;
 ///
 /// Clones share one key, which is wiped when the last of them is dropped.
 ///
-/// [`sign`](Self::sign) signs as certificates and TLS do, and [`sign_with`](Self::sign_with) with a
-/// context, of a hash of the message, or deterministically. For messages that are larger than the
-/// memory, or are elsewhere, there is [`MessageHasher`].
+/// [`sign`](Self::sign) signs as certificates and TLS do. [`sign_with`](Self::sign_with) signs with a
+/// context, signs a hash of the message, or signs deterministically. For messages that do not fit in
+/// memory, or are elsewhere, see [`MessageHasher`].
 #[derive(Clone)]
 pub struct SigningKey {
-    /// In its box, since to move it into the `Arc` would leave a copy of it behind.
+    /// Boxed, because moving the key into the `Arc` would leave a copy of it behind.
     key: Arc<Box<dyn AnySigningKey>>,
     verifying_key: VerifyingKey,
 }
@@ -44,8 +44,10 @@ impl SigningKey {
         Self::from_seed(algorithm, &random::secret(algorithm.seed_len())?)
     }
 
-    /// Expands a key from its seed: for ML-DSA the 32 bytes ξ of FIPS 204, algorithm 6; for
-    /// SLH-DSA SK.seed ‖ SK.prf ‖ PK.seed of FIPS 205, algorithm 18. With the *s* sets of
+    /// Expands a key from its seed.
+    ///
+    /// The seed is for ML-DSA the 32 bytes ξ of FIPS 204, algorithm 6; for SLH-DSA
+    /// SK.seed ‖ SK.prf ‖ PK.seed of FIPS 205, algorithm 18. With the *s* sets of
     /// SLH-DSA this takes up to a second.
     ///
     /// # Errors
@@ -56,8 +58,8 @@ impl SigningKey {
         Self::new(algorithm, None, key)
     }
 
-    /// Reads a key from its expanded form, as [`to_expanded`](Self::to_expanded) gives it: of FIPS 204,
-    /// algorithm 24, or of FIPS 205, figure 15. For SLH-DSA [`check`](Self::check) has more to check.
+    /// Reads a key from its expanded form, as [`to_expanded`](Self::to_expanded) gives it (FIPS 204,
+    /// algorithm 24; FIPS 205, figure 15). For an SLH-DSA key, [`check`](Self::check) checks more.
     ///
     /// # Errors
     ///
@@ -68,11 +70,12 @@ impl SigningKey {
         Self::new(algorithm, None, key)
     }
 
-    /// Checks what reading a key leaves unchecked because it takes long: that the public
-    /// part of an SLH-DSA key belongs to its secret part. Takes as long as making
-    /// the key. For other algorithms nothing is left to check.
+    /// Checks that the public part of an SLH-DSA key belongs to its secret part.
     ///
-    /// A key that fails makes no signatures either: [`sign`](Self::sign) notices.
+    /// Reading a key does not check this, because it takes as long as making the key. For other
+    /// algorithms nothing is left to check.
+    ///
+    /// A key that fails makes no signatures either: [`sign`](Self::sign) returns an error.
     ///
     /// # Errors
     ///
@@ -91,9 +94,10 @@ impl SigningKey {
         &self.verifying_key
     }
 
-    /// Signs a message as certificates and TLS do: pure, hedged, with an empty context. A key that
-    /// was read with an identifier of HashSLH-DSA (RFC 9909) makes its signatures instead: see
-    /// [`VerifyingKey::mode`].
+    /// Signs a message as certificates and TLS do: pure, hedged, with an empty context.
+    ///
+    /// A key that was read with an identifier of HashSLH-DSA (RFC 9909) makes HashSLH-DSA signatures
+    /// instead: see [`VerifyingKey::mode`].
     ///
     /// # Errors
     ///
@@ -109,8 +113,8 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`KeyError::WeakPreHash`] for a hash function that is weaker than the key, since the standards
-    /// want one that is not; [`KeyError::OtherPreHash`] if the key is for another one;
+    /// [`KeyError::WeakPreHash`] for a hash function that is weaker than the key, which the standards
+    /// do not allow; [`KeyError::OtherPreHash`] if the key is for another hash function;
     /// [`KeyError::Operation`] if the context has more than 255 bytes, or if an SLH-DSA key's public
     /// part isn't its own; [`KeyError::Randomness`] if the operating system gives none to hedge with.
     pub fn sign_with(
@@ -124,10 +128,10 @@ impl SigningKey {
         variant.sign(|randomness| self.sign_message(message, options.context, randomness))
     }
 
-    /// Begins to hash a message that comes in pieces, and refuses now what
-    /// [`sign_hashed`](Self::sign_hashed) would refuse in the end.
+    /// Starts to hash a message that comes in pieces.
     ///
-    /// [`VerifyingKey::hasher`] does the same where the private key is not.
+    /// It refuses at once what [`sign_hashed`](Self::sign_hashed) would refuse in the end.
+    /// [`VerifyingKey::hasher`] does the same without the private key.
     ///
     /// # Errors
     ///
@@ -142,7 +146,7 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`KeyError::NoMu`] if the message is µ and the key not one of ML-DSA, and those of
+    /// [`KeyError::NoMu`] if the message is µ but the key is not one of ML-DSA, and those of
     /// [`sign_with`](Self::sign_with).
     pub fn sign_hashed(
         &self,
@@ -196,8 +200,8 @@ impl SigningKey {
         })
     }
 
-    /// The standards say "needs to be" of the strength of the hash function that signs, and of
-    /// verification nothing: so this is for signing alone.
+    /// Refuses a hash function that is weaker than the key, for signing only: the standards say "needs to
+    /// be" of its strength when signing, and nothing of verification.
     fn check_strength(&self, hash: Option<PreHash>) -> Result<(), KeyError> {
         let algorithm = self.algorithm();
         match hash {
@@ -262,7 +266,7 @@ impl SubjectKey for SigningKey {
 /// Clones share one key, which is wiped when the last of them is dropped.
 #[derive(Clone)]
 pub struct DecapsulationKey {
-    /// In its box, since to move it into the `Arc` would leave a copy of it behind.
+    /// Boxed, because moving the key into the `Arc` would leave a copy of it behind.
     key: Arc<Box<dyn AnyDecapsulationKey>>,
     encapsulation_key: EncapsulationKey,
 }
@@ -312,7 +316,7 @@ impl DecapsulationKey {
     /// Recovers the shared secret from a ciphertext. A ciphertext that was not made
     /// for this key gives a secret that nobody else has (implicit rejection).
     ///
-    /// The secret is in a box, since to return it by value would leave a copy of it on the stack.
+    /// The secret is boxed, because returning it by value would leave a copy of it on the stack.
     ///
     /// # Errors
     ///
@@ -323,8 +327,8 @@ impl DecapsulationKey {
         Ok(SharedSecret::boxed_from_bytes(&secret))
     }
 
-    /// [`decapsulate`](Self::decapsulate) to where the secret stays. Whoever passes the place wipes
-    /// it.
+    /// Writes the shared secret of [`decapsulate`](Self::decapsulate) to the caller's buffer, which the
+    /// caller must wipe.
     ///
     /// # Errors
     ///
@@ -444,14 +448,14 @@ macro_rules! pkcs8_methods {
         impl $key {
             /// Reads a PKCS#8 private key (RFC 5958, version 1 or 2) from DER.
             ///
-            /// The key may be a seed, an expanded key or both, and for SLH-DSA the key as it
-            /// is. Seeds and expanded keys are also read where they stand bare, as Botan writes
-            /// them, and expanded keys with the public key behind them, as liboqs does.
+            /// The key may be a seed, an expanded key or both; SLH-DSA has one form only. Seeds and
+            /// expanded keys are also read without a tag, as Botan writes them, and expanded keys
+            /// followed by the public key, as liboqs writes them.
             ///
-            /// What can be checked is: lengths, the checks of FIPS 203 section 7.3 and of
-            /// FIPS 204, the agreement of seed and expanded key, of private and public part.
-            /// Nothing may follow. The public part within an SLH-DSA key is taken on trust,
-            /// because the check costs as much as making the key.
+            /// Reading checks the lengths, what FIPS 203 section 7.3 and FIPS 204 demand, that seed
+            /// and expanded key belong together, and that private and public part do. Nothing may
+            /// follow the key. The public part within an SLH-DSA key is not checked, because this
+            /// takes as long as making the key.
             ///
             /// # Errors
             ///
@@ -466,7 +470,8 @@ macro_rules! pkcs8_methods {
             ///
             /// # Errors
             ///
-            /// [`KeyError::Pem`] if there is no such block, and those of DER.
+            /// [`KeyError::Pem`] if there is no such block, and the errors of
+            /// [`from_pkcs8_der`](Self::from_pkcs8_der).
             pub fn from_pkcs8_pem(text: &str) -> Result<Self, KeyError> {
                 Self::from_pkcs8_der(&pem::decode_first(text, PEM_LABEL)?)
             }
@@ -579,7 +584,7 @@ fn load<K: AnyPrivateKey + ?Sized>(
     }
     .map_err(malformed(algorithm))?;
     if let KeyMaterial::Both(both) = &fields.material {
-        // A slice of another length is unequal. What is equal to an expansion needs
+        // Slices of different lengths are unequal. A key that equals the expansion needs
         // none of the checks of an expanded key.
         let matches = key.to_expanded().ct_eq(both.expanded.as_bytes());
         if !bool::from(matches) {

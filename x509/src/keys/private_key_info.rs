@@ -14,10 +14,10 @@ use crate::encoding::{syntax, whole_octets};
 /// A private key's fields as they stand in the DER; lengths unchecked.
 pub(crate) struct PrivateKeyFields<'a> {
     pub(crate) algorithm: Algorithm,
-    /// Of HashSLH-DSA.
+    /// Set for a key of HashSLH-DSA.
     pub(crate) pre_hash: Option<&'static PreHashRow>,
     pub(crate) material: KeyMaterial<'a>,
-    /// What keys of version 2 have, and those of OQS.
+    /// Keys of version 2 and those of OQS have one.
     pub(crate) public_key: Option<&'a [u8]>,
 }
 
@@ -30,9 +30,9 @@ pub(crate) struct PrivateKeyFields<'a> {
 ///     expandedKey OCTET STRING (SIZE (2560)) } }
 /// ```
 ///
-/// The tag decides which it is, unless the key stands bare: see [`read_material`].
+/// The tag decides which it is, unless the key has no tag: see [`read_material`].
 ///
-/// An SLH-DSA key is `Expanded` here. In the DER it stands bare, without a tag of its own.
+/// An SLH-DSA key is `Expanded` here. In the DER it has no tag of its own.
 #[derive(Choice)]
 pub(crate) enum KeyMaterial<'a> {
     #[asn1(context_specific = "0", tag_mode = "IMPLICIT")]
@@ -62,13 +62,13 @@ type Octets<'a> = &'a OctetStringRef;
 /// }
 /// ```
 ///
-/// Nothing is defined to follow, and nothing may: a further field could be a second public key.
+/// No further field is defined, and none is accepted: it could be a second public key.
 #[derive(Sequence)]
 struct OneAsymmetricKey<'a> {
     version: u8,
     algorithm: AlgorithmIdentifierRef<'a>,
     private_key: Octets<'a>,
-    /// Checked to be attributes, of which none means anything here.
+    /// Checked to be attributes; none of them means anything here.
     #[asn1(context_specific = "0", tag_mode = "IMPLICIT", optional = "true")]
     attributes: Option<Attributes>,
     #[asn1(context_specific = "1", tag_mode = "IMPLICIT", optional = "true")]
@@ -95,7 +95,7 @@ pub(crate) fn parse(der: &[u8]) -> Result<PrivateKeyFields<'_>, KeyError> {
     })
 }
 
-/// What holds for a key of any algorithm.
+/// Reads and checks what keys of all algorithms have in common.
 fn outline(der: &[u8]) -> Result<OneAsymmetricKey<'_>, KeyError> {
     let info = OneAsymmetricKey::from_der(der)?;
     syntax::check(der)?;
@@ -105,7 +105,7 @@ fn outline(der: &[u8]) -> Result<OneAsymmetricKey<'_>, KeyError> {
     Ok(info)
 }
 
-/// Whether the DER is a OneAsymmetricKey, be it of an algorithm that is known or of another.
+/// Whether the DER is a OneAsymmetricKey, of a known algorithm or of another.
 #[cfg(feature = "encryption")]
 pub(crate) fn check_pkcs8(der: &[u8]) -> Result<(), KeyError> {
     outline(der).map(|_| ())
@@ -114,8 +114,8 @@ pub(crate) fn check_pkcs8(der: &[u8]) -> Result<(), KeyError> {
 /// The key in the OCTET STRING of a OneAsymmetricKey, and a public key if there is one behind it.
 ///
 /// Beside the standards' CHOICE there are two older forms, which OpenSSL reads, too. A seed or
-/// expanded key may stand bare, as Botan writes it. The lengths tell: no member of the CHOICE is in
-/// all as long as a seed or an expanded key without a tag, whatever byte that begins with. And
+/// expanded key may have no tag, as Botan writes it. Its length tells: no encoded member of the CHOICE
+/// is as long as a seed or an expanded key without a tag, whatever byte the key begins with. And
 /// liboqs's OpenSSL provider writes the public key behind the expanded one.
 fn read_material<'a>(
     algorithm: Algorithm,
@@ -138,7 +138,7 @@ fn read_material<'a>(
             Ok((expanded, Some(public_key)))
         }
         Ok(material) => Ok((material, None)),
-        // What `der` expected instead helps nobody: there is no telling what was meant.
+        // The error of `der` helps nobody, because nobody knows which form was meant.
         Err(_) => Err(KeyError::UnknownForm {
             algorithm,
             len: bytes.len(),

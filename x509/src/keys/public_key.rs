@@ -19,14 +19,15 @@ use super::signer::SubjectKey;
 use super::verification::Mode;
 use crate::encoding::{pem, syntax, whole_octets};
 
-/// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set, pure or, where it
-/// was read from a SubjectPublicKeyInfo that says so, HashSLH-DSA's.
+/// A public key that verifies signatures, of any ML-DSA or SLH-DSA parameter set.
+///
+/// It is a key of HashSLH-DSA if it was read from a SubjectPublicKeyInfo that says so, and else pure.
 ///
 /// Clones share one key.
 #[derive(Clone)]
 pub struct VerifyingKey {
     algorithm: SignatureAlgorithm,
-    /// Of HashSLH-DSA.
+    /// Set for a key of HashSLH-DSA.
     pre_hash: Option<&'static PreHashRow>,
     key: Arc<dyn AnyVerifyingKey>,
     spki: Arc<[u8]>,
@@ -76,9 +77,10 @@ impl VerifyingKey {
             .map_or_else(|| self.algorithm.oid(), |row| row.oid)
     }
 
-    /// The same key with all computed that follows from it, for a key that verifies many signatures: an
-    /// ML-DSA key has Â, t₁ and tr at hand then, which is 22 to 67 KiB more, and does not compute them for each signature
-    /// again. Of SLH-DSA there is nothing to compute.
+    /// Returns the same key with precomputed values, for a key that verifies many signatures.
+    ///
+    /// An ML-DSA key then keeps Â, t₁ and tr, which take 22 to 67 KiB more, instead of computing them for
+    /// each signature. For SLH-DSA there is nothing to precompute.
     ///
     /// ```
     /// use pq_x509::{SignatureAlgorithm, SigningKey};
@@ -109,8 +111,8 @@ impl VerifyingKey {
 
     /// Checks a signature with a context, or of a hash of the message.
     ///
-    /// It takes any hash function, that which [`sign_with`](crate::SigningKey::sign_with) finds too
-    /// weak as well: other signers may use it, and what a verifier asks for is its own decision.
+    /// It accepts any hash function, even one that [`sign_with`](crate::SigningKey::sign_with) refuses
+    /// as too weak: other signers may use it, and each verifier decides what to accept.
     ///
     /// # Errors
     ///
@@ -133,7 +135,7 @@ impl VerifyingKey {
     /// # Errors
     ///
     /// [`KeyError::InvalidSignature`], also for a signature of a wrong length; [`KeyError::NoMu`] if
-    /// the message is µ and the key not one of ML-DSA; [`KeyError::OtherPreHash`] if the key is for
+    /// the message is µ but the key is not one of ML-DSA; [`KeyError::OtherPreHash`] if the key is for
     /// another hash function.
     pub fn verify_hashed(&self, message: &HashedMessage, signature: &[u8]) -> Result<(), KeyError> {
         match &message.0 {
@@ -150,8 +152,8 @@ impl VerifyingKey {
         .map_err(|error| self.refusal(error))
     }
 
-    /// Begins to hash a message that comes in pieces. It takes no secret: the result can go to where
-    /// the private key is.
+    /// Starts to hash a message that comes in pieces. It needs no secret: the result can be sent to
+    /// where the private key is.
     ///
     /// # Errors
     ///
@@ -175,7 +177,7 @@ impl VerifyingKey {
         Ok(MessageHasher(hasher))
     }
 
-    /// What is signed of a message.
+    /// The form in which a message is signed: itself, or hashed.
     pub(super) fn message<'a>(
         &self,
         message: &'a [u8],
@@ -187,7 +189,7 @@ impl VerifyingKey {
         })
     }
 
-    /// The hash function that is used, where this one is asked for or none.
+    /// The hash function to use if the caller asks for this one, or for none.
     pub(super) fn pre_hash_with(
         &self,
         asked: Option<PreHash>,
@@ -203,7 +205,7 @@ impl VerifyingKey {
         }
     }
 
-    /// Why pq-core verified nothing: the options are wrong, or else the signature.
+    /// Converts an error of pq-core's verification: wrong options, or else an invalid signature.
     fn refusal(&self, error: pq_core::Error) -> KeyError {
         match error {
             pq_core::Error::ContextTooLong => KeyError::Operation {
@@ -250,7 +252,7 @@ impl EncapsulationKey {
     /// Makes a shared secret and the ciphertext that carries it to the key's owner,
     /// with the operating system's randomness.
     ///
-    /// The secret is in a box, since to return it by value would leave a copy of it on the stack.
+    /// The secret is boxed, because returning it by value would leave a copy of it on the stack.
     ///
     /// # Errors
     ///
@@ -261,8 +263,8 @@ impl EncapsulationKey {
         Ok((ciphertext, SharedSecret::boxed_from_bytes(&secret)))
     }
 
-    /// [`encapsulate`](Self::encapsulate) to where the secret stays, which returns the ciphertext.
-    /// Whoever passes the place wipes it.
+    /// Writes the secret of [`encapsulate`](Self::encapsulate) to the caller's buffer, which the caller
+    /// must wipe, and returns the ciphertext.
     ///
     /// # Errors
     ///
@@ -277,8 +279,8 @@ impl EncapsulationKey {
     }
 
     /// [`encapsulate_into`](Self::encapsulate_into) with the caller's randomness instead of the
-    /// operating system's: m of FIPS 203, algorithm 17. Whoever knows it knows the secret, so draw it
-    /// anew from a cryptographic generator for each, and wipe it.
+    /// operating system's: m of FIPS 203, algorithm 17. Whoever knows m knows the secret: draw a new one
+    /// from a cryptographic generator for each secret, and wipe it.
     pub fn encapsulate_with_randomness(
         &self,
         m: &[u8; 32],
@@ -381,7 +383,8 @@ macro_rules! spki_methods {
             ///
             /// # Errors
             ///
-            /// [`KeyError::Pem`] if there is no such block, and those of DER.
+            /// [`KeyError::Pem`] if there is no such block, and the errors of
+            /// [`from_spki_der`](Self::from_spki_der).
             pub fn from_spki_pem(text: &str) -> Result<Self, KeyError> {
                 Self::from_spki_der(&pem::decode_first(text, PEM_LABEL)?)
             }
@@ -406,7 +409,7 @@ spki_methods!(
     PublicKey from Ok
 );
 
-/// What the two types of public key have in common as structs.
+/// Methods of the two public key structs.
 macro_rules! key_struct_methods {
     ($($key:ident: $algorithm:ident),+) => {$(
         impl $key {
@@ -462,8 +465,8 @@ fn public_key(spki: &SubjectPublicKeyInfoRef<'_>) -> Result<PublicKey, KeyError>
     }
 }
 
-/// The algorithm of a key that its standard accepts, for those who don't use the key: what
-/// verifying takes is not computed.
+/// The algorithm of a key that passes the checks of its standard, for callers that don't use the key:
+/// values that verification needs are not computed.
 pub(crate) fn algorithm_of_spki(spki: &SubjectPublicKeyInfoRef<'_>) -> Result<Algorithm, KeyError> {
     match fields(spki)? {
         // Any bytes of this length are a key (FIPS 204, algorithm 23; FIPS 205, figure 16).

@@ -3,7 +3,7 @@
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-/// No randomness could be had, so nothing was made or signed.
+/// There was no randomness, so nothing was made or signed.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error(transparent)]
 pub struct RandomnessError(#[from] source::Error);
@@ -15,7 +15,7 @@ pub(crate) fn secret(len: usize) -> Result<Zeroizing<Vec<u8>>, RandomnessError> 
     Ok(bytes)
 }
 
-/// Fills a place with fresh random bytes, which a return by value would leave copies of.
+/// Fills a buffer with fresh random bytes. (To return them by value would leave copies behind.)
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), RandomnessError> {
     Ok(source::fill(bytes)?)
 }
@@ -26,8 +26,8 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), RandomnessError> {
 ))]
 use getrandom as source;
 
-/// Bare WebAssembly, where nobody is known to ask: reading and verifying work, and
-/// what takes randomness says what is missing.
+/// Bare WebAssembly has no known source of randomness: reading and verifying work, and operations that
+/// need randomness say what is missing.
 #[cfg(all(
     target_family = "wasm",
     target_os = "unknown",

@@ -14,7 +14,7 @@ pub trait SubjectKey {
 /// A key that signs certificates and requests.
 ///
 /// [`SigningKey`](crate::SigningKey) is one; implement this trait for a classical key,
-/// or for one that lives in a hardware module, to issue with it. For a key of ECDSA on P-256, by
+/// or for one that lives in a hardware module, to issue with it. For example, ECDSA on P-256 with
 /// the crate p256:
 ///
 /// ```
@@ -74,7 +74,7 @@ pub trait Signer: SubjectKey + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Whatever kept the key from signing.
+    /// If the key cannot sign, for whatever reason.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError>;
 }
 
@@ -101,7 +101,7 @@ impl SubjectKey for SubjectPublicKeyInfoDer<'_> {
     }
 }
 
-/// A pointer to a key is as good as the key.
+/// Implements the traits for pointers to keys.
 macro_rules! through_pointers {
     ($($pointer:ty),+) => {$(
         impl<K: SubjectKey + ?Sized> SubjectKey for $pointer {

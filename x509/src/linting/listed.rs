@@ -1,6 +1,6 @@
 use crate::errors::describe;
 
-/// The first few of many texts, and how many more there are: whoever made a document chose how many.
+/// The first few of many texts, and the number of the others: whoever made a document chose how many.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     shown: Vec<String>,
@@ -40,7 +40,7 @@ const SHOWN: usize = 4;
 
 /// A text of the document, in quotation marks.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
-    // More is not shown, and need not be looked at.
+    // `describe` does not show more, so no more needs to be looked at.
     let start = bytes.get(..1024).unwrap_or(bytes);
     format!("\"{}\"", describe(String::from_utf8_lossy(start)))
 }

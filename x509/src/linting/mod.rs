@@ -1,7 +1,7 @@
-//! What is wrong with a certificate, a revocation list or a request, by the rules of RFC 5280,
-//! RFC 9881, RFC 9909 and RFC 9935, and what relying parties refuse besides.
+//! Finds what is wrong with a certificate, a revocation list or a request, by the rules of RFC 5280,
+//! RFC 9881, RFC 9909 and RFC 9935, and what else relying parties refuse.
 //!
-//! Nothing is verified: no signature, no chain, no time. A document that nobody can read is linted as
+//! Nothing is verified: no signature, no chain, no time. A malformed document is linted as
 //! far as it can be read.
 //!
 //! ```
@@ -23,7 +23,7 @@
 //! # }
 //! ```
 
-// This room uses `certificate`, `keys`, `encoding` and `errors`, and knows neither `issuing` nor
+// This module uses `certificate`, `keys`, `encoding` and `errors`, but neither `issuing` nor
 // `validation`. In it, `rules` use `rule` and `document`, which takes documents apart.
 
 mod document;
@@ -39,9 +39,10 @@ pub use document::Kind;
 pub use rule::{Finding, Rule, Severity};
 pub use rules::all as all_rules;
 
-/// What is wrong with a document in DER, the worst first: at most one finding for each rule. A
-/// certificate's DER is [`Certificate::der`](crate::Certificate::der); it need not be one that
-/// [`Certificate::from_der`](crate::Certificate::from_der) reads.
+/// Finds what is wrong with a document in DER, the worst first: at most one finding for each rule.
+///
+/// A certificate's DER is [`Certificate::der`](crate::Certificate::der), but
+/// [`Certificate::from_der`](crate::Certificate::from_der) need not be able to read the document.
 pub fn lint(kind: Kind, der: &[u8]) -> Vec<Finding> {
     let document = Document::read(kind, der);
     let mut findings: Vec<Finding> = all_rules()

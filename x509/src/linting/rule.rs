@@ -13,13 +13,13 @@ pub struct Rule {
     check: Check,
 }
 
-/// What in a document breaks a rule, in words.
+/// Says in words what in a document breaks a rule, if anything does.
 pub(crate) type Check = fn(&Document<'_>) -> Option<String>;
 
-/// How much a finding weighs. More is greater.
+/// How severe a finding is. More severe is greater.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Severity {
-    /// No standard is broken, but relying parties refuse it, or it is often a mistake.
+    /// No standard is broken, but relying parties refuse the document, or it is often a mistake.
     Notice,
     /// A standard says SHOULD, and the document does otherwise.
     Warning,
@@ -30,36 +30,36 @@ pub enum Severity {
 /// A rule that a document breaks.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Finding {
-    /// Which rule.
+    /// The broken rule.
     pub rule: &'static Rule,
-    /// What in the document breaks it, in words for people, with the values at hand. Whatever the
-    /// document has in it, there is nothing in this text that starts a line or moves a cursor.
+    /// What in the document breaks the rule, in words for people, with the values found. Nothing in this
+    /// text starts a line or moves a cursor, whatever the document contains.
     pub what: String,
 }
 
 impl Rule {
-    /// The rule's name, which stays the same and begins with the standard that the rule is from, such as
+    /// The rule's name, which stays the same. It begins with the standard that the rule is from, such as
     /// `rfc5280-serial-number-length`.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How much it weighs.
+    /// How severe breaking the rule is.
     pub fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// Where the rule is written, such as `RFC 5280 section 4.1.2.2`.
+    /// The section that demands this, such as `RFC 5280 section 4.1.2.2`.
     pub fn section(&self) -> &'static str {
         self.section
     }
 
-    /// What has to hold, as a sentence without capital and full stop.
+    /// What must be true, as a sentence without capital and full stop.
     pub fn description(&self) -> &'static str {
         self.description
     }
 
-    /// Which documents the rule is about.
+    /// The kinds of documents that the rule is about.
     pub fn kinds(&self) -> &'static [Kind] {
         self.kinds
     }

@@ -1,4 +1,4 @@
-//! What the file calls a key or a certificate (RFC 2985 section 5.5).
+//! Names and identifiers of keys and certificates (RFC 2985 section 5.5).
 
 use const_oid::ObjectIdentifier;
 use const_oid::db::rfc2985::{PKCS_9_AT_FRIENDLY_NAME, PKCS_9_AT_LOCAL_KEY_ID};
@@ -16,7 +16,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Others, such as what Java and Windows have of their own, are left out.
+    /// Reads these two attributes, and skips others, such as those of Java and Windows.
     pub(super) fn read(attributes: Option<&Attributes>) -> Result<Self, Pkcs12Error> {
         let mut labels = Self::default();
         for attribute in attributes.into_iter().flat_map(SetOfVec::iter) {
@@ -36,7 +36,7 @@ impl Labels {
 fn only_value(attribute: &Attribute) -> Result<&Any, Pkcs12Error> {
     match attribute.values.as_slice() {
         [value] => Ok(value),
-        _ => Err(Pkcs12Error::Attribute("it has not one value")),
+        _ => Err(Pkcs12Error::Attribute("it must have exactly one value")),
     }
 }
 
@@ -47,11 +47,11 @@ fn read_name(attribute: &Attribute) -> Result<String, Pkcs12Error> {
     let name: Result<String, _> = char::decode_utf16(units).collect();
     match name {
         Ok(name) if value.tag() == Tag::BmpString && rest.is_empty() => Ok(name),
-        _ => Err(Pkcs12Error::Attribute("its friendlyName is no BMPString")),
+        _ => Err(Pkcs12Error::Attribute("a friendlyName must be a BMPString")),
     }
 }
 
-/// `None` if there is nothing to say.
+/// `None` without a name and an identifier.
 pub(super) fn write(
     name: Option<&str>,
     id: Option<&[u8]>,
@@ -71,7 +71,7 @@ pub(super) fn write(
     Ok((!attributes.is_empty()).then_some(attributes))
 }
 
-/// UTF-16, which is what everybody takes a BMPString for.
+/// UTF-16, which everybody writes in a BMPString.
 pub(super) fn bmp(text: &str) -> Vec<u8> {
     // In one buffer, since it may be a passphrase.
     let mut bytes = Vec::with_capacity(2 * text.len() + 2);

@@ -17,7 +17,7 @@ use crate::protection::{
     Budget, Derivation, KeyDerivation, Prf, number, params, read_iterations, read_prf,
 };
 
-/// What says that a PKCS#12 file is as it was made, for whoever has its passphrase.
+/// The MAC of a PKCS#12 file: with the passphrase, it shows that the file is unchanged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Pkcs12Mac {
@@ -32,7 +32,7 @@ pub enum Pkcs12Mac {
     Classic {
         /// The hash function of the derivation and of HMAC.
         prf: Prf,
-        /// How often it hashes.
+        /// The iterations of the derivation.
         iterations: u32,
     },
 }
@@ -55,14 +55,14 @@ impl Pkcs12Mac {
     };
 }
 
-/// Of a salt in bytes, on writing.
+/// Length of a new salt, in bytes.
 const SALT_LEN: usize = 16;
 
-/// On reading.
+/// Length of the longest salt that is read, in bytes.
 const MAX_SALT_LEN: usize = 1024;
 
-/// Keys of PBMAC1 that are accepted, in bytes: from those of HMAC-SHA-1 on to those of HMAC-SHA-512. RFC
-/// 9879 wants as many as the MAC has.
+/// Accepted lengths of keys of PBMAC1, in bytes: from HMAC-SHA-1's to HMAC-SHA-512's. RFC 9879 wants
+/// the length of the MAC.
 const KEY_LENS: core::ops::RangeInclusive<u64> = 20..=64;
 
 /// Whether the MAC is that of the content, compared in constant time.
@@ -92,7 +92,7 @@ pub(super) fn verify(
             Ok::<_, Pkcs12Error>((functions(prf).is_mac)(&key, content, digest))
         };
         check(&terminated(passphrase), budget)?
-            // Who has no passphrase may have written no bytes, and not those that end it.
+            // For an empty passphrase, a program may have used no bytes at all, without the terminator.
             || passphrase.is_empty() && check(&[], budget)?
     };
     match is_right {
@@ -120,7 +120,7 @@ pub(super) fn make(
                 mac: null_parameters(prf.oid()),
             };
             let key = derivation.derive(passphrase.as_bytes(), prf.output_len(), budget)?;
-            // What stands beside it means nothing, and has to be there.
+            // The salt and the iterations of MacData mean nothing for PBMAC1, but have to be there.
             (Some(params.to_der()?), prf, key, 1)
         }
         Pkcs12Mac::Classic { prf, iterations } => {
@@ -168,10 +168,10 @@ fn read_pbmac1(
     match derivation.key_len {
         Some(len) if KEY_LENS.contains(&len) => Ok((derivation, prf, len as usize)),
         Some(_) => Err(Pkcs12Error::MacParameters(
-            "its key is to have less than 20 bytes, or more than 64",
+            "its key must have 20 to 64 bytes",
         )),
         None => Err(Pkcs12Error::MacParameters(
-            "it doesn't say how long its key is, which it must (RFC 9879)",
+            "it must say how long its key is (RFC 9879)",
         )),
     }
 }
@@ -204,7 +204,7 @@ fn terminated(passphrase: &str) -> Zeroizing<Vec<u8>> {
     bytes
 }
 
-/// The key of a MAC of RFC 7292, once its cost was taken from the budget.
+/// Charges the budget, and derives the key of a MAC of RFC 7292.
 fn derive(
     prf: Prf,
     passphrase: &[u8],
@@ -219,14 +219,14 @@ fn derive(
     Ok((functions(prf).derive)(passphrase, salt, iterations))
 }
 
-/// What makes a key of a passphrase and a salt in some iterations.
+/// Derives a key from a passphrase and a salt, in some iterations.
 type Derive = fn(&[u8], &[u8], u32) -> Zeroizing<Vec<u8>>;
 
-/// What is done with a hash function.
+/// The functions that use a hash function.
 struct Functions {
-    /// Of a key and a content.
+    /// The MAC under a key, of a content.
     mac: fn(&[u8], &[u8]) -> Vec<u8>,
-    /// Compares the last in constant time.
+    /// Whether the last argument is that MAC, compared in constant time.
     is_mac: fn(&[u8], &[u8], &[u8]) -> bool,
     derive: Derive,
 }

@@ -1,5 +1,5 @@
 //! PKCS#12 (RFC 7292): private keys and certificates in one file under one passphrase, as browsers, Windows,
-//! macOS and Java take them.
+//! macOS and Java use them.
 //!
 //! It uses [`protection`](crate::protection), [`certificate`](crate::certificate), [`keys`](crate::keys),
 //! [`encoding`](crate::encoding) and [`errors`](crate::errors).

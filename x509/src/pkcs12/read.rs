@@ -17,22 +17,24 @@ use crate::keys::check_pkcs8;
 use crate::protection::{Budget, CostLimits, EncryptedPrivateKey, Pbes2};
 
 impl Pkcs12 {
-    /// Reads a file, which may ask for no more than the default limits. Its MAC is checked before anything
-    /// in it is looked at. Bags of other kinds, such as of revocation lists, are left out.
+    /// Reads a file, within the default limits on the cost.
+    ///
+    /// The MAC is checked before the contents are looked at. Bags of other kinds, such as revocation lists,
+    /// are left out.
     ///
     /// # Errors
     ///
     /// [`Pkcs12Error::WrongPassphraseOrChanged`], [`Pkcs12Error::Protection`] for costs above the
-    /// limits, before anything is computed, and others that say what in the file is not understood.
+    /// limits, before that key is derived, and others that say what in the file is not supported.
     pub fn from_der(der: &[u8], passphrase: &str) -> Result<Self, Pkcs12Error> {
         Self::from_der_within(der, passphrase, &CostLimits::default())
     }
 
-    /// The same within other limits, which are for all derivations of the file together.
+    /// Reads a file, within these limits on the cost of all its derivations together.
     ///
     /// # Errors
     ///
-    /// The same.
+    /// Those of [`from_der`](Self::from_der).
     pub fn from_der_within(
         der: &[u8],
         passphrase: &str,
@@ -42,7 +44,7 @@ impl Pkcs12 {
         if pfx.version != PFX_VERSION {
             return Err(Pkcs12Error::Version(pfx.version));
         }
-        // Whoever signs a file in place of a MAC says so by another type.
+        // A file that is signed instead of having a MAC has another content type.
         let Some(mac_data) = &pfx.mac_data else {
             return Err(Pkcs12Error::NoMac);
         };
@@ -69,7 +71,7 @@ fn octets<'a>(info: &ContentInfo<'a>, wanted: ObjectIdentifier) -> Result<&'a [u
     }
 }
 
-/// The elements of a SEQUENCE OF, which is all there is.
+/// The elements of a SEQUENCE OF, which is the whole DER.
 fn sequence<'a, T: Decode<'a, Error = der::Error>>(der: &'a [u8]) -> der::Result<Vec<T>> {
     let all = AnyRef::from_der(der)?;
     all.tag().assert_eq(Tag::Sequence)?;
@@ -81,7 +83,7 @@ fn sequence<'a, T: Decode<'a, Error = der::Error>>(der: &'a [u8]) -> der::Result
     Ok(elements)
 }
 
-/// What was found until now.
+/// What was read so far.
 struct Contents<'p> {
     passphrase: &'p str,
     budget: Budget,
@@ -129,7 +131,7 @@ impl Contents<'_> {
                 self.key(pkcs8, bag)
             }
             CERT_BAG => self.certificate(bag),
-            // One more safe in this one, and so on to any depth: nobody writes that.
+            // A safe within this one, and so on to any depth: nobody writes that.
             SAFE_CONTENTS_BAG => Err(Pkcs12Error::UnsupportedContent(bag.id)),
             _ => Ok(()),
         }

@@ -10,8 +10,7 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 
 /// Private keys and certificates in one file under one passphrase (RFC 7292).
 ///
-/// Keys are PKCS#8 of any algorithm. Which certificate belongs to which key, the file says by an
-/// identifier that both have.
+/// Keys are PKCS#8 of any algorithm. A key and its certificate have the same identifier in the file.
 ///
 /// ```
 /// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
@@ -44,17 +43,18 @@ pub struct Pkcs12 {
 }
 
 impl Pkcs12 {
-    /// One that has nothing in it.
+    /// A file without keys and certificates.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a private key, as the DER of its PKCS#8, with a name for people and its chain: the first
-    /// certificate is the key's. A file with several keys has each CA once.
+    /// Adds a private key, as the DER of its PKCS#8, with a name for people and its chain.
+    ///
+    /// The first certificate of the chain is the key's. A file with several keys has each CA once.
     ///
     /// # Errors
     ///
-    /// [`Pkcs12Error::Key`] if it is no PKCS#8.
+    /// [`Pkcs12Error::Key`] if `pkcs8` is no PKCS#8.
     pub fn with_key(
         mut self,
         pkcs8: &[u8],
@@ -62,7 +62,7 @@ impl Pkcs12 {
         chain: &[Certificate],
     ) -> Result<Self, Pkcs12Error> {
         check_pkcs8(pkcs8)?;
-        // A hash of what is public: the identifier of a key stands in the clear.
+        // A hash of public data, because the identifier of a key is not encrypted.
         let id = chain
             .first()
             .map(|leaf| Sha256::digest(leaf.der()).to_vec());

@@ -17,13 +17,14 @@ use crate::protection::{
 impl Pkcs12 {
     /// Writes a file: the certificates encrypted, each key encrypted by itself, and a MAC over all.
     ///
-    /// By default OpenSSL from 3.4 on reads it, and what else knows PBMAC1. For others, such as Windows and
-    /// macOS, there is [`Pkcs12Mac::Classic`].
+    /// With the default MAC, OpenSSL from 3.4 on reads the file, and others that know PBMAC1. For the rest,
+    /// such as Windows and macOS, use [`Pkcs12Mac::Classic`].
     ///
     /// # Errors
     ///
-    /// [`Pkcs12Error::Protection`] for an empty passphrase, for costs that can't be or that nobody
-    /// would read by default, and if there is no randomness.
+    /// [`Pkcs12Error::Protection`] for an empty passphrase, for a cost that is impossible or above the
+    /// default limits, and if there is no randomness; [`Pkcs12Error::MacParameters`] for a classic MAC
+    /// without iterations.
     pub fn to_der(
         &self,
         passphrase: &str,
@@ -33,7 +34,7 @@ impl Pkcs12 {
         if passphrase.is_empty() {
             return Err(ProtectionError::EmptyPassphrase.into());
         }
-        // What nobody would read by default is not written.
+        // Nobody would read a higher cost by default, so it is not written.
         let mut budget = Budget::new(CostLimits::default());
         let mut safes = Vec::new();
         if !self.certificates.is_empty() {
@@ -58,7 +59,7 @@ impl Pkcs12 {
     }
 }
 
-/// A SEQUENCE OF what is DER already.
+/// A SEQUENCE OF elements that are DER already.
 fn sequence(elements: &[Vec<u8>]) -> der::Result<Vec<u8>> {
     AnyRef::new(der::Tag::Sequence, &elements.concat())?.to_der()
 }

@@ -6,17 +6,17 @@ use const_oid::db::rfc6268::{ID_HMAC_WITH_SHA_256, ID_HMAC_WITH_SHA_384, ID_HMAC
 
 use crate::keys::{Algorithm, PrivateKeyForm};
 
-/// How a private key is protected: what makes a key of the passphrase, at which cost, and the cipher.
+/// How a private key is protected: the key derivation with its cost, and the cipher.
 ///
-/// The default is what every reader of PKCS#8 knows, OpenSSL in FIPS mode, GnuTLS and Java among them:
+/// Every reader of PKCS#8 knows the default, including OpenSSL in FIPS mode, GnuTLS and Java:
 /// PBKDF2 with HMAC-SHA-256 and 600,000 iterations (OWASP's figure, and far above the 2,048 of
-/// OpenSSL's own files), and AES-256-CBC. Two things are better where the reader allows it:
+/// OpenSSL's own files), and AES-256-CBC. Two things are better if the reader knows them:
 ///
-/// * scrypt takes memory as well as time, so that an attacker gains less by special hardware:
+/// * scrypt takes memory as well as time, so that special hardware helps an attacker less:
 ///   [`KeyDerivation::SCRYPT`], which OpenSSL reads, and
 ///   [`KeyDerivation::STRONG_SCRYPT`], which it refuses for its 128 MiB.
-/// * AES-GCM is authenticated, so that any change of the file is noticed. OpenSSL reads no AES-GCM in
-///   PKCS#8. With AES-CBC a change is noticed where the key has something to check it by: see
+/// * AES-GCM is authenticated, so that any change of the file is detected. OpenSSL reads no AES-GCM in
+///   PKCS#8. With AES-CBC, a change is detected only if checks of the key fail: see
 ///   [`EncryptedPrivateKey`](super::EncryptedPrivateKey).
 ///
 /// ```
@@ -34,7 +34,7 @@ pub struct Protection {
 }
 
 impl Protection {
-    /// What is derived from the passphrase at which cost.
+    /// Sets the key derivation, with its cost.
     pub fn with_key_derivation(self, key_derivation: KeyDerivation) -> Self {
         Self {
             key_derivation,
@@ -42,14 +42,16 @@ impl Protection {
         }
     }
 
-    /// What encrypts.
+    /// Sets the cipher.
     pub fn with_cipher(self, cipher: Cipher) -> Self {
         Self { cipher, ..self }
     }
 
-    /// The form in which a key of this crate is encrypted. With AES-GCM it is the one that the
-    /// [algorithm prefers](Algorithm::preferred_form). AES-CBC authenticates nothing, so there it is seed
-    /// and expanded key, whose agreement says that nothing was changed, if the algorithm has that form.
+    /// The form in which a key of this crate is encrypted.
+    ///
+    /// With AES-GCM it is the one that the [algorithm prefers](Algorithm::preferred_form). AES-CBC does not
+    /// authenticate, so there it is seed and expanded key, if the algorithm has that form: if they belong
+    /// together, nothing was changed.
     pub fn preferred_form(&self, algorithm: Algorithm) -> PrivateKeyForm {
         match algorithm.preferred_form() {
             PrivateKeyForm::Seed if !self.cipher.is_authenticated() => PrivateKeyForm::Both,
@@ -57,18 +59,18 @@ impl Protection {
         }
     }
 
-    /// What makes a key of the passphrase.
+    /// The key derivation, with its cost.
     pub fn key_derivation(&self) -> KeyDerivation {
         self.key_derivation
     }
 
-    /// What encrypts.
+    /// The cipher.
     pub fn cipher(&self) -> Cipher {
         self.cipher
     }
 }
 
-/// What makes a key of a passphrase, and what that costs.
+/// A key derivation function for passphrases, with its cost.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum KeyDerivation {
@@ -85,7 +87,7 @@ pub enum KeyDerivation {
         log_n: u8,
         /// The size of a block, at least 1.
         r: u32,
-        /// How often it is done, one after another here, at least 1.
+        /// How many times scrypt mixes, one after another here, at least 1.
         p: u32,
     },
 }
@@ -97,8 +99,8 @@ impl KeyDerivation {
         iterations: 600_000,
     };
 
-    /// scrypt with N = 2¹⁴, r = 8 and p = 5: of what OWASP takes for equally hard, that with so little
-    /// memory, 16 MiB, that OpenSSL reads it.
+    /// scrypt with N = 2¹⁴, r = 8 and p = 5. Of the settings that OWASP considers equally hard, this one
+    /// needs so little memory (16 MiB) that OpenSSL reads it.
     pub const SCRYPT: Self = Self::Scrypt {
         log_n: 14,
         r: 8,
@@ -146,7 +148,7 @@ impl Prf {
         Self::ALL.into_iter().find(|prf| prf.oid() == oid)
     }
 
-    /// How many bytes it gives.
+    /// Length of the output, in bytes.
     pub(crate) fn output_len(self) -> usize {
         match self {
             Self::HmacSha256 => 32,
@@ -156,7 +158,7 @@ impl Prf {
     }
 }
 
-/// What encrypts a private key.
+/// A cipher for private keys.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Cipher {
@@ -182,7 +184,7 @@ impl Cipher {
         Self::Aes256Gcm,
     ];
 
-    /// Whether any change of what was encrypted is noticed.
+    /// Whether any change of the ciphertext is detected.
     pub fn is_authenticated(self) -> bool {
         matches!(self, Self::Aes128Gcm | Self::Aes256Gcm)
     }
@@ -201,7 +203,7 @@ impl Cipher {
         Self::ALL.into_iter().find(|cipher| cipher.oid() == oid)
     }
 
-    /// In bytes.
+    /// Length of the key, in bytes.
     pub(crate) fn key_len(self) -> usize {
         match self {
             Self::Aes128Cbc | Self::Aes128Gcm => 16,
@@ -210,7 +212,7 @@ impl Cipher {
         }
     }
 
-    /// That of the initialization vector or the nonce, in bytes.
+    /// Length of the initialization vector or the nonce, in bytes.
     pub(crate) fn iv_len(self) -> usize {
         match self.is_authenticated() {
             true => 12,

@@ -73,8 +73,7 @@ pub(super) struct ScryptParams<'a> {
     pub(super) key_len: Option<Uint>,
 }
 
-/// GCMParameters of RFC 5084: a SEQUENCE of the nonce and of the length of the tag, 12 bytes unless it
-/// says otherwise.
+/// GCMParameters of RFC 5084: a SEQUENCE of the nonce and the length of the tag, by default 12 bytes.
 #[derive(Sequence)]
 pub(super) struct GcmParameters<'a> {
     pub(super) nonce: Octets<'a>,
@@ -85,7 +84,7 @@ pub(crate) fn number(value: impl Into<u64>) -> der::Result<Uint> {
     Uint::new(&value.into().to_be_bytes())
 }
 
-/// The number, or as much as fits.
+/// The number, or `u64::MAX` if it is larger.
 pub(crate) fn saturated(number: &Uint) -> u64 {
     let bytes = number.as_bytes();
     let fold = |number: u64, byte: &u8| number << 8 | u64::from(*byte);

@@ -23,7 +23,7 @@ pub(super) fn encrypt(cipher: Cipher, key: &[u8], iv: &[u8], plaintext: &[u8]) -
     }
 }
 
-/// `None` as well if the padding or the tag is not right.
+/// `None` if the key or the initialization vector has a wrong length, or if the padding or the tag is wrong.
 pub(super) fn decrypt(
     cipher: Cipher,
     key: &[u8],
@@ -46,7 +46,7 @@ fn encrypt_cbc<C: KeyInit + BlockCipherEncrypt>(
 ) -> Option<Vec<u8>> {
     let cipher = C::new_from_slice(key).ok()?;
     let cbc = cbc::Encryptor::inner_iv_slice_init(cipher, iv).ok()?;
-    // Encrypted where it is, so that nothing of it is left.
+    // Encrypted in place, so that no plaintext is left.
     let mut buffer = vec![0; (plaintext.len() / BLOCK_LEN + 1) * BLOCK_LEN];
     buffer[..plaintext.len()].copy_from_slice(plaintext);
     cbc.encrypt_padded::<Pkcs7>(&mut buffer, plaintext.len())

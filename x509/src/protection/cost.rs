@@ -1,11 +1,10 @@
 use super::algorithms::KeyDerivation;
 use super::error::ProtectionError;
 
-/// What deriving keys may cost whoever reads a file. Its writer chose how much that is, and may have been
-/// anybody.
+/// Limits on the cost of deriving the keys of a file.
 ///
-/// The limits are for a file as a whole, and are checked before any work is done. By default a file
-/// has you compute for some seconds at most, in at most 257 MiB.
+/// Anybody may have written the file and chosen its cost. The limits are for the file as a whole, and are
+/// checked before each derivation. By default, reading a file takes some seconds and 257 MiB at most.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CostLimits {
     iterations: u64,
@@ -18,7 +17,7 @@ impl Default for CostLimits {
         Self {
             // what RFC 8018 section 4.2 names for especially critical keys
             iterations: 10_000_000,
-            // N = 2¹⁸ with r = 8, and what is beside that
+            // N = 2¹⁸ with r = 8, and what scrypt needs beside that
             scrypt_memory: 257 << 20,
             // N = 2¹⁷ with r = 8, sixteen times
             scrypt_work: 1 << 24,
@@ -27,14 +26,14 @@ impl Default for CostLimits {
 }
 
 impl CostLimits {
-    /// How many iterations of PBKDF2, and of PKCS#12's own derivation, a file may ask for in all, counted
-    /// for each block that is derived: by default 10,000,000, which RFC 8018 names for especially critical
+    /// Sets the limit on iterations of PBKDF2 and of PKCS#12's own derivation, for the whole file, counted
+    /// for each derived block: by default 10,000,000, which RFC 8018 names for especially critical
     /// keys.
     pub fn with_iterations(self, iterations: u64) -> Self {
         Self { iterations, ..self }
     }
 
-    /// How many bytes of memory (128·r·(N + p + 1)) scrypt may take: by default 257 MiB, in which is room for
+    /// Sets the limit on scrypt's memory, 128·r·(N + p + 1), in bytes: by default 257 MiB, enough for
     /// N = 2¹⁸ with r = 8.
     pub fn with_scrypt_memory(self, scrypt_memory: u64) -> Self {
         Self {
@@ -43,8 +42,8 @@ impl CostLimits {
         }
     }
 
-    /// How much work (N·r·p) scrypt may be in all: by default 2²⁴, sixteen times that of N = 2¹⁷ with
-    /// r = 8.
+    /// Sets the limit on scrypt's work, N·r·p, for the whole file: by default 2²⁴, sixteen times that of
+    /// N = 2¹⁷ with r = 8.
     pub fn with_scrypt_work(self, scrypt_work: u64) -> Self {
         Self {
             scrypt_work,
@@ -53,7 +52,7 @@ impl CostLimits {
     }
 }
 
-/// What is left of the limits while a file is read.
+/// The limits, and what a file has used of them.
 pub(crate) struct Budget {
     limits: CostLimits,
     iterations: u64,
@@ -69,7 +68,7 @@ impl Budget {
         }
     }
 
-    /// Takes from it what deriving a key of this many bytes costs, or refuses.
+    /// Charges the cost of deriving a key of this many bytes, or refuses it.
     pub(crate) fn spend(
         &mut self,
         derivation: KeyDerivation,
@@ -86,7 +85,7 @@ impl Budget {
         }
     }
 
-    /// The same of so many iterations for each of some blocks.
+    /// Charges this many iterations for each of some blocks, or refuses them.
     pub(crate) fn spend_iterations(
         &mut self,
         iterations: u64,
@@ -103,9 +102,9 @@ impl Budget {
         }
     }
 
-    /// The same of scrypt.
+    /// Charges a derivation with scrypt, or refuses it.
     pub(crate) fn spend_scrypt(&mut self, n: u64, r: u64, p: u64) -> Result<(), ProtectionError> {
-        // Its buffers have N, p and one blocks of 128·r bytes, all at the same time.
+        // scrypt has buffers of N, p and one blocks of 128·r bytes at the same time.
         let blocks = n.saturating_add(p).saturating_add(1);
         let memory = blocks.saturating_mul(r).saturating_mul(128);
         let limit = self.limits.scrypt_memory;

@@ -16,7 +16,7 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 /// A private key of any algorithm under a passphrase: EncryptedPrivateKeyInfo (RFC 5958 section 3) with
 /// PBES2 (RFC 8018).
 ///
-/// What is encrypted is PKCS#8, be it of a key of this crate or of another. The keys of this crate have
+/// The plaintext is PKCS#8, of a key of this crate or of another. The keys of this crate have
 /// methods that put them under a passphrase and read them again, such as
 /// [`SigningKey::to_encrypted_pkcs8_pem`](crate::SigningKey::to_encrypted_pkcs8_pem).
 ///
@@ -36,25 +36,26 @@ use crate::keys::{KeyError, PrivateKey, check_pkcs8};
 /// # }
 /// ```
 ///
-/// # What is noticed
+/// # Which changes are detected
 ///
-/// With [AES-GCM](super::Cipher::Aes256Gcm) every change of the file is. AES-CBC authenticates nothing: a
-/// changed file decrypts to something else, which is refused only if it is no sound key. That holds for
+/// With [AES-GCM](super::Cipher::Aes256Gcm) every change of the file is detected. AES-CBC does not
+/// authenticate: a changed file decrypts to something else, which is refused only if checks of the key fail.
+/// Such checks exist for
 ///
-/// * ML-DSA and ML-KEM with seed and expanded key, where the one has to give the other. This is how
-///   the methods of keys write them with AES-CBC, as OpenSSL does;
-/// * ECDSA and RSA, as far as whoever reads them checks that the private part belongs to the public one;
-/// * SLH-DSA, which [`key_of`](Self::key_of) checks. Only of SK.prf, which has no public part, another one
-///   can go unnoticed (with the sets of 192 and 256 bits): signatures are as valid and safe with it.
+/// * ML-DSA and ML-KEM with seed and expanded key, because the seed must expand to the other. The
+///   methods of keys write them in this form with AES-CBC, as OpenSSL does;
+/// * ECDSA and RSA, if the reader checks that the private part belongs to the public one;
+/// * SLH-DSA, which [`key_of`](Self::key_of) checks. Only a change of SK.prf, which has no public part,
+///   can go undetected (with the sets of 192 and 256 bits): signatures are as valid and safe with it.
 ///
-/// It does not hold for a seed that stands alone, such as Ed25519's: there a changed byte can give
+/// There is no check for a seed alone, such as Ed25519's: a changed byte can give
 /// another key. Its owner notices by the public key.
 ///
 /// # Passphrases
 ///
-/// A passphrase is bytes, for which everybody takes UTF-8. Working memory of scrypt and of PBKDF2,
-/// from which the passphrase could be guessed at the cost of the derivation, is not wiped by their
-/// crates; derived keys and private keys are.
+/// A passphrase is bytes, by convention UTF-8. The crates of scrypt and PBKDF2 do not wipe their working
+/// memory, from which the passphrase could be guessed at the cost of the derivation; derived keys
+/// and private keys are wiped.
 #[derive(Clone, Eq, PartialEq)]
 pub struct EncryptedPrivateKey {
     pbes2: Pbes2,
@@ -69,9 +70,9 @@ impl EncryptedPrivateKey {
     ///
     /// # Errors
     ///
-    /// [`ProtectionError::NotPkcs8`] if it is none; [`ProtectionError::EmptyPassphrase`];
-    /// [`ProtectionError::Parameters`] and the errors of [`CostLimits`] for costs that can't be, or that
-    /// nobody would read by default; [`ProtectionError::Randomness`].
+    /// [`ProtectionError::NotPkcs8`] if `pkcs8` is no such key; [`ProtectionError::EmptyPassphrase`];
+    /// [`ProtectionError::Parameters`] for an impossible cost; those of [`CostLimits`] for a cost above the
+    /// default limits, which nobody would read by default; [`ProtectionError::Randomness`].
     pub fn encrypt(
         pkcs8: &[u8],
         passphrase: &[u8],
@@ -81,7 +82,7 @@ impl EncryptedPrivateKey {
         Self::encrypt_from(pkcs8, passphrase, protection, &mut budget)
     }
 
-    /// The same where the budget is of more than this key.
+    /// [`encrypt`](Self::encrypt) with a budget that other keys share.
     pub(crate) fn encrypt_from(
         pkcs8: &[u8],
         passphrase: &[u8],
@@ -110,8 +111,8 @@ impl EncryptedPrivateKey {
     ///
     /// # Errors
     ///
-    /// Those of [`ProtectionError`] that say what in the parameters is not understood or not possible.
-    /// What they cost is checked when a passphrase is tried.
+    /// A [`ProtectionError`] that says which parameter is unknown or impossible.
+    /// The cost is checked when a passphrase is tried.
     pub fn from_der(der: &[u8]) -> Result<Self, ProtectionError> {
         let info = EncryptedPrivateKeyInfo::from_der(der)?;
         Ok(Self {
@@ -145,7 +146,7 @@ impl EncryptedPrivateKey {
         self.pbes2.protection()
     }
 
-    /// The PKCS#8 of the key, for which its file may ask for no more than the default limits.
+    /// Decrypts the key to PKCS#8, within the default limits on the cost.
     ///
     /// # Errors
     ///
@@ -154,14 +155,14 @@ impl EncryptedPrivateKey {
         self.decrypt_within(passphrase, &CostLimits::default())
     }
 
-    /// The PKCS#8 of the key.
+    /// Decrypts the key to PKCS#8, within these limits on the cost.
     ///
     /// # Errors
     ///
     /// [`ProtectionError::TooManyIterations`], [`ProtectionError::TooMuchMemory`] and
     /// [`ProtectionError::TooMuchWork`] before anything is computed, and
-    /// [`ProtectionError::WrongPassphraseOrChanged`]: there is no telling which it is, and whoever
-    /// can have many changed files tried must not learn more.
+    /// [`ProtectionError::WrongPassphraseOrChanged`]: the two cannot be told apart, and an attacker who
+    /// has many changed files tried must not learn more.
     pub fn decrypt_within(
         &self,
         passphrase: &[u8],
@@ -170,7 +171,7 @@ impl EncryptedPrivateKey {
         self.decrypt_from(passphrase, &mut Budget::new(*limits))
     }
 
-    /// The same where the budget is of more than this key.
+    /// [`decrypt_within`](Self::decrypt_within) with a budget that other keys share.
     pub(crate) fn decrypt_from(
         &self,
         passphrase: &[u8],
@@ -183,14 +184,15 @@ impl EncryptedPrivateKey {
         }
     }
 
-    /// Reads a key of this crate from the PKCS#8 that [`decrypt`](Self::decrypt) gave. With AES-CBC that
-    /// is where changes are noticed, so a key of SLH-DSA is [checked](crate::SigningKey::check) then,
+    /// Reads a key of this crate from the PKCS#8 that [`decrypt`](Self::decrypt) returned.
+    ///
+    /// With AES-CBC, this is what detects changes. So it [checks](crate::SigningKey::check) a key of SLH-DSA,
     /// which takes as long as making it.
     ///
     /// # Errors
     ///
     /// [`ProtectionError::WrongPassphraseOrChanged`] if the file is not authenticated and the key is
-    /// unsound; else [`ProtectionError::Key`].
+    /// invalid; else [`ProtectionError::Key`].
     pub fn key_of(&self, pkcs8: &[u8]) -> Result<PrivateKey, ProtectionError> {
         let key = PrivateKey::from_pkcs8_der(pkcs8);
         if self.protection().cipher().is_authenticated() {
@@ -213,11 +215,11 @@ impl EncryptedPrivateKey {
         })
     }
 
-    /// [`decrypt`](Self::decrypt) and [`key_of`](Self::key_of).
+    /// Does [`decrypt`](Self::decrypt) and [`key_of`](Self::key_of).
     ///
     /// # Errors
     ///
-    /// Theirs.
+    /// Those of the two.
     pub fn decrypt_key(&self, passphrase: &[u8]) -> Result<PrivateKey, ProtectionError> {
         self.key_of(&self.decrypt(passphrase)?)
     }

@@ -5,7 +5,7 @@ use crate::encoding::PemError;
 use crate::errors::from_causes;
 use crate::keys::{KeyError, RandomnessError};
 
-/// Why a private key could not be put under a passphrase, or had back from under one.
+/// Why a private key could not be encrypted or decrypted with a passphrase.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum ProtectionError {
@@ -15,52 +15,52 @@ pub enum ProtectionError {
     /// The text holds no PEM block of the right kind, or a damaged one.
     #[error(transparent)]
     Pem(#[from] PemError),
-    /// What was to be encrypted is no private key.
-    #[error("what is to be encrypted is not the DER of a PKCS#8 private key: {0}")]
+    /// The input to encrypt is no private key.
+    #[error("the input to encrypt is not the DER of a PKCS#8 private key: {0}")]
     NotPkcs8(KeyError),
-    /// Something is to be encrypted under no passphrase.
+    /// The passphrase to encrypt with is empty.
     #[error("an empty passphrase protects nothing; choose one that nobody guesses")]
     EmptyPassphrase,
-    /// The scheme is another one than PBES2, such as those of PKCS#12 or of PKCS#5 version 1.
+    /// The scheme is not PBES2, but for example one of PKCS#12 or of PKCS#5 version 1.
     #[error(
-        "no support for the encryption {0}, only for PBES2 (RFC 8018); have the key encrypted anew, such as \
-         by \"openssl pkcs8 -topk8 -v2 aes-256-cbc\""
+        "no support for the encryption {0}, only for PBES2 (RFC 8018); encrypt the key again, for example \
+         with \"openssl pkcs8 -topk8 -v2 aes-256-cbc\""
     )]
     UnsupportedScheme(ObjectIdentifier),
     /// The key derivation is neither PBKDF2 nor scrypt.
     #[error(
-        "no support for the key derivation {0}, only for PBKDF2 and scrypt; have the key encrypted anew \
-         with one of them"
+        "no support for the key derivation {0}, only for PBKDF2 and scrypt; encrypt the key again with one \
+         of them"
     )]
     UnsupportedKeyDerivation(ObjectIdentifier),
-    /// PBKDF2 is to use another function than HMAC with SHA-256, SHA-384 or SHA-512.
+    /// PBKDF2 uses another function than HMAC with SHA-256, SHA-384 or SHA-512.
     #[error(
         "no support for PBKDF2 with the function {0}, only with HMAC of SHA-256, SHA-384 and SHA-512 \
-         (1.2.840.113549.2.7, HMAC-SHA-1, is what it is without a word); have the key encrypted anew, such \
-         as by \"openssl pkcs8 -topk8 -v2prf hmacWithSHA256\""
+         (1.2.840.113549.2.7, HMAC-SHA-1, is the default); encrypt the key again, for example with \
+         \"openssl pkcs8 -topk8 -v2prf hmacWithSHA256\""
     )]
     UnsupportedPrf(ObjectIdentifier),
-    /// The cipher is not AES in one of the modes that are known.
+    /// The cipher is not AES in one of the supported modes.
     #[error(
         "no support for the cipher {0}, only for AES-CBC with keys of 128, 192 and 256 bits and AES-GCM \
-         with keys of 128 and 256; have the key encrypted anew with one of them"
+         with keys of 128 and 256 bits; encrypt the key again with one of them"
     )]
     UnsupportedCipher(ObjectIdentifier),
-    /// The parameters contradict each other, or what a standard says of them.
-    #[error("the parameters of the encryption are refused: {0}; have the key encrypted anew")]
+    /// The parameters contradict each other, or a standard.
+    #[error("the parameters of the encryption are refused: {0}; encrypt the key again")]
     Parameters(&'static str),
-    /// The file says how long the derived key is, and that is not what its cipher needs.
+    /// The file gives another length for the derived key than its cipher needs.
     #[error(
-        "the derived key is to have {found} bytes, and what it is for needs {needed}; have the key \
-         encrypted anew"
+        "the file says that the derived key has {found} bytes, but its cipher needs {needed}; encrypt the \
+         key again"
     )]
     KeyLength {
         /// What the file says.
         found: u64,
-        /// What the cipher, or the function of a MAC, needs.
+        /// What the cipher needs.
         needed: usize,
     },
-    /// The salt is longer than any that is of use.
+    /// The salt is longer than any useful one.
     #[error("the salt has {found} bytes, more than the {limit} that are accepted")]
     SaltLength {
         /// How long it is.
@@ -68,46 +68,45 @@ pub enum ProtectionError {
         /// How long it may be.
         limit: usize,
     },
-    /// Deriving keys from the passphrase would take too long. Nothing was derived.
+    /// Deriving keys from the passphrase would take too long. The key was not derived.
     #[error(
         "the file asks for {found} iterations, or more, before its passphrase can be tried, and the limit \
-         is {limit}; don't trust this file, or allow it more by \
-         CostLimits if its owner made it so"
+         is {limit}; don't trust this file, or raise the limit with CostLimits if its owner chose this cost"
     )]
     TooManyIterations {
         /// How many the file had asked for when the limit was passed; u64::MAX stands for more as well.
         found: u64,
-        /// How many it may.
+        /// The limit.
         limit: u64,
     },
-    /// scrypt would take too much memory. None was taken.
+    /// scrypt would take too much memory. The key was not derived.
     #[error(
         "the file asks for {found} bytes of memory, or more, before its passphrase can be tried, and the \
-         limit is {limit}; don't trust this file, or allow it more by CostLimits if its owner made it so"
+         limit is {limit}; don't trust this file, or raise it with CostLimits if its owner chose this cost"
     )]
     TooMuchMemory {
         /// How much the file asks for; u64::MAX stands for more as well.
         found: u64,
-        /// How much it may.
+        /// The limit.
         limit: u64,
     },
-    /// scrypt would take too long. Nothing was derived.
+    /// scrypt would take too long. The key was not derived.
     #[error(
         "the file asks scrypt for work (N·r·p) of {found}, or more, and the limit is {limit}; don't trust \
-         this file, or allow it more by CostLimits if its owner made it so"
+         this file, or raise the limit with CostLimits if its owner chose this cost"
     )]
     TooMuchWork {
         /// How much the file had asked for when the limit was passed; u64::MAX stands for more as well.
         found: u64,
-        /// How much it may.
+        /// The limit.
         limit: u64,
     },
-    /// It can't be told which of the two it is.
+    /// The passphrase is wrong or the file was changed; the two cannot be told apart.
     #[error(
         "wrong passphrase, or the file was changed; try the passphrase again, or another copy of the file"
     )]
     WrongPassphraseOrChanged,
-    /// The key was decrypted, and is not one that can be used.
+    /// The key was decrypted, but cannot be used.
     #[error(transparent)]
     Key(KeyError),
     /// The operating system gave no randomness.

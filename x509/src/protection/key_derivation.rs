@@ -11,19 +11,19 @@ use super::cost::Budget;
 use super::error::ProtectionError;
 use crate::keys::random;
 
-/// What makes a key of a passphrase, with its salt.
+/// A key derivation, with its salt.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Derivation {
     pub(crate) how: KeyDerivation,
     salt: Vec<u8>,
-    /// What a file says of it.
+    /// The length of the key, if the file has it.
     pub(crate) key_len: Option<u64>,
 }
 
-/// Of a salt in bytes, on writing. RFC 8018 section 4.1 wants 8 at least.
+/// Length of a new salt, in bytes. RFC 8018 section 4.1 wants at least 8.
 const SALT_LEN: usize = 16;
 
-/// On reading.
+/// Length of the longest salt that is read, in bytes.
 const MAX_SALT_LEN: usize = 1024;
 
 impl Derivation {
@@ -35,7 +35,7 @@ impl Derivation {
         Ok(Self { how, salt, key_len })
     }
 
-    /// Reads what is understood, and refuses no cost that [`KeyDerivation`] can say.
+    /// Reads a known key derivation. Refuses no cost that [`KeyDerivation`] can express.
     pub(crate) fn read(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Self, ProtectionError> {
         let parameters = algorithm.parameters;
         match algorithm.oid {
@@ -60,7 +60,7 @@ impl Derivation {
     fn of_scrypt(params: &ScryptParams<'_>) -> Result<Self, ProtectionError> {
         let [n, r, p] = [&params.n, &params.r, &params.p].map(saturated);
         let how = match (u32::try_from(r), u32::try_from(p)) {
-            // An N that is cut off is no power of two.
+            // A saturated N is no power of two.
             (Ok(r), Ok(p)) if n.is_power_of_two() => KeyDerivation::Scrypt {
                 log_n: n.trailing_zeros() as u8,
                 r,
@@ -91,7 +91,7 @@ impl Derivation {
         })
     }
 
-    /// Refuses what the file says of the key's length, if it does and that is not this one.
+    /// Refuses the length that the file gives for the key, if there is one and it is not the needed one.
     pub(crate) fn check_key_len(&self, needed: usize) -> Result<(), ProtectionError> {
         match self.key_len {
             Some(found) if found != needed as u64 => {
@@ -134,7 +134,7 @@ impl Derivation {
         })
     }
 
-    /// The key, once its cost was taken from the budget.
+    /// Charges the budget, and derives the key.
     pub(crate) fn derive(
         &self,
         passphrase: &[u8],
@@ -163,7 +163,7 @@ impl Derivation {
     }
 }
 
-/// Nobody has the time for more than can be counted in 32 bits.
+/// Refuses more iterations than 32 bits can count: nobody has the time for them.
 pub(crate) fn read_iterations(iterations: &Uint) -> Result<u32, ProtectionError> {
     let found = saturated(iterations);
     u32::try_from(found).map_err(|_| ProtectionError::TooManyIterations {
@@ -183,7 +183,7 @@ pub(crate) fn read_prf(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Prf, Pr
 const UNUSABLE_SCRYPT: ProtectionError =
     ProtectionError::Parameters("scrypt is not defined for its N, r and p (RFC 7914 section 2)");
 
-/// What there is no deriving by, whatever it would cost.
+/// Refuses parameters that are not defined, whatever they cost.
 fn check(how: KeyDerivation) -> Result<(), ProtectionError> {
     match how {
         KeyDerivation::Pbkdf2 { iterations: 0, .. } => {

@@ -10,9 +10,9 @@ macro_rules! encrypted_pkcs8_methods {
     ($($key:ident from $narrow:path),+) => {$(
         impl $key {
             /// Reads a PKCS#8 private key under a passphrase from DER, within the default
-            /// [limits](super::CostLimits) on what that may cost.
+            /// [limits](super::CostLimits) on the cost.
             ///
-            /// [`EncryptedPrivateKey`] says which changes of the file are noticed.
+            /// [`EncryptedPrivateKey`] says which changes of the file are detected.
             ///
             /// # Errors
             ///
@@ -25,8 +25,9 @@ macro_rules! encrypted_pkcs8_methods {
                 Ok($narrow(key)?)
             }
 
-            /// The same from the first `ENCRYPTED PRIVATE KEY` block of a PEM text. Other blocks may stand
-            /// around it.
+            /// Reads a key from the first `ENCRYPTED PRIVATE KEY` block of a PEM text, as
+            /// [`from_encrypted_pkcs8_der`](Self::from_encrypted_pkcs8_der) does. Other blocks may
+            /// stand around it.
             ///
             /// # Errors
             ///
@@ -39,8 +40,8 @@ macro_rules! encrypted_pkcs8_methods {
                 Ok($narrow(key)?)
             }
 
-            /// Writes the key under a passphrase, in the [form](Protection::preferred_form) that suits how
-            /// it is protected.
+            /// Writes the key under a passphrase, in the [form](Protection::preferred_form) that suits the
+            /// protection.
             ///
             /// # Errors
             ///
@@ -58,7 +59,7 @@ macro_rules! encrypted_pkcs8_methods {
             ///
             /// # Errors
             ///
-            /// The same.
+            /// Those of [`to_encrypted_pkcs8_der`](Self::to_encrypted_pkcs8_der).
             pub fn to_encrypted_pkcs8_pem(
                 &self,
                 passphrase: &[u8],

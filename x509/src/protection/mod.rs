@@ -1,5 +1,5 @@
-//! Private keys under a passphrase: EncryptedPrivateKeyInfo (RFC 5958) with PBES2 (RFC 8018), what it costs to
-//! try a passphrase, and how much of that a file may ask of whoever reads it.
+//! Private keys under a passphrase: EncryptedPrivateKeyInfo (RFC 5958) with PBES2 (RFC 8018), the cost of
+//! trying a passphrase, and the limits on the cost that a file may demand.
 //!
 //! It uses [`keys`](crate::keys), [`encoding`](crate::encoding) and [`errors`](crate::errors).
 

@@ -33,7 +33,7 @@ impl Pbes2 {
         })
     }
 
-    /// Reads parameters that are understood, and sound in themselves.
+    /// Reads the parameters. Refuses unknown and impossible ones.
     pub(crate) fn read(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Self, ProtectionError> {
         if algorithm.oid != PBES2 {
             return Err(ProtectionError::UnsupportedScheme(algorithm.oid));
@@ -99,8 +99,8 @@ impl Pbes2 {
 const WRONG_IV: ProtectionError =
     ProtectionError::Parameters("the initialization vector has a wrong length");
 
-/// A cipher and its initialization vector. For GCM there are two notations: what Botan and RustCrypto
-/// write, the nonce alone, as is done for CBC, and what RFC 5084 says. Both are read.
+/// A cipher and its initialization vector. For GCM there are two encodings, and both are read: only the
+/// nonce, as for CBC, which Botan and RustCrypto write, and the GCMParameters of RFC 5084.
 fn read_cipher(
     algorithm: &AlgorithmIdentifierRef<'_>,
 ) -> Result<(Cipher, Vec<u8>), ProtectionError> {
@@ -124,7 +124,7 @@ fn nonce_of_rfc_5084(parameters: AnyRef<'_>) -> Result<&[u8], ProtectionError> {
     match parameters.tag_len {
         Some(TAG_LEN) => Ok(parameters.nonce.as_bytes()),
         _ => Err(ProtectionError::Parameters(
-            "the tag of AES-GCM is shorter than 16 bytes",
+            "the tag of AES-GCM does not have 16 bytes",
         )),
     }
 }

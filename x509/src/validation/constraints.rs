@@ -6,7 +6,7 @@ use super::error::ValidationError;
 use crate::certificate::Certificate;
 use crate::certificate::name_constraints::Presented;
 
-/// How much one validation may compare, which may look at many paths: as much as in webpki.
+/// How many comparisons one validation may make on all its paths: as many as in webpki.
 #[derive(Debug)]
 pub(crate) struct Budget(Cell<usize>);
 
@@ -25,12 +25,12 @@ impl Budget {
     }
 }
 
-/// Holds the names of each certificate on a path against the constraints of all CAs above it: e-mail
-/// addresses, URIs and directory names (RFC 5280 sections 4.2.1.10 and 6.1.3). webpki has done so with
-/// all others.
+/// Checks the e-mail addresses, URIs and directory names of each certificate on a path against the
+/// constraints of all CAs above it (RFC 5280 sections 4.2.1.10 and 6.1.3). webpki has checked all other
+/// names.
 ///
-/// CAs that issued a certificate to themselves are held to their own constraints, as webpki does, though
-/// RFC 5280 lets these be.
+/// Certificates that CAs issued to themselves are checked, too, as in webpki, though RFC 5280 exempts
+/// them.
 pub(crate) fn check(path: &[Certificate], budget: &Budget) -> Result<(), ValidationError> {
     let malformed = |_| ValidationError::NameConstraintViolation;
     for (index, ca) in path.iter().enumerate().skip(1) {

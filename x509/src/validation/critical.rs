@@ -1,4 +1,4 @@
-//! Critical extensions, which whoever does not process them must not pass over.
+//! Critical extensions, which a validator must not ignore if it does not process them.
 
 use const_oid::ObjectIdentifier;
 

@@ -1,4 +1,4 @@
-//! Finds the certificate that webpki's verdict is about, which webpki does not tell.
+//! Finds the certificate that webpki's error is about, because webpki does not name it.
 
 use pki_types::{CertificateDer, SignatureVerificationAlgorithm};
 
@@ -7,9 +7,9 @@ use super::error::ValidationError;
 use super::roots::Roots;
 use crate::certificate::{Certificate, SignatureError};
 
-/// webpki's error as ours, with the subject where it can be found.
+/// Converts webpki's error to ours, with the subject if it can be found.
 ///
-/// The chain is the peer's, so no more than a few of its certificates are looked at.
+/// Looks at only a few certificates of the chain, because the peer chose it.
 pub(crate) fn explain(
     error: webpki::Error,
     chain: &[CertificateDer<'_>],
@@ -41,8 +41,8 @@ pub(crate) fn explain(
             });
         }
         ValidationError::PathLengthExceeded { subject } => {
-            // The path has the end entity first, so of the CAs from the first on, as many
-            // are below one as its place says.
+            // The path starts with the end entity, so the position of a CA among the CAs is the
+            // number of CAs below it.
             *subject = (path(&sent).into_iter().skip(1).enumerate())
                 .find(|(below, ca)| ca.path_len().is_some_and(|limit| *below > limit.into()))
                 .map(|(_, ca)| ca.describe_subject());
@@ -80,11 +80,11 @@ pub(crate) fn explain(
 /// webpki gives up beyond six intermediates.
 pub(crate) const MAX_CERTIFICATES: usize = 8;
 
-/// With more issuers of one name than this, nothing is said: trying one costs a
-/// verification, and only when all were tried is it the certificate that is bad.
+/// With more issuers of one name than this, no certificate is named: each issuer costs a
+/// verification, and only if all fail is the certificate the bad one.
 const MAX_ISSUERS: usize = 4;
 
-/// By the names alone.
+/// Whether one issued the other, by the names only.
 fn issued(issuer: &Certificate, certificate: &Certificate) -> bool {
     issuer != certificate && issuer.subject() == certificate.issuer()
 }

@@ -60,8 +60,8 @@ pub enum ValidationError {
     },
     /// The end entity's certificate is for other names.
     #[error(
-        "the certificate is not for {expected} but for {}; dial one of these names, or have a \
-         certificate issued for the one dialled",
+        "the certificate is not for {expected} but for {}; connect to one of these names, or have a \
+         certificate issued for {expected}",
         list(.presented)
     )]
     NameMismatch {
@@ -70,7 +70,7 @@ pub enum ValidationError {
         /// The names in the certificate.
         presented: Vec<String>,
     },
-    /// The name that the chain was to be for can't be in a certificate.
+    /// The expected name can't be in a certificate.
     #[error(transparent)]
     ExpectedName(#[from] NameError),
     /// The end entity's certificate vouches for no SPIFFE ID.
@@ -115,7 +115,7 @@ pub enum ValidationError {
     /// The certificate's extended key usage is for other purposes.
     #[error(
         "the extended key usage of a certificate in the chain does not allow this purpose; \
-         servers need serverAuth, clients clientAuth, and who signs documents emailProtection or \
+         servers need serverAuth, clients clientAuth, and document signers emailProtection or \
          documentSigning"
     )]
     WrongPurpose,
@@ -127,7 +127,7 @@ pub enum ValidationError {
         /// What is wrong with its key usage.
         error: KeyUsageError,
     },
-    /// The end entity's key is not as its standard asks.
+    /// The end entity's key violates its standard.
     #[error("the key in the certificate of {subject}: {error}")]
     Key {
         /// The subject of the certificate.
@@ -184,7 +184,7 @@ pub enum ValidationError {
         /// The object identifier of the extension, where known.
         oid: Option<ObjectIdentifier>,
     },
-    /// A revocation policy was to be made of no lists.
+    /// A revocation policy was made without lists.
     #[error("no revocation lists were given; load at least one, or set no revocation policy")]
     NoRevocationLists,
     /// A revocation list is of a kind that is not supported.
@@ -206,13 +206,13 @@ pub enum ValidationError {
     Revoked {
         /// The subject of the certificate, where known.
         subject: Option<String>,
-        /// What the list or the OCSP response says of it, where known.
+        /// What the list or the OCSP response says about it, where known.
         entry: Option<RevokedCertificate>,
     },
     /// No revocation list covers a certificate, and no OCSP response is about it.
     #[error(
-        "{} may have been revoked: neither a revocation list of its issuer nor an OCSP response about it \
-         is there; get one, or see RevocationPolicy::allow_unknown_status()",
+        "{} may have been revoked: there is neither a revocation list of its issuer nor an OCSP response \
+         about it; get one, or see RevocationPolicy::allow_unknown_status()",
         whose(.subject)
     )]
     UnknownRevocationStatus {
@@ -237,7 +237,7 @@ pub enum ValidationError {
     /// The signature of a revocation list is not by the key of the CA that it names.
     #[error("the signature of a revocation list for a CA of the chain: {0}")]
     RevocationListSignature(SignatureError),
-    /// An OCSP response about a certificate is of no use, and nothing else says that the certificate is
+    /// An OCSP response about a certificate is unusable, and nothing else says that the certificate is
     /// not revoked.
     #[error("the OCSP response about the certificate of {subject} {error}")]
     OcspResponse {
@@ -257,24 +257,24 @@ pub enum ValidationError {
     Other(webpki::Error),
 }
 
-/// Why an OCSP response says nothing of a certificate that counts. Texts begin with the verb.
+/// Why an OCSP response does not tell the status of a certificate. The texts begin with the verb.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OcspError {
-    /// It has no answer about the certificate by this issuer.
+    /// It has no answer about this certificate of this issuer.
     #[error("is about other certificates; ask again for this one, by its issuer")]
     NotAbout,
     /// The responder doesn't know the certificate.
-    #[error("says that the responder does not know it; ask its issuer whether it ever issued it")]
+    #[error("says that the responder does not know it; ask the issuer whether it ever issued it")]
     UnknownCertificate,
-    /// Whoever signed is neither the issuer nor somebody with a certificate in the response.
+    /// The signer is neither the issuer nor the owner of a certificate in the response.
     #[error(
         "is signed by {0}, which is not the issuer and has no certificate in the response; ask a responder \
          of the issuer"
     )]
     UnknownResponder(String),
-    /// The responder's certificate does not entitle it to answer for the issuer.
-    #[error("is signed by {subject}, whose certificate is not good for that: {error}")]
+    /// The responder's certificate does not allow it to answer for the issuer.
+    #[error("is signed by {subject}, whose certificate cannot be used for that: {error}")]
     Delegate {
         /// The subject of the responder's certificate.
         subject: String,
@@ -282,11 +282,11 @@ pub enum OcspError {
         error: Box<OcspDelegateError>,
     },
     /// The signature does not verify.
-    #[error("has no good signature: {0}")]
+    #[error("has no valid signature: {0}")]
     Signature(SignatureError),
     /// It is from the future.
     #[error(
-        "is of {}, and it is {}; check the clock",
+        "is dated {}, and it is {}; check the clock",
         date(.this_update),
         date(.time)
     )]
@@ -308,9 +308,9 @@ pub enum OcspError {
         /// The time validated for.
         time: UnixTime,
     },
-    /// It doesn't say when there will be a newer one, so that nobody can tell that it is old.
+    /// It doesn't say when there will be a newer one, so nobody can tell that it is old.
     #[error(
-        "has no nextUpdate and no nonce that was asked for; ask with a nonce, or another responder"
+        "has neither a nextUpdate nor a requested nonce; ask with a nonce, or ask another responder"
     )]
     NoNextUpdate,
     /// A nonce was asked for.
@@ -320,13 +320,13 @@ pub enum OcspError {
     NonceMissing,
     /// It was made for another request.
     #[error(
-        "has another nonce than was asked for, so it is the response to another request; ask again"
+        "has another nonce than the request, so it is the response to another request; ask again"
     )]
     NonceDiffers,
 }
 
 impl OcspError {
-    /// Whether a signature was verified in vain, which takes time.
+    /// Whether a signature was found invalid, which takes time.
     pub(crate) fn is_forgery(&self) -> bool {
         let invalid = SignatureError::Invalid;
         match self {
@@ -403,7 +403,7 @@ fn whose(subject: &Option<String>) -> String {
 
 fn date(time: &UnixTime) -> String {
     match DateTime::from_unix_duration(core::time::Duration::from_secs(time.as_secs())) {
-        // What certificates and lists say of times before that is read as this one.
+        // Earlier times in certificates and lists are read as this one.
         Ok(date) if time.as_secs() == 0 => format!("{date} or before"),
         Ok(date) => date.to_string(),
         Err(_) => format!("{} seconds after 1970", time.as_secs()),

@@ -9,18 +9,20 @@ use crate::certificate::{
     check_delegate,
 };
 
-/// Checks OCSP responses of one issuer (RFC 6960 section 3.2): that they say something of a certificate,
-/// now, and that the issuer said so, or whom it had certified for that.
+/// Checks OCSP responses of one issuer (RFC 6960 section 3.2).
 ///
-/// A [`ChainValidator`](crate::ChainValidator) does the same for all certificates of a path; this is for
-/// who has asked a responder, with a nonce. Whether the issuer is one to be trusted is not checked here.
+/// A response must be about a certificate, apply to the time given, and be signed by the issuer or by a
+/// delegate that the issuer certified. A [`ChainValidator`](crate::ChainValidator) does the same for all
+/// certificates of a path; use this type if you ask a responder yourself, with a nonce. It does not check
+/// whether to trust the issuer.
 ///
-/// A response may be from up to five minutes later ([`CLOCK_TOLERANCE`](Self::CLOCK_TOLERANCE)): responders sign
-/// when they are asked, and their clocks may be a little ahead. For nextUpdate there is no such tolerance.
+/// A response may be up to five minutes from the future ([`CLOCK_TOLERANCE`](Self::CLOCK_TOLERANCE)): responders
+/// sign when they are asked, and their clocks may be a little ahead. For nextUpdate there is no such tolerance.
 ///
-/// A response without nextUpdate is taken only if it has the nonce that was asked for: nobody could tell
-/// how old it is. The key usage of a CA that answers itself is not looked at, which in practice is that for
-/// certificates and lists; a delegate's has to have digitalSignature or nonRepudiation, if it is there.
+/// A response without nextUpdate is accepted only if it has the requested nonce, because nobody could tell
+/// how old it is. The key usage of a CA that answers itself is not checked, because in practice it is for
+/// certificates and lists. A delegate's key usage, if there is one, must have digitalSignature or
+/// nonRepudiation.
 #[derive(Clone, Debug)]
 pub struct OcspVerifier<'a> {
     issuer: &'a Certificate,
@@ -31,8 +33,8 @@ pub struct OcspVerifier<'a> {
 }
 
 impl<'a> OcspVerifier<'a> {
-    /// By how much thisUpdate may be later than the time validated for. That is as much as OpenSSL's command
-    /// `ocsp` allows.
+    /// How much later thisUpdate may be than the time validated for. OpenSSL's command `ocsp` allows the
+    /// same.
     pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(5 * 60);
 
     /// Checks responses about this issuer's certificates at this time.
@@ -56,25 +58,25 @@ impl<'a> OcspVerifier<'a> {
         self
     }
 
-    /// Accepts responses only that were made for the request with this nonce.
+    /// Accepts only responses that were made for the request with this nonce.
     #[must_use]
     pub fn with_nonce(mut self, nonce: &'a OcspNonce) -> Self {
         self.nonce = Some(nonce);
         self
     }
 
-    /// Takes responses without nextUpdate, of which only a revocation may be believed.
+    /// Accepts responses without nextUpdate. Of these, only a revocation may be believed.
     pub(super) fn with_endless(mut self) -> Self {
         self.takes_endless = true;
         self
     }
 
-    /// What a response says of a certificate: also that it is revoked, or that the responder doesn't know
-    /// it. Of several answers, one that it is revoked comes first.
+    /// Returns what a response says about a certificate, even if it is revoked, or the responder doesn't know
+    /// it. Of several answers, one that says that the certificate is revoked comes first.
     ///
     /// # Errors
     ///
-    /// An [`OcspError`] that says why the response is of no use.
+    /// An [`OcspError`] that says why the response is unusable.
     pub fn verify<'r>(
         &self,
         response: &'r OcspResponse,
@@ -83,7 +85,8 @@ impl<'a> OcspVerifier<'a> {
         self.verify_counting(response, certificate, &mut 0)
     }
 
-    /// The same, and adds how many signatures were verified in vain if the response is of no use.
+    /// Does what [`verify`](Self::verify) does. If the response is unusable, adds how many signatures were
+    /// found invalid.
     pub(super) fn verify_counting<'r>(
         &self,
         response: &'r OcspResponse,
@@ -94,7 +97,7 @@ impl<'a> OcspVerifier<'a> {
         let answer = answer.ok_or(OcspError::NotAbout)?;
         self.check_nonce(response)?;
         self.check_times(answer)?;
-        // Whose clock is ahead has a certificate by that clock.
+        // If the responder's clock is ahead, its certificate may be valid only by that clock.
         let time = self.time.max(answer.this_update());
         let delegate = self.check_responder(response, time, invalid)?;
         Ok(VerifiedAnswer { answer, delegate })
@@ -187,7 +190,7 @@ impl<'a> OcspVerifier<'a> {
 /// many there are.
 const MAX_DELEGATES: usize = 4;
 
-/// What an OCSP response says of a certificate, and who does.
+/// What an OCSP response says about a certificate, and who signed it.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifiedAnswer<'r> {
     answer: &'r SingleResponse,
@@ -210,8 +213,8 @@ impl<'r> VerifiedAnswer<'r> {
         self.delegate
     }
 
-    /// The delegate, if there is still to be found out whether it was itself revoked: its certificate
-    /// has no id-pkix-ocsp-nocheck.
+    /// The delegate, if its certificate has no id-pkix-ocsp-nocheck: the caller still has to find out
+    /// whether the certificate was revoked.
     pub fn unchecked_delegate(&self) -> Option<&'r Certificate> {
         self.delegate
             .filter(|delegate| !delegate.has_ocsp_nocheck())

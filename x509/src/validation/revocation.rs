@@ -16,45 +16,46 @@ use crate::certificate::{
 use crate::errors::describe;
 use crate::keys::SubjectKey;
 
-/// Revocation lists, OCSP responses beside them, and what a [`ChainValidator`](crate::ChainValidator)
-/// makes of both.
+/// Revocation lists, and how a [`ChainValidator`](crate::ChainValidator) uses them together with OCSP
+/// responses.
 ///
-/// The status of every certificate on a path below the root must be known: it must be covered by a list
-/// that is by the CA that issued the certificate, is signed by that CA's key, and has not been
-/// superseded, the time being before its nextUpdate; or be good by such an OCSP response: see
+/// The status of every certificate on a path below the root must be known. It is known if a list covers the
+/// certificate: the list must be by the CA that issued the certificate, be signed by that CA's key, and not
+/// have reached its nextUpdate. It is also known if such an OCSP response says that the certificate is good: see
 /// [`ChainValidator::with_ocsp_responses`](crate::ChainValidator::with_ocsp_responses). The methods relax
 /// this, one rule each.
 ///
-/// What either of them says is revoked, is, also after its nextUpdate, unless what is good and has not expired is
-/// newer: a certificate may have been on hold, and nobody gets one back by keeping newer responses away.
-/// Otherwise one that is sound is enough: it doesn't matter then
-/// that the other is not there, or has expired. If neither is sound, the chain is refused for what
-/// is wrong with one of them.
+/// If a list or a response says that a certificate is revoked, the certificate is refused, even after the
+/// nextUpdate, unless something newer that has not expired says that it is good: the certificate may have been
+/// on hold, and nobody must get a revoked one accepted by keeping newer responses away. Otherwise one valid
+/// list or response is enough, even if the other is missing or has expired. If neither is valid, the chain
+/// is refused for what is wrong with one of them.
 ///
-/// Lists are found by the name of their issuer; of several by one issuer the newest that covers the
-/// certificate counts. A list that has URLs in its issuingDistributionPoint is about the certificates
-/// with one of these in their cRLDistributionPoints, and about no others (section 6.3.3): a CA that
-/// has several such lists must put the URLs into its certificates. They may be of version 1 or 2.
-/// Lists are to be complete: delta lists, indirect ones, those for some reasons only, those without
-/// nextUpdate, and those of version 2 without extensions (RFC 5280 section 5 demands both) are
+/// Lists are found by the name of their issuer. Of several lists of one issuer, the newest that covers the
+/// certificate counts. A list that has URLs in its issuingDistributionPoint is only about certificates
+/// with one of these URLs in their cRLDistributionPoints (RFC 5280 section 6.3.3): a CA that
+/// has several such lists must put the URLs into its certificates. Lists may be of version 1 or 2.
+/// They must be complete: delta lists, indirect lists, lists for some reasons only, lists without
+/// nextUpdate, and lists of version 2 without extensions (RFC 5280 section 5 demands both) are
 /// refused at once.
 ///
 /// # Cost
 ///
-/// What a validation costs does not depend on how many certificates are revoked, nor on how many
-/// lists there are, of one CA or of many: a list is found by the hash of its issuer and of a URL at
-/// which it is to be had, and an entry by binary search. The one thing that grows with a list is
-/// the check of its signature, which is over all of it. A validator verifies it when it first uses
+/// The cost of a validation does not depend on the number of revoked certificates, nor on the number of
+/// lists, of one CA or of many: a list is found by the hash of its issuer and of one of its URLs, and an
+/// entry by binary search. Only the check of a list's signature takes longer for a longer list, because the
+/// signature is over all of it. A validator verifies it when it first uses
 /// the list, and keeps the result; threads that come to it at the same time each verify it. A peer
-/// can't have many verified by sending CAs of one name with different keys: for each list a validator
-/// keeps the results for four keys, that of the right one among them, and after four signatures of
-/// lists that are invalid a validation verifies no further one and fails.
+/// can't cause many verifications by sending CAs of one name with different keys: for each list a validator
+/// keeps the results for four keys, always including the right one, and after four invalid signatures of
+/// lists a validation verifies no further one and fails.
 ///
-/// Responses are searched one by one, and the signature of one that is about a certificate of the path is
-/// verified each time, and that of a delegate's certificate in it. What is invalid counts among those four.
+/// Responses are searched one by one. If a response is about a certificate of the path, its signature is
+/// verified each time, and so is that of a delegate's certificate in it. Invalid signatures count among those
+/// four.
 ///
-/// In memory a list takes about 120 bytes for each certificate on it, some 12 MB for 100,000, its DER
-/// included; copies of a policy share them.
+/// In memory a list takes about 120 bytes for each certificate on it, including its DER: some 12 MB for
+/// 100,000 certificates. Copies of a policy share the lists.
 #[derive(Clone, Debug)]
 pub struct RevocationPolicy {
     lists: Arc<Lists>,
@@ -64,7 +65,7 @@ pub struct RevocationPolicy {
 }
 
 impl RevocationPolicy {
-    /// Has certificates checked against these lists.
+    /// Checks certificates against these lists.
     ///
     /// # Errors
     ///
@@ -79,9 +80,9 @@ impl RevocationPolicy {
         })
     }
 
-    /// Has certificates checked by OCSP responses alone.
+    /// Checks certificates by OCSP responses only.
     ///
-    /// For CAs on the path responses are often not to be had: see
+    /// For CAs on the path there are often no responses: see
     /// [`end_entity_only`](Self::end_entity_only).
     pub fn without_lists() -> Self {
         Self {
@@ -92,24 +93,24 @@ impl RevocationPolicy {
         }
     }
 
-    /// Asks for the status of the end entity's certificate only, and not of those of the CAs above it: no
-    /// list is looked at for these. A response about one still counts.
+    /// Demands the status of the end entity's certificate only, not of the CAs above it: no
+    /// list is used for these. A response about one of them still counts.
     #[must_use]
     pub fn end_entity_only(mut self) -> Self {
         self.end_entity_only = true;
         self
     }
 
-    /// Accepts certificates that no list covers and no response is about, and those of which a responder
-    /// says that it does not know them.
+    /// Accepts certificates that no list covers and no response is about, and certificates that the
+    /// responder says it does not know.
     #[must_use]
     pub fn allow_unknown_status(mut self) -> Self {
         self.allow_unknown_status = true;
         self
     }
 
-    /// Uses lists after their nextUpdate, too: whoever can keep newer lists away then has
-    /// revocations since overlooked.
+    /// Uses lists after their nextUpdate, too. Then whoever can keep newer lists away can hide
+    /// revocations since.
     #[must_use]
     pub fn allow_expired_lists(mut self) -> Self {
         self.allow_expired_lists = true;
@@ -117,18 +118,18 @@ impl RevocationPolicy {
     }
 }
 
-/// A policy at work in one validator, with the OCSP responses that it has.
+/// A policy in use by one validator, with the validator's OCSP responses.
 #[derive(Clone, Debug)]
 pub(crate) struct Revocation {
     policy: RevocationPolicy,
     responses: Arc<Vec<OcspResponse>>,
-    /// Of the request that the responses are to.
+    /// The nonce of the request that the responses answer.
     nonce: Option<OcspNonce>,
-    /// Of this validator, and not of the policy: another validator may have other algorithms.
+    /// They belong to this validator, not to the policy: another validator may have other algorithms.
     signatures: Arc<Signatures>,
 }
 
-/// Nobody said that a status has to be known.
+/// By default no status has to be known.
 impl Default for Revocation {
     fn default() -> Self {
         Self {
@@ -160,8 +161,8 @@ impl Revocation {
         }
     }
 
-    /// The same policy, with nothing known of signatures: they are to be verified by other
-    /// algorithms.
+    /// The same policy with nothing known about signatures, because other algorithms are to verify
+    /// them.
     pub(crate) fn afresh(self) -> Self {
         Self {
             signatures: Arc::default(),
@@ -189,15 +190,15 @@ pub(crate) struct RevocationChecks<'a> {
     revocation: &'a Revocation,
     time: UnixTime,
     algorithms: &'a [&'static dyn SignatureVerificationAlgorithm],
-    /// How many signatures of lists and responses were verified in vain.
+    /// How many signatures of lists and responses were found invalid.
     failed: Cell<usize>,
 }
 
-/// The chain is the peer's, and may have many paths, each with another key that a list is held
-/// against.
+/// The peer chose the chain. It may have many paths, each with another key that a list is verified
+/// with.
 const MAX_FAILED: usize = 4;
 
-/// What is known of a certificate that nobody says is revoked.
+/// What is known about a certificate that is not known to be revoked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Known {
     /// It was not revoked, at the time of thisUpdate.
@@ -216,8 +217,8 @@ impl Known {
 }
 
 impl RevocationChecks<'_> {
-    /// Checks a path whose signatures were verified, from the end entity to the root, as RFC 5280
-    /// section 6.3 has it for complete lists by the certificates' own issuers, and RFC 6960 section 3.2
+    /// Checks a path with verified signatures, from the end entity to the root, by RFC 5280
+    /// section 6.3 for complete lists by the certificates' own issuers, and by RFC 6960 section 3.2
     /// for responses.
     pub(crate) fn check(&self, path: &[Certificate]) -> Result<(), ValidationError> {
         let revocation = self.revocation;
@@ -225,7 +226,7 @@ impl RevocationChecks<'_> {
         if knows_nothing && revocation.policy.allow_unknown_status {
             return Ok(());
         }
-        // From the root down: what an issuer says counts only if the issuer does.
+        // From the root down, because what an issuer says counts only if the issuer is not revoked.
         for (index, pair) in path.windows(2).enumerate().rev() {
             let [certificate, issuer] = pair else {
                 continue;
@@ -250,7 +251,7 @@ impl RevocationChecks<'_> {
         issuer: &Certificate,
     ) -> Result<(), ValidationError> {
         let by_list = self.by_list(certificate, role, issuer);
-        // No response could help.
+        // No response could change this.
         if by_list.as_ref().is_err_and(is_final) {
             return by_list.map(drop);
         }
@@ -275,7 +276,7 @@ impl RevocationChecks<'_> {
         }
     }
 
-    /// What the newest list that covers a certificate says of it.
+    /// What the newest list that covers a certificate says about it.
     fn by_list(
         &self,
         certificate: &Certificate,
@@ -307,8 +308,8 @@ impl RevocationChecks<'_> {
         }
     }
 
-    /// Whether a list that has expired, and is as new as a response that is good, says that the
-    /// certificate was revoked.
+    /// Refuses a certificate if an expired list says that it was revoked, and the list is as new as the
+    /// response that says good.
     fn by_newer_list(
         &self,
         certificate: &Certificate,
@@ -323,9 +324,9 @@ impl RevocationChecks<'_> {
         }
     }
 
-    /// What the responses about a certificate say of it: one that is sound is enough, unless another
-    /// says that it was revoked. One that has expired says so if none that is good is as new, nor the
-    /// list that was good at some time.
+    /// What the responses about a certificate say. One valid response is enough, unless another
+    /// says that the certificate was revoked. An expired response may say that, too, if no response or
+    /// list that says good is newer.
     fn by_responses(
         &self,
         certificate: &Certificate,
@@ -356,8 +357,9 @@ impl RevocationChecks<'_> {
         outcome
     }
 
-    /// Whether one of the responses that are of no use now has expired or says no end, is as new as all that is
-    /// good, and says that the certificate was revoked. It and its signer are checked for when it was made.
+    /// Refuses a certificate if one of these unusable responses has expired or has no nextUpdate, is as new as
+    /// everything that says good, and says revoked. The response and its signer are checked at the time when
+    /// the response was made.
     fn by_expired_responses(
         &self,
         unusable: &[&OcspResponse],
@@ -370,20 +372,20 @@ impl RevocationChecks<'_> {
                 continue;
             };
             let end = answer.next_update();
-            // What has no end may have expired as well.
+            // A response without nextUpdate may have expired as well.
             let has_expired = end.is_none_or(|end| self.time > end);
             let is_revoked = matches!(answer.status(), CertStatus::Revoked { .. });
             let at = answer.this_update();
             if !(has_expired && is_revoked && good_at.is_none_or(|good| good <= at)) {
                 continue;
             }
-            // thisUpdate may be from before there was the delegate.
+            // thisUpdate may be earlier than the delegate's certificate.
             let made = response.produced_at().max(at);
             let made = end.map_or(made, |end| made.min(end));
             let verifier = self.ocsp_verifier(issuer, made).with_endless();
             match self.by_response(response, certificate, issuer, &verifier) {
                 Err(error) if is_final(&error) => return Err(error),
-                // It counts for nothing.
+                // Otherwise the response counts for nothing.
                 _ => {}
             }
         }
@@ -436,7 +438,7 @@ impl RevocationChecks<'_> {
         }
     }
 
-    /// Whether a responder that may itself have been revoked was not. Only lists can say so.
+    /// Checks that a responder was not itself revoked. Only lists can say so.
     fn check_delegate(
         &self,
         delegate: &Certificate,
@@ -456,7 +458,7 @@ impl RevocationChecks<'_> {
         }))
     }
 
-    /// Verifies the signature of a list, which the index stands for, or remembers having done so.
+    /// Verifies the signature of the list with this index, or takes the remembered result.
     fn check_signature(
         &self,
         index: usize,
@@ -473,7 +475,7 @@ impl RevocationChecks<'_> {
             }
             None => list.verify_signature(issuer, self.algorithms),
         };
-        // Other errors take no time to find.
+        // Other errors take no time to find, so they are not remembered.
         if known.is_none() && matches!(result, Ok(()) | Err(SignatureError::Invalid)) {
             let is_valid = result.is_ok();
             self.failed.set(self.failed.get() + usize::from(!is_valid));
@@ -496,7 +498,7 @@ struct List {
     next_update: UnixTime,
 }
 
-/// Where the lists of an issuer are.
+/// The indices of an issuer's lists.
 #[derive(Debug, Default)]
 struct OfIssuer {
     of_end_entities: Index,
@@ -512,12 +514,12 @@ impl OfIssuer {
     }
 }
 
-/// Where those are that are about certificates in one role.
+/// The indices of the lists about certificates in one role.
 #[derive(Debug, Default)]
 struct Index {
-    /// The newest that does not say where it is to be had.
+    /// The newest list without URLs.
     without_urls: Option<usize>,
-    /// The newest for each URL.
+    /// The newest list for each URL.
     by_url: HashMap<String, usize>,
 }
 
@@ -534,8 +536,8 @@ impl Index {
         }
     }
 
-    /// The newest that is about a certificate with these URLs. One without any is on no list that is
-    /// for certificates with some URL (RFC 5280 section 6.3.3).
+    /// The newest list about a certificate with these URLs. A certificate without URLs is on no list
+    /// that has URLs (RFC 5280 section 6.3.3).
     fn find(&self, urls: Option<&[String]>) -> Option<usize> {
         let by_url = urls.unwrap_or_default().iter();
         let by_url = by_url.filter_map(|url| self.by_url.get(url));
@@ -553,7 +555,7 @@ impl Lists {
         let mut usable = Vec::with_capacity(lists.len());
         for (index, list) in lists.into_iter().enumerate() {
             let (scope, next_update) = to_use(&list)?;
-            // An entry() takes a name of its own for each list.
+            // `entry` would need a clone of the name for each list.
             if !by_issuer.contains_key(list.issuer()) {
                 by_issuer.insert(list.issuer().clone(), OfIssuer::default());
             }
@@ -586,8 +588,8 @@ impl Lists {
     }
 }
 
-/// Whether nothing good that is known of a certificate counts beside this: it was revoked, or what says
-/// so may be among what is no longer verified.
+/// Whether this outweighs everything good that is known about a certificate: it was revoked, or the
+/// revocation may be among the signatures that are no longer verified.
 fn is_final(error: &ValidationError) -> bool {
     matches!(
         error,
@@ -611,8 +613,8 @@ fn to_use(list: &CertificateRevocationList) -> Result<(Scope, UnixTime), Validat
         })
 }
 
-/// Whether lists are signed by the keys that they were held against: of each list, by its index, a
-/// few keys with the verdict. The verdicts are those of one set of algorithms.
+/// Remembers which keys signed a list: for each list, by its index, a few keys with the
+/// verdict. The verdicts are those of one set of algorithms.
 #[derive(Debug, Default)]
 struct Signatures(RwLock<HashMap<usize, Vec<Verdict>>>);
 
@@ -623,7 +625,7 @@ struct Verdict {
     is_valid: bool,
 }
 
-/// CAs of one name with keys of their own are few.
+/// There are few CAs of one name with different keys.
 const KEYS_PER_LIST: usize = 4;
 
 impl Signatures {
@@ -649,7 +651,7 @@ impl Signatures {
         if of_list.len() < KEYS_PER_LIST {
             of_list.push(verdict);
         } else if is_valid && let Some(invalid) = of_list.iter_mut().find(|known| !known.is_valid) {
-            // Whoever may issue CA certificates can name a CA like this one, with any keys.
+            // Whoever may issue CA certificates can give a CA the same name, and any keys.
             *invalid = verdict;
         }
     }
@@ -671,11 +673,11 @@ mod tests {
             signatures.remember(7, &[number], false);
         }
         assert_eq!(len(), KEYS_PER_LIST);
-        // The one key that counts finds a place.
+        // The right key replaces an invalid one,
         assert_eq!(signatures.verdict(7, b"key"), None);
         signatures.remember(7, b"key", true);
         assert_eq!(len(), KEYS_PER_LIST);
-        // And keeps it.
+        // and stays.
         for number in 10..20 {
             signatures.remember(7, &[number], false);
         }

@@ -9,15 +9,15 @@ use super::critical::unprocessed_critical_extension;
 use super::error::ValidationError;
 use crate::certificate::{Certificate, name_constraints};
 
-/// The roots of a validator, found by their names: what a validation costs does not depend on how
-/// many there are.
+/// The roots of a validator, found by their names, so that the cost of a validation does not depend on
+/// their number.
 #[derive(Debug)]
 pub(crate) struct Roots {
     certificates: Vec<Certificate>,
-    /// The roots as webpki has them, in the same order.
+    /// The roots in webpki's form, in the same order.
     anchors: Vec<TrustAnchor<'static>>,
-    /// Where the roots with a name are, by the contents of its SEQUENCE, which is how webpki tells
-    /// names apart.
+    /// The positions of the roots with a name, by the contents of its SEQUENCE, by which webpki
+    /// compares names.
     by_subject: HashMap<Box<[u8]>, Vec<usize>>,
 }
 
@@ -32,7 +32,7 @@ impl Roots {
                 if !root.is_ca() {
                     return Err(ValidationError::RootNotACa(root.describe_subject()));
                 }
-                // webpki ignores them in roots.
+                // webpki ignores critical extensions in roots.
                 if let Some(oid) = unprocessed_critical_extension(root) {
                     return Err(ValidationError::UnsupportedCriticalExtension {
                         subject: Some(root.describe_subject()),
@@ -61,7 +61,7 @@ impl Roots {
 
     /// The roots that may have issued one of these certificates.
     pub(crate) fn of_chain(&self, chain: &[CertificateDer<'_>]) -> Candidates<'_> {
-        // What webpki can't read is on no path.
+        // A certificate that webpki can't read is on no path.
         let mut found: Vec<usize> = chain
             .iter()
             .filter_map(|der| EndEntityCert::try_from(der).ok())
@@ -107,7 +107,7 @@ pub(crate) struct Candidates<'a> {
 impl Candidates<'_> {
     /// The root that webpki found.
     pub(crate) fn certificate(&self, found: &TrustAnchor<'_>) -> Option<&Certificate> {
-        // Two roots may have the same name and key, so tell them apart by their place.
+        // Two roots may have the same name and key, so the position identifies the root.
         let index = (self.anchors.iter()).position(|anchor| core::ptr::eq(anchor, found))?;
         self.certificates.get(index).copied()
     }

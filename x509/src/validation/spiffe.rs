@@ -1,4 +1,4 @@
-//! What a SPIFFE ID in a certificate asks of it.
+//! The rules for a certificate with a SPIFFE ID.
 
 use const_oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use x509_cert::ext::pkix::KeyUsages;
@@ -10,19 +10,21 @@ use crate::certificate::{Certificate, SpiffeId, SpiffeIdError};
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SvidError {
-    /// There is not one URI but none or several (section 2).
-    #[error("it has {0} URIs among its alternative names, and must have one, its SPIFFE ID")]
+    /// There is no URI, or more than one (section 2).
+    #[error(
+        "it has {0} URIs among its alternative names, but must have exactly one, its SPIFFE ID"
+    )]
     NumberOfUris(usize),
     /// The URI is no SPIFFE ID.
     #[error(transparent)]
     Id(#[from] SpiffeIdError),
     /// The ID names a trust domain (section 3.1).
-    #[error("{0} names a trust domain and nobody in it; have one issued for an ID with a path")]
+    #[error("{0} names a trust domain, but no workload; have one issued for an ID with a path")]
     WithoutPath(SpiffeId),
     /// The certificate is a CA's (section 4.1).
-    #[error("it is a CA's, which doesn't authenticate by a SPIFFE ID")]
+    #[error("it is a CA's, but only an end entity can authenticate by a SPIFFE ID")]
     Ca,
-    /// The key usage is not as it must be (section 4.3).
+    /// The key usage breaks the rules (section 4.3).
     #[error(
         "its key usage must be there and critical, with digitalSignature and with neither keyCertSign \
          nor cRLSign"

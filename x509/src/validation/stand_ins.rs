@@ -14,7 +14,7 @@ pub(crate) struct StandIns {
     originals: Vec<Original>,
 }
 
-/// A certificate, and what webpki is shown in its place.
+/// A certificate, and its stand-in for webpki.
 #[derive(Debug)]
 struct Original {
     certificate: Certificate,
@@ -22,15 +22,15 @@ struct Original {
 }
 
 impl StandIns {
-    /// The chain with stand-ins, unless it needs none among the certificates that a path can have:
-    /// whoever sent it chose how many there are.
+    /// The chain with stand-ins, if it needs any. Only as many certificates are looked at as a path can
+    /// have, because the sender chose how many there are.
     pub(crate) fn of(sent: &[CertificateDer<'_>]) -> Option<Self> {
         let mut originals = Vec::new();
         let mut replaced = Vec::new();
         for (index, der) in sent.iter().take(MAX_CERTIFICATES).enumerate() {
-            // Most certificates need none, which is found out without reading all of them.
+            // Most certificates need none, which is found out without reading them whole.
             if let Some(shown) = readable_by_webpki(der)
-                // One that was sent is what it is, and its signature is wrong.
+                // If the stand-in itself was sent, it stands for nothing, and its signature is wrong.
                 && !sent.iter().any(|sent| **sent == *shown.der)
                 && let Ok(certificate) = Certificate::from_der(der)
             {
@@ -48,7 +48,7 @@ impl StandIns {
         Some(Self { chain, originals })
     }
 
-    /// The certificate that webpki has seen as this one.
+    /// The certificate that webpki saw as this stand-in.
     pub(crate) fn original(&self, der: &[u8]) -> Option<&Certificate> {
         let original = self.originals.iter().find(|one| one.shown.der == der)?;
         Some(&original.certificate)
@@ -65,7 +65,7 @@ impl StandIns {
         }
     }
 
-    /// What was signed, where webpki asks about the signed part of a stand-in.
+    /// The signed part of the original, if `body` is the signed part of a stand-in.
     fn original_body<'a>(&'a self, body: &'a [u8], signature: &[u8]) -> &'a [u8] {
         let mut shown = self.originals.iter().map(|original| &original.shown);
         let found = shown.find_map(|shown| shown.original_body(body, signature));

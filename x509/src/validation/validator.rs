@@ -24,41 +24,40 @@ use crate::certificate::{
 };
 use crate::keys::{Algorithm, KeyError, verification};
 
-/// Decides whether a chain of certificates leads to a root that is trusted.
+/// Decides whether a chain of certificates leads to a trusted root.
 ///
-/// Paths are built and checked by webpki. Added to that are the roots' own validity, path
-/// length, key usage, extended key usage and critical extensions, where webpki takes a
-/// root for a mere name, key and name constraints, and the rules for key usage and for the end
-/// entity's key of RFC 5280, RFC 9881, RFC 9909 and RFC 9935, where webpki has none.
+/// webpki builds and checks the paths. This type adds checks of the roots' own validity, path
+/// length, key usage, extended key usage and critical extensions (webpki uses only a
+/// root's name, key and name constraints), and the rules of RFC 5280, RFC 9881, RFC 9909 and RFC 9935
+/// for key usage and for the end entity's key (webpki has none).
 ///
-/// Name constraints are checked for DNS names and addresses by webpki, and here for e-mail addresses,
-/// those in subjects included, for URIs and for directory names, which webpki, and so rustls's
-/// verifiers, take for violated whatever they say. For other kinds that is so here, too. What is not understood
-/// is refused where its kind is constrained: e-mail addresses with quotation marks or outside of ASCII
-/// (RFC 9598), URIs whose host is no DNS name, empty constraints of hosts, and strings in directory
-/// names that differ and are not ASCII.
+/// webpki checks name constraints of DNS names and addresses. This type checks those of e-mail addresses
+/// (including those in subjects), URIs and directory names, which webpki, and so rustls's
+/// verifiers, always consider violated. Constraints of other kinds count as violated here, too. If the kind
+/// of a name is constrained, what is not understood is refused: e-mail addresses with quotation marks or
+/// outside of ASCII (RFC 9598), URIs whose host is no DNS name, empty constraints of hosts, and strings in
+/// directory names that differ and are not ASCII.
 ///
-/// **Revocation is checked by [`with_revocation`](Self::with_revocation) and
-/// [`with_ocsp_responses`](Self::with_ocsp_responses) only**: without them, keep validities short, or check
+/// **Revocation is checked only with [`with_revocation`](Self::with_revocation) or
+/// [`with_ocsp_responses`](Self::with_ocsp_responses)**: without them, keep validities short, or check
 /// revocation elsewhere.
 ///
-/// Every certificate on a path must also be read by [`Certificate::from_der`], which holds
-/// to the RFC 5280 profile of `x509-cert`. That is stricter than webpki: a negative or
-/// overlong serial number, for example, is refused. It is also wider: dates before 1970 and path
-/// lengths above 255, which webpki alone takes for malformed, as rustls's verifiers then do, are
-/// what they say.
+/// [`Certificate::from_der`], which follows the RFC 5280 profile of `x509-cert`, must also be able to read
+/// every certificate on a path. It is stricter than webpki: a negative or
+/// overlong serial number, for example, is refused. It also accepts more: dates before 1970 and path
+/// lengths above 255, which webpki on its own, and so rustls's verifiers, consider malformed.
 ///
 /// # Cost
 ///
-/// What a validation costs does not depend on how many roots there are, which are found by their
-/// names, nor on how many certificates are revoked (see [`RevocationPolicy`]). The search for a path ends
-/// after 100 signatures of certificates, and up to 32 more are verified to say which certificate is
-/// bad. webpki also ends it after 200,000 steps, and each can read all certificates that were sent:
-/// hundreds of CAs that name each other take seconds. rustls takes chains of up to 64 KiB; outside of
-/// TLS bound what you pass.
+/// The cost of a validation does not depend on the number of roots, which are found by their
+/// names, nor on the number of revoked certificates (see [`RevocationPolicy`]). The search for a path ends
+/// after 100 signatures of certificates, and up to 32 more are verified to find the bad
+/// certificate. webpki also ends the search after 200,000 steps, and each can read all certificates that were
+/// sent: hundreds of CAs that name each other take seconds. rustls accepts chains of up to 64 KiB; outside of
+/// TLS, limit what you pass.
 ///
-/// In memory a root takes up to three times its certificate's length and half a kilobyte; copies of a
-/// validator share them.
+/// In memory a root takes up to three times its certificate's length plus half a kilobyte; copies of a
+/// validator share the roots.
 #[derive(Clone, Debug)]
 pub struct ChainValidator {
     roots: Arc<Roots>,
@@ -85,8 +84,8 @@ impl ChainValidator {
     }
 
     /// Accepts signatures by these algorithms too, such as those of a classical provider. `&[]` adds
-    /// none. The signatures of revocation lists are verified anew, by all of them, and those of OCSP
-    /// responses.
+    /// none. They also verify OCSP responses, and revocation lists, whose signatures are all verified
+    /// again.
     #[must_use]
     pub fn with_algorithms(
         mut self,
@@ -98,8 +97,8 @@ impl ChainValidator {
     }
 
     /// Accepts key usages that RFC 9881, RFC 9909 and RFC 9935 forbid, and end entities that lack
-    /// digitalSignature or have keyCertSign, for the sake of certificates that others issued
-    /// carelessly. That CAs need keyCertSign stays.
+    /// digitalSignature or have keyCertSign, for certificates that others issued
+    /// carelessly. CAs still need keyCertSign.
     #[must_use]
     pub fn relax_key_usage(mut self) -> Self {
         self.check_key_usage = false;
@@ -113,27 +112,28 @@ impl ChainValidator {
         self
     }
 
-    /// The algorithms by which signatures are verified: those of this crate, and those that were added.
+    /// The algorithms that verify signatures: those of this crate, and those that were added.
     pub fn algorithms(&self) -> &[&'static dyn SignatureVerificationAlgorithm] {
         &self.algorithms
     }
 
-    /// Has these OCSP responses say whether certificates are revoked, beside those that it has, and beside
-    /// the lists of a [`RevocationPolicy`]. The order of the two methods doesn't matter.
+    /// Adds OCSP responses, which say whether certificates are revoked, to those that it has and to
+    /// the lists of a [`RevocationPolicy`]. The order of this and [`with_revocation`](Self::with_revocation)
+    /// doesn't matter.
     ///
-    /// A response is of use for the certificates that it is about, by their issuers on the path, if it
-    /// passes an [`OcspVerifier`](crate::OcspVerifier)'s checks; if its signer has a certificate without
-    /// id-pkix-ocsp-nocheck, that must be on no list, and be covered by one unless the policy allows
-    /// unknown status. Responses about other certificates are passed over. One that has expired or says no end is of
-    /// no use either, but that it says revoked still counts unless something good is newer, as
-    /// [`RevocationPolicy`] has it.
+    /// A response is usable for a certificate on the path if it is about that certificate of its issuer, and
+    /// passes the checks of an [`OcspVerifier`](crate::OcspVerifier). If its signer has a certificate without
+    /// id-pkix-ocsp-nocheck, no list may revoke that certificate, and a list must cover it unless the policy
+    /// allows unknown status. Responses about other certificates are ignored. A response is not usable if it
+    /// has expired, or has neither a nextUpdate nor a requested nonce. But if it says that the certificate is
+    /// revoked, this still counts unless something newer says good: see [`RevocationPolicy`].
     ///
-    /// Without a policy the status of certificates need not be known: a certificate is refused if a response
-    /// says that it was revoked, and also if a response is about it and of no use. With one, a
-    /// good response is as much as a list.
+    /// Without a policy, the status of certificates need not be known: a certificate is refused if a response
+    /// says that it was revoked, and also if a response about it is not usable. With a policy, a
+    /// good response counts as much as a list.
     ///
-    /// For a response that came with the chain, as staples do, have a copy of the validator, which shares what is
-    /// large:
+    /// For a response that came with the chain, such as a staple, make a copy of the validator, which shares the
+    /// large parts:
     ///
     /// ```
     /// # use pq_x509::pki_types::{ServerName, UnixTime};
@@ -159,20 +159,20 @@ impl ChainValidator {
         self
     }
 
-    /// Takes OCSP responses only that were made for the request with this nonce, and of these also one
-    /// that has no nextUpdate.
+    /// Accepts only OCSP responses that were made for the request with this nonce. They may lack a
+    /// nextUpdate.
     #[must_use]
     pub fn with_ocsp_nonce(mut self, nonce: OcspNonce) -> Self {
         self.revocation = self.revocation.with_nonce(nonce);
         self
     }
 
-    /// Validates the chain of a TLS server for the name or address that was dialled.
+    /// Validates the chain of a TLS server for the name or address that the client connects to.
     ///
     /// The chain starts with the server's certificate; those of CAs follow in any order,
     /// and the root may be left out. The server's key must be one that signs: a certificate
-    /// for an ML-KEM key cannot authenticate a TLS server, only [`validate`](Self::validate)
-    /// takes it.
+    /// for an ML-KEM key cannot authenticate a TLS server, and only [`validate`](Self::validate)
+    /// accepts it.
     ///
     /// # Errors
     ///
@@ -186,8 +186,10 @@ impl ChainValidator {
         signs(self.validate(chain, Purpose::ServerAuth, Some(name), time)?)
     }
 
-    /// Validates the chain of a TLS client. Who the client is, the caller reads from the
-    /// first certificate. Its key must be one that signs, as a server's.
+    /// Validates the chain of a TLS client.
+    ///
+    /// The caller reads from the first certificate who the client is. The client's key must be one that signs,
+    /// like a server's.
     ///
     /// # Errors
     ///
@@ -200,13 +202,14 @@ impl ChainValidator {
         signs(self.validate(chain, Purpose::ClientAuth, None, time)?)
     }
 
-    /// Validates the chain of a workload by its SPIFFE ID, which has to be this one. The purpose says
-    /// which side the peer is on. Its key must be one that signs, and its certificate as the
-    /// [X.509-SVID standard](https://github.com/spiffe/spiffe/blob/main/standards/X509-SVID.md) has it: see
-    /// [`SvidError`](crate::SvidError).
+    /// Validates the chain of a workload that must have this SPIFFE ID.
     ///
-    /// **The roots must be those of the ID's trust domain alone**: any of them can vouch for the ID, unless its
-    /// name constraints are against that. For each trust domain have a validator of its own. To accept many IDs,
+    /// The purpose says which side the peer is on. The peer's key must be one that signs, and its certificate
+    /// must obey the [X.509-SVID standard](https://github.com/spiffe/spiffe/blob/main/standards/X509-SVID.md):
+    /// see [`SvidError`](crate::SvidError).
+    ///
+    /// **The roots must be only those of the ID's trust domain**: any of them can vouch for the ID, unless its
+    /// name constraints forbid it. Use a separate validator for each trust domain. To accept many IDs,
     /// see [`ValidatedChain::spiffe_id`].
     ///
     /// ```
@@ -250,13 +253,14 @@ impl ChainValidator {
         }
     }
 
-    /// Validates a chain for a purpose and a URI, which has to be among the end entity's alternative names
-    /// with all its characters the same. The end entity's key may be of any algorithm. For SPIFFE IDs there
-    /// is [`validate_spiffe`](Self::validate_spiffe).
+    /// Validates a chain for a purpose and a URI.
+    ///
+    /// The URI must be among the end entity's alternative names, with exactly the same characters. The end
+    /// entity's key may be of any algorithm. For SPIFFE IDs use [`validate_spiffe`](Self::validate_spiffe).
     ///
     /// # Errors
     ///
-    /// [`ValidationError::ExpectedName`] for what is no [`Uri`], and others that say what is wrong.
+    /// [`ValidationError::ExpectedName`] if `uri` is no [`Uri`], and others that say what is wrong.
     pub fn validate_uri(
         &self,
         chain: &[impl AsRef<[u8]>],
@@ -271,14 +275,16 @@ impl ChainValidator {
         })
     }
 
-    /// Validates a chain for a purpose and an e-mail address, which has to be among the end entity's
-    /// alternative names: the local part with all its characters the same, and the host in letters of any
-    /// case (RFC 5280 section 7.5). The end entity's key may be of any algorithm. Addresses in the subject's name,
-    /// and those that are not in ASCII (RFC 9598), don't count.
+    /// Validates a chain for a purpose and an e-mail address.
+    ///
+    /// The address must be among the end entity's alternative names, with exactly the same characters in the
+    /// local part, and with the same host in letters of any case (RFC 5280 section 7.5). The end entity's key
+    /// may be of any algorithm. Addresses in the subject's name, and those that are not in ASCII (RFC 9598),
+    /// don't count.
     ///
     /// # Errors
     ///
-    /// [`ValidationError::ExpectedName`] for what is no [`EmailAddress`], and others that say what is
+    /// [`ValidationError::ExpectedName`] if `address` is no [`EmailAddress`], and others that say what is
     /// wrong.
     pub fn validate_email(
         &self,
@@ -318,7 +324,7 @@ impl ChainValidator {
             .iter()
             .map(|certificate| CertificateDer::from(certificate.as_ref()))
             .collect();
-        // For what webpki can't read.
+        // For certificates that webpki can't read.
         let stand_ins = StandIns::of(&sent);
         let stand_ins = stand_ins.as_ref();
         let explain = |error| diagnosis::explain(error, &sent, &self.roots, &self.algorithms);
@@ -349,14 +355,14 @@ impl ChainValidator {
             time,
         };
 
-        // webpki's errors have no room for ours, so the outcome of our own checks on the
-        // latest path goes beside them.
+        // webpki's errors have no room for ours, so the result of our own checks on the
+        // latest path is kept beside them.
         let outcome = RefCell::new(None);
         let check = |path: &VerifiedPath<'_>| {
             let result = self.check_path(path, &ours);
             let ok = result.is_ok();
             outcome.replace(Some(result));
-            // Any error that is not fatal has webpki try the next path.
+            // Any error that is not fatal makes webpki try the next path.
             ok.then_some(()).ok_or(webpki::Error::UnknownIssuer)
         };
         let found = end_entity
@@ -377,7 +383,7 @@ impl ChainValidator {
         Ok(ValidatedChain { certificates })
     }
 
-    /// What webpki leaves out, for a path whose signatures it has verified.
+    /// Makes the checks that webpki leaves out, for a path whose signatures it has verified.
     fn check_path(
         &self,
         path: &VerifiedPath<'_>,
@@ -433,7 +439,7 @@ struct Ours<'a> {
     time: UnixTime,
 }
 
-/// What a chain is validated for, by the extended key usage of its certificates.
+/// The purpose that a chain is validated for, by the extended key usage of its certificates.
 /// Certificates without that extension serve every purpose.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -442,7 +448,7 @@ pub enum Purpose {
     ServerAuth,
     /// A TLS client.
     ClientAuth,
-    /// Whoever signs a document or a mail, or is sent an encrypted one, as CMS has them: emailProtection,
+    /// A signer of documents or mails, or a recipient of encrypted ones, as in CMS: emailProtection,
     /// id-kp-documentSigning (RFC 9336) or anyExtendedKeyUsage.
     Documents,
 }
@@ -451,7 +457,7 @@ pub enum Purpose {
 const ID_KP_DOCUMENT_SIGNING: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.36");
 
 impl Purpose {
-    /// The extended key usages of which one has to be there, if there are any.
+    /// The extended key usages for this purpose. A certificate that has any must have one of these.
     fn oids(self) -> &'static [ObjectIdentifier] {
         match self {
             Self::ServerAuth => &[ID_KP_SERVER_AUTH],
@@ -475,7 +481,7 @@ impl Purpose {
     }
 }
 
-/// As webpki's own: a certificate without the extension is good for everything.
+/// Like webpki's own: a certificate without the extension serves every purpose.
 impl ExtendedKeyUsageValidator for Purpose {
     fn validate(&self, purposes: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
         let mut present = Vec::new();
@@ -506,13 +512,15 @@ pub struct ValidatedChain {
 
 impl ValidatedChain {
     /// The path from the end entity to the root, both included. Certificates that were
-    /// sent and are not on it are not here.
+    /// sent but are not on the path are left out.
     pub fn certificates(&self) -> &[Certificate] {
         &self.certificates
     }
 
-    /// The SPIFFE ID that the end entity's certificate vouches for. That the roots were those of its trust
-    /// domain, the caller has to see to: see [`ChainValidator::validate_spiffe`].
+    /// The SPIFFE ID that the end entity's certificate vouches for.
+    ///
+    /// The caller must make sure that the roots were those of its trust domain: see
+    /// [`ChainValidator::validate_spiffe`].
     ///
     /// # Errors
     ///
@@ -527,7 +535,7 @@ impl ValidatedChain {
     }
 }
 
-/// The chain, if a name of this kind in its end entity's certificate is the one that is expected.
+/// The chain, if a name of this kind in its end entity's certificate is the expected one.
 fn is_for(
     chain: ValidatedChain,
     expected: &str,
@@ -544,7 +552,7 @@ fn is_for(
     }
 }
 
-/// What ended before 1970 is shown to webpki as if it ended then.
+/// Refuses a certificate that ended before 1970, because webpki sees it as if it ended in 1970.
 fn check_end(certificate: &Certificate, time: UnixTime) -> Result<(), ValidationError> {
     match certificate.readable() {
         Some(readable) if readable.ends_before_1970 => Err(ValidationError::Expired {
@@ -556,8 +564,8 @@ fn check_end(certificate: &Certificate, time: UnixTime) -> Result<(), Validation
     }
 }
 
-/// A root's certificate is held to its own terms: RFC 5280 section 6.2 leaves that to the
-/// implementation, and an expired or constrained root is what its owner made it.
+/// Checks a root's certificate by its own validity, purposes and path length. RFC 5280 section 6.2 leaves
+/// this to the implementation; if a root is expired or constrained, that is its owner's decision.
 fn check_root(
     root: &Certificate,
     intermediates: &[Certificate],
@@ -580,7 +588,8 @@ fn check_root(
             time,
         });
     }
-    // As webpki does below the root: no extension, no limit, and no wildcard.
+    // As webpki does below the root: without the extension there is no limit, and anyExtendedKeyUsage
+    // counts only if the purpose lists it.
     if root
         .extended_key_usage()
         .is_some_and(|purposes| !purpose.is_among(purposes))
@@ -600,16 +609,16 @@ fn check_root(
     }
 }
 
-/// What webpki's verdict and ours on the latest path, if it came to that, make together: a path is
-/// valid that both accept.
+/// Combines webpki's verdict with ours on the latest path, if there was one: a path is valid only
+/// if both accept it.
 fn verdict<T>(
     webpki: Result<(), webpki::Error>,
     ours: Option<Result<T, ValidationError>>,
     explain: impl FnOnce(webpki::Error) -> ValidationError,
 ) -> Result<T, ValidationError> {
     match (webpki, ours) {
-        // A path with sound signatures that our rules refuse says more than whatever
-        // kept webpki from finding another.
+        // If our rules refuse a path with valid signatures, this says more than the reason why
+        // webpki found no other.
         (_, Some(Err(error))) => Err(error),
         (Err(error), _) => Err(explain(error)),
         (Ok(()), Some(Ok(path))) => Ok(path),
@@ -617,8 +626,8 @@ fn verdict<T>(
     }
 }
 
-/// An end entity's key must be as its standard asks, where it is known here. webpki has no use for
-/// that key; those of CAs it verifies with.
+/// Checks an end entity's key by its standard, if this crate has the algorithm. webpki does not use
+/// this key; it verifies with the keys of CAs.
 fn check_key(leaf: &Certificate) -> Result<(), ValidationError> {
     match leaf.public_key() {
         Ok(_) | Err(KeyError::UnsupportedAlgorithm(_)) => Ok(()),
@@ -629,7 +638,7 @@ fn check_key(leaf: &Certificate) -> Result<(), ValidationError> {
     }
 }
 
-/// The rules that the caller may relax, for each certificate from the end entity's on.
+/// The rules that the caller may relax, for each certificate, starting with the end entity's.
 fn check_key_usage(certificates: &[Certificate]) -> Result<(), ValidationError> {
     for (index, certificate) in certificates.iter().enumerate() {
         let Some(usages) = certificate.key_usage() else {
@@ -640,7 +649,7 @@ fn check_key_usage(certificates: &[Certificate]) -> Result<(), ValidationError> 
         if index == 0 {
             key_usage::check_role(Role::EndEntity, usages).map_err(of(certificate))?;
         }
-        // classical ones, of which `algorithm` knows nothing, included
+        // also for classical keys, which have no `algorithm` here
         let algorithm = certificate.key_algorithm();
         let signs = !matches!(algorithm, Some(Algorithm::Kem(_)));
         if index == 0 && signs && !usages.contains(KeyUsages::DigitalSignature) {

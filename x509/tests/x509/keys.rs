@@ -746,10 +746,9 @@ fn bare_keys_are_read() {
     ));
     assert_eq!(
         error.unwrap_err().to_string(),
-        "the private key of ML-DSA-65 is in no known form: 31 bytes that are neither the \
+        "the private key of ML-DSA-65 is in no known form: its 31 bytes are neither the \
          standards' CHOICE of seed, expanded key and both (RFC 9881 and RFC 9935, section 6), nor \
-         bare a seed of 32 or an expanded key of 4032 bytes; have it exported again, best as its \
-         seed"
+         a bare seed of 32 or expanded key of 4032 bytes; export it again, preferably as its seed"
     );
 }
 

@@ -1,4 +1,4 @@
-//! The ASN.1 of OCSP (RFC 6960 appendix B.1), without requestors' signatures, which are read over.
+//! The ASN.1 of OCSP (RFC 6960 appendix B.1), without requestors' signatures, which are ignored.
 
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, Int, Null, OctetString, OctetStringRef};
 use der::{Choice, Enumerated, Sequence};
@@ -41,7 +41,7 @@ pub(crate) struct CertId {
     pub(crate) hash_algorithm: AlgorithmIdentifierOwned,
     pub(crate) issuer_name_hash: OctetString,
     pub(crate) issuer_key_hash: OctetString,
-    /// Whatever a stranger asks about: of any sign and length.
+    /// Anybody may ask about any number, of any sign and length.
     pub(crate) serial_number: Int,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct ResponseBytes<'a> {
     pub(crate) response: Octets<'a>,
 }
 
-/// Beside the body, which is read on its own: its bytes are what is signed.
+/// The body is read separately, because its bytes are signed.
 #[derive(Sequence)]
 pub(crate) struct BasicOcspResponse<'a> {
     pub(crate) body: AnyRef<'a>,

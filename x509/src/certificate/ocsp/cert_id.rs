@@ -11,18 +11,18 @@ use super::asn1;
 use super::error::OcspRequestError;
 use crate::certificate::Certificate;
 
-/// Which certificate it is, in OCSP's words: its issuer's name and key, hashed, and its serial number
+/// Identifies a certificate in OCSP, by the hashes of its issuer's name and key, and its serial number
 /// (CertID, RFC 6960 section 4.1.1).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CertId(pub(crate) asn1::CertId);
 
 impl CertId {
-    /// Names a certificate. What it says of its issuer is the name in it and this issuer's key.
+    /// Identifies a certificate, by the issuer's name in it and the key of this issuer.
     ///
     /// # Errors
     ///
-    /// [`OcspRequestError::NotTheIssuer`] if the certificate names another issuer. Whether the issuer's
-    /// key signed it is not checked.
+    /// [`OcspRequestError::NotTheIssuer`] if the certificate names another issuer. It is not checked
+    /// whether the issuer's key signed the certificate.
     pub fn new(
         certificate: &Certificate,
         issuer: &Certificate,
@@ -44,19 +44,18 @@ impl CertId {
         }))
     }
 
-    /// The serial number: the contents of a DER INTEGER, as [`Certificate::serial_number`] has it. In
-    /// a request it is whatever was asked for, of any sign and length.
+    /// The serial number: the contents of a DER INTEGER, as in [`Certificate::serial_number`]. In
+    /// a request it can have any sign and length.
     pub fn serial_number(&self) -> &[u8] {
         self.0.serial_number.as_bytes()
     }
 
-    /// The hash function; `None` for one that is not known here, so that nobody can tell who the
-    /// issuer is.
+    /// The hash function; `None` for an unknown one, with which nobody can tell who the issuer is.
     pub fn hash(&self) -> Option<OcspHash> {
         OcspHash::of_identifier(&self.0.hash_algorithm)
     }
 
-    /// Whether the issuer that is meant has the name and the key of this certificate.
+    /// Whether the issuer has the name and the key of this certificate.
     pub fn is_by(&self, issuer: &Certificate) -> bool {
         let Some((name, key)) = self.hash().and_then(|hash| hash.of_issuer(issuer).ok()) else {
             return false;
@@ -64,9 +63,9 @@ impl CertId {
         self.0.issuer_name_hash.as_bytes() == name && self.0.issuer_key_hash.as_bytes() == key
     }
 
-    /// Whether it means this certificate, by this issuer.
+    /// Whether this identifies the certificate, by this issuer.
     pub fn is_of(&self, certificate: &Certificate, issuer: &Certificate) -> bool {
-        // The numbers first: they need no hashing.
+        // Compare the numbers first, because they need no hashing.
         self.serial_number() == certificate.serial_number()
             && certificate.issuer() == issuer.subject()
             && self.is_by(issuer)
@@ -75,8 +74,8 @@ impl CertId {
 
 /// A hash function for the issuer's name and key in a [`CertId`].
 ///
-/// Nothing depends on its strength: whose certificate is meant is decided by the path, and what is said
-/// of it is signed. SHA-1, the default, is what all responders know (RFC 5019 section 2.1.1).
+/// Nothing depends on its strength: the path decides which certificate is meant, and the answer about
+/// it is signed. All responders know SHA-1, the default (RFC 5019 section 2.1.1).
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum OcspHash {
@@ -111,7 +110,7 @@ impl OcspHash {
         }
     }
 
-    /// With NULL as its parameters or none: both are in use.
+    /// Accepts NULL parameters or none, because both are in use.
     fn of_identifier(identifier: &AlgorithmIdentifierOwned) -> Option<Self> {
         let parameters = identifier.parameters.as_ref();
         if parameters.is_some_and(|parameters| *parameters != Any::null()) {

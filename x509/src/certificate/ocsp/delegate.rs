@@ -6,16 +6,16 @@ use x509_cert::ext::pkix::KeyUsages;
 use crate::certificate::{Certificate, SignatureError};
 use crate::errors::from_causes;
 
-/// Why a certificate doesn't entitle its owner to answer for a CA (RFC 6960 section 4.2.2.2).
+/// Why a certificate doesn't allow its owner to answer for a CA (RFC 6960 section 4.2.2.2).
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OcspDelegateError {
     /// It was issued by another CA.
     #[error("it was issued by \"{0}\"; have it issued by the CA whose certificates it answers for")]
     AnotherIssuer(String),
-    /// It has not the extended key usage for this.
+    /// It lacks the extended key usage OCSPSigning.
     #[error(
-        "it has not the extended key usage OCSPSigning; have it issued as an OCSP responder's \
+        "it does not have the extended key usage OCSPSigning; have it issued as an OCSP responder's \
          certificate"
     )]
     WithoutPurpose,
@@ -25,28 +25,28 @@ pub enum OcspDelegateError {
     )]
     KeyUsage,
     /// It has a critical extension that is not processed here.
-    #[error("it has the critical extension {0}, which is not supported; have it issued without")]
+    #[error("it has the critical extension {0}, which is not supported; have it issued without it")]
     CriticalExtension(ObjectIdentifier),
     /// It is not valid at this time.
     #[error("it is not valid at this time; have it renewed, or check the clock")]
     Validity,
     /// It was not signed by the CA's key.
-    #[error("its own signature: {0}")]
+    #[error("the signature of that certificate: {0}")]
     Signature(SignatureError),
     /// It was revoked by the CA.
     #[error("it was revoked; use another one")]
     Revoked,
     /// Nobody knows whether it was revoked.
     #[error(
-        "it may have been revoked: it has no id-pkix-ocsp-nocheck, and no usable revocation list of \
-         its issuer is there; get one, or have it issued with that extension"
+        "it may have been revoked: it has no id-pkix-ocsp-nocheck, and there is no usable revocation list \
+         of its issuer; get one, or have it issued with that extension"
     )]
     UnknownStatus,
 }
 
 from_causes!(OcspDelegateError: Signature(SignatureError));
 
-/// What a delegate's certificate alone, and its issuer's name, tell.
+/// Checks a delegate's certificate, as far as it and its issuer's name tell.
 pub(crate) fn check_delegate(
     delegate: &Certificate,
     issuer: &Certificate,
@@ -54,7 +54,7 @@ pub(crate) fn check_delegate(
     if delegate.issuer() != issuer.subject() {
         return Err(OcspDelegateError::AnotherIssuer(delegate.describe_issuer()));
     }
-    // anyExtendedKeyUsage is not enough: the CA has to have meant it.
+    // anyExtendedKeyUsage is not enough: the CA must have intended this use.
     let purposes = delegate.extended_key_usage().unwrap_or_default();
     if !purposes.contains(&ID_KP_OCSP_SIGNING) {
         return Err(OcspDelegateError::WithoutPurpose);
@@ -62,7 +62,7 @@ pub(crate) fn check_delegate(
     delegate.key_usage().map_or(Ok(()), check_delegate_usage)
 }
 
-/// The rule of RFC 5280 section 4.2.1.12 for who signs OCSP responses.
+/// The rule of RFC 5280 section 4.2.1.12 for signers of OCSP responses.
 pub(crate) fn check_delegate_usage(usages: FlagSet<KeyUsages>) -> Result<(), OcspDelegateError> {
     let fitting = KeyUsages::DigitalSignature | KeyUsages::NonRepudiation;
     match (usages & fitting).is_empty() {

@@ -5,42 +5,44 @@ use crate::certificate::CertificateError;
 use crate::encoding::SyntaxError;
 use crate::errors::from_causes;
 
-/// A nonce of no length that there is.
+/// A nonce of an impossible length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("an OCSP nonce has 1 to 128 bytes (RFC 9654 section 2.1), not {0}")]
 pub struct InvalidOcspNonce(pub(super) usize);
 
-/// Why a request or response can't be used for an extension that it has.
+/// Why an extension makes a request or response unusable.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OcspExtensionError {
-    /// There are two of a kind, so that it would depend on the reader which counts.
-    #[error("the extension {0} more than once; have it made again with one")]
+    /// There are two extensions of a kind, and readers could disagree on which one counts.
+    #[error("the extension {0} more than once; have it made again with only one")]
     Repeated(ObjectIdentifier),
-    /// It is critical, and not processed here (RFC 6960 section 4.4).
-    #[error("the critical extension {0}, which is not supported; have it made again without")]
+    /// The extension is critical, but not processed here (RFC 6960 section 4.4).
+    #[error("the critical extension {0}, which is not supported; have it made again without it")]
     Critical(ObjectIdentifier),
 }
 
-/// Why something is not an OCSP request, or why none can be made. A responder answers what it can't read
-/// with [`OcspFailure::MalformedRequest`](super::OcspFailure::MalformedRequest).
+/// Why something is not an OCSP request, or why none can be made.
+///
+/// A responder answers a request that it can't read with
+/// [`OcspFailure::MalformedRequest`](super::OcspFailure::MalformedRequest).
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OcspRequestError {
     /// The bytes are not the DER of a request.
     #[error("the OCSP request is not valid DER: {0}")]
     Der(der::Error),
-    /// A value in the DER is not as its type asks.
+    /// A value in the DER is not valid for its type.
     #[error("the OCSP request {0}")]
     Syntax(SyntaxError),
-    /// The request is longer than any that is needed.
+    /// The request is longer than any useful one.
     #[error(
         "the OCSP request has {0} bytes, more than {MAX_REQUEST}; ask about fewer certificates"
     )]
     TooLong(usize),
-    /// The request names a version that there is not.
+    /// The request names a version that does not exist.
     #[error(
-        "the OCSP request names version {0}, and there is version 1 only (RFC 6960 section 4.1.1)"
+        "the OCSP request names version {0}, but the only version is 1 (RFC 6960 section 4.1.1)"
     )]
     Version(u8),
     /// The request is about no certificate.
@@ -52,10 +54,10 @@ pub enum OcspRequestError {
     /// An extension keeps the request from being read.
     #[error("the OCSP request has {0}")]
     Extension(OcspExtensionError),
-    /// The nonce is not one.
+    /// The nonce has an impossible length.
     #[error("the OCSP request: {0}")]
     Nonce(InvalidOcspNonce),
-    /// A certificate is not that of the issuer of another.
+    /// The certificate names another issuer than the one that was given.
     #[error(
         "the certificate of {certificate} names \"{named}\" as its issuer, not \"{given}\"; give the \
          certificate of its issuer"
@@ -84,18 +86,18 @@ pub enum OcspResponseError {
     /// The bytes are not the DER of a response.
     #[error("the OCSP response is not valid DER: {0}")]
     Der(der::Error),
-    /// A value in the DER is not as its type asks.
+    /// A value in the DER is not valid for its type.
     #[error("the OCSP response {0}")]
     Syntax(SyntaxError),
-    /// The response is longer than any that is needed.
+    /// The response is longer than any useful one.
     #[error(
         "the OCSP response has {0} bytes, more than {MAX_RESPONSE}; ask about fewer certificates"
     )]
     TooLong(usize),
-    /// The responder answers nothing, and says why.
+    /// The responder gives no answer, but a reason.
     #[error("the OCSP responder gives no answer: {0}")]
     Unsuccessful(OcspFailure),
-    /// The response says that it is successful, and there is none in it.
+    /// The response says that it is successful, but has no answer.
     #[error("the OCSP response has no answer in it; have it made again")]
     WithoutAnswer,
     /// The response is of a kind that is not supported.
@@ -104,21 +106,21 @@ pub enum OcspResponseError {
          4.2.1)"
     )]
     NotBasic(ObjectIdentifier),
-    /// The response names a version that there is not.
+    /// The response names a version that does not exist.
     #[error(
-        "the OCSP response names version {0}, and there is version 1 only (RFC 6960 section 4.2.1)"
+        "the OCSP response names version {0}, but the only version is 1 (RFC 6960 section 4.2.1)"
     )]
     Version(u8),
     /// An extension keeps the response from being used.
     #[error("the OCSP response has {0}")]
     Extension(OcspExtensionError),
-    /// The nonce is not one.
+    /// The nonce has an impossible length.
     #[error("the OCSP response: {0}")]
     Nonce(InvalidOcspNonce),
     /// There are more certificates in the response than a responder needs.
     #[error(
-        "the OCSP response has {0} certificates in it, more than {MAX_CERTIFICATES}; have it made with \
-         the responder's alone"
+        "the OCSP response has {0} certificates in it, more than {MAX_CERTIFICATES}; have it made with only \
+         the responder's certificate"
     )]
     TooManyCertificates(usize),
     /// A certificate in the response is malformed.
@@ -134,27 +136,29 @@ from_causes!(
     Certificate(CertificateError)
 );
 
-/// Why a responder answers nothing (OCSPResponseStatus but for *successful*, RFC 6960 section 2.3). It
-/// is not signed: whoever is on the way can say the same.
+/// Why a responder gives no answer (OCSPResponseStatus except *successful*, RFC 6960 section 2.3).
+///
+/// It is not signed: anybody between client and responder can send the same.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 pub enum OcspFailure {
-    /// The request is none, or not one that is read.
+    /// The request is malformed, or not supported.
     #[error(
         "malformedRequest, the request can't be read; ask about fewer certificates, or in another way"
     )]
     MalformedRequest,
-    /// The responder is not well.
+    /// The responder failed.
     #[error("internalError, the responder failed; ask again, or ask another responder")]
     InternalError,
     /// The responder is busy.
     #[error("tryLater, the responder can't answer now; ask again later")]
     TryLater,
-    /// The responder answers requests only that are signed.
+    /// The responder answers only signed requests.
     #[error("sigRequired, requests have to be signed; ask another responder")]
     SigRequired,
     /// The responder doesn't answer this client, or knows nothing of the certificates.
     #[error(
-        "unauthorized, the responder has no answer for whoever asks or to what was asked; ask another responder"
+        "unauthorized, the responder does not answer this client, or knows nothing of the certificates; ask \
+         another responder"
     )]
     Unauthorized,
 }

@@ -7,12 +7,12 @@ use x509_cert::ext::Extension;
 use super::error::OcspExtensionError;
 use crate::certificate::extensions::{critical_beside, repeated};
 
-/// Extensions of a whole request or response, among which a nonce is processed.
+/// Checks the extensions of a whole request or response. Only a nonce is processed.
 pub(super) fn check(extensions: &[Extension]) -> Result<(), OcspExtensionError> {
     check_beside(&[ID_PKIX_OCSP_NONCE], extensions)
 }
 
-/// Those of what is about one certificate, none of which is processed.
+/// Checks the extensions of the part about one certificate. None of them is processed.
 pub(super) fn check_single(extensions: Option<&[Extension]>) -> Result<(), OcspExtensionError> {
     check_beside(&[], extensions.unwrap_or_default())
 }

@@ -1,6 +1,6 @@
-//! The status of certificates, asked for and answered online: OCSP (RFC 6960, RFC 9654).
+//! Requests for the status of certificates, and their responses: OCSP (RFC 6960, RFC 9654).
 //!
-//! Its files use what else is in the [room](super), and what that may use.
+//! These files use the rest of the [parent module](super), and what that may use.
 
 pub(crate) mod asn1;
 mod cert_id;
@@ -21,7 +21,7 @@ pub use nonce::OcspNonce;
 pub use request::{OcspRequest, OcspRequestBuilder};
 pub use response::{CertStatus, OcspResponse, ResponderId, SingleResponse};
 
-/// How many certificates a request may be about: each may cost a responder a look into its ledger.
+/// How many certificates a request may be about: each may cost the responder a look into its ledger.
 const MAX_REQUESTS: usize = 100;
 
 /// How many bytes a request may have.
@@ -30,5 +30,5 @@ const MAX_REQUEST: usize = 64 * 1024;
 /// How many bytes a response may have: enough for a signature and some certificates of SLH-DSA.
 const MAX_RESPONSE: usize = 1024 * 1024;
 
-/// How many certificates a response may bring. One is needed at most.
+/// How many certificates a response may have. At most one is needed.
 const MAX_CERTIFICATES: usize = 16;

@@ -6,15 +6,15 @@ use x509_cert::ext::Extension;
 use super::error::InvalidOcspNonce;
 use crate::keys::{RandomnessError, random};
 
-/// What ties a response to one request, so that no older response is taken for it (RFC 9654): 1 to 128
+/// Ties a response to one request, so that no older response is taken for it (RFC 9654): 1 to 128
 /// bytes that nobody can foresee.
 ///
-/// Responders that sign their responses in advance, and staples, have none.
+/// Responses that are signed in advance, and staples, have none.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct OcspNonce(Vec<u8>);
 
 impl OcspNonce {
-    /// 32 random bytes, as RFC 9654 section 2.1 has it for requests.
+    /// 32 random bytes, the length of RFC 9654 section 2.1 for requests.
     ///
     /// # Errors
     ///
@@ -25,11 +25,11 @@ impl OcspNonce {
         Ok(Self(bytes))
     }
 
-    /// These bytes. A nonce of less than 32 is for tests.
+    /// A nonce of these bytes. Less than 32 bytes are for tests only.
     ///
     /// # Errors
     ///
-    /// [`InvalidOcspNonce`] for none, and for more than 128.
+    /// [`InvalidOcspNonce`] for no bytes, and for more than 128.
     pub fn new(bytes: &[u8]) -> Result<Self, InvalidOcspNonce> {
         match bytes.len() {
             1..=128 => Ok(Self(bytes.to_vec())),

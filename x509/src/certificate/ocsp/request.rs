@@ -10,12 +10,12 @@ use super::{MAX_REQUEST, MAX_REQUESTS, asn1, extensions};
 use crate::certificate::Certificate;
 use crate::encoding::syntax;
 
-/// An OCSP request: which certificates somebody wants to know the status of (RFC 6960 section 4.1).
+/// An OCSP request for the status of certificates (RFC 6960 section 4.1).
 ///
-/// It is sent to the URL in [`Certificate::ocsp_urls`] by an HTTP POST, as the media type
+/// Send it to the URL in [`Certificate::ocsp_urls`] by an HTTP POST, as the media type
 /// `application/ocsp-request`. [`OcspResponder::respond`](crate::OcspResponder::respond) answers it.
 ///
-/// A request that is signed is read as if it were not: responders here answer everybody alike.
+/// The signature of a signed request is ignored: responders here treat all clients alike.
 ///
 /// ```
 /// # use pq_x509::{CertificateBuilder, Issuer, SignatureAlgorithm, SigningKey};
@@ -54,7 +54,7 @@ impl OcspRequest {
     ///
     /// # Errors
     ///
-    /// An [`OcspRequestError`] for what is malformed, and for more than 100 certificates or 64 KiB.
+    /// An [`OcspRequestError`] if it is malformed, or has more than 100 certificates or 64 KiB.
     pub fn from_der(der: &[u8]) -> Result<Self, OcspRequestError> {
         if der.len() > MAX_REQUEST {
             return Err(OcspRequestError::TooLong(der.len()));
@@ -94,7 +94,7 @@ impl OcspRequest {
         &self.certificates
     }
 
-    /// The nonce that the response is to have, if there is one.
+    /// The nonce that the response must have, if there is one.
     pub fn nonce(&self) -> Option<&OcspNonce> {
         self.nonce.as_ref()
     }
@@ -109,7 +109,7 @@ impl fmt::Debug for OcspRequest {
     }
 }
 
-/// What an [`OcspRequest`] is to ask.
+/// The contents of an [`OcspRequest`] that is to be made.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct OcspRequestBuilder<'a> {
@@ -125,15 +125,15 @@ impl<'a> OcspRequestBuilder<'a> {
         self
     }
 
-    /// Names certificates by this hash function. Of all but SHA-1, the default, ask only responders that
-    /// are known to know it.
+    /// Sets the hash function that identifies certificates. Use another one than SHA-1, the default, only
+    /// for responders that are known to support it.
     pub fn hash(mut self, hash: OcspHash) -> Self {
         self.hash = hash;
         self
     }
 
-    /// Asks for a response that is made for this request. Responders that sign theirs in advance, as
-    /// many do (RFC 5019), give the others then.
+    /// Asks for a response that is made for this request. Responders that sign their responses in advance,
+    /// as many do (RFC 5019), send those nevertheless.
     pub fn nonce(mut self, nonce: OcspNonce) -> Self {
         self.nonce = Some(nonce);
         self

@@ -20,10 +20,11 @@ use crate::certificate::{Certificate, SignatureError};
 use crate::encoding::{syntax, whole_octets};
 use crate::errors::describe;
 
-/// An OCSP response with answers in it: what a CA, or whom it had certified for that, says of the status
-/// of some certificates (RFC 6960 section 4.2). It is a basic response of any algorithm.
+/// An OCSP response with answers: the status of some certificates (RFC 6960 section 4.2).
 ///
-/// That a value exists says that the DER is well-formed, not that anyone should believe it: see
+/// A CA signs it, or a responder that the CA certified for this. It is a basic response of any algorithm.
+///
+/// A value of this type is well-formed DER, which does not mean that anyone should believe it: see
 /// [`OcspVerifier`](crate::OcspVerifier) and
 /// [`ChainValidator::with_ocsp_responses`](crate::ChainValidator::with_ocsp_responses).
 /// [`OcspResponder::respond`](crate::OcspResponder::respond) makes one.
@@ -46,7 +47,7 @@ impl OcspResponse {
     ///
     /// # Errors
     ///
-    /// [`OcspResponseError::Unsuccessful`] if the responder gives no answer, and others for what is
+    /// [`OcspResponseError::Unsuccessful`] if the responder gives no answer, and others if the response is
     /// malformed, not supported, or longer than 1 MiB.
     pub fn from_der(der: &[u8]) -> Result<Self, OcspResponseError> {
         if der.len() > MAX_RESPONSE {
@@ -99,18 +100,18 @@ impl OcspResponse {
         })
     }
 
-    /// The response's DER: what is sent over HTTP as the media type `application/ocsp-response`, and
+    /// The response's DER. It is sent over HTTP as the media type `application/ocsp-response`, and
     /// stapled in TLS.
     pub fn der(&self) -> &[u8] {
         &self.der
     }
 
-    /// The response's DER, taken out.
+    /// Returns the response's DER, without copying it.
     pub fn into_der(self) -> Vec<u8> {
         self.der
     }
 
-    /// Who says that it signed.
+    /// The signer that the response names.
     pub fn responder(&self) -> &ResponderId {
         &self.responder
     }
@@ -120,13 +121,13 @@ impl OcspResponse {
         self.produced_at
     }
 
-    /// What is said of each certificate: at least one.
+    /// The answers, each about one certificate: at least one.
     pub fn answers(&self) -> &[SingleResponse] {
         &self.answers
     }
 
-    /// What is said of a certificate by this issuer, if anything is. Of several answers, one that it is
-    /// revoked comes first. Whether to believe it is not checked.
+    /// The answer about a certificate by this issuer, if there is one. Of several answers, one that says
+    /// that the certificate is revoked comes first. Nothing checks whether to believe the answer.
     pub fn answer_for(
         &self,
         certificate: &Certificate,
@@ -154,13 +155,13 @@ impl OcspResponse {
         &self.signature_algorithm
     }
 
-    /// The certificates in the response, among which is the responder's unless that is the issuer.
+    /// The certificates in the response. The responder's is among them, unless the issuer signed.
     pub fn certificates(&self) -> &[Certificate] {
         &self.certificates
     }
 
-    /// Checks only that the key in this certificate made the signature: not that its owner may speak for
-    /// the issuer, or what time it is. Algorithms are given as for
+    /// Checks only that the key in this certificate made the signature. It does not check that its owner may
+    /// answer for the issuer, or the time. The algorithms are as in
     /// [`Certificate::verify_signature`].
     ///
     /// # Errors
@@ -202,9 +203,9 @@ impl fmt::Debug for OcspResponse {
 /// Who signed a response (ResponderID, RFC 6960 section 4.2.1).
 #[derive(Clone, Eq, PartialEq)]
 pub enum ResponderId {
-    /// Whoever has this name as the subject.
+    /// The owner of the certificate with this subject.
     Name(Name),
-    /// Whoever has the key with this SHA-1.
+    /// The owner of the key with this SHA-1.
     Key([u8; 20]),
 }
 
@@ -214,7 +215,7 @@ impl ResponderId {
         Self::Key(Sha1::digest(key_bits(certificate)).into())
     }
 
-    /// Whether it is the owner of this certificate.
+    /// Whether this is the owner of the certificate.
     pub fn is(&self, certificate: &Certificate) -> bool {
         match self {
             Self::Name(name) => name == certificate.subject(),
@@ -259,7 +260,7 @@ impl fmt::Debug for ResponderId {
     }
 }
 
-/// What a response says of one certificate (SingleResponse, RFC 6960 section 4.2.1).
+/// The answer about one certificate (SingleResponse, RFC 6960 section 4.2.1).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SingleResponse {
     certificate: CertId,
@@ -269,22 +270,22 @@ pub struct SingleResponse {
 }
 
 impl SingleResponse {
-    /// Which certificate it is about.
+    /// The certificate that the answer is about.
     pub fn certificate(&self) -> &CertId {
         &self.certificate
     }
 
-    /// What is said of it.
+    /// The status of the certificate.
     pub fn status(&self) -> CertStatus {
         self.status
     }
 
-    /// When that was known to be so.
+    /// When this status was known to be correct.
     pub fn this_update(&self) -> UnixTime {
         self.this_update
     }
 
-    /// When more will be known, if the response says so. After that it is of no use.
+    /// When newer information will be available, if the response says so. After that it must not be used.
     pub fn next_update(&self) -> Option<UnixTime> {
         self.next_update
     }
@@ -313,9 +314,9 @@ pub enum CertStatus {
     Good,
     /// It is revoked, or on hold.
     Revoked {
-        /// Since when.
+        /// When it was revoked.
         date: UnixTime,
-        /// Why. An answer that does not say is [`CrlReason::Unspecified`].
+        /// Why it was revoked. An answer without a reason has [`CrlReason::Unspecified`].
         reason: CrlReason,
     },
     /// The responder doesn't know the certificate.

@@ -1,5 +1,5 @@
-//! The ASN.1 of revocation lists (RFC 5280 section 5.1), version 1 and dates before 1970 included,
-//! both of which `x509-cert` does not read.
+//! The ASN.1 of revocation lists (RFC 5280 section 5.1), including version 1 and dates before 1970,
+//! which `x509-cert` does not read.
 
 use der::asn1::{AnyRef, BitStringRef, GeneralizedTime, UtcTime};
 use der::{Choice, Decode, DecodeValue, Reader, Sequence, Tag, Tagged};
@@ -44,7 +44,7 @@ pub(crate) struct RevokedCert {
 
 impl Sequence<'_> for RevokedCert {}
 
-/// A Time. One before 1970, which `UnixTime` has no value for, is 1970.
+/// A Time. A time before 1970, which `UnixTime` cannot express, is read as 1970.
 #[derive(Clone, Copy)]
 pub(crate) struct ListTime(pub(crate) UnixTime);
 

@@ -1,6 +1,6 @@
-//! Revocation lists: how they are read (`asn1`), and what each is about (`scope`).
+//! Revocation lists: how to read them (`asn1`), and which certificates each is about (`scope`).
 //!
-//! Its files use what else is in the [room](super), and what that may use.
+//! These files use the rest of the [parent module](super), and what that may use.
 
 mod asn1;
 pub(crate) mod scope;
@@ -26,8 +26,8 @@ use crate::errors::{describe, from_causes};
 
 /// A certificate revocation list (RFC 5280 section 5), of version 1 or 2 and any algorithm.
 ///
-/// That a value exists says that the DER is well-formed, not that anyone should believe
-/// it. A [`RevocationPolicy`](crate::RevocationPolicy) has a
+/// A value of this type is well-formed DER, which does not mean that anyone should believe
+/// it. A [`RevocationPolicy`](crate::RevocationPolicy) makes a
 /// [`ChainValidator`](crate::ChainValidator) check chains against lists, and
 /// [`verify_signature`](Self::verify_signature) checks one list's signature.
 /// [`Issuer::issue_revocation_list`](crate::Issuer::issue_revocation_list) makes one.
@@ -54,8 +54,8 @@ impl CertificateRevocationList {
     ///
     /// [`RevocationListError::Der`] or [`RevocationListError::Syntax`] if the list, or one of the
     /// extensions that this type gives access to, is malformed; [`RevocationListError::Version`] or
-    /// [`RevocationListError::ExtensionsInVersion1`] if the version is none that there is, or not
-    /// that of the contents; [`RevocationListError::AlgorithmsDiffer`] if the two places that name
+    /// [`RevocationListError::ExtensionsInVersion1`] if the version does not exist, or does not
+    /// allow the contents; [`RevocationListError::AlgorithmsDiffer`] if the two places that name
     /// the signature algorithm do not agree; [`RevocationListError::RepeatedExtension`] if the list
     /// has two extensions of a kind.
     pub fn from_der(der: &[u8]) -> Result<Self, RevocationListError> {
@@ -120,7 +120,7 @@ impl CertificateRevocationList {
     ///
     /// # Errors
     ///
-    /// [`RevocationListError::Pem`] if there is none, and those of DER.
+    /// [`RevocationListError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
     pub fn from_pem(text: &str) -> Result<Self, RevocationListError> {
         Self::from_der(&pem::decode_first(text, PEM_LABEL)?)
     }
@@ -130,7 +130,7 @@ impl CertificateRevocationList {
     ///
     /// # Errors
     ///
-    /// [`RevocationListError::Pem`] if there is none, and those of DER.
+    /// [`RevocationListError::Pem`] if there is none, and those of [`from_der`](Self::from_der).
     pub fn all_from_pem(text: &str) -> Result<Vec<Self>, RevocationListError> {
         pem::decode_all(text, PEM_LABEL)?
             .iter()
@@ -145,14 +145,14 @@ impl CertificateRevocationList {
 
     /// The list's DER.
     ///
-    /// rustls's verifiers take it if the list is of version 2 and has no date before 1970, and refuse
-    /// others, which a [`ChainValidator`](crate::ChainValidator) takes. Fields without an accessor
-    /// are read from it by [`x509_cert::crl::CertificateList`], under the same conditions.
+    /// rustls's verifiers read it only if the list is of version 2 and has no date before 1970. A
+    /// [`ChainValidator`](crate::ChainValidator) reads other lists, too. For fields without an accessor,
+    /// read the DER with [`x509_cert::crl::CertificateList`], which has the same limits as rustls.
     pub fn der(&self) -> &CertificateRevocationListDer<'static> {
         &self.der
     }
 
-    /// The list's DER, taken out.
+    /// Returns the list's DER, without copying it.
     pub fn into_der(self) -> CertificateRevocationListDer<'static> {
         self.der
     }
@@ -162,12 +162,12 @@ impl CertificateRevocationList {
         &self.issuer
     }
 
-    /// When the list was issued: 1970, if it is before that, which `UnixTime` has no values for.
+    /// When the list was issued. A time before 1970, which `UnixTime` cannot express, is given as 1970.
     pub fn this_update(&self) -> UnixTime {
         self.this_update
     }
 
-    /// When a newer list will have been issued, if the list says so, as RFC 5280 demands.
+    /// When the CA will have issued a newer list, if the list says so, as RFC 5280 demands.
     pub fn next_update(&self) -> Option<UnixTime> {
         self.next_update
     }
@@ -193,8 +193,8 @@ impl CertificateRevocationList {
         &self.entries
     }
 
-    /// The entry for a certificate: the first with its serial number, if the list is by its
-    /// issuer's name. It is found by binary search; who made the list, and when, is not checked.
+    /// The entry for a certificate: the first with its serial number, if the list names the same
+    /// issuer. This is a binary search; it does not check who made the list, and when.
     pub fn entry_for(&self, certificate: &Certificate) -> Option<&RevokedCertificate> {
         if self.issuer != *certificate.issuer() {
             return None;
@@ -207,20 +207,20 @@ impl CertificateRevocationList {
         entry(*self.by_serial_number.get(first)?).filter(|e| e.serial_number() == serial_number)
     }
 
-    /// What it is about and how long it is to be used, if it can be.
+    /// The certificates that the list is about and when it is to be replaced, if it can be used.
     pub(crate) fn to_use(&self) -> Result<(Scope, UnixTime), UnusableList> {
         let scope = self.scope.clone()?;
         let next_update = self.next_update.ok_or(UnusableList::NoNextUpdate)?;
         Ok((scope, next_update))
     }
 
-    /// Checks only that the key of `issuer` made this list's signature: not that it is the
-    /// CA that the list names, that it may sign lists, or what time it is.
+    /// Checks only that the key of `issuer` made this list's signature. It does not check that this is
+    /// the CA that the list names, that the CA may sign lists, or the time.
     ///
     /// The algorithms are those of this crate ([`verification::ALL`](crate::verification::ALL)),
-    /// and beside them those given, such as a classical provider's: `&[]` adds none.
+    /// and those given, such as a classical provider's: `&[]` adds none.
     ///
-    /// None of this crate's can be left out. To accept fewer, look first at
+    /// The algorithms of this crate cannot be left out. To accept fewer, first check
     /// [`signature_algorithm`](Self::signature_algorithm).
     ///
     /// # Errors
@@ -265,8 +265,8 @@ impl fmt::Debug for CertificateRevocationList {
     }
 }
 
-/// An entry of a [`CertificateRevocationList`], or what an [`OcspResponse`](crate::OcspResponse) says as
-/// much as one: a certificate that is not to be relied on.
+/// A certificate that is not to be relied on: an entry of a [`CertificateRevocationList`], or the same
+/// statement in an [`OcspResponse`](crate::OcspResponse).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RevokedCertificate {
     serial_number: Box<[u8]>,
@@ -275,17 +275,17 @@ pub struct RevokedCertificate {
 }
 
 impl RevokedCertificate {
-    /// The certificate's serial number, as [`Certificate::serial_number`] has it.
+    /// The certificate's serial number, in the form of [`Certificate::serial_number`].
     pub fn serial_number(&self) -> &[u8] {
         &self.serial_number
     }
 
-    /// When the certificate was revoked: 1970, if it is before that.
+    /// When the certificate was revoked. A time before 1970 is given as 1970.
     pub fn date(&self) -> UnixTime {
         self.date
     }
 
-    /// Why it was. An entry that does not say is [`CrlReason::Unspecified`].
+    /// Why it was revoked. An entry without a reason has [`CrlReason::Unspecified`].
     pub fn reason(&self) -> CrlReason {
         self.reason
     }
@@ -308,29 +308,29 @@ impl RevokedCertificate {
     }
 }
 
-/// Why something is not a revocation list, or not one that can be used.
+/// Why something is not a revocation list.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RevocationListError {
     /// The bytes are not the DER of a revocation list.
     #[error("the revocation list is not valid DER: {0}")]
     Der(der::Error),
-    /// A value in the DER is not as its type asks.
+    /// A value in the DER is not valid for its type.
     #[error("the revocation list {0}")]
     Syntax(SyntaxError),
-    /// The list names a version that there is not.
+    /// The list names a version that does not exist.
     #[error(
-        "the revocation list names version {0}, and lists are of version 2 if they name one (RFC \
-         5280 section 5.1.2.1); have it issued again"
+        "the revocation list names version {0}, but a list that names its version must name 2 (RFC 5280 \
+         section 5.1.2.1); have it issued again"
     )]
     Version(u8),
-    /// The list has extensions, or an entry has, and is of version 1, which has none.
+    /// The list or an entry has extensions, but the list is of version 1, which has none.
     #[error(
         "the revocation list is of version 1 and has extensions, which only version 2 has (RFC 5280 \
          section 5.1.2.1); have it issued again"
     )]
     ExtensionsInVersion1,
-    /// The signature algorithm inside of the signed part is not the one outside of it.
+    /// The signature algorithm in the signed part differs from the one beside the signature.
     #[error(
         "the signed part of the revocation list names signature algorithm {inner} and the \
          signature is of {outer}, or their parameters differ (RFC 5280 section 5.1.1.2); the list \
@@ -342,7 +342,7 @@ pub enum RevocationListError {
         /// The algorithm beside the signature.
         outer: ObjectIdentifier,
     },
-    /// There are two extensions of a kind, so that it would depend on the reader which counts.
+    /// There are two extensions of a kind, and readers could disagree on which one counts.
     #[error(
         "the revocation list has the extension {0} more than once (RFC 5280 section 4.2); have it \
          issued again"
@@ -357,9 +357,9 @@ from_causes!(RevocationListError: Der(der::Error), Syntax(SyntaxError));
 
 const PEM_LABEL: &str = "X509 CRL";
 
-/// The places of entries in the order of their serial numbers, and for one number in the list's.
+/// The positions of entries in the order of their serial numbers; equal numbers keep the list's order.
 fn by_serial_number(entries: &[RevokedCertificate]) -> Vec<u32> {
-    // A list has less than 2^32 bytes, which is where DER's lengths end here.
+    // A list has less than 2^32 bytes, which is the limit of DER's lengths here.
     let mut places: Vec<u32> = (0..).take(entries.len()).collect();
     places.sort_by_key(|place| entries[*place as usize].serial_number());
     places
@@ -373,7 +373,7 @@ where
     let mut found = extensions.iter().filter(|e| e.extn_id == E::OID);
     let first = found.next();
     if found.next().is_some() {
-        // As `x509-cert` has it for certificates.
+        // `x509-cert` gives the same error for certificates.
         return Err(ErrorKind::Failed.into());
     }
     first

@@ -14,7 +14,7 @@ use x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use crate::certificate::Certificate;
 use crate::certificate::extensions::critical_beside;
 
-/// Why a revocation list can be read and not be used.
+/// Why a revocation list can be read but not used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnusableList {
@@ -28,21 +28,21 @@ pub enum UnusableList {
     #[error("it is for some reasons of revocation only; get the list for all of them")]
     SomeReasons,
     /// It lists attribute certificates.
-    #[error("it is of attribute certificates; get the one of public-key certificates")]
+    #[error("it lists attribute certificates; get the list of public-key certificates")]
     AttributeCertificates,
-    /// Where it is to be had is said relative to its issuer's name.
+    /// Its distribution point is a name relative to its issuer's.
     #[error("its distribution point has a relative name; have it issued with a URL")]
     RelativeName,
     /// It, or one of its entries, has a critical extension that is not processed here.
     #[error(
-        "it has the critical extension {0}, which is not supported; have it issued without, or not \
-         critical"
+        "it has the critical extension {0}, which is not supported; have it issued without that \
+         extension, or with the extension not critical"
     )]
     CriticalExtension(ObjectIdentifier),
-    /// It doesn't say when there will be a newer one, so that nobody could tell that it is old.
+    /// It doesn't say when there will be a newer list, so nobody could tell that it is old.
     #[error("it has no nextUpdate; have it issued with one (RFC 5280 section 5.1.2.5)")]
     NoNextUpdate,
-    /// It is of version 2, and has no extensions.
+    /// It is of version 2 but has no extensions.
     #[error(
         "it is of version 2 and has no extensions; have it issued with its number and the \
          identifier of its issuer's key (RFC 5280 section 5.2)"
@@ -55,13 +55,13 @@ pub enum UnusableList {
 pub(crate) struct Scope {
     pub(crate) only_end_entities: bool,
     pub(crate) only_cas: bool,
-    /// If the list says where it is to be had: the URLs. A certificate that has URLs, too, is
-    /// covered if they have one in common.
+    /// The URLs of the list, if it has a distribution point. A certificate that has URLs, too, is
+    /// covered if it shares one with the list.
     pub(crate) urls: Option<Vec<String>>,
 }
 
 impl Scope {
-    /// The scope that the extensions of a list say, or why it can't be used.
+    /// Reads the scope from the extensions of a list, or why the list can't be used.
     ///
     /// # Errors
     ///
@@ -112,8 +112,8 @@ impl Scope {
     }
 }
 
-/// The URLs at which the lists that a certificate may be on are to be had, if it says so. There are
-/// none in an extension that can't be read, or that names lists which can't be used here.
+/// The URLs of the lists that a certificate may be on, if it has such an extension. There are
+/// none if the extension can't be read, or if it names lists that can't be used here.
 pub(crate) fn urls_of(certificate: &Certificate) -> Option<Vec<String>> {
     let tbs = certificate.parsed().tbs_certificate();
     let points = match tbs.get_extension::<CrlDistributionPoints>() {
@@ -136,7 +136,7 @@ pub(crate) fn urls_of(certificate: &Certificate) -> Option<Vec<String>> {
     )
 }
 
-/// Why a list can't be used that has an entry with these extensions.
+/// Checks whether a list that has an entry with these extensions can be used.
 pub(crate) fn check_entry(extensions: &[Extension]) -> Result<(), UnusableList> {
     if (extensions.iter()).any(|extension| extension.extn_id == ID_CE_CERTIFICATE_ISSUER) {
         return Err(UnusableList::Indirect);

@@ -4,20 +4,20 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{RwLock, TryLockError};
 
-/// The verifying keys that keep coming back, such as those of roots, in an expanded form `K`.
+/// A cache of verifying keys that are used again and again, such as those of roots, in an expanded form `K`.
 ///
-/// Much of a verification is what depends on the key alone: for ML-DSA **Â** and H(pk) (FIPS 204,
+/// Much of a verification depends only on the key: for ML-DSA **Â** and H(pk) (FIPS 204,
 /// algorithm 8, lines 5 and 6), on elliptic curves a table of the point's multiples. webpki and
-/// rustls give keys as bytes, so whoever verifies for them must know a key again to save that.
+/// rustls give keys as bytes, so a verifier must recognize a key to save this work.
 ///
-/// A key is expanded when it is used for the second time, and then kept until eight others were
+/// A key is expanded at its second use, and then kept until eight others were
 /// used more recently: 40 KiB each for ML-DSA-65. Keys that are used once, such as those of a
-/// server's many clients, displace nothing: of them, the first eight bytes of the last 32 are
-/// remembered. So a look-up compares with 40 keys at most, however many were seen, and the memory is
-/// that of eight keys. Verifying keys are public; that a signature under one
-/// of these verifies faster says which keys this process has seen lately.
+/// server's many clients, displace nothing: the cache keeps only the first eight bytes of the last
+/// 32 of them. So a look-up compares with 40 keys at most, and the memory is
+/// that of eight keys. Verifying keys are public; a faster verification reveals
+/// that this process has used the key lately.
 ///
-/// It is for a `static`, one for each algorithm:
+/// Use one `static` for each algorithm:
 ///
 /// ```
 /// use pq_core::ml_dsa::{ExpandedVerifyingKey, MlDsa65, Signature, VerifyingKey};
@@ -77,13 +77,15 @@ impl<K> ExpandedKeys<K> {
         }
     }
 
-    /// The key with these bytes in expanded form, which `expand` makes of them; or nothing, if
-    /// the key is new here, or another thread is just keeping one: none waits for another, as it
-    /// would wait for ever in a process that was forked meanwhile, where the other is not.
+    /// The key with these bytes in expanded form, which `expand` makes.
+    ///
+    /// `None` if the key is new here, or if another thread is changing the cache. No thread waits for
+    /// another: in a process that was forked meanwhile, the other does not exist, and the wait would
+    /// never end.
     ///
     /// # Errors
     ///
-    /// Those of `expand`. Nothing is kept then.
+    /// The errors of `expand`. Nothing is kept then.
     pub fn find<E>(
         &self,
         bytes: &[u8],
@@ -116,7 +118,7 @@ impl<K> ExpandedKeys<K> {
         Found::Key(found.key.clone())
     }
 
-    /// Whether the mark is in the ring; it is from now on.
+    /// Whether the mark is in the ring. Adds it if it is not.
     fn was_seen(&self, mark: u64) -> bool {
         if self.seen.iter().any(|seen| seen.load(Relaxed) == mark) {
             return true;
@@ -180,7 +182,7 @@ mod tests {
     /// Keys that expand to their number.
     type Keys = ExpandedKeys<usize>;
 
-    /// A key's bytes: like a point, with a byte that all have in front.
+    /// The bytes of a key. Like a point, each begins with the same byte.
     fn bytes(number: usize) -> [u8; 17] {
         let mut bytes = [4; 17];
         bytes[1..9].copy_from_slice(&number.to_le_bytes());
@@ -280,7 +282,7 @@ mod tests {
         }
         assert_eq!(kept(&keys), 1);
         assert!(keys.kept(&bytes(0)).key().is_some());
-        // The ring has forgotten the first of them.
+        // The ring has forgotten the first of these keys.
         assert!(find(&keys, 1).is_none());
     }
 }

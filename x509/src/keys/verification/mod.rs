@@ -1,7 +1,7 @@
-//! Signature verification for webpki and for whatever else speaks `rustls-pki-types`.
+//! Signature verification for webpki and other users of `rustls-pki-types`.
 //!
 //! A key of a pure algorithm verifies no pre-hash signature, and a key of a pre-hash algorithm
-//! no pure one (RFC 9909): the identifiers of key and signature are the same here.
+//! no pure one (RFC 9909): key and signature must have the same identifier.
 
 mod expanded_keys;
 
@@ -49,9 +49,8 @@ macro_rules! algorithms {
         /// The parameter set and the mode of the algorithm of this module with this object
         /// identifier, which keys and signatures share.
         ///
-        /// It is more than [`Algorithm::from_oid`](crate::Algorithm::from_oid) knows by
-        /// HashSLH-DSA (RFC 9909), whose keys and signatures are those of the set of SLH-DSA
-        /// under identifiers of their own.
+        /// Unlike [`Algorithm::from_oid`](crate::Algorithm::from_oid), it also knows HashSLH-DSA
+        /// (RFC 9909), which has the parameter sets of SLH-DSA under identifiers of its own.
         pub fn parameter_set(oid: ObjectIdentifier) -> Option<(SignatureAlgorithm, Mode)> {
             match oid.as_bytes() {
                 $($(#[cfg(feature = $feature)])? [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, $arc] => {
@@ -161,7 +160,7 @@ struct Algorithm {
 
 type MlDsaKeys<P> = ExpandedKeys<ExpandedVerifyingKey<P>>;
 
-/// `expanded` is there so that the keys of roots, at least, are not expanded each time.
+/// `expanded` keeps the keys of roots, at least, from being expanded each time.
 fn ml_dsa<P: ml_dsa::ParameterSet>(
     expanded: &MlDsaKeys<P>,
     public_key: &[u8],

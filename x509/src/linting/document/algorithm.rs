@@ -26,12 +26,12 @@ impl<'a> AlgorithmIdentifier<'a> {
         })
     }
 
-    /// The algorithm, if it is one of ours, and for HashSLH-DSA the parameter set.
+    /// The algorithm, if this crate has it, and for HashSLH-DSA the parameter set.
     pub(crate) fn algorithm(&self) -> Option<Algorithm> {
         Algorithm::of_oid(self.oid)
     }
 
-    /// For people.
+    /// The name for people.
     pub(crate) fn name(&self) -> String {
         let known = self.algorithm();
         known.map_or_else(|| self.oid.to_string(), |known| known.to_string())

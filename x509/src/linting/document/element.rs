@@ -1,16 +1,16 @@
-/// A value with its tag and length, read by the basic encoding rules (X.690 section 8) and not by the
-/// stricter distinguished ones, so that what is wrong with an encoding does not hide what is in it.
+/// A value with its tag and length, read by the basic encoding rules (X.690 section 8) instead of the
+/// stricter distinguished ones, so that a wrong encoding does not hide the contents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Element<'a> {
     /// The identifier octet: class, form and number.
     pub(crate) tag: u8,
-    /// At which octet of the document it begins, counted from 0.
+    /// The octet of the document where it begins, counted from 0.
     pub(crate) at: usize,
     whole: &'a [u8],
     header_len: usize,
 }
 
-/// Identifier octets of universal types, and of what names in extensions are made of.
+/// Identifier octets of universal types, and of the parts of names in extensions.
 pub(crate) mod tag {
     pub(crate) const BOOLEAN: u8 = 0x01;
     pub(crate) const INTEGER: u8 = 0x02;
@@ -36,15 +36,15 @@ pub(crate) mod tag {
         0x80 | number
     }
 
-    /// `[number]` of a constructed type, or around a tag.
+    /// `[number]` of a constructed type, or explicit around another tag.
     pub(crate) const fn around(number: u8) -> u8 {
         0xa0 | number
     }
 }
 
 impl<'a> Element<'a> {
-    /// The element that the bytes begin with, if there is one of definite length. No standard here has
-    /// tags of more than one octet, and nobody lengths of more than four.
+    /// The element at the start of the bytes, if it has a definite length. No standard here uses
+    /// tags of more than one octet, and nobody uses lengths of more than four.
     pub(crate) fn read(bytes: &'a [u8], at: usize) -> Option<Self> {
         let (&[tag, first], rest) = bytes.split_first_chunk()?;
         let (octets, len) = match first {
@@ -77,12 +77,12 @@ impl<'a> Element<'a> {
         self.whole
     }
 
-    /// What is in it.
+    /// The contents.
     pub(crate) fn value(&self) -> &'a [u8] {
         &self.whole[self.header_len..]
     }
 
-    /// What is in it, element by element, up to one that can't be read.
+    /// The contents, element by element, up to one that can't be read.
     pub(crate) fn elements(&self) -> Elements<'a> {
         Elements {
             bytes: self.value(),
@@ -94,7 +94,7 @@ impl<'a> Element<'a> {
         self.tag & 0x20 != 0
     }
 
-    /// Whether the length is in as few octets as it fits in (X.690 section 10.1).
+    /// Whether the length takes as few octets as possible (X.690 section 10.1).
     pub(crate) fn has_shortest_length(&self) -> bool {
         let octets = match self.value().len() {
             ..0x80 => 0,
@@ -106,7 +106,7 @@ impl<'a> Element<'a> {
         self.header_len == 2 + octets
     }
 
-    /// An unused-bits octet of 0 and what is behind it, of a BIT STRING.
+    /// The octets of a BIT STRING, if no bits are unused.
     pub(crate) fn whole_octets(&self) -> Option<&'a [u8]> {
         match self.value() {
             [0, octets @ ..] => Some(octets),
@@ -114,7 +114,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// Whether a BOOLEAN is TRUE, in whatever octet.
+    /// Whether a BOOLEAN is TRUE, in whatever encoding.
     pub(crate) fn is_true(&self) -> bool {
         self.value().iter().any(|octet| *octet != 0)
     }
@@ -133,13 +133,13 @@ impl<'a> Elements<'a> {
         Self { bytes, at }
     }
 
-    /// The next, if it has this tag; or else it stays the next.
+    /// Takes the next element if it has this tag; otherwise leaves it.
     pub(crate) fn next_if(&mut self, tag: u8) -> Option<Element<'a>> {
         let element = Element::read(self.bytes, self.at)?;
         (element.tag == tag).then(|| self.next())?
     }
 
-    /// The first of those left that has this tag.
+    /// The first remaining element with this tag.
     pub(crate) fn with_tag(mut self, tag: u8) -> Option<Element<'a>> {
         self.find(|element| element.tag == tag)
     }

@@ -7,7 +7,7 @@ use super::extension::{Extension, known};
 use crate::encoding::{SyntaxError, syntax};
 use crate::linting::listed::{Listed, quoted};
 
-/// What an encoding may have against the rules of ASN.1.
+/// How an encoding may break the rules of ASN.1.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Flaw {
     Length,
@@ -20,12 +20,12 @@ pub(crate) enum Flaw {
     PrintableString,
 }
 
-/// What is wrong in a document's encoding, each kind with where it is.
+/// The flaws in a document's encoding, each kind with its places.
 #[derive(Debug, Default)]
 pub(crate) struct Flaws(BTreeMap<Flaw, Listed>);
 
 impl Flaws {
-    /// Looks at all of a document, and into its extensions as far as RFC 5280 says what is in them.
+    /// Looks at a whole document, and into the extensions whose contents RFC 5280 defines.
     pub(crate) fn of(der: &[u8], extensions: &[Extension<'_>]) -> Self {
         let mut flaws = Self::default();
         flaws.look_at(Elements::of(der, 0));
@@ -37,14 +37,14 @@ impl Flaws {
         flaws
     }
 
-    /// Where there are flaws of this kind, if there are any.
+    /// The places of the flaws of this kind, if there are any.
     pub(crate) fn of_kind(&self, flaw: Flaw) -> Option<String> {
         self.0.get(&flaw)?.text()
     }
 
     fn look_at(&mut self, elements: Elements<'_>) {
-        // What is left of those that are being looked at. No recursion: whoever made the document
-        // chose the depth.
+        // The rest of the elements that are being looked at. There is no recursion, because whoever made
+        // the document chose the depth.
         let mut open = vec![elements];
         while let Some(elements) = open.last_mut() {
             let Some(element) = elements.next() else {

@@ -25,14 +25,14 @@ use super::element::{Element, Elements, tag};
 pub(crate) struct Extension<'a> {
     pub(crate) oid: ObjectIdentifier,
     pub(crate) critical: bool,
-    /// Whether it says that it is not critical, which is to be left out.
+    /// Whether it says that it is not critical, which should be left out.
     pub(crate) says_not_critical: bool,
-    /// The OCTET STRING around what is in it.
+    /// The OCTET STRING around the contents.
     pub(crate) contents: Element<'a>,
 }
 
 impl<'a> Extension<'a> {
-    /// The extensions of a list of them.
+    /// The extensions of a list.
     pub(crate) fn all_of(list: &Element<'a>) -> impl Iterator<Item = Self> + use<'a> {
         list.elements().filter_map(Self::read)
     }
@@ -49,7 +49,7 @@ impl<'a> Extension<'a> {
         })
     }
 
-    /// What is in it.
+    /// The contents.
     pub(crate) fn content(&self) -> Option<Element<'a>> {
         self.elements().next()
     }
@@ -58,7 +58,7 @@ impl<'a> Extension<'a> {
         self.contents.elements()
     }
 
-    /// For people.
+    /// The name for people.
     pub(crate) fn name(&self) -> String {
         extension_name(self.oid)
     }
@@ -67,13 +67,13 @@ impl<'a> Extension<'a> {
 /// An extension of RFC 5280.
 pub(crate) struct Known {
     name: &'static str,
-    /// Reads what is in it, strictly.
+    /// Reads the contents, strictly.
     pub(crate) decode: fn(&[u8]) -> der::Result<()>,
-    /// Whether it is a list that has at least one element.
+    /// Whether it is a list that must have at least one element.
     pub(crate) is_list: bool,
 }
 
-/// What there is to know of an extension.
+/// What is known about an extension.
 pub(crate) fn known(oid: ObjectIdentifier) -> Option<&'static Known> {
     let mut known = KNOWN.iter();
     known.find(|(known, _)| *known == oid).map(|(_, row)| row)
@@ -84,7 +84,7 @@ pub(crate) fn extension_name(oid: ObjectIdentifier) -> String {
     known(oid).map_or_else(|| oid.to_string(), |known| known.name.into())
 }
 
-/// The attribute of a request in which it asks for extensions (RFC 2985 section 5.4.2).
+/// The attribute of a request that asks for extensions (RFC 2985 section 5.4.2).
 pub(crate) const EXTENSION_REQUEST: ObjectIdentifier = ID_EXTENSION_REQ;
 
 static KNOWN: &[(ObjectIdentifier, Known)] = &[
@@ -130,7 +130,7 @@ static KNOWN: &[(ObjectIdentifier, Known)] = &[
         ID_CE_INVALIDITY_DATE,
         Known {
             name: "invalidityDate",
-            // It may be before 1970, which `der` has no GeneralizedTime for.
+            // It may be before 1970, which `der`'s GeneralizedTime cannot express.
             decode: |der| {
                 let tag = AnyRef::from_der(der)?.tag();
                 tag.assert_eq(Tag::GeneralizedTime).map(drop)

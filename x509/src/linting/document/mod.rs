@@ -1,7 +1,6 @@
-//! Documents taken apart leniently: what is there and has its place is found, whatever is wrong with
-//! the rest.
+//! Takes documents apart leniently: finds what is in its place, whatever is wrong with the rest.
 //!
-//! Its files use what else is in the [room](super) but rules, and what that may use.
+//! These files use the rest of the [parent module](super) except the rules, and what that may use.
 
 mod algorithm;
 mod element;
@@ -29,7 +28,7 @@ pub(crate) use extension::{Extension, extension_name, known};
 pub(crate) use names::{Attribute, GeneralName, attributes, general_names};
 pub(crate) use time::{Moment, moment};
 
-/// What a document is.
+/// The kind of a document.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -41,26 +40,26 @@ pub enum Kind {
     Request,
 }
 
-/// What a document of any kind has. What it lacks, or what can't be found, is `None` or empty.
+/// The parts of a document of any kind. A part that it lacks, or that can't be found, is `None` or empty.
 pub(crate) struct Document<'a> {
     pub(crate) kind: Kind,
     pub(crate) der: &'a [u8],
-    /// Whether all of its fields are in their places, so that what was not found is not there.
+    /// Whether all fields are in their places, so that a field that was not found is not there.
     pub(crate) is_whole: bool,
     pub(crate) version: Option<Element<'a>>,
     pub(crate) serial_number: Option<Element<'a>>,
-    /// In the signed part.
+    /// The algorithm in the signed part.
     pub(crate) inner_algorithm: Option<AlgorithmIdentifier<'a>>,
-    /// Beside the signature.
+    /// The algorithm beside the signature.
     pub(crate) outer_algorithm: Option<AlgorithmIdentifier<'a>>,
     pub(crate) signature: Option<Element<'a>>,
     pub(crate) issuer: Option<Element<'a>>,
     pub(crate) subject: Option<Element<'a>>,
-    /// The times at its head, with their names.
+    /// The times at the start of the document, with their names.
     pub(crate) times: Vec<(&'static str, Element<'a>)>,
     pub(crate) key: Option<PublicKey<'a>>,
     pub(crate) unique_identifiers: Vec<Element<'a>>,
-    /// Around the extensions, or of a request those that it asks for.
+    /// The list of extensions; in a request, of those that it asks for.
     pub(crate) extension_list: Option<Element<'a>>,
     pub(crate) extensions: Vec<Extension<'a>>,
     /// How often a request asks for extensions.
@@ -184,24 +183,24 @@ impl<'a> Document<'a> {
         self.extensions.iter().find(|one| one.oid == oid)
     }
 
-    /// Whether it certainly has no extension of a kind.
+    /// Whether it certainly lacks an extension of a kind.
     pub(crate) fn lacks(&self, oid: ObjectIdentifier) -> bool {
         self.is_whole && self.extension(oid).is_none()
     }
 
-    /// What is in the first extension of a kind.
+    /// The contents of the first extension of a kind.
     pub(crate) fn content(&self, oid: ObjectIdentifier) -> Option<Element<'a>> {
         self.extension(oid)?.content()
     }
 
-    /// Whether the basic constraints say that it is a CA's.
+    /// Whether the basic constraints say that this is a CA's certificate.
     pub(crate) fn is_ca(&self) -> bool {
         let constraints = self.content(ID_CE_BASIC_CONSTRAINTS);
         let ca = constraints.and_then(|all| all.elements().next_if(tag::BOOLEAN));
         ca.is_some_and(|ca| ca.is_true())
     }
 
-    /// The limit that the basic constraints give to the path's length.
+    /// The limit on the path length in the basic constraints.
     pub(crate) fn path_length(&self) -> Option<Element<'a>> {
         let constraints = self.content(ID_CE_BASIC_CONSTRAINTS)?;
         constraints.elements().with_tag(tag::INTEGER)
@@ -258,7 +257,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// What is in an explicit tag.
+/// The contents of an explicit tag.
 fn inside(tagged: Option<Element<'_>>) -> Option<Element<'_>> {
     tagged?.elements().next()
 }

@@ -52,7 +52,7 @@ impl<'a> GeneralName<'a> {
         self.with_tag(tag::context(6))
     }
 
-    /// An iPAddress, in name constraints with its mask.
+    /// An iPAddress; in name constraints, with its mask.
     pub(crate) fn address(&self) -> Option<&'a [u8]> {
         self.with_tag(tag::context(7))
     }

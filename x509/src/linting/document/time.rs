@@ -2,16 +2,16 @@ use der::DateTime;
 
 use super::element::{Element, tag};
 
-/// A time that a document says.
+/// A time in a document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Moment {
     pub(crate) year: u16,
-    /// After 1970.
+    /// Since 1970, negative before that.
     pub(crate) seconds: i64,
 }
 
-/// The time of a UTCTime or GeneralizedTime of the form that RFC 5280 sections 4.1.2.5.1 and 4.1.2.5.2
-/// ask for: in Greenwich, to the second, and on a day that there is.
+/// The time of a UTCTime or GeneralizedTime in the form that RFC 5280 sections 4.1.2.5.1 and 4.1.2.5.2
+/// demand: in GMT, to the second, and on a day that exists.
 pub(crate) fn moment(time: &Element<'_>) -> Option<Moment> {
     let digits = time.value().strip_suffix(b"Z")?;
     if !digits.iter().all(u8::is_ascii_digit) {
@@ -19,14 +19,14 @@ pub(crate) fn moment(time: &Element<'_>) -> Option<Moment> {
     }
     let (year, rest) = match (time.tag, digits.len()) {
         (tag::UTC_TIME, 12) => match digits.split_at(2) {
-            // 50 and above is 19xx.
+            // Two digits from 50 on mean 19xx.
             (year @ [b'5'..=b'9', _], rest) => (1900 + decimal(year), rest),
             (year, rest) => (2000 + decimal(year), rest),
         },
         (tag::GENERALIZED_TIME, 14) => (decimal(&digits[..4]), &digits[4..]),
         _ => return None,
     };
-    // The calendar repeats every 400 years, and `der` knows none before 1970.
+    // The calendar repeats every 400 years, and `der` knows no year before 1970.
     let alike = 2000 + year % 400;
     let mut parts = rest.chunks(2).map(|two| decimal(two) as u8);
     let mut next = || parts.next();
@@ -40,7 +40,7 @@ pub(crate) fn moment(time: &Element<'_>) -> Option<Moment> {
 }
 
 impl Moment {
-    /// How many days begin from this time to the second, both included.
+    /// How many days, begun ones included, there are from this time to the end, both seconds included.
     pub(crate) fn days_to(self, end: Self) -> i64 {
         let seconds = end.seconds - self.seconds + 1;
         seconds.div_euclid(SECONDS_IN_A_DAY) + i64::from(seconds % SECONDS_IN_A_DAY != 0)

@@ -29,7 +29,7 @@ pub(super) static RULES: &[Rule] = &[
             let is_plain = |name: &str| !name.contains('_');
             let names = wrong(document, GeneralName::dns, is_plain)?;
             Some(format!(
-                "{names} has an underscore, which names of hosts have not"
+                "{names} has an underscore, which host names must not have"
             ))
         },
     ),
@@ -49,7 +49,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-email-address",
         "RFC 5280 section 4.2.1.6",
-        "an rfc822Name is a mailbox, such as someone@example.org, and nothing around it",
+        "an rfc822Name is a mailbox, such as someone@example.org, without anything around it",
         ALL,
         |document| {
             let names = wrong(document, GeneralName::email, is_mailbox)?;
@@ -63,9 +63,7 @@ pub(super) static RULES: &[Rule] = &[
         ALL,
         |document| {
             let names = wrong(document, GeneralName::uri, |uri| uri.parse::<Uri>().is_ok())?;
-            Some(format!(
-                "{names} is no absolute URI with a host that there may be"
-            ))
+            Some(format!("{names} is no absolute URI with a valid host"))
         },
     ),
     Rule::error(
@@ -95,7 +93,7 @@ pub(super) static RULES: &[Rule] = &[
     ),
 ];
 
-/// The alternative names of a kind that are not as they should be.
+/// The alternative names of a kind that are wrong.
 fn wrong<'a>(
     document: &Document<'a>,
     kind: fn(&GeneralName<'a>) -> Option<&'a [u8]>,
@@ -122,18 +120,18 @@ fn spiffe_id(document: &Document<'_>) -> Option<String> {
         (Err(error), _) => Some(error.to_string()),
         (Ok(_), 1) => None,
         (Ok(id), number) => Some(format!(
-            "{id} is one of {number} URIs, and whoever validates it refuses that"
+            "{id} is one of {number} URIs, and validators refuse more than one"
         )),
     }
 }
 
-/// Wildcards in other places are for another rule.
+/// Another rule is about wildcards in other places.
 fn is_dns_name_or_wildcard(name: &str) -> bool {
     let bare = name.strip_prefix("*.").unwrap_or(name);
     is_dns_name(&bare.replace('*', "x"))
 }
 
-/// What to do about names that are no DNS names, if they are addresses.
+/// The advice for names that are no DNS names, if they are addresses.
 fn advice(document: &Document<'_>) -> &'static str {
     let mut names = document.alternative_names();
     let is_address =
@@ -144,7 +142,7 @@ fn advice(document: &Document<'_>) -> &'static str {
     }
 }
 
-/// Mailbox of RFC 2821 section 4.1.2, but for what is between quotation marks.
+/// Mailbox of RFC 2821 section 4.1.2, without a check of the text between quotation marks.
 fn is_mailbox(name: &str) -> bool {
     let Some((local, domain)) = name.rsplit_once('@') else {
         return false;

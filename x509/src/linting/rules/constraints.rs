@@ -17,14 +17,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-path-length",
         "RFC 5280 section 4.2.1.9",
-        "a path length is in certificates of CAs that sign certificates",
+        "only certificates of CAs that sign certificates have a path length",
         CERTIFICATES,
         path_length,
     ),
     Rule::error(
         "rfc5280-name-constraints-in-end-entity",
         "RFC 5280 section 4.2.1.10",
-        "nameConstraints is in certificates of CAs",
+        "nameConstraints is only in certificates of CAs",
         CERTIFICATES,
         |certificate| {
             certificate.extension(ID_CE_NAME_CONSTRAINTS)?;
@@ -34,7 +34,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::warning(
         "rfc5280-policies-of-cas",
         "RFC 5280 sections 4.2.1.5, 4.2.1.11 and 4.2.1.14",
-        "policyMappings, policyConstraints and inhibitAnyPolicy are in certificates of CAs",
+        "policyMappings, policyConstraints and inhibitAnyPolicy are only in certificates of CAs",
         CERTIFICATES,
         |certificate| {
             let mut for_cas = [
@@ -65,21 +65,21 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-name-constraints-address",
         "RFC 5280 section 4.2.1.10",
-        "an address in nameConstraints has a mask of leading ones behind it, 8 or 32 octets in all",
+        "an address in nameConstraints is followed by a mask of leading ones, 8 or 32 octets in all",
         CERTIFICATES,
         name_constraints_addresses,
     ),
     Rule::notice(
         "rfc5280-name-constraints-dns",
         "RFC 5280 section 4.2.1.10",
-        "a DNS name in nameConstraints has neither a wildcard nor a dot in front",
+        "a DNS name in nameConstraints has neither a wildcard nor a leading dot",
         CERTIFICATES,
         name_constraints_dns,
     ),
     Rule::error(
         "rfc5280-name-constraints-hosts",
         "RFC 5280 section 4.2.1.10",
-        "an e-mail address or a URI in nameConstraints is a host, or a domain with a dot in front, or for \
+        "an e-mail address or a URI in nameConstraints is a host, or a domain with a leading dot, or for \
          e-mail a mailbox",
         CERTIFICATES,
         name_constraints_hosts,
@@ -126,7 +126,7 @@ fn subtrees<'a>(certificate: &Document<'a>) -> impl Iterator<Item = Element<'a>>
     lists(certificate).flat_map(|list| list.elements())
 }
 
-/// The names of which the subtrees are.
+/// The names at the base of the subtrees.
 fn bases<'a>(certificate: &Document<'a>) -> impl Iterator<Item = GeneralName<'a>> {
     subtrees(certificate).filter_map(|tree| tree.elements().next().map(GeneralName::of))
 }
@@ -145,7 +145,7 @@ fn name_constraints_empty(certificate: &Document<'_>) -> Option<String> {
 fn name_constraints_distance(certificate: &Document<'_>) -> Option<String> {
     let found: Listed = subtrees(certificate)
         .filter_map(|tree| {
-            // Behind the base, which may have the same tags.
+            // Skips the base, which may have the same tags.
             let mut fields = tree.elements().skip(1);
             let field = fields.find(|one| one.tag != tag::context(0) || one.value() != [0])?;
             let name = match field.tag == tag::context(0) {
@@ -168,7 +168,7 @@ fn name_constraints_addresses(certificate: &Document<'_>) -> Option<String> {
         .map(hex)
         .collect();
     Some(format!(
-        "nameConstraints has {}, which is no address with its mask",
+        "nameConstraints has {}, which is no address with a mask",
         wrong.text()?
     ))
 }
@@ -177,7 +177,7 @@ fn is_subnet(octets: &[u8]) -> bool {
     let (_, mask) = octets.split_at(octets.len() / 2);
     let ones: u32 = mask.iter().map(|octet| octet.leading_ones()).sum();
     let bits: u32 = mask.iter().map(|octet| octet.count_ones()).sum();
-    // Ones that lead their octets and are as many as there are can still have others before them.
+    // If all ones lead their octets, there can still be ones after an octet with zeros.
     let is_prefix = ones == bits
         && mask
             .windows(2)
@@ -188,7 +188,7 @@ fn is_subnet(octets: &[u8]) -> bool {
 fn name_constraints_dns(certificate: &Document<'_>) -> Option<String> {
     let is_name = |name: &&[u8]| {
         let text = core::str::from_utf8(name).unwrap_or_default();
-        // Nothing stands for all names.
+        // The empty name stands for all names.
         name.is_empty() || is_dns_name(text)
     };
     let wrong: Listed = bases(certificate)
@@ -197,7 +197,7 @@ fn name_constraints_dns(certificate: &Document<'_>) -> Option<String> {
         .map(quoted)
         .collect();
     Some(format!(
-        "nameConstraints has {}, which readers take for different things; write the bare DNS name",
+        "nameConstraints has {}, which readers interpret differently; write the bare DNS name",
         wrong.text()?
     ))
 }
@@ -216,8 +216,8 @@ fn name_constraints_hosts(certificate: &Document<'_>) -> Option<String> {
         })
         .collect();
     Some(format!(
-        "nameConstraints has {}, which no host or mailbox is; write a host such as example.org, or \
-         .example.org for those below it",
+        "nameConstraints has {}, which is no host or mailbox; write a host such as example.org, or \
+         .example.org for hosts below it",
         wrong.text()?
     ))
 }

@@ -163,13 +163,13 @@ pub(super) static RULES: &[Rule] = &[
     ),
 ];
 
-/// That an extension is critical, if it is.
+/// Says that an extension is critical, if it is.
 fn critical(document: &Document<'_>, oid: ObjectIdentifier) -> Option<String> {
     let is_critical = document.extension(oid)?.critical;
     is_critical.then(|| format!("{} is critical", extension_name(oid)))
 }
 
-/// That an extension is there and not critical, if it is.
+/// Says that an extension is not critical, if it is there and is not.
 fn not_critical(document: &Document<'_>, oid: ObjectIdentifier) -> Option<String> {
     let is_critical = document.extension(oid)?.critical;
     (!is_critical).then(|| format!("{} is not critical", extension_name(oid)))

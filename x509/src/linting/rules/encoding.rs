@@ -1,4 +1,4 @@
-//! Whether it is DER, and of the form that its standard gives.
+//! Whether a document is DER, in the form that its standard defines.
 
 use const_oid::db::rfc5280::{ID_CE_BASIC_CONSTRAINTS, ID_CE_NAME_CONSTRAINTS};
 use der::Decode;
@@ -17,21 +17,21 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "asn1-syntax",
         "RFC 5280 sections 4.1 and 5.1, RFC 2986 section 4",
-        "the document is DER of the form that its standard gives, so that it can be read",
+        "the document is DER in the form that its standard defines, so that it can be read",
         ALL,
         syntax_of_document,
     ),
     Rule::error(
         "x690-length",
         "X.690 section 10.1",
-        "lengths are in as few octets as they fit in",
+        "lengths take as few octets as possible",
         ALL,
         |document| at(document, Flaw::Length, "lengths have needless octets"),
     ),
     Rule::error(
         "x690-integer",
         "X.690 section 8.3.2",
-        "integers are in as few octets as they fit in",
+        "integers take as few octets as possible",
         ALL,
         |document| {
             at(
@@ -94,13 +94,13 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "x680-string",
         "X.680 section 41",
-        "a string has what its type allows",
+        "a string has only contents that its type allows",
         ALL,
         |document| {
             at(
                 document,
                 Flaw::String,
-                "a string has what its type does not allow",
+                "a string has contents that its type does not allow",
             )
         },
     ),
@@ -112,7 +112,7 @@ pub(super) static RULES: &[Rule] = &[
         |document| {
             let texts = document.flaws.of_kind(Flaw::PrintableString)?;
             Some(format!(
-                "a PrintableString has other characters than it may: {texts}"
+                "a PrintableString has characters that it must not have: {texts}"
             ))
         },
     ),
@@ -123,7 +123,7 @@ fn at(document: &Document<'_>, flaw: Flaw, what: &str) -> Option<String> {
     Some(format!("{what}, at octet {places}"))
 }
 
-/// What this crate says that can't read the document, unless another rule says the same.
+/// The error of this crate if it can't read the document, unless another rule says the same.
 fn syntax_of_document(document: &Document<'_>) -> Option<String> {
     match document.kind {
         Kind::Certificate => {

@@ -1,4 +1,4 @@
-//! What holds for extensions whatever their kind.
+//! Rules for extensions of any kind.
 
 use alloc::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-extension-list",
         "RFC 5280 sections 4.1.2.9 and 5.1.2.7",
-        "a list of extensions that is there is not empty",
+        "a list of extensions is not empty",
         ALL,
         |document| {
             let is_empty = document.extension_list?.value().is_empty();
@@ -22,7 +22,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-extension-repeated",
         "RFC 5280 section 4.2",
-        "there is one extension of a kind",
+        "there is at most one extension of each kind",
         ALL,
         |document| {
             let mut seen = BTreeSet::new();
@@ -36,7 +36,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-extension-syntax",
         "RFC 5280 section 4.2",
-        "what is in an extension is of the form that RFC 5280 gives",
+        "the contents of an extension have the form that RFC 5280 defines",
         ALL,
         extension_syntax,
     ),
@@ -60,7 +60,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::notice(
         "rfc5280-critical-extension",
         "RFC 5280 section 4.2",
-        "relying parties process the extensions that are critical",
+        "relying parties process all critical extensions",
         CERTIFICATES,
         |certificate| {
             let critical: Listed = (certificate.extensions.iter())
@@ -69,8 +69,8 @@ pub(super) static RULES: &[Rule] = &[
                 .collect();
             let extensions = critical.text()?;
             Some(format!(
-                "{extensions} is critical, and whoever does not process it, as rustls, refuses the \
-                 certificate"
+                "{extensions} is critical, and software that does not process it, such as rustls, refuses \
+                 the certificate"
             ))
         },
     ),

@@ -51,12 +51,12 @@ pub(super) static RULES: &[Rule] = &[
     Rule::notice(
         "cabf-serial-number-entropy",
         "CA/Browser Forum, TLS Baseline Requirements section 7.1",
-        "a serial number has 64 random bits, and so 8 octets or more",
+        "a serial number has at least 64 random bits, so at least 8 octets",
         CERTIFICATES,
         |certificate| {
             let number = certificate.serial_number?.value();
             let text = hex(number);
-            // Nobody gains by guessing a root's.
+            // Nobody gains by guessing a root's number.
             (number.len() < 8 && !certificate.is_self_issued()).then(|| {
                 format!(
                     "the serial number {text} has fewer than 64 bits, so that it can be guessed"
@@ -67,14 +67,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-signature-algorithms-agree",
         "RFC 5280 sections 4.1.1.2 and 5.1.1.2",
-        "the signed part names the same signature algorithm as stands beside the signature",
+        "the signature algorithms in the signed part and beside the signature are the same",
         BUT_REQUESTS,
         signature_algorithms_agree,
     ),
     Rule::notice(
         "sp800-131a-signature-hash",
         "NIST SP 800-131A",
-        "what a CA signs is hashed by SHA-2, SHA-3 or the signature algorithm itself",
+        "a CA hashes what it signs with SHA-2, SHA-3 or the signature algorithm itself",
         BUT_REQUESTS,
         weak_hash,
     ),
@@ -117,7 +117,7 @@ fn signature_algorithms_agree(document: &Document<'_>) -> Option<String> {
     let (inside, outside) = (inner.name(), outer.name());
     Some(match inside == outside {
         true => format!("the two identifiers of {inside} have different parameters"),
-        false => format!("the signed part names {inside}, and the signature is of {outside}"),
+        false => format!("the signed part names {inside}, but the signature is of {outside}"),
     })
 }
 
@@ -135,6 +135,6 @@ fn weak_hash(document: &Document<'_>) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "is signed with {hash}, for which others can find collisions"
+        "is signed with {hash}, for which collisions can be found"
     ))
 }

@@ -1,4 +1,4 @@
-//! The identifiers of keys, by which paths are found.
+//! Key identifiers, which help to find paths.
 
 use const_oid::db::rfc5280::{ID_CE_AUTHORITY_KEY_IDENTIFIER, ID_CE_SUBJECT_KEY_IDENTIFIER};
 
@@ -55,7 +55,7 @@ pub(super) static RULES: &[Rule] = &[
             let has = |tag| authority.elements().with_tag(tag).is_some();
             let (issuer, number) = (has(tag::around(1)), has(tag::context(2)));
             (issuer != number)
-                .then(|| "authorityKeyIdentifier has one of issuer and serial number".into())
+                .then(|| "authorityKeyIdentifier has only one of issuer and serial number".into())
         },
     ),
 ];

@@ -1,4 +1,4 @@
-//! What keys are for.
+//! Key usages.
 
 use const_oid::db::rfc5280::ID_CE_KEY_USAGE;
 use x509_cert::ext::pkix::KeyUsages;
@@ -13,7 +13,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-key-usage-empty",
         "RFC 5280 section 4.2.1.3",
-        "keyUsage has a usage",
+        "keyUsage has at least one usage",
         BUT_LISTS,
         |document| {
             let is_empty = document.key_usage()?.is_empty();
@@ -23,14 +23,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "x690-named-bits",
         "X.690 section 11.2.2",
-        "keyUsage has no zeros behind its last usage",
+        "keyUsage has no zero bits after its last usage",
         BUT_LISTS,
         trailing_zeros,
     ),
     Rule::error(
         "rfc5280-key-cert-sign-without-ca",
         "RFC 5280 sections 4.2.1.3 and 4.2.1.9",
-        "keyCertSign is in certificates of CAs",
+        "keyCertSign is only in certificates of CAs",
         BUT_LISTS,
         |document| {
             let signs = document.key_usage()?.contains(KeyUsages::KeyCertSign);
@@ -62,7 +62,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::warning(
         "rfc5280-encipher-only",
         "RFC 5280 section 4.2.1.3",
-        "encipherOnly and decipherOnly are beside keyAgreement",
+        "encipherOnly and decipherOnly occur only with keyAgreement",
         BUT_LISTS,
         |document| {
             let usages = document.key_usage()?;
@@ -130,11 +130,11 @@ fn algorithm(document: &Document<'_>, family: Family) -> Option<String> {
 
 fn trailing_zeros(document: &Document<'_>) -> Option<String> {
     let value = document.content(ID_CE_KEY_USAGE)?.value();
-    // The last bit that is there is a usage.
+    // The last bit must be a usage.
     let is_shortest = match value {
         [unused, .., last] => *unused < 8 && last & (1 << *unused) != 0,
         [unused] => *unused == 0,
         [] => false,
     };
-    (!is_shortest).then(|| "keyUsage has zeros behind its last usage; leave them out".into())
+    (!is_shortest).then(|| "keyUsage has zero bits after its last usage; leave them out".into())
 }

@@ -1,4 +1,4 @@
-//! Keys and signatures of ML-DSA (RFC 9881), SLH-DSA (RFC 9909) and ML-KEM (RFC 9935), and of what
+//! Keys and signatures of ML-DSA (RFC 9881), SLH-DSA (RFC 9909) and ML-KEM (RFC 9935), and old keys that
 //! nobody should use any more.
 
 use const_oid::db::rfc5912::RSA_ENCRYPTION;
@@ -15,28 +15,28 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc9881-parameters",
         "RFC 9881 section 2",
-        "identifiers of ML-DSA have no parameters, and NULL is one",
+        "identifiers of ML-DSA have no parameters, not even NULL",
         ALL,
         |document| parameters(document, Family::MlDsa),
     ),
     Rule::error(
         "rfc9909-parameters",
         "RFC 9909 section 3",
-        "identifiers of SLH-DSA have no parameters, and NULL is one",
+        "identifiers of SLH-DSA have no parameters, not even NULL",
         ALL,
         |document| parameters(document, Family::SlhDsa),
     ),
     Rule::error(
         "rfc9935-parameters",
         "RFC 9935 section 3",
-        "identifiers of ML-KEM have no parameters, and NULL is one",
+        "identifiers of ML-KEM have no parameters, not even NULL",
         ALL,
         |document| parameters(document, Family::MlKem),
     ),
     Rule::error(
         "draft-composite-parameters",
         "draft-ietf-lamps-pq-composite-sigs-19",
-        "identifiers of Composite ML-DSA have no parameters, and NULL is one",
+        "identifiers of Composite ML-DSA have no parameters, not even NULL",
         ALL,
         |document| {
             parameters_of(document, |identifier| {
@@ -151,7 +151,7 @@ pub(super) fn key_of(document: &Document<'_>, family: Family) -> Option<Algorith
     of_family(&document.key.as_ref()?.algorithm, family)
 }
 
-/// All AlgorithmIdentifiers, and what they are of.
+/// All AlgorithmIdentifiers, and what each identifies.
 fn identifiers<'a>(
     document: &Document<'a>,
 ) -> impl Iterator<Item = (&'static str, AlgorithmIdentifier<'a>)> {
@@ -171,7 +171,7 @@ fn parameters(document: &Document<'_>, family: Family) -> Option<String> {
     })
 }
 
-/// Parameters of identifiers to which `name` gives a name.
+/// Parameters of the identifiers for which `name` returns a name.
 fn parameters_of(
     document: &Document<'_>,
     name: impl Fn(&AlgorithmIdentifier<'_>) -> Option<&'static str>,
@@ -195,7 +195,7 @@ fn key_length(document: &Document<'_>, family: Family) -> Option<String> {
     let bits = document.key.as_ref()?.bits;
     let (len, expected) = (octets(bits), algorithm.public_key_len());
     (len != expected)
-        .then(|| format!("the key has {len} octets, and one of {algorithm} {expected}"))
+        .then(|| format!("the key has {len} octets, but a key of {algorithm} has {expected}"))
 }
 
 fn signature_length(document: &Document<'_>, family: Family) -> Option<String> {
@@ -205,10 +205,10 @@ fn signature_length(document: &Document<'_>, family: Family) -> Option<String> {
     };
     let (len, expected) = (octets(document.signature?), set.signature_len());
     (len != expected)
-        .then(|| format!("the signature has {len} octets, and one of {algorithm} {expected}"))
+        .then(|| format!("the signature has {len} octets, but one of {algorithm} has {expected}"))
 }
 
-/// How many octets a BIT STRING has behind the number of unused bits.
+/// How many octets a BIT STRING has after the number of unused bits.
 fn octets(bits: Element<'_>) -> usize {
     bits.value().len().saturating_sub(1)
 }
@@ -219,7 +219,7 @@ fn encapsulation_key(document: &Document<'_>) -> Option<String> {
     };
     let key = document.key.as_ref()?.bits.whole_octets()?;
     let has_length = key.len() == algorithm.public_key_len();
-    // Another length is for another rule.
+    // Another rule is about the length.
     let error = EncapsulationKey::from_bytes(algorithm, key).err()?;
     has_length.then(|| error.to_string())
 }
@@ -243,7 +243,7 @@ fn whole_octets(document: &Document<'_>) -> Option<String> {
     let found: Listed = [("key", key), ("signature", document.signature)]
         .into_iter()
         .filter(|(_, bits)| bits.is_some_and(|bits| bits.whole_octets().is_none()))
-        .map(|(name, _)| format!("the {name} has unused bits, or nothing in it"))
+        .map(|(name, _)| format!("the {name} has unused bits, or is empty"))
         .collect();
     found.text()
 }

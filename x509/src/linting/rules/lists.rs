@@ -18,10 +18,7 @@ pub(super) static RULES: &[Rule] = &[
         LISTS,
         |list| match list.version.map(|version| version.value()) {
             Some([1]) => None,
-            Some(other) => Some(format!(
-                "is of version number {}, and not of 01",
-                hex(other)
-            )),
+            Some(other) => Some(format!("has version number {}, not 01", hex(other))),
             None => list.is_whole.then(|| "is of version 1".into()),
         },
     ),
@@ -78,21 +75,21 @@ pub(super) static RULES: &[Rule] = &[
     Rule::warning(
         "rfc5280-list-entry-repeated",
         "RFC 5280 section 5.1.2.6",
-        "a revocation list has a certificate once",
+        "a revocation list has each certificate only once",
         LISTS,
         entry_repeated,
     ),
     Rule::error(
         "rfc5280-list-entry-critical",
         "RFC 5280 sections 5.3.1 to 5.3.3",
-        "of an entry reasonCode and invalidityDate are not critical, and certificateIssuer is",
+        "in entries, reasonCode and invalidityDate are not critical, and certificateIssuer is critical",
         LISTS,
         entry_critical,
     ),
     Rule::warning(
         "rfc5280-list-reason-unspecified",
         "RFC 5280 section 5.3.1",
-        "a reason that is unspecified is left out",
+        "an unspecified reason is left out",
         LISTS,
         |list| {
             let entries = with_reason(list, 0)?;
@@ -104,7 +101,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-list-remove-from-crl",
         "RFC 5280 section 5.3.1",
-        "the reason removeFromCRL is in delta lists",
+        "the reason removeFromCRL is only in delta lists",
         LISTS,
         |list| {
             let is_delta = list.extension(ID_CE_DELTA_CRL_INDICATOR).is_some();
@@ -117,18 +114,18 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-issuing-distribution-point",
         "RFC 5280 section 5.2.5",
-        "issuingDistributionPoint is not empty, and limits the list to one kind of certificates at most",
+        "issuingDistributionPoint is not empty, and limits the list to at most one kind of certificates",
         LISTS,
         issuing_distribution_point,
     ),
 ];
 
-/// Sorted, since whoever made the list chose the numbers and how many there are.
+/// Sorts the numbers, because whoever made the list chose them and how many there are.
 fn entry_repeated(list: &Document<'_>) -> Option<String> {
     let is_of_others = |extension: Extension<'_>| extension.oid == ID_CE_CERTIFICATE_ISSUER;
     let mut numbers = Vec::new();
     for entry in list.revoked() {
-        // Numbers of several CAs may be the same.
+        // CAs may use the same numbers, so a list of several CAs is not checked.
         if entry.extensions().any(is_of_others) {
             return None;
         }

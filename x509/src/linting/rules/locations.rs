@@ -1,4 +1,4 @@
-//! Where revocation lists and other things about a certificate are to be had.
+//! URLs of revocation lists and of other data about a certificate.
 
 use const_oid::db::rfc5280::{
     ID_CE_CRL_DISTRIBUTION_POINTS, ID_CE_FRESHEST_CRL, ID_PE_AUTHORITY_INFO_ACCESS,
@@ -58,12 +58,12 @@ pub(super) static RULES: &[Rule] = &[
     Rule::warning(
         "rfc5280-access-location",
         "RFC 5280 section 4.2.2.1",
-        "one location at least of authorityInfoAccess is a URL of the scheme http or ldap",
+        "at least one location of authorityInfoAccess is a URL of the scheme http or ldap",
         BUT_REQUESTS,
         |document| {
             let access = document.content(ID_PE_AUTHORITY_INFO_ACCESS)?;
             let mut names = locations(&access);
-            // That it is empty is for another rule.
+            // Another rule is about an empty one.
             let is_there = !access.value().is_empty();
             (is_there && !names.any(|name| is_fetched(&name)))
                 .then(|| "authorityInfoAccess has no URL of the scheme http or ldap".into())
@@ -72,7 +72,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::warning(
         "rfc5280-https-location",
         "RFC 5280 section 8",
-        "what is to be had from a URL in a certificate needs neither https nor ldaps",
+        "URLs for checking a certificate have neither the scheme https nor ldaps",
         BUT_REQUESTS,
         |document| {
             let access = [ID_PE_AUTHORITY_INFO_ACCESS, ID_PE_SUBJECT_INFO_ACCESS]
@@ -89,7 +89,7 @@ pub(super) static RULES: &[Rule] = &[
                 .collect();
             let urls = secured.text()?;
             Some(format!(
-                "{urls}: to check that server's certificate may take what is there; use http"
+                "{urls}: to check that server's certificate may need the data at this URL; use http"
             ))
         },
     ),

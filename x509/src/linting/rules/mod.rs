@@ -1,7 +1,7 @@
-//! The rules, by what they are about. A further one is a row in the table of its file and a function
-//! that says what breaks it, or nothing; and a case in the tests, which ask for one of every rule.
+//! The rules, by topic. To add one, add a row to the table of its file, a function that says what breaks
+//! the rule (or nothing), and a case to the tests, which demand one for every rule.
 //!
-//! Its files use what else is in the [room](super), and what that may use.
+//! These files use the rest of the [parent module](super), and what that may use.
 
 mod alternative_names;
 mod constraints;
@@ -23,7 +23,7 @@ mod validity;
 use super::document::Kind;
 use super::rule::Rule;
 
-/// All rules, in the order in which [`lint`](super::lint) asks them.
+/// All rules, in the order in which [`lint`](super::lint) checks them.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     TABLES.iter().copied().flatten()
 }

@@ -37,21 +37,21 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-attribute-type",
         "RFC 5280 appendix A.1",
-        "an attribute of a name is of the type that its kind has",
+        "an attribute of a name has the type that its kind demands",
         ALL,
         attribute_types,
     ),
     Rule::warning(
         "rfc5280-string-type",
         "RFC 5280 sections 4.1.2.4 and 4.1.2.6",
-        "texts in names are PrintableString or UTF8String, unless an older name was otherwise",
+        "texts in names are PrintableString or UTF8String, except in names that had another type before",
         ALL,
         old_string_types,
     ),
     Rule::error(
         "rfc5280-attribute-length",
         "RFC 5280 appendix A.1",
-        "an attribute of a name has characters, and no more than its kind may have",
+        "an attribute of a name is neither empty nor longer than its kind allows",
         ALL,
         attribute_lengths,
     ),
@@ -119,7 +119,7 @@ static ATTRIBUTES: &[(ObjectIdentifier, &str, Text, usize)] = &[
     (EMAIL_ADDRESS, "emailAddress", Text::Ia5, 255),
 ];
 
-/// An attribute with what there is to know of its kind.
+/// An attribute with what is known about its kind.
 struct Known<'a> {
     of: &'static str,
     name: &'static str,
@@ -171,7 +171,7 @@ fn is_new(tag: u8) -> bool {
     matches!(tag, tag::PRINTABLE_STRING | tag::UTF8_STRING)
 }
 
-/// The types of text that CAs may go on to use in names that they used before.
+/// The types of text that CAs may keep in names that they used before.
 fn old_type(tag: u8) -> Option<&'static str> {
     match tag {
         tag::TELETEX_STRING => Some("TeletexString"),

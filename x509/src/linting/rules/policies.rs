@@ -16,7 +16,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-policy-repeated",
         "RFC 5280 section 4.2.1.4",
-        "certificatePolicies has a policy once",
+        "certificatePolicies has each policy only once",
         CERTIFICATES,
         |certificate| {
             let policies = certificate.content(ID_CE_CERTIFICATE_POLICIES)?;
@@ -42,13 +42,13 @@ pub(super) static RULES: &[Rule] = &[
             let mappings = certificate.content(ID_CE_POLICY_MAPPINGS)?;
             let mut policies = mappings.elements().flat_map(|mapping| mapping.elements());
             let is_any = policies.any(|policy| policy.value() == ANY_POLICY.as_bytes());
-            is_any.then(|| "policyMappings maps anyPolicy, or to it".into())
+            is_any.then(|| "policyMappings maps from or to anyPolicy".into())
         },
     ),
     Rule::error(
         "rfc5280-policy-constraints-empty",
         "RFC 5280 section 4.2.1.11",
-        "policyConstraints has one of its two constraints",
+        "policyConstraints has at least one of its two constraints",
         CERTIFICATES,
         |certificate| {
             let constraints = certificate.content(ID_CE_POLICY_CONSTRAINTS)?;

@@ -12,14 +12,13 @@ pub(super) static RULES: &[Rule] = &[
         REQUESTS,
         |request| {
             let version = request.version?.value();
-            (version != [0])
-                .then(|| format!("is of version number {}, and not of 00", hex(version)))
+            (version != [0]).then(|| format!("has version number {}, not 00", hex(version)))
         },
     ),
     Rule::error(
         "rfc2985-extension-request",
         "RFC 2985 section 5.4.2",
-        "a request asks for extensions once",
+        "a request asks for extensions at most once",
         REQUESTS,
         |request| {
             let times = request.extension_requests;

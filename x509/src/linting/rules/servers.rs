@@ -1,4 +1,4 @@
-//! What clients and servers of TLS expect.
+//! What TLS clients and servers expect.
 
 use const_oid::db::rfc5280::{ID_CE_SUBJECT_ALT_NAME, ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use x509_cert::ext::pkix::KeyUsages;
@@ -22,7 +22,7 @@ pub(super) static RULES: &[Rule] = &[
             let is_nameless = is_for_servers(certificate) && names.next().is_none();
             is_nameless.then(|| {
                 "is a server's, and has neither a DNS name nor an address in subjectAltName; clients \
-                 take no notice of the subject"
+                 ignore the subject"
                     .into()
             })
         },
@@ -37,11 +37,11 @@ pub(super) static RULES: &[Rule] = &[
     Rule::notice(
         "rfc8446-digital-signature",
         "RFC 8446 section 4.4.2.2",
-        "a certificate for TLS has digitalSignature in keyUsage, if it has that",
+        "if a certificate for TLS has keyUsage, digitalSignature is in it",
         CERTIFICATES,
         |certificate| {
             let usages = certificate.key_usage()?;
-            // Of a key that can't sign, another rule has more to say.
+            // Another rule is about keys that can't sign.
             let can_sign = key_of(certificate, Family::MlKem).is_none();
             (is_for_tls(certificate) && can_sign && !usages.contains(KeyUsages::DigitalSignature))
                 .then(|| "is for TLS, and its keyUsage lacks digitalSignature".into())
@@ -68,8 +68,8 @@ fn is_for_tls(certificate: &Document<'_>) -> bool {
     is_for_servers(certificate) || certificate.is_for(ID_KP_CLIENT_AUTH) && !certificate.is_ca()
 }
 
-/// How many days browsers let certificates of public CAs be valid that start at this time or later, in
-/// seconds after 1970 (ballot SC-081).
+/// How many days certificates of public CAs may be valid in browsers, by the time from which on they
+/// start, in seconds after 1970 (ballot SC-081).
 const LIMITS: [(i64, i64); 4] = [
     // 2029-03-15, 2027-03-15 and 2026-03-15
     (1_868_227_200, 47),

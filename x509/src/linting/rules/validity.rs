@@ -9,7 +9,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule::error(
         "rfc5280-time-form",
         "RFC 5280 sections 4.1.2.5.1 and 4.1.2.5.2",
-        "a time is in Greenwich, to the second, and on a day that there is",
+        "a time is in GMT, to the second, and on a day that exists",
         BUT_REQUESTS,
         |document| {
             let wrong: Listed = document
@@ -62,7 +62,7 @@ pub(super) static RULES: &[Rule] = &[
         |certificate| {
             let (_, time) = certificate.times.get(1)?;
             (time.value() == FOREVER)
-                .then(|| "never expires, and so is to be kept on revocation lists forever".into())
+                .then(|| "never expires, so revocation lists would have to keep it forever".into())
         },
     ),
     Rule::notice(
@@ -84,7 +84,7 @@ pub(super) static RULES: &[Rule] = &[
 
 const FOREVER: &[u8] = b"99991231235959Z";
 
-/// From when to when a certificate is valid.
+/// The start and the end of a certificate's validity.
 pub(super) fn validity(certificate: &Document<'_>) -> Option<(Moment, Moment)> {
     match &*certificate.times {
         [(_, start), (_, end)] => Some((moment(start)?, moment(end)?)),
@@ -93,7 +93,7 @@ pub(super) fn validity(certificate: &Document<'_>) -> Option<(Moment, Moment)> {
 }
 
 fn time_types(document: &Document<'_>) -> Option<String> {
-    // A UTCTime has no years but these.
+    // A UTCTime can only express these years.
     let is_for_utc = |time: Moment| (1950..2050).contains(&time.year);
     let wrong: Listed = document
         .all_times()
